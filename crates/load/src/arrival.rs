@@ -1,0 +1,147 @@
+//! When operations are asked for: closed loads by depth, open loads by arrival moment.
+
+use fastrand::Rng;
+use plimsoll_units::{Instant, Iops, Span};
+use serde::{Deserialize, Serialize};
+
+/// How an open load spaces its arrivals.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Arrival {
+    /// Evenly.
+    Constant,
+    /// Independently of each other: exponential gaps, as many unrelated clients make.
+    Poisson,
+}
+
+/// What paces a load.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Pace {
+    /// Closed: this many operations in flight, the next one issued when one returns.
+    Closed {
+        /// Queue depth, at least 1.
+        depth: u32,
+    },
+    /// Open: operations arrive by the clock, whether or not earlier ones have returned.
+    Open {
+        /// Arrivals per second.
+        rate: Iops,
+        /// Their spacing.
+        arrival: Arrival,
+    },
+}
+
+impl Pace {
+    /// This pace shared by `parts` equal loads; a closed depth below `parts` gives the first ones one each.
+    pub fn share(self, part: u32, parts: u32) -> Option<Self> {
+        match self {
+            Self::Closed { depth } => {
+                let share = depth / parts + u32::from(part < depth % parts);
+                (share > 0).then_some(Self::Closed { depth: share })
+            }
+            Self::Open { rate, arrival } => Some(Self::Open { rate: rate.scaled(1, u64::from(parts)), arrival }),
+        }
+    }
+}
+
+/// The arrivals of an open load, from a starting moment.
+#[derive(Clone, Debug)]
+pub(crate) struct Clockwork {
+    start: Instant,
+    rate: Iops,
+    taken: u64,
+    gaps: Gaps,
+}
+
+#[derive(Clone, Debug)]
+enum Gaps {
+    Even,
+    /// `elapsed_ns` is the sum of all gaps so far, as a float so that no rounding accumulates: 53 bits hold
+    /// 104 days of nanoseconds.
+    Exponential {
+        elapsed_ns: f64,
+        mean_ns: f64,
+        rng: Rng,
+    },
+}
+
+impl Clockwork {
+    pub(crate) fn new(start: Instant, rate: Iops, arrival: Arrival, seed: u64) -> Self {
+        let gaps = match arrival {
+            Arrival::Constant => Gaps::Even,
+            Arrival::Poisson => {
+                let mut rng = Rng::with_seed(seed);
+                let mean_ns = 1e9 / rate.as_f64();
+                Gaps::Exponential { elapsed_ns: exponential(mean_ns, &mut rng), mean_ns, rng }
+            }
+        };
+        Self { start, rate, taken: 0, gaps }
+    }
+
+    /// The moment of the next arrival.
+    #[inline]
+    pub(crate) fn next(&self) -> Instant {
+        self.start
+            + match &self.gaps {
+                Gaps::Even => self.rate.time_of(self.taken),
+                Gaps::Exponential { elapsed_ns, .. } => Span::from_nanos(*elapsed_ns as u64),
+            }
+    }
+
+    pub(crate) fn advance(&mut self) {
+        self.taken += 1;
+        if let Gaps::Exponential { elapsed_ns, mean_ns, rng } = &mut self.gaps {
+            *elapsed_ns += exponential(*mean_ns, rng);
+        }
+    }
+}
+
+fn exponential(mean: f64, rng: &mut Rng) -> f64 {
+    -mean * libm::log(1.0 - rng.f64())
+}
+
+#[cfg(test)]
+mod tests {
+    extern crate std;
+    use super::*;
+
+    #[test]
+    fn seven_million_a_second_does_not_drift() {
+        let mut clockwork = Clockwork::new(Instant::ZERO, Iops::per_second(7_000_000), Arrival::Constant, 0);
+        for _ in 0..7_000_000 {
+            clockwork.advance();
+        }
+        assert_eq!(clockwork.next(), Instant::from_nanos(1_000_000_000));
+    }
+
+    #[test]
+    fn poisson_gaps_have_the_mean_and_the_spread() {
+        let mut clockwork = Clockwork::new(Instant::ZERO, Iops::per_second(10_000), Arrival::Poisson, 3);
+        let (mut last, mut sum, mut squares) = (Instant::ZERO, 0.0, 0.0);
+        let n = 200_000;
+        for _ in 0..n {
+            let gap = clockwork.next().since(last).as_nanos() as f64;
+            last = clockwork.next();
+            sum += gap;
+            squares += gap * gap;
+            clockwork.advance();
+        }
+        let mean = sum / f64::from(n);
+        let scv = squares / f64::from(n) / (mean * mean) - 1.0;
+        assert!((mean - 1e5).abs() < 1e3, "mean gap {mean} ns");
+        assert!((scv - 1.0).abs() < 0.03, "squared coefficient of variation {scv}");
+    }
+
+    #[test]
+    fn a_shared_depth_loses_nothing() {
+        let shares = |depth, parts| {
+            (0..parts)
+                .filter_map(|part| Pace::Closed { depth }.share(part, parts))
+                .map(|pace| if let Pace::Closed { depth } = pace { depth } else { 0 })
+                .sum::<u32>()
+        };
+        assert_eq!(shares(7, 4), 7);
+        assert_eq!(shares(2, 4), 2);
+    }
+}

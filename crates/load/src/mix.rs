@@ -1,0 +1,131 @@
+//! What operations are: sizes by share, reads against writes.
+
+use alloc::vec::Vec;
+
+use fastrand::Rng;
+use plimsoll_units::{Bytes, Kind};
+use serde::{Deserialize, Serialize};
+
+/// Block sizes with their shares. Never empty; every size is a multiple of the smallest.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct Split(Vec<(Bytes, u32)>);
+
+impl Split {
+    /// One size for every operation.
+    pub fn one(size: Bytes) -> Self {
+        Self(alloc::vec![(size, 1)])
+    }
+
+    /// Sizes with weights; `None` when the list is empty, a size or the sum of weights is zero, a size passes
+    /// 1 GiB, or one is not a multiple of the smallest.
+    pub fn weighted(sizes: Vec<(Bytes, u32)>) -> Option<Self> {
+        let smallest = sizes.iter().map(|(size, _)| size.get()).min()?;
+        let fits = |size: &Bytes| size.get() > 0 && size.get() <= 1 << 30 && size.get().is_multiple_of(smallest);
+        let weight: u64 = sizes.iter().map(|&(_, weight)| weight as u64).sum();
+        (smallest > 0 && weight > 0 && sizes.iter().all(|(size, _)| fits(size))).then_some(Self(sizes))
+    }
+
+    /// The sizes and their weights.
+    pub fn sizes(&self) -> &[(Bytes, u32)] {
+        &self.0
+    }
+
+    /// The smallest size: the grid that operations are aligned to.
+    pub fn smallest(&self) -> Bytes {
+        self.0.iter().map(|&(size, _)| size).min().unwrap_or_default()
+    }
+
+    /// The largest size: what a buffer has to hold.
+    pub fn largest(&self) -> Bytes {
+        self.0.iter().map(|&(size, _)| size).max().unwrap_or_default()
+    }
+}
+
+/// The proportions of a stream's operations.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Mix {
+    /// Sizes by share.
+    pub sizes: Split,
+    /// Share of reads, 0 to 1.
+    pub reads: f64,
+    /// Writes answer only when durable (`O_DSYNC`).
+    pub durable: bool,
+    /// A flush follows every so many writes; 0 for never.
+    pub flush_every: u32,
+}
+
+/// Draws kinds and sizes in a mix's proportions.
+#[derive(Clone, Debug)]
+pub(crate) struct Draws {
+    sizes: Vec<(u32, u32)>,
+    weight: u32,
+    reads: Reads,
+    write: Kind,
+    flush_every: u32,
+    writes_since_flush: u32,
+    rng: Rng,
+}
+
+/// All reads and all writes need no random number.
+#[derive(Clone, Debug)]
+enum Reads {
+    All,
+    None,
+    Share(f64),
+}
+
+impl Draws {
+    /// Sizes become multiples of `grid`, the smallest of them.
+    pub(crate) fn new(mix: &Mix, grid: u64, seed: u64) -> Self {
+        let sizes: Vec<_> = mix.sizes.sizes().iter().map(|&(size, w)| ((size.get() / grid) as u32, w)).collect();
+        let reads = match mix.reads {
+            share if share >= 1.0 => Reads::All,
+            share if share <= 0.0 => Reads::None,
+            share => Reads::Share(share),
+        };
+        Self {
+            weight: sizes.iter().map(|&(_, weight)| weight).sum(),
+            sizes,
+            reads,
+            write: if mix.durable { Kind::DurableWrite } else { Kind::Write },
+            flush_every: mix.flush_every,
+            writes_since_flush: 0,
+            rng: Rng::with_seed(seed),
+        }
+    }
+
+    #[inline]
+    pub(crate) fn kind(&mut self) -> Kind {
+        if self.flush_every > 0 && self.writes_since_flush == self.flush_every {
+            self.writes_since_flush = 0;
+            return Kind::Flush;
+        }
+        let read = match self.reads {
+            Reads::All => true,
+            Reads::None => false,
+            Reads::Share(share) => self.rng.f64() < share,
+        };
+        if read {
+            return Kind::Read;
+        }
+        self.writes_since_flush = self.writes_since_flush.saturating_add(1);
+        self.write
+    }
+
+    /// The size of an operation, in blocks of the grid.
+    #[inline]
+    pub(crate) fn blocks(&mut self) -> u32 {
+        if let [(blocks, _)] = self.sizes[..] {
+            return blocks;
+        }
+        let mut ticket = self.rng.u32(0..self.weight);
+        for &(blocks, weight) in &self.sizes {
+            match ticket.checked_sub(weight) {
+                Some(rest) => ticket = rest,
+                None => return blocks,
+            }
+        }
+        1
+    }
+}

@@ -1,0 +1,229 @@
+//! What makes a figure questionable, each with its remedy. Doubt is data: findings are kept with the run.
+
+use plimsoll_units::{Bytes, Span};
+use serde::{Deserialize, Serialize};
+
+/// How much a finding takes from the figures.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+pub enum Weight {
+    /// Good to know.
+    Note,
+    /// The figures may mislead.
+    Caution,
+    /// The figures do not describe the storage.
+    Void,
+}
+
+/// Something that was found out about how the figures came to be.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "kebab-case", tag = "finding")]
+pub enum Finding {
+    /// The kernel's page cache answered reads.
+    PageCacheAnswered {
+        /// Share of the bytes read that never reached the device, 0 to 1.
+        share: f64,
+    },
+    /// Buffered I/O was asked for: writes end in memory.
+    Buffered,
+    /// The generator, not the storage, set the pace.
+    GeneratorBound {
+        /// Highest operations per second measured.
+        achieved: f64,
+        /// Operations per second of the same loop on a target that does nothing.
+        ceiling: f64,
+    },
+    /// The processors were busy: latencies include waiting for one.
+    ProcessorBound {
+        /// Share of the generator's processors in use, 0 to 1.
+        busy: f64,
+    },
+    /// The data fit in a cache on the way.
+    SmallData {
+        /// Bytes that the load touched.
+        #[cfg_attr(feature = "schema", schemars(with = "u64"))]
+        data: Bytes,
+        /// Bytes of the host's memory.
+        #[cfg_attr(feature = "schema", schemars(with = "u64"))]
+        memory: Bytes,
+    },
+    /// Compressible or repeated data went faster than incompressible data.
+    CompressionSuspected {
+        /// Throughput with zeroes over throughput with incompressible data.
+        ratio: f64,
+    },
+    /// A flush came back faster than durable media can be.
+    FlushNotHonoured {
+        /// Median time of `write` and `fdatasync`, in nanoseconds.
+        #[serde(rename = "median_ns")]
+        #[cfg_attr(feature = "schema", schemars(with = "u64"))]
+        median: Span,
+    },
+    /// A run was still changing when it ended.
+    NoSteadyState {
+        /// Which measure drifted, such as `p99`.
+        measure: String,
+        /// Last third over first third, minus 1.
+        drift: f64,
+    },
+    /// A limit or a burst credit ran out during the run.
+    RateDropped {
+        /// Seconds into the measurement.
+        at_seconds: f64,
+        /// Operations per second before.
+        before: f64,
+        /// Operations per second after.
+        after: f64,
+    },
+    /// The hypervisor gave processor time to others.
+    StolenTime {
+        /// Share of processor time stolen, 0 to 1.
+        share: f64,
+    },
+    /// Others used the device at the same time.
+    OtherLoad {
+        /// Operations per second of others on the device.
+        iops: f64,
+    },
+    /// The filesystem or the device refused `O_DIRECT`, so I/O was buffered.
+    DirectRefused,
+    /// Reads of a virtual disk came back faster than any medium behind it could be: the host's cache answered.
+    HostCacheSuspected {
+        /// Median read at depth 1, in nanoseconds.
+        #[serde(rename = "median_ns")]
+        #[cfg_attr(feature = "schema", schemars(with = "u64"))]
+        median: Span,
+    },
+    /// The clock source changed during the run.
+    ClockChanged {
+        /// Before.
+        from: String,
+        /// After.
+        to: String,
+    },
+    /// Processors changed their frequency by more than a tenth.
+    FrequencyChanged {
+        /// Lowest over highest.
+        ratio: f64,
+    },
+    /// `io_uring` could not be used, so threads with `pread` and `pwrite` were.
+    RingRefused {
+        /// What the kernel said.
+        reason: String,
+    },
+    /// The block device was not named to `--destroy`, so writes of the load became reads.
+    ReadOnly,
+    /// Operations failed.
+    Errors {
+        /// How many.
+        count: u64,
+        /// The most frequent `errno`.
+        errno: i32,
+    },
+    /// The sweep stopped before the storage was saturated.
+    NotSaturated {
+        /// The deepest queue that was tried.
+        depth: u32,
+    },
+    /// Time ran out before the intervals were as tight as asked.
+    BudgetSpent {
+        /// Widest relative half-width of the objective's interval.
+        half_width: f64,
+    },
+}
+
+impl Finding {
+    /// How much it takes from the figures.
+    pub const fn weight(&self) -> Weight {
+        match self {
+            Self::PageCacheAnswered { .. } | Self::GeneratorBound { .. } | Self::ClockChanged { .. } => Weight::Void,
+            Self::BudgetSpent { .. } | Self::ReadOnly | Self::RingRefused { .. } | Self::NotSaturated { .. } => {
+                Weight::Note
+            }
+            _ => Weight::Caution,
+        }
+    }
+
+    /// What was found, in a sentence.
+    pub fn text(&self) -> String {
+        let percent = |share: f64| format!("{:.0} %", share * 100.0);
+        match self {
+            Self::PageCacheAnswered { share } => format!("the page cache answered {} of the reads", percent(*share)),
+            Self::Buffered => "buffered I/O: reads may come from memory, and writes end there".into(),
+            Self::GeneratorBound { achieved, ceiling } => {
+                format!("the generator set the pace: {achieved:.0} IOPS, and its loop alone reaches {ceiling:.0}")
+            }
+            Self::ProcessorBound { busy } => {
+                format!("the processors were {} busy: latencies include waiting for one", percent(*busy))
+            }
+            Self::SmallData { data, memory } => {
+                format!("only {data} were touched, on a host with {memory} of memory: a cache may hold them all")
+            }
+            Self::CompressionSuspected { ratio } => {
+                format!("zeroes were written {ratio:.1} times as fast as incompressible data: the storage compresses")
+            }
+            Self::FlushNotHonoured { median } => {
+                format!("a write with fdatasync took {median}, faster than durable media: flushes may not be honoured")
+            }
+            Self::NoSteadyState { measure, drift } => {
+                format!("no steady state: {measure} changed by {:+.0} % within the run", drift * 100.0)
+            }
+            Self::RateDropped { at_seconds, before, after } => format!(
+                "the rate fell from {before:.0} to {after:.0} IOPS after {at_seconds:.0} s: a burst allowance or a \
+                 write cache may have run out"
+            ),
+            Self::StolenTime { share } => format!("the hypervisor took {} of the processor time", percent(*share)),
+            Self::OtherLoad { iops } => format!("others used the device: {iops:.0} IOPS that plimsoll did not ask for"),
+            Self::DirectRefused => "O_DIRECT was refused here, so I/O went through the page cache".into(),
+            Self::HostCacheSuspected { median } => {
+                format!("a virtual disk answered reads in {median} (median): a cache on its host is likely")
+            }
+            Self::ClockChanged { from, to } => format!("the clock source changed from {from} to {to}"),
+            Self::FrequencyChanged { ratio } => {
+                format!("processor frequency fell to {} of its highest", percent(*ratio))
+            }
+            Self::RingRefused { reason } => {
+                format!("io_uring was refused ({reason}): threads with pread and pwrite were used")
+            }
+            Self::ReadOnly => "read-only: every write of the load was made a read".into(),
+            Self::Errors { count, errno } => format!("{count} operations failed, most with errno {errno}"),
+            Self::NotSaturated { depth } => format!("not saturated: more was still answered at depth {depth}"),
+            Self::BudgetSpent { half_width } => {
+                format!("the time was spent while the objective was known to ±{} only", percent(*half_width))
+            }
+        }
+    }
+
+    /// What to do about it.
+    pub const fn remedy(&self) -> &'static str {
+        match self {
+            Self::PageCacheAnswered { .. } | Self::Buffered => "use direct I/O: leave out --buffered",
+            Self::GeneratorBound { .. } => "give it --threads, or a faster processor",
+            Self::ProcessorBound { .. } => "leave more of the machine idle, or lower --max-depth",
+            Self::SmallData { .. } => "give --size several times the cache, if the space is there",
+            Self::CompressionSuspected { .. } => {
+                "set --compressible to what your data have; zeroes flatter this storage"
+            }
+            Self::FlushNotHonoured { .. } => {
+                "check the write cache's power-loss protection, and the host's cache mode, before trusting commits"
+            }
+            Self::NoSteadyState { .. } => "measure longer (--thorough, or --duration), or precondition the device",
+            Self::RateDropped { .. } => {
+                "measure for longer than the burst lasts (--thorough), and plan with the lower rate"
+            }
+            Self::StolenTime { .. } => "measure at a quieter hour, or on dedicated processors",
+            Self::OtherLoad { .. } => "stop the other load, or count it in",
+            Self::DirectRefused => "use a filesystem with direct I/O, such as ext4 or XFS, or a block device",
+            Self::HostCacheSuspected { .. } => "give --size more than the host can cache, or set the disk's cache=none",
+            Self::ClockChanged { .. } => "repeat the run, and find out why the kernel distrusts its clock",
+            Self::FrequencyChanged { .. } => "set the performance governor, and check the cooling",
+            Self::RingRefused { .. } => {
+                "allow io_uring (container seccomp profile, kernel.io_uring_disabled=0) for lower overhead"
+            }
+            Self::ReadOnly => "to write, name the exact path: --destroy PATH (its data are lost)",
+            Self::Errors { .. } => "read the kernel log (dmesg), and the errors by kind in the JSON output",
+            Self::NotSaturated { .. } => "raise --max-depth or --threads",
+            Self::BudgetSpent { .. } => "use --thorough, or a longer --duration",
+        }
+    }
+}

@@ -1,0 +1,204 @@
+//! Latency histograms: one that counts quickly, one that is kept, merged and asked.
+//!
+//! Both share the geometry of an HDR histogram with two significant digits and a unit of 1 ns: values below 256 ns
+//! have a bin each, every octave above has 128, so a bin is at most 0.8 % wide.
+
+use hdrhistogram::Histogram;
+use plimsoll_units::Span;
+use serde::{Deserialize, Serialize};
+
+/// Longer spans are counted as this one: 2^42 ns, about 73 minutes.
+const LONGEST_NS: u64 = 1 << 42;
+
+/// Counts spans as they are seen.
+#[derive(Clone, Debug)]
+pub struct Recorder {
+    counts: Histogram<u64>,
+    sum_ns: u64,
+}
+
+impl Recorder {
+    /// An empty recorder; 38 KiB.
+    pub fn new() -> Self {
+        let counts = Histogram::new_with_bounds(1, LONGEST_NS, 2).expect("the bounds are constant and valid");
+        Self { counts, sum_ns: 0 }
+    }
+
+    /// Counts one span.
+    #[inline]
+    pub fn record(&mut self, span: Span) {
+        self.counts.saturating_record(span.as_nanos());
+        self.sum_ns = self.sum_ns.saturating_add(span.as_nanos());
+    }
+
+    /// True when nothing was counted since the last [`Recorder::take`].
+    pub fn is_empty(&self) -> bool {
+        self.counts.is_empty()
+    }
+
+    /// What was counted, and starts from nothing again.
+    pub fn take(&mut self) -> Bins {
+        if self.counts.is_empty() {
+            return Bins::default();
+        }
+        let bins = self
+            .counts
+            .iter_recorded()
+            .map(|step| (self.counts.lowest_equivalent(step.value_iterated_to()), step.count_since_last_iteration()));
+        let taken = Bins {
+            count: self.counts.len(),
+            sum_ns: self.sum_ns,
+            bins: bins.collect(),
+            min_ns: self.counts.min(),
+            max_ns: self.counts.max(),
+        };
+        self.counts.reset();
+        self.sum_ns = 0;
+        taken
+    }
+}
+
+impl Default for Recorder {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+/// A histogram as it is kept: only the bins that hold something. Mergeable without loss.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct Bins {
+    /// Number of spans counted.
+    pub count: u64,
+    /// Their exact sum in nanoseconds.
+    pub sum_ns: u64,
+    /// The shortest, to the bin's width.
+    pub min_ns: u64,
+    /// The longest, to the bin's width.
+    pub max_ns: u64,
+    /// `[lowest value of the bin in nanoseconds, count]`, ascending.
+    pub bins: Vec<(u64, u64)>,
+}
+
+impl Bins {
+    /// True when nothing was counted.
+    pub fn is_empty(&self) -> bool {
+        self.count == 0
+    }
+
+    /// Adds another histogram's counts to this one.
+    pub fn merge(&mut self, other: &Self) {
+        if other.is_empty() {
+            return;
+        }
+        if self.is_empty() {
+            self.clone_from(other);
+            return;
+        }
+        self.count += other.count;
+        self.sum_ns = self.sum_ns.saturating_add(other.sum_ns);
+        self.min_ns = self.min_ns.min(other.min_ns);
+        self.max_ns = self.max_ns.max(other.max_ns);
+        self.bins = merged(&self.bins, &other.bins);
+    }
+
+    /// The value that a share `quantile` (0 to 1) of the counted spans does not exceed, to the middle of its bin;
+    /// `None` when nothing was counted.
+    pub fn quantile(&self, quantile: f64) -> Option<Span> {
+        let rank = ((quantile * self.count as f64).ceil() as u64).clamp(1, self.count.max(1));
+        let mut seen = 0;
+        for &(lowest, count) in &self.bins {
+            seen += count;
+            if seen >= rank {
+                let middle = lowest + (width(lowest) - 1) / 2;
+                return Some(Span::from_nanos(middle.clamp(self.min_ns, self.max_ns)));
+            }
+        }
+        None
+    }
+
+    /// The exact mean; `None` when nothing was counted.
+    pub fn mean(&self) -> Option<Span> {
+        (self.count > 0).then(|| Span::from_nanos((self.sum_ns as f64 / self.count as f64 + 0.5) as u64))
+    }
+
+    /// The share of spans that did not exceed `limit`, 0 to 1, to the bin's width; 1 when nothing was counted.
+    pub fn share_within(&self, limit: Span) -> f64 {
+        if self.count == 0 {
+            return 1.0;
+        }
+        let within = |&&(lowest, _): &&(u64, u64)| lowest + (width(lowest) - 1) / 2 <= limit.as_nanos();
+        self.bins.iter().take_while(within).map(|(_, count)| count).sum::<u64>() as f64 / self.count as f64
+    }
+}
+
+/// The width in nanoseconds of the bin that starts at `lowest`.
+const fn width(lowest: u64) -> u64 {
+    1 << (lowest | 255).ilog2().saturating_sub(7)
+}
+
+fn merged(a: &[(u64, u64)], b: &[(u64, u64)]) -> Vec<(u64, u64)> {
+    let mut out: Vec<(u64, u64)> = Vec::with_capacity(a.len().max(b.len()));
+    let (mut a, mut b) = (a.iter().peekable(), b.iter().peekable());
+    loop {
+        let next = match (a.peek(), b.peek()) {
+            (Some(x), Some(y)) if x.0 <= y.0 => a.next(),
+            (Some(_), None) => a.next(),
+            (_, Some(_)) => b.next(),
+            (None, None) => return out,
+        };
+        let Some(&(lowest, count)) = next else { return out };
+        match out.last_mut() {
+            Some(last) if last.0 == lowest => last.1 += count,
+            _ => out.push((lowest, count)),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn recorded(spans_ns: impl IntoIterator<Item = u64>) -> Bins {
+        let mut recorder = Recorder::new();
+        for ns in spans_ns {
+            recorder.record(Span::from_nanos(ns));
+        }
+        recorder.take()
+    }
+
+    #[test]
+    fn quantiles_are_within_the_width_of_a_bin() {
+        let bins = recorded((1..=100_000).map(|i| i * 100));
+        for quantile in [0.001, 0.5, 0.9, 0.99, 0.999, 1.0] {
+            let seen = bins.quantile(quantile).unwrap().as_nanos() as f64;
+            let truth = quantile * 1e7;
+            assert!((seen / truth - 1.0).abs() < 0.008, "{quantile}: {seen} against {truth}");
+        }
+        assert_eq!(bins.mean(), Some(Span::from_nanos(5_000_050)));
+    }
+
+    #[test]
+    fn merging_is_the_same_as_counting_together() {
+        let mut evens = recorded((0..2_000).map(|i| i * 2 * 317));
+        let odds = recorded((0..2_000).map(|i| (i * 2 + 1) * 317));
+        evens.merge(&odds);
+        assert_eq!(evens, recorded((0..4_000).map(|i| i * 317)));
+    }
+
+    #[test]
+    fn the_kept_width_is_the_width_of_the_crate() {
+        let counts = Histogram::<u64>::new_with_bounds(1, LONGEST_NS, 2).unwrap();
+        for value in [0, 1, 200, 255, 256, 257, 1_000, 65_535, 1 << 20, 123_456_789] {
+            let lowest = counts.lowest_equivalent(value);
+            assert_eq!(width(lowest), counts.equivalent_range(value), "{value}");
+        }
+    }
+
+    #[test]
+    fn nothing_counted_has_no_quantile() {
+        assert_eq!(Bins::default().quantile(0.5), None);
+        assert_eq!(Bins::default().mean(), None);
+        assert_eq!(recorded([70 * 60 * 60 * 1_000_000_000]).count, 1, "a span beyond the range is still counted");
+    }
+}

@@ -1,0 +1,24 @@
+//! What was seen: runs, curves, histograms, findings, and the one file format that they are kept in.
+//!
+//! Knows nothing about how a run came to be: a device, a simulator and a published table all end here, and the
+//! [`Source`] says which it was. Pure: no clock, file or thread.
+
+mod curve;
+mod evidence;
+mod figures;
+mod finding;
+mod histogram;
+mod host;
+mod objective;
+mod run;
+mod tally;
+
+pub use curve::{Conditions, Curve, Ended, FORMAT, FormatError, Source, Subject};
+pub use evidence::{Evidence, NotEvidence};
+pub use figures::{Estimate, Figures, Knee, LoadLine, Steadiness};
+pub use finding::{Finding, Weight};
+pub use histogram::{Bins, Recorder};
+pub use host::{Device, Host};
+pub use objective::{Measure, Objective, ObjectiveError};
+pub use run::{CpuTime, Run, Slice};
+pub use tally::{Counter, Counting, Tally};

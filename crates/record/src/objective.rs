@@ -1,0 +1,102 @@
+//! A latency objective: the measure of the response time, and what it may be.
+
+use std::fmt;
+use std::str::FromStr;
+
+use plimsoll_units::{Malformed, Span};
+use serde::{Deserialize, Serialize};
+
+/// Which number of a distribution of response times.
+#[derive(Clone, Copy, Debug, PartialEq, PartialOrd, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "kebab-case")]
+pub enum Measure {
+    /// The mean.
+    Mean,
+    /// The value that this share of operations does not exceed, above 0 and below 1.
+    Quantile(f64),
+}
+
+/// A bound on the response time, such as `p99<=1ms`.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct Objective {
+    /// What is bounded.
+    pub measure: Measure,
+    /// The bound, in nanoseconds.
+    #[serde(rename = "limit_ns")]
+    #[cfg_attr(feature = "schema", schemars(with = "u64"))]
+    pub limit: Span,
+}
+
+impl fmt::Display for Measure {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Mean => f.write_str("mean"),
+            // Six decimals cover p99.9999; the rounding hides what 0.999 * 100 leaves behind the 9.
+            Self::Quantile(q) => write!(f, "p{}", (q * 1e8).round() / 1e6),
+        }
+    }
+}
+
+impl fmt::Display for Objective {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} <= {}", self.measure, self.limit)
+    }
+}
+
+/// A text that is not an objective.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum ObjectiveError {
+    /// No `<=` in it.
+    #[error("not an objective: write a measure, <= and a time, such as p99<=1ms or mean<=500us")]
+    Form,
+    /// The measure is not `mean` or `pNN`.
+    #[error("not a measure: write mean or a percentile above p0 and below p100, such as p99 or p99.9")]
+    Measure,
+    /// The time cannot be read.
+    #[error(transparent)]
+    Limit(#[from] Malformed),
+}
+
+impl FromStr for Objective {
+    type Err = ObjectiveError;
+    fn from_str(text: &str) -> Result<Self, ObjectiveError> {
+        let (measure, limit) = text.split_once("<=").or_else(|| text.split_once('<')).ok_or(ObjectiveError::Form)?;
+        let measure = match measure.trim() {
+            "mean" | "avg" => Measure::Mean,
+            "median" => Measure::Quantile(0.5),
+            other => {
+                let percent = other.strip_prefix('p').and_then(|p| p.parse::<f64>().ok());
+                let valid = percent.filter(|p| *p > 0.0 && *p < 100.0).ok_or(ObjectiveError::Measure)?;
+                Measure::Quantile(valid / 100.0)
+            }
+        };
+        let limit: Span = limit.parse()?;
+        if limit.is_zero() { Err(ObjectiveError::Form) } else { Ok(Self { measure, limit }) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check(text: &str, expected: &str) {
+        let shown = text.parse::<Objective>().map_or_else(|e| e.to_string(), |objective| objective.to_string());
+        assert!(shown.starts_with(expected), "{text:?} gave {shown:?}");
+    }
+
+    #[test]
+    fn objectives_are_read_as_people_write_them() {
+        check("p99<=1ms", "p99 <= 1 ms");
+        check("p99.9 <= 5 ms", "p99.9 <= 5 ms");
+        check("p99.99<250us", "p99.99 <= 250 us");
+        check("mean<=500us", "mean <= 500 us");
+        check("median<=1ms", "p50 <= 1 ms");
+        check("p99=1ms", "not an objective");
+        check("p100<=1ms", "not a measure");
+        check("q99<=1ms", "not a measure");
+        check("p99<=1", "not a time");
+        check("p99<=0ms", "not an objective");
+    }
+}

@@ -1,0 +1,75 @@
+//! One run: one offered load, and what was seen of it.
+
+use plimsoll_load::Pace;
+use plimsoll_units::{Instant, Span};
+use serde::{Deserialize, Serialize};
+
+use crate::figures::Figures;
+use crate::finding::Finding;
+use crate::tally::Tally;
+
+/// A piece of a run's time with what completed in it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct Slice {
+    /// From the start of the run, in nanoseconds.
+    #[serde(rename = "start_ns")]
+    #[cfg_attr(feature = "schema", schemars(with = "u64"))]
+    pub start: Instant,
+    /// Its length in nanoseconds.
+    #[serde(rename = "span_ns")]
+    #[cfg_attr(feature = "schema", schemars(with = "u64"))]
+    pub span: Span,
+    /// What completed in it.
+    pub tally: Tally,
+}
+
+/// Processor time of the generator's threads.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct CpuTime {
+    /// In user mode, nanoseconds.
+    #[serde(rename = "user_ns")]
+    #[cfg_attr(feature = "schema", schemars(with = "u64"))]
+    pub user: Span,
+    /// In the kernel, nanoseconds.
+    #[serde(rename = "system_ns")]
+    #[cfg_attr(feature = "schema", schemars(with = "u64"))]
+    pub system: Span,
+}
+
+/// One offered load and what was seen of it.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct Run {
+    /// How the leading stream (the first) was paced. Curves are ordered by this, never by what was achieved.
+    #[cfg_attr(feature = "schema", schemars(with = "serde_json::Value"))]
+    pub offered: Pace,
+    /// Time at the start that is in no figure, in nanoseconds.
+    #[serde(rename = "warm_up_ns")]
+    #[cfg_attr(feature = "schema", schemars(with = "u64"))]
+    pub warm_up: Span,
+    /// The time that the figures cover, in nanoseconds.
+    #[serde(rename = "span_ns")]
+    #[cfg_attr(feature = "schema", schemars(with = "u64"))]
+    pub span: Span,
+    /// What completed in that time, by stream and kind.
+    pub total: Tally,
+    /// Operations that had arrived but were never issued, because the run was ended while a queue stood. Their wait
+    /// so far is counted in the response times, as a lower bound.
+    #[serde(default)]
+    pub unserved: u64,
+    /// The run in slices of time, warm-up included.
+    pub series: Vec<Slice>,
+    /// What the generator itself used.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cpu: Option<CpuTime>,
+    /// Simulated and emulated runs: the limits that held the answers, as `[name, share of operations]`.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub bound_by: Vec<(String, f64)>,
+    /// Means, percentiles and their intervals.
+    pub figures: Figures,
+    /// What makes this run questionable.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub findings: Vec<Finding>,
+}

@@ -1,0 +1,179 @@
+//! Counting operations by stream and kind.
+
+use plimsoll_units::{Kind, Op, Span};
+use serde::{Deserialize, Serialize};
+
+use crate::histogram::{Bins, Recorder};
+
+/// What became of one stream's operations of one kind.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct Counter {
+    /// Index of the stream in the load.
+    pub stream: u8,
+    /// Kind of the operations.
+    #[cfg_attr(feature = "schema", schemars(with = "String"))]
+    pub kind: Kind,
+    /// Bytes moved by operations that succeeded.
+    pub bytes: u64,
+    /// Operations that failed, by `errno`.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub errors: Vec<(i32, u64)>,
+    /// Time from the intended moment to the answer.
+    pub response: Bins,
+    /// Time from the submission to the answer; absent where it equals the response time, as in a closed load.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub service: Option<Bins>,
+}
+
+impl Counter {
+    /// Operations that succeeded.
+    pub fn operations(&self) -> u64 {
+        self.response.count
+    }
+
+    /// Time from the submission to the answer.
+    pub fn service(&self) -> &Bins {
+        self.service.as_ref().unwrap_or(&self.response)
+    }
+
+    fn merge(&mut self, other: &Self) {
+        if self.service.is_some() || other.service.is_some() {
+            let mut service = self.service().clone();
+            service.merge(other.service());
+            self.service = Some(service);
+        }
+        self.response.merge(&other.response);
+        self.bytes += other.bytes;
+        for &(errno, count) in &other.errors {
+            add_error(&mut self.errors, errno, count);
+        }
+    }
+}
+
+fn add_error(errors: &mut Vec<(i32, u64)>, errno: i32, count: u64) {
+    match errors.iter_mut().find(|(seen, _)| *seen == errno) {
+        Some((_, seen)) => *seen += count,
+        None => errors.push((errno, count)),
+    }
+}
+
+/// Operations counted by stream and kind; a pair that did not occur is absent.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(transparent)]
+pub struct Tally(pub Vec<Counter>);
+
+impl Tally {
+    /// Adds another tally's counts.
+    pub fn merge(&mut self, other: &Self) {
+        for counter in &other.0 {
+            match self.0.iter_mut().find(|c| c.stream == counter.stream && c.kind == counter.kind) {
+                Some(mine) => mine.merge(counter),
+                None => self.0.push(counter.clone()),
+            }
+        }
+        self.0.sort_by_key(|counter| (counter.stream, counter.kind));
+    }
+
+    /// Operations that succeeded.
+    pub fn operations(&self) -> u64 {
+        self.0.iter().map(Counter::operations).sum()
+    }
+
+    /// Bytes moved.
+    pub fn bytes(&self) -> u64 {
+        self.0.iter().map(|counter| counter.bytes).sum()
+    }
+
+    /// Operations that failed.
+    pub fn errors(&self) -> u64 {
+        self.0.iter().flat_map(|counter| &counter.errors).map(|(_, count)| count).sum()
+    }
+
+    /// Response times of all operations together.
+    pub fn response(&self) -> Bins {
+        self.response_where(|_| true)
+    }
+
+    /// Response times of the counters that `wanted` accepts.
+    pub fn response_where(&self, wanted: impl Fn(&Counter) -> bool) -> Bins {
+        let mut all = Bins::default();
+        self.0.iter().filter(|counter| wanted(counter)).for_each(|counter| all.merge(&counter.response));
+        all
+    }
+
+    /// Service times of all operations together.
+    pub fn service(&self) -> Bins {
+        let mut all = Bins::default();
+        self.0.iter().for_each(|counter| all.merge(counter.service()));
+        all
+    }
+}
+
+/// A tally in the making: what the loop writes to.
+#[derive(Debug, Default)]
+pub struct Counting {
+    cells: Vec<Option<Box<Cell>>>,
+}
+
+#[derive(Debug, Default)]
+struct Cell {
+    bytes: u64,
+    errors: Vec<(i32, u64)>,
+    response: Recorder,
+    service: Recorder,
+}
+
+impl Counting {
+    /// Counts nothing yet.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Counts an operation that succeeded.
+    #[inline]
+    pub fn done(&mut self, op: &Op, response: Span, service: Span) {
+        let cell = self.cell(op);
+        cell.bytes += u64::from(op.length);
+        cell.response.record(response);
+        cell.service.record(service);
+    }
+
+    /// Counts an operation that failed.
+    #[cold]
+    pub fn failed(&mut self, op: &Op, errno: i32) {
+        add_error(&mut self.cell(op).errors, errno, 1);
+    }
+
+    #[inline]
+    fn cell(&mut self, op: &Op) -> &mut Cell {
+        let index = usize::from(op.stream) * Kind::ALL.len() + op.kind.index();
+        if index >= self.cells.len() {
+            self.cells.resize_with(index + 1, || None);
+        }
+        self.cells[index].get_or_insert_default()
+    }
+
+    /// What was counted, and starts from nothing again.
+    pub fn take(&mut self) -> Tally {
+        let mut counters = Vec::new();
+        for (index, cell) in self.cells.iter_mut().enumerate() {
+            let Some(cell) = cell.as_deref_mut() else { continue };
+            let errors = std::mem::take(&mut cell.errors);
+            if cell.response.is_empty() && errors.is_empty() {
+                continue;
+            }
+            let (response, service) = (cell.response.take(), cell.service.take());
+            counters.push(Counter {
+                stream: (index / Kind::ALL.len()) as u8,
+                kind: Kind::ALL[index % Kind::ALL.len()],
+                bytes: std::mem::take(&mut cell.bytes),
+                errors,
+                service: (service != response).then_some(service),
+                response,
+            });
+        }
+        Tally(counters)
+    }
+}

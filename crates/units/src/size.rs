@@ -1,0 +1,99 @@
+//! Sizes in bytes, with GB and GiB kept apart.
+
+use core::fmt;
+use core::str::FromStr;
+
+use serde::{Deserialize, Serialize};
+
+use crate::parse::{self, Malformed, Quantity};
+
+/// A number of bytes.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct Bytes(u64);
+
+impl Bytes {
+    /// Nothing.
+    pub const ZERO: Self = Self(0);
+
+    /// `n` bytes.
+    pub const fn new(n: u64) -> Self {
+        Self(n)
+    }
+
+    /// `n` KiB, 1,024 bytes each.
+    pub const fn kib(n: u64) -> Self {
+        Self(n << 10)
+    }
+
+    /// `n` MiB, 1,024 KiB each.
+    pub const fn mib(n: u64) -> Self {
+        Self(n << 20)
+    }
+
+    /// `n` GiB, 1,024 MiB each.
+    pub const fn gib(n: u64) -> Self {
+        Self(n << 30)
+    }
+
+    /// The number of bytes.
+    pub const fn get(self) -> u64 {
+        self.0
+    }
+
+    /// The largest multiple of `block` that is not above this size.
+    ///
+    /// # Panics
+    /// When `block` is zero.
+    pub const fn round_down(self, block: Self) -> Self {
+        Self(self.0 / block.0 * block.0)
+    }
+}
+
+/// Exact in the largest binary unit that divides it, else three significant digits of the binary unit that fits:
+/// `8 KiB`, `1.5 GiB`, `512 B`.
+impl fmt::Display for Bytes {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        const UNITS: [&str; 6] = ["KiB", "MiB", "GiB", "TiB", "PiB", "EiB"];
+        if self.0 < 1024 {
+            return write!(f, "{} B", self.0);
+        }
+        let power = (self.0.ilog2() / 10).min(6);
+        let value = self.0 as f64 / (1u64 << (10 * power)) as f64;
+        let unit = UNITS[power as usize - 1];
+        if self.0.is_multiple_of(1u64 << (10 * power)) {
+            write!(f, "{} {unit}", self.0 >> (10 * power))
+        } else {
+            parse::three_digits(f, value)?;
+            write!(f, " {unit}")
+        }
+    }
+}
+
+const UNITS: &[(&str, u128)] = &[
+    ("b", 1),
+    ("kib", 1 << 10),
+    ("mib", 1 << 20),
+    ("gib", 1 << 30),
+    ("tib", 1 << 40),
+    ("pib", 1 << 50),
+    ("kb", 1_000),
+    ("mb", 1_000_000),
+    ("gb", 1_000_000_000),
+    ("tb", 1_000_000_000_000),
+    ("pb", 1_000_000_000_000_000),
+    // One letter is binary, as dd, fio and every database's block size read it.
+    ("k", 1 << 10),
+    ("m", 1 << 20),
+    ("g", 1 << 30),
+    ("t", 1 << 40),
+];
+
+impl FromStr for Bytes {
+    type Err = Malformed;
+    /// `8KiB`, `8 kib` and `8k` are 8,192 bytes; `8kB` and `8kb` are 8,000; a bare number is bytes. Letters' case
+    /// says nothing.
+    fn from_str(text: &str) -> Result<Self, Malformed> {
+        parse::scaled(text, UNITS, Some(1), Quantity::Bytes).map(Self)
+    }
+}
