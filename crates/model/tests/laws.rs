@@ -1,0 +1,189 @@
+//! The laws that every model obeys, in one file, applied to all of them.
+
+use std::collections::BTreeMap;
+
+use plimsoll_model::{Answer, Chain, Change, Model, Rate, Stage, parse};
+use plimsoll_units::{Instant, Iops, Kind, Op, Slot, Span};
+use proptest::prelude::*;
+
+/// One of each kind of stage, and combinations in which operations overtake each other.
+const MODELS: &[&str] = &[
+    "limit(3000)",
+    "limit(3000, burst 20)",
+    "limit(100MB/s)",
+    "station(1, 80us)",
+    "station(8, 80us, exponential)",
+    "station(4, 1ms, lognormal 2)",
+    "link(25us, 1200MB/s)",
+    "stall(2ms, 1ms)",
+    "station(8, 80us, exponential) then station(2, 20us, exponential)",
+    "limit(20000) then station(16, 200us, exponential) then link(25us, 500MB/s) then stall(10ms, 2ms)",
+];
+
+/// What is done to a model, one after the other; each step comes `gap_ns` after the last one.
+#[derive(Clone, Debug)]
+enum Step {
+    Submit { gap_ns: u64, length: u32, kind: Kind },
+    Drain { gap_ns: u64 },
+    Change { gap_ns: u64, ops: u64 },
+}
+
+fn steps() -> impl Strategy<Value = Vec<Step>> {
+    let gap_ns = prop_oneof![Just(0), 1..500_u64, 1..300_000_u64];
+    let kind = prop_oneof![Just(Kind::Read), Just(Kind::Write), Just(Kind::DurableWrite)];
+    let length = prop_oneof![Just(4096), Just(8192), Just(1 << 20)];
+    let step = prop_oneof![
+        8 => (gap_ns.clone(), length, kind).prop_map(|(gap_ns, length, kind)| Step::Submit { gap_ns, length, kind }),
+        3 => gap_ns.clone().prop_map(|gap_ns| Step::Drain { gap_ns }),
+        1 => (gap_ns, 100..50_000_u64).prop_map(|(gap_ns, ops)| Step::Change { gap_ns, ops }),
+    ];
+    prop::collection::vec(step, 1..200)
+}
+
+fn model(name: &str, seed: u64) -> Chain {
+    Chain::new(&parse(name).expect("the models of this file can be read"), seed)
+}
+
+/// What came of a sequence of steps: submissions by slot, answers in the order in which they were drained.
+struct Story {
+    submitted: BTreeMap<Slot, (Instant, Op)>,
+    answers: Vec<Answer>,
+}
+
+/// Plays steps; `drains` false leaves all draining to the end. Slots are never used twice.
+fn play(model: &mut dyn Model, steps: &[Step], drains: bool) -> Story {
+    let mut story = Story { submitted: BTreeMap::new(), answers: Vec::new() };
+    let mut now = Instant::ZERO;
+    for step in steps {
+        match *step {
+            Step::Submit { gap_ns, length, kind } => {
+                now += Span::from_nanos(gap_ns);
+                let slot = Slot(story.submitted.len() as u32);
+                let op = Op { offset: 0, length, kind, stream: 0 };
+                model.submit(now, slot, &op);
+                story.submitted.insert(slot, (now, op));
+            }
+            Step::Drain { gap_ns } => {
+                now += Span::from_nanos(gap_ns);
+                if drains {
+                    let before = story.answers.len();
+                    let promised = model.wake_at();
+                    model.drain(now, &mut story.answers);
+                    if let Some(first) = story.answers.get(before) {
+                        assert!(promised.is_some_and(|at| at <= first.at), "law 6: {promised:?} but {first:?}");
+                    }
+                }
+            }
+            Step::Change { gap_ns, ops } => {
+                now += Span::from_nanos(gap_ns);
+                let rate = Rate::Operations(Iops::per_second(ops));
+                // A model without such a limit refuses, and must be as it was.
+                let _ = model.change(now, &Change::Rate { stage: Stage(0), rate });
+            }
+        }
+    }
+    let mut wakes = 0;
+    while let Some(at) = model.wake_at() {
+        now = now.max(at);
+        model.drain(now, &mut story.answers);
+        wakes += 1;
+        assert!(wakes <= story.submitted.len() * 16 + 1, "law 6: woken for nothing, again and again");
+    }
+    story
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 200, failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn law_1_each_operation_is_answered_once(steps in steps(), seed: u64) {
+        for name in MODELS {
+            let story = play(&mut model(name, seed), &steps, true);
+            let mut answered: Vec<Slot> = story.answers.iter().map(|answer| answer.slot).collect();
+            answered.sort_unstable();
+            let submitted: Vec<Slot> = story.submitted.keys().copied().collect();
+            prop_assert_eq!(answered, submitted, "{}", name);
+        }
+    }
+
+    #[test]
+    fn law_2_no_answer_before_its_question_and_none_out_of_order(steps in steps(), seed: u64) {
+        for name in MODELS {
+            let story = play(&mut model(name, seed), &steps, true);
+            for answer in &story.answers {
+                prop_assert!(answer.at >= story.submitted[&answer.slot].0, "{}: {:?}", name, answer);
+            }
+            prop_assert!(story.answers.is_sorted_by_key(|answer| answer.at), "{}", name);
+        }
+    }
+
+    #[test]
+    fn law_3_when_it_is_drained_changes_no_answer(steps in steps(), seed: u64) {
+        for name in MODELS {
+            let often = play(&mut model(name, seed), &steps, true);
+            let late = play(&mut model(name, seed), &steps, false);
+            prop_assert_eq!(often.answers, late.answers, "{}", name);
+        }
+    }
+
+    #[test]
+    fn law_4_the_same_calls_give_the_same_answers(steps in steps(), seed: u64) {
+        for name in MODELS {
+            let once = play(&mut model(name, seed), &steps, true);
+            let again = play(&mut model(name, seed), &steps, true);
+            prop_assert_eq!(once.answers, again.answers, "{}", name);
+        }
+    }
+
+    #[test]
+    fn law_5_no_window_exceeds_a_limit(steps in steps(), burst in 1..50_u64, ops in 1..100_000_u64) {
+        let steps: Vec<Step> = steps.into_iter().filter(|step| !matches!(step, Step::Change { .. })).collect();
+        let rate = Iops::per_second(ops);
+        let story = play(&mut model(&format!("limit({ops}, burst {burst})"), 0), &steps, true);
+        for (first, opening) in story.answers.iter().enumerate() {
+            for (count, closing) in story.answers[first..].iter().enumerate() {
+                // `count + 1` operations in a closed window: all but the burst need their time; 2 ns for rounding.
+                let needed = rate.time_of((count as u64 + 1).saturating_sub(burst));
+                prop_assert!(closing.at.since(opening.at) + Span::from_nanos(2) >= needed, "{count} after {opening:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn law_7_a_refused_change_leaves_the_model_as_it_was(steps in steps(), seed: u64) {
+        let unchanged: Vec<Step> = steps.iter().map(|step| match *step {
+            Step::Change { gap_ns, .. } => Step::Drain { gap_ns },
+            ref other => other.clone(),
+        }).collect();
+        for name in MODELS.iter().filter(|name| !name.starts_with("limit")) {
+            let with = play(&mut model(name, seed), &steps, true);
+            let without = play(&mut model(name, seed), &unchanged, true);
+            prop_assert_eq!(with.answers, without.answers, "{}", name);
+        }
+    }
+}
+
+#[test]
+fn a_limit_delivers_its_rate_exactly() {
+    // 3,000 a second polled every 100 us gave nothing in a bucket of integers: the fraction has to be kept.
+    let mut model = model("limit(3000)", 0);
+    for slot in 0..9_000 {
+        model.submit(Instant::ZERO, Slot(slot), &Op { offset: 0, length: 4096, kind: Kind::Read, stream: 0 });
+    }
+    let mut answers = Vec::new();
+    model.drain(Instant::from_nanos(3_000_000_000), &mut answers);
+    assert_eq!(answers.len(), 9_000);
+    assert_eq!(answers[8_999].at, Instant::from_nanos(2_999_666_666));
+}
+
+#[test]
+fn the_stage_that_held_an_operation_longest_binds() {
+    let mut model = model("limit(1000) then station(1, 300us)", 0);
+    for slot in 0..4 {
+        model.submit(Instant::ZERO, Slot(slot), &Op { offset: 0, length: 4096, kind: Kind::Read, stream: 0 });
+    }
+    let mut answers = Vec::new();
+    model.drain(Instant::NEVER, &mut answers);
+    let bound: Vec<u8> = answers.iter().map(|answer| answer.bound_by.0).collect();
+    assert_eq!(bound, [1, 0, 0, 0], "the first met no queue, the others waited for the limit");
+}
