@@ -19,7 +19,7 @@ pub struct Counter {
     /// Operations that failed, by `errno`.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub errors: Vec<(i32, u64)>,
-    /// Time from the intended moment to the answer.
+    /// Time from the intended moment to the answer; for operations that were never issued, the wait until the end.
     pub response: Bins,
     /// Time from the submission to the answer; absent where it equals the response time, as in a closed load.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -29,7 +29,7 @@ pub struct Counter {
 impl Counter {
     /// Operations that succeeded.
     pub fn operations(&self) -> u64 {
-        self.response.count
+        self.service().count
     }
 
     /// Time from the submission to the answer.
@@ -138,6 +138,12 @@ impl Counting {
         cell.bytes += u64::from(op.length);
         cell.response.record(response);
         cell.service.record(service);
+    }
+
+    /// Counts the wait of an operation that arrived and was never issued.
+    #[cold]
+    pub fn unserved(&mut self, op: &Op, waited: Span) {
+        self.cell(op).response.record(waited);
     }
 
     /// Counts an operation that failed.

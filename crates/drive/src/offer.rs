@@ -1,0 +1,202 @@
+//! The one loop: takes operations from a load when they are due, gives them to a target, and counts what comes back.
+//!
+//! Response time runs from the intended moment, service time from the submission. While an open load's operations
+//! wait for a slot, or for a stalled target, their response time runs: queueing that a user would feel is counted.
+
+use std::ops::ControlFlow;
+
+use plimsoll_load::{Due, Load, Outcome};
+use plimsoll_record::{Counting, Slice};
+use plimsoll_units::{Instant, Kind, Op, Slot, Span};
+
+use crate::{Completion, Fault, Target};
+
+/// What bounds the loop.
+#[derive(Clone, Copy, Debug)]
+pub struct Rules {
+    /// Operations in flight at most: the number of slots, at least 1. A closed load needs its depth.
+    pub depth: u32,
+    /// The length of a slice of the series, above zero.
+    pub slice: Span,
+}
+
+/// Whether the run goes on.
+pub type Onward = ControlFlow<()>;
+
+/// Called at the end of each slice with the series so far. `Break` ends the run: nothing more is issued, and what is
+/// in flight is waited for.
+pub type Observe<'a> = &'a mut dyn FnMut(&[Slice]) -> Onward;
+
+/// What the loop saw.
+#[derive(Clone, Debug, Default)]
+pub struct Seen {
+    /// The run in slices of time; the last one is shorter.
+    pub series: Vec<Slice>,
+    /// Operations that had arrived but were not issued when the run was broken off. Their wait until then is in the
+    /// response times of the last slice.
+    pub unserved: u64,
+    /// Operations by the stage that held them, where a model said.
+    pub bound_by: Vec<u64>,
+}
+
+#[derive(Clone, Copy)]
+struct Flight {
+    op: Op,
+    intended: Instant,
+    submitted: Instant,
+}
+
+struct Offering<'a> {
+    target: &'a mut dyn Target,
+    slice: Span,
+    flights: Vec<Flight>,
+    free: Vec<Slot>,
+    batch: Vec<(Slot, Op)>,
+    counting: Counting,
+    start: Instant,
+    slice_start: Instant,
+    seen: Seen,
+}
+
+/// Offers `load` to `target` until the load is over or `observe` breaks it off, and everything in flight is back.
+///
+/// # Errors
+/// The target's fault; what was seen until then is lost with it.
+pub fn drive<L: Load + ?Sized>(
+    target: &mut dyn Target,
+    load: &mut L,
+    rules: &Rules,
+    observe: Observe<'_>,
+) -> Result<Seen, Fault> {
+    let start = target.now();
+    let nothing = Op { offset: 0, length: 0, kind: Kind::Read, stream: 0 };
+    let mut offering = Offering {
+        target,
+        slice: rules.slice,
+        flights: vec![Flight { op: nothing, intended: start, submitted: start }; rules.depth as usize],
+        free: (0..rules.depth).rev().map(Slot).collect(),
+        batch: Vec::with_capacity(rules.depth as usize),
+        counting: Counting::new(),
+        start,
+        slice_start: start,
+        seen: Seen::default(),
+    };
+    offering.run(load, observe)?;
+    Ok(offering.seen)
+}
+
+impl Offering<'_> {
+    fn run<L: Load + ?Sized>(&mut self, load: &mut L, observe: Observe<'_>) -> Result<(), Fault> {
+        let mut now = self.start;
+        let mut onward = Onward::Continue(());
+        let mut completions = Vec::with_capacity(self.flights.len());
+        loop {
+            let slice_end = self.slice_start + self.slice;
+            let due = if onward.is_continue() { self.issue(load, now)? } else { Due::Over };
+            if due == Due::Over && self.free.len() == self.flights.len() {
+                break;
+            }
+            let until = if let Due::At(moment) = due { moment.min(slice_end) } else { slice_end };
+            now = self.target.wait(until, &mut completions)?;
+            if now >= slice_end {
+                onward = self.turn(now, load, observe, onward);
+            }
+            for completion in completions.drain(..) {
+                self.complete(load, completion);
+            }
+            if now >= slice_end {
+                // Closing a slice took a while, which is not the target's: the next operations start after it.
+                now = self.target.now();
+            }
+        }
+        self.close(now.since(self.slice_start));
+        Ok(())
+    }
+
+    /// Submits what is due at `now` and has a slot. Returns when the load wants to be asked again.
+    #[inline]
+    fn issue<L: Load + ?Sized>(&mut self, load: &mut L, now: Instant) -> Result<Due, Fault> {
+        let due = loop {
+            let due = load.due();
+            let intended = match due {
+                Due::Now => now,
+                Due::At(moment) if moment <= now => moment,
+                _ => break due,
+            };
+            // Without a free slot only a completion helps, however overdue the load is.
+            let Some(slot) = self.free.pop() else { break Due::Blocked };
+            let op = load.take(now);
+            self.flights[slot.index()] = Flight { op, intended, submitted: now };
+            self.batch.push((slot, op));
+        };
+        if !self.batch.is_empty() {
+            self.target.submit(&self.batch)?;
+            self.batch.clear();
+        }
+        Ok(due)
+    }
+
+    #[inline]
+    fn complete<L: Load + ?Sized>(&mut self, load: &mut L, completion: Completion) {
+        let flight = &self.flights[completion.slot.index()];
+        match completion.outcome {
+            Outcome::Done => {
+                let response = completion.at.since(flight.intended);
+                let service = completion.at.since(flight.submitted);
+                self.counting.done(&flight.op, response, service);
+            }
+            Outcome::Failed(errno) => self.counting.failed(&flight.op, errno),
+        }
+        load.completed(completion.at, &flight.op, completion.outcome);
+        self.free.push(completion.slot);
+        if let Some(stage) = completion.bound_by {
+            let index = usize::from(stage.0);
+            if index >= self.seen.bound_by.len() {
+                self.seen.bound_by.resize(index + 1, 0);
+            }
+            self.seen.bound_by[index] += 1;
+        }
+    }
+
+    /// Closes all slices that ended by `now`, and asks whether to go on.
+    #[cold]
+    fn turn<L: Load + ?Sized>(&mut self, now: Instant, load: &mut L, observe: Observe<'_>, onward: Onward) -> Onward {
+        while now >= self.slice_start + self.slice {
+            self.close(self.slice);
+        }
+        if onward.is_break() || observe(&self.seen.series).is_continue() {
+            return onward;
+        }
+        self.abandon(load, now);
+        Onward::Break(())
+    }
+
+    /// Ends the slice that began at `slice_start` after `span`.
+    fn close(&mut self, span: Span) {
+        let tally = self.counting.take();
+        if span.is_zero() && tally.0.is_empty() {
+            return;
+        }
+        let start = Instant::ZERO + self.slice_start.since(self.start);
+        self.seen.series.push(Slice { start, span, tally });
+        self.slice_start += span;
+    }
+
+    /// Counts the operations that have arrived and will not be issued with the time that they have waited.
+    fn abandon<L: Load + ?Sized>(&mut self, load: &mut L, now: Instant) {
+        loop {
+            match load.due() {
+                Due::At(intended) if intended <= now => {
+                    let op = load.take(now);
+                    self.counting.unserved(&op, now.since(intended));
+                    self.seen.unserved += 1;
+                }
+                // A closed stream beside it would have gone on; it is taken up to its depth and counts for nothing.
+                Due::Now => {
+                    load.take(now);
+                }
+                Due::At(_) | Due::Blocked | Due::Over => return,
+            }
+        }
+    }
+}

@@ -1,0 +1,50 @@
+//! The simulator: a model as a target whose time passes because one waits.
+
+use plimsoll_load::Outcome;
+use plimsoll_model::{Answer, Model};
+use plimsoll_units::{Instant, Op, Slot};
+
+use crate::{Completion, Fault, Target};
+
+/// A model in virtual time.
+#[derive(Clone, Debug)]
+pub struct Simulated<M> {
+    model: M,
+    now: Instant,
+    answers: Vec<Answer>,
+}
+
+impl<M: Model> Simulated<M> {
+    /// The model at rest, at the origin of its line.
+    pub const fn new(model: M) -> Self {
+        Self { model, now: Instant::ZERO, answers: Vec::new() }
+    }
+}
+
+impl<M: Model> Target for Simulated<M> {
+    fn now(&mut self) -> Instant {
+        self.now
+    }
+
+    fn submit(&mut self, batch: &[(Slot, Op)]) -> Result<(), Fault> {
+        for (slot, op) in batch {
+            self.model.submit(self.now, *slot, op);
+        }
+        Ok(())
+    }
+
+    fn wait(&mut self, until: Instant, completions: &mut Vec<Completion>) -> Result<Instant, Fault> {
+        while self.answers.is_empty() && self.now < until {
+            let wake_at = self.model.wake_at().unwrap_or(Instant::NEVER);
+            self.now = self.now.max(wake_at.min(until));
+            self.model.drain(self.now, &mut self.answers);
+        }
+        completions.extend(self.answers.drain(..).map(completion));
+        Ok(self.now)
+    }
+}
+
+/// An answer of a model as a completion: models do not fail operations.
+pub(crate) fn completion(answer: Answer) -> Completion {
+    Completion { slot: answer.slot, at: answer.at, outcome: Outcome::Done, bound_by: Some(answer.bound_by) }
+}

@@ -1,0 +1,122 @@
+//! The loop against models whose answers are known.
+
+use plimsoll_drive::{Onward, Rules, Seen, Simulated, drive};
+use plimsoll_load::{Arrival, Mix, Pace, Pattern, Phase, Region, Split, StreamSpec, Streams};
+use plimsoll_model::{Chain, parse};
+use plimsoll_record::Bins;
+use plimsoll_units::{Bytes, Instant, Iops, Span};
+
+fn stream(pace: Pace) -> StreamSpec {
+    StreamSpec {
+        name: "data".into(),
+        mix: Mix { sizes: Split::one(Bytes::kib(8)), reads: 0.8, durable: false, flush_every: 0 },
+        pattern: Pattern::Uniform,
+        region: Region::first(Bytes::gib(1)),
+        pace,
+    }
+}
+
+fn offer(model: &str, specs: &[StreamSpec], depth: u32, seconds: u64) -> Seen {
+    let phase = Phase { end: Instant::ZERO + Span::from_secs(seconds), ..Phase::unbounded(Instant::ZERO) };
+    let mut load = Streams::new(specs, 1, phase).expect("the region holds a block");
+    let mut target = Simulated::new(Chain::new(&parse(model).expect("a model"), 1));
+    let rules = Rules { depth, slice: Span::from_secs(1) };
+    drive(&mut target, &mut load, &rules, &mut |_| Onward::Continue(())).expect("a simulator has no faults")
+}
+
+fn open(per_second: u64, arrival: Arrival) -> Pace {
+    Pace::Open { rate: Iops::per_second(per_second), arrival }
+}
+
+fn response(seen: &Seen) -> Bins {
+    let mut all = Bins::default();
+    seen.series.iter().for_each(|slice| all.merge(&slice.tally.response()));
+    all
+}
+
+fn service(seen: &Seen) -> Bins {
+    let mut all = Bins::default();
+    seen.series.iter().for_each(|slice| all.merge(&slice.tally.service()));
+    all
+}
+
+fn near(seen: Option<Span>, expected: Span, tolerance: f64) {
+    let ratio = seen.expect("something was counted").as_secs_f64() / expected.as_secs_f64();
+    assert!((ratio - 1.0).abs() <= tolerance, "{seen:?} against {expected:?}");
+}
+
+#[test]
+fn a_closed_load_obeys_littles_law() {
+    let seen = offer("station(4, 1ms)", &[stream(Pace::Closed { depth: 8 })], 8, 10);
+    let counted = response(&seen).count;
+    assert!((40_000..=40_008).contains(&counted), "4,000 a second, and what was in flight at the end: {counted}");
+    near(response(&seen).mean(), Span::from_millis(2), 0.001);
+    assert_eq!(seen.unserved, 0);
+}
+
+#[test]
+fn an_open_load_at_half_of_mm1_waits_twice_its_service() {
+    let seen = offer("station(1, 1ms, exponential)", &[stream(open(500, Arrival::Poisson))], 1_000, 400);
+    near(response(&seen).mean(), Span::from_millis(2), 0.04);
+    near(response(&seen).quantile(0.99), Span::from_nanos(9_210_340), 0.08);
+}
+
+/// The case of wrk2 and of every discussion of coordinated omission: 1,000 a second, 0.9 ms each, and a stall of 10 s
+/// in 100 s.
+#[test]
+fn response_times_include_a_stall_and_service_times_do_not() {
+    let model = "stall(100s, 10s) then station(1, 900us)";
+    let seen = offer(model, &[stream(open(1_000, Arrival::Constant))], 1, 100);
+    // One slot: the generator cannot submit while the device stalls, so service times know one long operation.
+    near(service(&seen).quantile(0.99), Span::from_micros(900), 0.01);
+    // The backlog of 10,000 drains after the stall at 1 in 0.9 ms: a tenth of all operations waited for long.
+    assert!(response(&seen).quantile(0.95).unwrap() > Span::from_secs(4));
+    near(response(&seen).quantile(0.5), Span::from_micros(900), 0.01);
+    assert_eq!(response(&seen).count, 100_000, "every arrival is counted");
+
+    let closed = offer(model, &[stream(Pace::Closed { depth: 1 })], 1, 100);
+    near(response(&closed).quantile(0.999), Span::from_micros(900), 0.01);
+}
+
+#[test]
+fn what_was_never_issued_is_counted_with_its_wait() {
+    let specs = [stream(open(2_000, Arrival::Constant))];
+    let mut load = Streams::new(&specs, 1, Phase::unbounded(Instant::ZERO)).unwrap();
+    let mut target = Simulated::new(Chain::new(&parse("station(1, 1ms)").unwrap(), 1));
+    let rules = Rules { depth: 4, slice: Span::from_secs(1) };
+    let stop = |series: &[plimsoll_record::Slice]| match series.len() {
+        10 => Onward::Break(()),
+        _ => Onward::Continue(()),
+    };
+    let seen = drive(&mut target, &mut load, &rules, &mut { stop }).unwrap();
+    let answered: u64 = seen.series.iter().map(|slice| slice.tally.operations()).sum();
+    assert!((9_990..=10_010).contains(&answered), "{answered}");
+    assert_eq!(answered + seen.unserved, response(&seen).count);
+    assert!((9_990..=10_010).contains(&seen.unserved), "{}", seen.unserved);
+    near(Some(Span::from_nanos(response(&seen).max_ns)), Span::from_secs(5), 0.01);
+}
+
+#[test]
+fn streams_keep_their_own_figures() {
+    let mut redo = stream(open(100, Arrival::Constant));
+    redo.mix = Mix { sizes: Split::one(Bytes::new(512)), reads: 0.0, durable: true, flush_every: 0 };
+    redo.pattern = Pattern::Sequential;
+    let seen = offer("link(1ms)", &[stream(Pace::Closed { depth: 2 }), redo], 8, 10);
+    let operations = |stream: u8| -> u64 {
+        let tallies = seen.series.iter().flat_map(|slice| &slice.tally.0);
+        tallies.filter(|counter| counter.stream == stream).map(plimsoll_record::Counter::operations).sum()
+    };
+    assert_eq!(operations(0), 20_000, "a depth of 2 at 1 ms");
+    assert_eq!(operations(1), 1_000, "100 a second for 10 s, whatever the other stream does");
+}
+
+#[test]
+fn a_series_covers_the_whole_run() {
+    let seen = offer("stall(10s, 3s) then link(1ms)", &[stream(Pace::Closed { depth: 1 })], 1, 10);
+    let end = seen.series.iter().fold(Instant::ZERO, |end, slice| {
+        assert_eq!(slice.start, end, "slices leave no gap, not even while nothing completes");
+        end + slice.span
+    });
+    assert_eq!(end, Instant::ZERO + Span::from_secs(10) + Span::from_millis(1));
+    assert_eq!(seen.series[8].tally.operations(), 0, "nothing completed in the middle of the stall");
+}
