@@ -1,0 +1,73 @@
+//! Memory for direct I/O, and what is written from it.
+#![allow(unsafe_code)]
+
+use std::alloc::{Layout, alloc_zeroed, dealloc, handle_alloc_error};
+use std::ptr::NonNull;
+
+use fastrand::Rng;
+
+/// Every buffer begins on a page: enough for the direct I/O of any device.
+pub(crate) const PAGE: usize = 4096;
+
+/// Page-aligned memory, zeroed at first.
+#[derive(Debug)]
+pub(crate) struct Aligned {
+    start: NonNull<u8>,
+    layout: Layout,
+}
+
+// SAFETY: the memory is owned, and only reached through `&self` as a raw pointer or through `&mut self`.
+unsafe impl Send for Aligned {}
+
+impl Aligned {
+    /// `length` bytes, at least 1.
+    pub(crate) fn new(length: usize) -> Self {
+        let layout = Layout::from_size_align(length.max(1), PAGE).expect("buffers are far below the address space");
+        // SAFETY: the layout's size is at least 1.
+        let start = NonNull::new(unsafe { alloc_zeroed(layout) });
+        Self { start: start.unwrap_or_else(|| handle_alloc_error(layout)), layout }
+    }
+
+    pub(crate) const fn len(&self) -> usize {
+        self.layout.size()
+    }
+
+    /// The address of byte `offset`, for the kernel.
+    pub(crate) fn at(&self, offset: usize) -> *mut u8 {
+        assert!(offset < self.len(), "{offset} is outside of a buffer of {} bytes", self.len());
+        // SAFETY: inside of the allocation, as was just checked.
+        unsafe { self.start.as_ptr().add(offset) }
+    }
+
+    pub(crate) fn bytes(&mut self) -> &mut [u8] {
+        // SAFETY: the allocation is this long and initialised; `&mut self` excludes every other reference. The kernel
+        // may still be reading into it only if the caller broke the slot rule of `Target::submit`.
+        unsafe { std::slice::from_raw_parts_mut(self.start.as_ptr(), self.len()) }
+    }
+}
+
+impl Drop for Aligned {
+    fn drop(&mut self) {
+        // SAFETY: allocated in `new` with this layout.
+        unsafe { dealloc(self.start.as_ptr(), self.layout) }
+    }
+}
+
+/// Fills `bytes` with data of which a share compresses away: each page begins random and ends in zeroes.
+pub(crate) fn fill(bytes: &mut [u8], compressible: f64, seed: u64) {
+    let mut rng = Rng::with_seed(seed);
+    for page in bytes.chunks_mut(PAGE) {
+        let random = ((page.len() as f64 * (1.0 - compressible)).round() as usize).min(page.len());
+        rng.fill(&mut page[..random]);
+    }
+}
+
+/// Makes each page of an operation's data different from every page written before, so that nothing deduplicates.
+/// Data that compress away altogether stay as they are.
+#[inline]
+pub(crate) fn stamp(bytes: &mut [u8], number: u64) {
+    for (index, page) in bytes.chunks_exact_mut(PAGE).enumerate() {
+        let mark = number.wrapping_mul(0x9e37_79b9_7f4a_7c15).wrapping_add(index as u64);
+        page[..8].copy_from_slice(&mark.to_le_bytes());
+    }
+}

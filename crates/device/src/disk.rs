@@ -1,0 +1,79 @@
+//! The disk behind a subject, as sysfs describes it: model, size, blocks, queue.
+//!
+//! Absent means not known. Opens no device, and knows nothing about how fast it is.
+
+mod block;
+
+use plimsoll_record::Device;
+use plimsoll_units::Bytes;
+
+pub(crate) use block::Block;
+
+use crate::host::Tree;
+use crate::subject::{DeviceNumber, Subject};
+
+/// Describes the disk that holds `subject`: the whole disk where it is on a partition, the stacked device itself
+/// where it is on one (device-mapper, md, loop).
+pub fn describe(subject: &Subject) -> Device {
+    let mut device = subject.device.map(|number| read(&Tree::system(), number)).unwrap_or_default();
+    if let Some(filesystem) = &subject.filesystem {
+        device.filesystem = Some(filesystem.kind.clone());
+        device.mount_options = Some(filesystem.options.clone());
+    }
+    device
+}
+
+fn read(tree: &Tree, number: DeviceNumber) -> Device {
+    let Ok(block) = Block::find(tree, number) else { return Device::default() };
+    let disk = block.whole();
+    Device {
+        name: Some(disk.name().replace('!', "/")),
+        model: model(&disk),
+        size: disk.size().map(Bytes::new),
+        rotational: disk.value::<u8>("queue/rotational").map(|flag| flag != 0),
+        logical_block: disk.logical_block(),
+        physical_block: disk.value("queue/physical_block_size"),
+        scheduler: disk.word("queue/scheduler").map(|list| chosen(&list)),
+        queue_requests: disk.value("queue/nr_requests"),
+        write_cache: disk.word("queue/write_cache"),
+        filesystem: None,
+        mount_options: None,
+    }
+}
+
+/// Vendor and model; where the device gives none, what it is stacked of, or its driver.
+fn model(disk: &Block) -> Option<String> {
+    let model = disk.word("device/model").or_else(|| disk.word("device/name"));
+    // A number is the PCI vendor of virtio and NVMe; "ATA" stands for every SATA disk.
+    let vendor = disk.word("device/vendor").filter(|vendor| !vendor.starts_with("0x") && vendor != "ATA");
+    match (vendor, model) {
+        (Some(vendor), Some(model)) if !model.starts_with(&vendor) => Some(spaced(&format!("{vendor} {model}"))),
+        (_, Some(model)) => Some(spaced(&model)),
+        _ => stacked(disk).or_else(|| disk.link("device/driver")),
+    }
+}
+
+fn stacked(disk: &Block) -> Option<String> {
+    if let Some(name) = disk.word("dm/name") {
+        let kind = disk.word("dm/uuid").and_then(|uuid| uuid.split_once('-').map(|(kind, _)| kind.to_owned()));
+        return Some(format!("device-mapper {} {name}", kind.as_deref().unwrap_or_default()).replace("  ", " "));
+    }
+    if let Some(level) = disk.word("md/level") {
+        let members = disk.word("md/raid_disks").map(|count| format!(" of {count}")).unwrap_or_default();
+        return Some(format!("md {level}{members}"));
+    }
+    disk.word("loop/backing_file").map(|file| format!("loop over {file}"))
+}
+
+/// The scheduler in brackets, or the only one.
+fn chosen(list: &str) -> String {
+    let bracketed = list.split_once('[').and_then(|(_, rest)| rest.split_once(']'));
+    bracketed.map_or(list, |(name, _)| name).to_owned()
+}
+
+fn spaced(text: &str) -> String {
+    text.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+#[cfg(test)]
+mod tests;

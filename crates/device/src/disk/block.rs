@@ -1,0 +1,124 @@
+//! A block device as sysfs shows it: its disk, its partitions, what is stacked on it.
+//!
+//! Knows nothing about paths below `/dev`: a device is found by its number. Opens no device.
+
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use crate::host::{Tree, tree};
+use crate::subject::DeviceNumber;
+
+/// sysfs counts in sectors of 512 bytes, whatever the device's block is.
+const SECTOR: u64 = 512;
+
+/// A directory of sysfs that describes a block device.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Block {
+    directory: PathBuf,
+}
+
+impl Block {
+    /// The block device of this number.
+    pub(crate) fn find(tree: &Tree, number: DeviceNumber) -> io::Result<Self> {
+        let directory = fs::canonicalize(tree.path(format!("sys/dev/block/{number}")))?;
+        Ok(Self { directory })
+    }
+
+    /// Kernel name, such as `nvme0n1p1`. A `!` stands for the slash of older drivers (`cciss!c0d0`).
+    pub(crate) fn name(&self) -> String {
+        self.directory.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default()
+    }
+
+    /// Its number.
+    pub(crate) fn number(&self) -> Option<DeviceNumber> {
+        tree::word(&self.directory.join("dev"))?.parse().ok()
+    }
+
+    /// The number that a file of its directory holds.
+    pub(crate) fn value<N: std::str::FromStr>(&self, file: &str) -> Option<N> {
+        tree::number(&self.directory.join(file))
+    }
+
+    /// The text that a file of its directory holds, without the space around it.
+    pub(crate) fn word(&self, file: &str) -> Option<String> {
+        tree::word(&self.directory.join(file))
+    }
+
+    /// The last name in a link of its directory.
+    pub(crate) fn link(&self, file: &str) -> Option<String> {
+        let target = fs::read_link(self.directory.join(file)).ok()?;
+        target.file_name().map(|name| name.to_string_lossy().into_owned())
+    }
+
+    /// True for a partition.
+    pub(crate) fn is_partition(&self) -> bool {
+        self.directory.join("partition").exists()
+    }
+
+    /// The disk that this is a partition of, or itself.
+    pub(crate) fn whole(&self) -> Self {
+        match self.directory.parent() {
+            Some(parent) if self.is_partition() => Self { directory: parent.to_owned() },
+            _ => self.clone(),
+        }
+    }
+
+    /// The partitions of this disk; none for a partition.
+    pub(crate) fn partitions(&self) -> io::Result<Vec<Self>> {
+        let directories = tree::names(&self.directory)?.into_iter().map(|name| self.directory.join(name));
+        let blocks = directories.map(|directory| Self { directory });
+        Ok(blocks.filter(Self::is_partition).collect())
+    }
+
+    /// The devices that share bytes with this one: itself, its disk, and the partitions that overlap it.
+    pub(crate) fn family(&self) -> io::Result<Vec<Self>> {
+        let mut family = vec![self.clone()];
+        if !self.is_partition() {
+            family.extend(self.partitions()?);
+            return Ok(family);
+        }
+        let whole = self.whole();
+        let overlapping = whole.partitions()?.into_iter().filter(|other| other != self && self.overlaps(other));
+        family.extend(overlapping);
+        family.push(whole);
+        Ok(family)
+    }
+
+    /// What is stacked on it: device-mapper, md, bcache and the like.
+    pub(crate) fn holders(&self) -> io::Result<Vec<String>> {
+        tree::names(&self.directory.join("holders"))
+    }
+
+    /// Bytes.
+    pub(crate) fn size(&self) -> Option<u64> {
+        self.value::<u64>("size").map(|sectors| sectors.saturating_mul(SECTOR))
+    }
+
+    /// Logical block in bytes; whole disks only.
+    pub(crate) fn logical_block(&self) -> Option<u32> {
+        self.value("queue/logical_block_size")
+    }
+
+    /// The kernel will not write to it.
+    pub(crate) fn is_read_only(&self) -> bool {
+        self.value::<u8>("ro").is_some_and(|flag| flag != 0)
+    }
+
+    /// True when the two partitions share sectors, or when that cannot be told.
+    fn overlaps(&self, other: &Self) -> bool {
+        let range = |block: &Self| {
+            let start = block.value::<u64>("start")?;
+            Some((start, start.saturating_add(block.value::<u64>("size")?)))
+        };
+        match (range(self), range(other)) {
+            (Some(mine), Some(theirs)) => mine.0 < theirs.1 && theirs.0 < mine.1,
+            _ => true,
+        }
+    }
+
+    /// The kernel's directory of it.
+    pub(crate) fn directory(&self) -> &Path {
+        &self.directory
+    }
+}

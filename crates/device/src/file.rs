@@ -1,0 +1,94 @@
+//! Opening what is measured: the path that the user gave, or a file of our own that leaves nothing behind.
+
+use std::io;
+use std::os::fd::OwnedFd;
+use std::path::Path;
+
+use plimsoll_units::Bytes;
+use rustix::fs::{FallocateFlags, Mode, OFlags};
+use rustix::io::Errno;
+
+/// What is done with a file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Access {
+    /// It is only read.
+    Read,
+    /// It is written too; a block device is claimed for this process alone.
+    Write,
+}
+
+/// Whether I/O passes the kernel's page cache.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Caching {
+    /// `O_DIRECT`: between the buffers and the device.
+    Direct,
+    /// Through the page cache.
+    Buffered,
+}
+
+/// A file that is open.
+#[derive(Debug)]
+pub struct Opened {
+    /// Its descriptor.
+    pub file: OwnedFd,
+    /// How it could be opened: `Buffered` although `Direct` was asked for, where direct I/O is refused.
+    pub caching: Caching,
+}
+
+/// Opens a file or block device that exists.
+pub fn open(path: &Path, access: Access, caching: Caching) -> io::Result<Opened> {
+    let flags = match access {
+        Access::Read => OFlags::RDONLY,
+        // On a block device O_EXCL fails while anybody else has claimed it; on a file it does nothing without O_CREAT.
+        Access::Write => OFlags::RDWR | OFlags::EXCL,
+    };
+    open_with(caching, |direct| rustix::fs::open(path, flags | direct | OFlags::CLOEXEC, Mode::empty()))
+}
+
+/// Makes a file in `directory` that has no name, so that it is gone as soon as the process is, however that ends. Its
+/// `size` bytes are reserved, not written.
+///
+/// # Errors
+/// `ENOSPC` when they are not there; what the filesystem says otherwise.
+pub fn scratch(directory: &Path, size: Bytes, caching: Caching) -> io::Result<Opened> {
+    let opened = open_with(caching, |direct| unnamed(directory, OFlags::RDWR | OFlags::CLOEXEC | direct))?;
+    match rustix::fs::fallocate(&opened.file, FallocateFlags::empty(), 0, size.get()) {
+        Err(Errno::OPNOTSUPP) => rustix::fs::ftruncate(&opened.file, size.get())?,
+        reserved => reserved?,
+    }
+    Ok(opened)
+}
+
+/// Cuts a scratch file to what was filled of it.
+pub fn truncate(file: &OwnedFd, size: Bytes) -> io::Result<()> {
+    Ok(rustix::fs::ftruncate(file, size.get())?)
+}
+
+/// Waits until all that was written is durable.
+pub fn sync(file: &OwnedFd) -> io::Result<()> {
+    Ok(rustix::fs::fdatasync(file)?)
+}
+
+fn open_with(caching: Caching, open: impl Fn(OFlags) -> rustix::io::Result<OwnedFd>) -> io::Result<Opened> {
+    if caching == Caching::Direct {
+        match open(OFlags::DIRECT) {
+            Ok(file) => return Ok(Opened { file, caching }),
+            Err(Errno::INVAL) => {}
+            Err(error) => return Err(error.into()),
+        }
+    }
+    Ok(Opened { file: open(OFlags::empty())?, caching: Caching::Buffered })
+}
+
+/// A file without a name; where the filesystem has none such, one whose name is removed at once.
+fn unnamed(directory: &Path, flags: OFlags) -> rustix::io::Result<OwnedFd> {
+    let mode = Mode::RUSR | Mode::WUSR;
+    match rustix::fs::open(directory, flags | OFlags::TMPFILE, mode) {
+        Err(Errno::OPNOTSUPP | Errno::ISDIR | Errno::NOENT) => {}
+        opened => return opened,
+    }
+    let name = directory.join(format!(".plimsoll-{}", std::process::id()));
+    let file = rustix::fs::open(&name, flags | OFlags::CREATE | OFlags::EXCL, mode)?;
+    rustix::fs::unlink(&name)?;
+    Ok(file)
+}

@@ -1,0 +1,181 @@
+//! What a path is: a directory, a file or a block device, with the facts that a load on it needs.
+//!
+//! Writes nothing, and knows nothing about whether writing is allowed: that is [`crate::refuse`].
+
+mod direct;
+mod filesystem;
+mod mounts;
+mod number;
+mod unusable;
+
+use std::fs::{File, Metadata, OpenOptions};
+use std::io::{self, Seek, SeekFrom};
+use std::os::unix::fs::{FileTypeExt, MetadataExt, OpenOptionsExt};
+use std::path::{Path, PathBuf};
+
+use plimsoll_units::Bytes;
+use rustix::fs::{Access, AtFlags, CWD, OFlags, StatVfsMountFlags, StatxFlags};
+
+pub use direct::{Alignment, Direct};
+pub use filesystem::{Filesystem, Nature};
+pub(crate) use mounts::{Mounts, unescaped};
+pub use number::{DeviceNumber, NotANumber};
+pub(crate) use unusable::shown;
+pub use unusable::{Needs, Unusable};
+
+use crate::disk::Block;
+use crate::host::Tree;
+
+/// What a path is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum SubjectKind {
+    /// A directory, in which files can be made.
+    Directory,
+    /// A regular file.
+    File,
+    /// A block device.
+    BlockDevice,
+}
+
+impl SubjectKind {
+    /// `directory`, `file` or `block device`.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Directory => "directory",
+            Self::File => "file",
+            Self::BlockDevice => "block device",
+        }
+    }
+}
+
+/// A path that a load can be offered to, and what is known about it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Subject {
+    /// As it was given.
+    pub path: PathBuf,
+    /// What it is, links followed.
+    pub kind: SubjectKind,
+    /// Bytes of the file or the block device; of the whole filesystem for a directory.
+    pub size: Bytes,
+    /// Directories: bytes that this user may still fill, quotas not counted.
+    pub available: Option<Bytes>,
+    /// Files: bytes that storage is allocated for. Where it is below `size`, reads of the holes reach no device.
+    pub allocated: Option<Bytes>,
+    /// The block device that holds it, or that it is. `None` where the filesystem does not lie on one that it names
+    /// (overlay, ZFS, tmpfs, NFS); one of several for a btrfs of many devices.
+    pub device: Option<DeviceNumber>,
+    /// The filesystem that the directory or file is on; `None` for block devices and where `/proc` is not mounted.
+    pub filesystem: Option<Filesystem>,
+    /// Whether and how direct I/O can be done.
+    pub direct: Direct,
+    /// Nothing can be written: the filesystem or the device is read-only, or the permissions are.
+    pub read_only: bool,
+}
+
+/// Finds out what `path` is. Opens files and block devices for reading, and never writes.
+///
+/// # Errors
+/// [`Unusable`], in one line that says what to do.
+pub fn classify(path: &Path) -> Result<Subject, Unusable> {
+    let tree = Tree::system();
+    let stat = path.metadata().map_err(|error| Unusable::reaching(path, error))?;
+    let kind = kind_of(path, &stat)?;
+    let filesystem = if kind == SubjectKind::BlockDevice { None } else { filesystem(&tree, path) };
+    if let Some(made_up) = filesystem.as_ref().filter(|filesystem| filesystem.nature() == Nature::Kernel) {
+        return Err(Unusable::MadeUp { path: shown(path), filesystem: made_up.kind.clone() });
+    }
+    let device = match kind {
+        SubjectKind::BlockDevice => Some(DeviceNumber::from_raw(stat.rdev())),
+        _ => below(DeviceNumber::from_raw(stat.dev()), filesystem.as_ref()),
+    };
+    let block = device.and_then(|number| Block::find(&tree, number).ok());
+    let direct = match kind {
+        SubjectKind::Directory => None,
+        _ => Direct::at(path),
+    };
+    let logical_block = block.as_ref().and_then(|block| block.whole().logical_block());
+    let space = space(path, kind, &stat)?;
+    Ok(Subject {
+        path: path.to_owned(),
+        kind,
+        size: space.size,
+        available: space.available,
+        allocated: (kind == SubjectKind::File).then(|| Bytes::new(stat.blocks() * 512)),
+        direct: direct.unwrap_or_else(|| Direct::assumed(logical_block)),
+        read_only: space.read_only || (kind == SubjectKind::BlockDevice && block.is_some_and(|b| b.is_read_only())),
+        device,
+        filesystem,
+    })
+}
+
+fn kind_of(path: &Path, stat: &Metadata) -> Result<SubjectKind, Unusable> {
+    let kind = stat.file_type();
+    let what = match () {
+        () if kind.is_dir() => return Ok(SubjectKind::Directory),
+        () if kind.is_file() => return Ok(SubjectKind::File),
+        () if kind.is_block_device() => return Ok(SubjectKind::BlockDevice),
+        () if kind.is_char_device() => "a character device",
+        () if kind.is_fifo() => "a pipe",
+        () if kind.is_socket() => "a socket",
+        () => "nothing that holds data",
+    };
+    Err(Unusable::Special { path: shown(path), what })
+}
+
+fn filesystem(tree: &Tree, path: &Path) -> Option<Filesystem> {
+    let canonical = path.canonicalize().ok()?;
+    let stat = rustix::fs::statx(CWD, path, AtFlags::empty(), StatxFlags::MNT_ID).ok();
+    let id = stat.filter(|stat| stat.stx_mask & StatxFlags::MNT_ID.bits() != 0).map(|stat| stat.stx_mnt_id);
+    Mounts::read(tree).ok()?.holding(&canonical, id).map(Filesystem::from)
+}
+
+/// The block device below a filesystem: what its files say, or, where that is anonymous (btrfs), the mount's source.
+fn below(number: DeviceNumber, filesystem: Option<&Filesystem>) -> Option<DeviceNumber> {
+    if !number.is_anonymous() {
+        return Some(number);
+    }
+    let source = Path::new(&filesystem?.source);
+    let stat = source.is_absolute().then(|| source.metadata().ok())??;
+    stat.file_type().is_block_device().then(|| DeviceNumber::from_raw(stat.rdev()))
+}
+
+struct Space {
+    size: Bytes,
+    available: Option<Bytes>,
+    read_only: bool,
+}
+
+fn space(path: &Path, kind: SubjectKind, stat: &Metadata) -> Result<Space, Unusable> {
+    if kind == SubjectKind::Directory {
+        return directory_space(path);
+    }
+    let mut file = open(path).map_err(|error| Unusable::using(path, Needs::Read, error))?;
+    let size = match kind {
+        SubjectKind::BlockDevice => file.seek(SeekFrom::End(0)).map_err(|e| Unusable::using(path, Needs::Read, e))?,
+        _ => stat.len(),
+    };
+    if size == 0 {
+        return Err(Unusable::Empty { path: shown(path) });
+    }
+    let read_only = rustix::fs::access(path, Access::WRITE_OK).is_err();
+    Ok(Space { size: Bytes::new(size), available: None, read_only })
+}
+
+fn directory_space(path: &Path) -> Result<Space, Unusable> {
+    let vfs = rustix::fs::statvfs(path).map_err(|error| Unusable::using(path, Needs::Read, error.into()))?;
+    if vfs.f_flag.contains(StatVfsMountFlags::RDONLY) {
+        return Err(Unusable::ReadOnly { path: shown(path) });
+    }
+    rustix::fs::access(path, Access::WRITE_OK | Access::EXEC_OK)
+        .map_err(|error| Unusable::using(path, Needs::MakeFiles, error.into()))?;
+    Ok(Space {
+        size: Bytes::new(vfs.f_blocks.saturating_mul(vfs.f_frsize)),
+        available: Some(Bytes::new(vfs.f_bavail.saturating_mul(vfs.f_frsize))),
+        read_only: false,
+    })
+}
+
+/// Opens for reading without waiting for a drive to become ready, as a pipe or a tray could make it.
+pub(crate) fn open(path: &Path) -> io::Result<File> {
+    OpenOptions::new().read(true).custom_flags(OFlags::NONBLOCK.bits() as i32).open(path)
+}

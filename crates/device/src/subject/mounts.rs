@@ -1,0 +1,161 @@
+//! The mount table, and the filesystem that a path is on.
+//!
+//! Reads the form of `/proc/self/mountinfo` (proc(5)). Sees the mounts of its own mount namespace only, and knows
+//! nothing about what a filesystem is good for.
+
+use std::io;
+use std::path::{Path, PathBuf};
+
+use super::DeviceNumber;
+use crate::host::Tree;
+
+/// One line of the mount table.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Mount {
+    /// The kernel's number of the mount.
+    pub(crate) id: u64,
+    /// Of the filesystem: that of its block device, or an anonymous one.
+    pub(crate) number: DeviceNumber,
+    /// Where it is mounted.
+    pub(crate) point: PathBuf,
+    /// Options of the mount, then those of the filesystem that the mount does not repeat.
+    pub(crate) options: String,
+    /// Filesystem type.
+    pub(crate) kind: String,
+    /// What is mounted: often a path below `/dev`.
+    pub(crate) source: String,
+}
+
+/// The mount table.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Mounts(Vec<Mount>);
+
+impl Mounts {
+    /// Reads the mounts that this process sees.
+    pub(crate) fn read(tree: &Tree) -> io::Result<Self> {
+        tree.text("proc/self/mountinfo").map(|text| Self::parse(&text))
+    }
+
+    /// Reads the table's text; lines of another form are passed over.
+    pub(crate) fn parse(text: &str) -> Self {
+        Self(text.lines().filter_map(mount).collect())
+    }
+
+    /// The mount that `path` (canonical) is on: by the mount's number where the kernel told it, else the longest
+    /// mount point above the path, the later one where two are mounted on one point.
+    pub(crate) fn holding(&self, path: &Path, id: Option<u64>) -> Option<&Mount> {
+        let told = id.and_then(|id| self.0.iter().find(|mount| mount.id == id));
+        let longest = || {
+            let above = self.0.iter().filter(|mount| path.starts_with(&mount.point));
+            above.max_by_key(|mount| mount.point.components().count())
+        };
+        told.or_else(longest)
+    }
+
+    /// The mounts whose filesystem has this number, or whose source `is_source` accepts.
+    pub(crate) fn of(&self, number: DeviceNumber, is_source: impl Fn(&Path) -> bool) -> Option<&Mount> {
+        self.0.iter().find(|mount| {
+            let source = Path::new(&mount.source);
+            mount.number == number || (source.is_absolute() && is_source(source))
+        })
+    }
+}
+
+/// `36 35 98:0 /root /point rw,noatime master:1 - ext3 /dev/sda1 rw,errors=continue`
+fn mount(line: &str) -> Option<Mount> {
+    let (before, after) = line.split_once(" - ")?;
+    let mut fields = before.split(' ');
+    let id = fields.next()?.parse().ok()?;
+    let number = fields.nth(1)?.parse().ok()?;
+    let point = PathBuf::from(unescaped(fields.nth(1)?));
+    let options = fields.next()?;
+    let mut fields = after.split(' ');
+    let kind = unescaped(fields.next()?);
+    let source = unescaped(fields.next()?);
+    let options = joined(options, fields.next().unwrap_or_default());
+    Some(Mount { id, number, point, options, kind, source })
+}
+
+fn joined(mount: &str, filesystem: &str) -> String {
+    let mut options: Vec<&str> = mount.split(',').collect();
+    for option in filesystem.split(',').filter(|option| !option.is_empty()) {
+        // The filesystem's `rw` beside the mount's `ro` says nothing about what may be done here.
+        if !options.contains(&option) && !matches!(option, "rw" | "ro") {
+            options.push(option);
+        }
+    }
+    if filesystem.split(',').any(|option| option == "ro") && options.first() == Some(&"rw") {
+        options[0] = "ro";
+    }
+    unescaped(&options.join(","))
+}
+
+/// Undoes the octal escapes (`\040` for a space) of kernel tables.
+pub(crate) fn unescaped(field: &str) -> String {
+    let mut parts = field.split('\\');
+    let mut bytes = parts.next().unwrap_or_default().as_bytes().to_vec();
+    for part in parts {
+        match part.get(..3).and_then(|code| u8::from_str_radix(code, 8).ok()) {
+            Some(byte) => {
+                bytes.push(byte);
+                bytes.extend_from_slice(&part.as_bytes()[3..]);
+            }
+            None => {
+                bytes.push(b'\\');
+                bytes.extend_from_slice(part.as_bytes());
+            }
+        }
+    }
+    String::from_utf8_lossy(&bytes).into_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const TABLE: &str = "\
+22 27 0:21 / /proc rw,relatime - proc proc rw
+27 1 254:0 / / rw,relatime - ext4 /dev/vda rw,discard,errors=remount-ro
+40 27 8:17 / /data rw,noatime shared:2 master:1 - xfs /dev/sdb1 rw,attr2
+41 40 8:33 / /data/my\\040disk ro,noatime shared:3 - ext4 /dev/sdc1 rw
+42 27 0:40 /@home /home rw,relatime shared:9 - btrfs /dev/mapper/pool rw,ssd,subvol=/@home
+43 27 0:50 / /data rw,relatime - tmpfs tmpfs rw,size=4k
+44 27 8:49 / /frozen rw,relatime - ext4 /dev/sdd1 ro
+not a mount
+";
+
+    fn check(path: &str, id: Option<u64>, expected: &str) {
+        let mounts = Mounts::parse(TABLE);
+        let mount = mounts.holding(Path::new(path), id).expect("every path is below the root");
+        let shown = format!("{} {} {} {}", mount.number, mount.kind, mount.source, mount.options);
+        assert_eq!(shown, expected, "{path}");
+    }
+
+    #[test]
+    fn the_filesystem_of_a_path_is_found() {
+        check("/srv/x", None, "254:0 ext4 /dev/vda rw,relatime,discard,errors=remount-ro");
+        check("/data2", None, "254:0 ext4 /dev/vda rw,relatime,discard,errors=remount-ro");
+        check("/data/x", None, "0:50 tmpfs tmpfs rw,relatime,size=4k");
+        check("/data/x", Some(40), "8:17 xfs /dev/sdb1 rw,noatime,attr2");
+        check("/data/my disk/x", None, "8:33 ext4 /dev/sdc1 ro,noatime");
+        check("/home/x", Some(99), "0:40 btrfs /dev/mapper/pool rw,relatime,ssd,subvol=/@home");
+        check("/frozen", None, "8:49 ext4 /dev/sdd1 ro,relatime");
+    }
+
+    #[test]
+    fn mounts_of_a_device_are_found_by_number_and_by_source() {
+        let mounts = Mounts::parse(TABLE);
+        let number = DeviceNumber { major: 8, minor: 33 };
+        assert_eq!(mounts.of(number, |_| false).map(|m| m.point.as_path()), Some(Path::new("/data/my disk")));
+        let nothing = DeviceNumber { major: 9, minor: 9 };
+        let by_source = mounts.of(nothing, |source| source == Path::new("/dev/mapper/pool"));
+        assert_eq!(by_source.map(|m| m.point.as_path()), Some(Path::new("/home")));
+        assert_eq!(mounts.of(nothing, |_| false), None);
+    }
+
+    #[test]
+    fn escapes_are_undone() {
+        assert_eq!(unescaped(r"a\040b\011\134c"), "a b\t\\c");
+        assert_eq!(unescaped(r"a\9z\"), r"a\9z\");
+    }
+}

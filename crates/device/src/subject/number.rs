@@ -1,0 +1,48 @@
+//! The kernel's number of a block device.
+//!
+//! Knows nothing about names: a number is what mount tables, sysfs and open files agree on.
+
+use std::fmt;
+use std::str::FromStr;
+
+/// Major and minor number of a block device.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct DeviceNumber {
+    /// Which driver.
+    pub major: u32,
+    /// Which of its devices.
+    pub minor: u32,
+}
+
+impl DeviceNumber {
+    /// From `st_dev` or `st_rdev`.
+    pub fn from_raw(raw: u64) -> Self {
+        Self { major: rustix::fs::major(raw), minor: rustix::fs::minor(raw) }
+    }
+
+    /// True for the numbers that filesystems without one block device make up (btrfs, overlay, tmpfs, NFS, ZFS).
+    pub const fn is_anonymous(self) -> bool {
+        self.major == 0
+    }
+}
+
+/// `8:1`, as the kernel writes it.
+impl fmt::Display for DeviceNumber {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}:{}", self.major, self.minor)
+    }
+}
+
+/// A text that is not `major:minor`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("not a device number: write major:minor, such as 8:1")]
+pub struct NotANumber;
+
+impl FromStr for DeviceNumber {
+    type Err = NotANumber;
+    fn from_str(text: &str) -> Result<Self, NotANumber> {
+        let (major, minor) = text.trim().split_once(':').ok_or(NotANumber)?;
+        let part = |part: &str| part.parse().map_err(|_| NotANumber);
+        Ok(Self { major: part(major)?, minor: part(minor)? })
+    }
+}
