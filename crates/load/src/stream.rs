@@ -2,7 +2,7 @@
 
 use alloc::string::String;
 
-use plimsoll_units::{Instant, Kind, Op};
+use plimsoll_units::{Bytes, Instant, Kind, Op};
 use serde::{Deserialize, Serialize};
 
 use crate::arrival::{Clockwork, Pace};
@@ -29,6 +29,21 @@ impl StreamSpec {
     /// True when some of its operations change the storage.
     pub fn writes(&self) -> bool {
         self.mix.reads < 1.0
+    }
+
+    /// The part of this stream that one of `parts` equal loops offers: a share of its pace, and of a sequential
+    /// stream its own stretch of the region. `None` when a closed depth leaves nothing for this part.
+    pub fn share(&self, part: u32, parts: u32) -> Option<Self> {
+        let pace = self.pace.share(part, parts)?;
+        let mut region = self.region;
+        if self.pattern == Pattern::Sequential && parts > 1 {
+            let grid = self.mix.sizes.largest();
+            let stretch = Bytes::new(region.length.get() / u64::from(parts)).round_down(grid);
+            if stretch >= grid {
+                region = Region { start: region.start + u64::from(part) * stretch.get(), length: stretch };
+            }
+        }
+        Some(Self { region, pace, ..self.clone() })
     }
 }
 

@@ -1,11 +1,10 @@
 //! A chain: stages that every operation passes one after the other.
 
-use alloc::collections::BinaryHeap;
 use alloc::vec::Vec;
-use core::cmp::Reverse;
 
 use plimsoll_units::{Instant, Kind, Op, Slot, Span};
 
+use crate::agenda::Agenda;
 use crate::stage::{ChainSpec, State};
 use crate::{Answer, Change, Model, Refused, Stage};
 
@@ -17,17 +16,9 @@ use crate::{Answer, Change, Model, Refused, Stage};
 pub struct Chain {
     stages: Vec<State>,
     passages: Vec<Passage>,
-    departures: BinaryHeap<Reverse<Departure>>,
-    sequence: u64,
+    /// When operations leave the stage that they are in.
+    departures: Agenda,
     ready: Vec<Answer>,
-}
-
-/// An operation leaves the stage that it is in. Ordered by time, then by when that became known.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-struct Departure {
-    at: Instant,
-    sequence: u64,
-    slot: Slot,
 }
 
 /// Where an operation is, and what has held it longest so far.
@@ -46,8 +37,7 @@ impl Chain {
         Self {
             stages: spec.stages().iter().enumerate().map(stage).collect(),
             passages: Vec::new(),
-            departures: BinaryHeap::new(),
-            sequence: 0,
+            departures: Agenda::default(),
             ready: Vec::new(),
         }
     }
@@ -62,22 +52,19 @@ impl Chain {
             passage.longest = held;
             passage.bound_by = Stage(passage.stage);
         }
-        self.sequence += 1;
-        self.departures.push(Reverse(Departure { at, sequence: self.sequence, slot }));
+        self.departures.enter(at, slot);
     }
 
     /// Lets everything happen that happens up to `now`.
     #[inline]
     fn advance(&mut self, now: Instant) {
-        while let Some(Reverse(departure)) = self.departures.peek().copied().filter(|next| next.0.at <= now) {
-            self.departures.pop();
-            let passage = &mut self.passages[departure.slot.index()];
+        while let Some((at, slot)) = self.departures.take(now) {
+            let passage = &mut self.passages[slot.index()];
             passage.stage += 1;
             if usize::from(passage.stage) == self.stages.len() {
-                let answer = Answer { slot: departure.slot, at: departure.at, bound_by: passage.bound_by };
-                self.ready.push(answer);
+                self.ready.push(Answer { slot, at, bound_by: passage.bound_by });
             } else {
-                self.enter(departure.at, departure.slot);
+                self.enter(at, slot);
             }
         }
     }
@@ -101,7 +88,7 @@ impl Model for Chain {
     #[inline]
     fn wake_at(&self) -> Option<Instant> {
         let ready = self.ready.first().map(|answer| answer.at);
-        ready.or_else(|| self.departures.peek().map(|next| next.0.at))
+        ready.or_else(|| self.departures.next())
     }
 
     #[inline]

@@ -7,6 +7,7 @@
 
 extern crate alloc;
 
+mod agenda;
 mod chain;
 mod limit;
 mod link;

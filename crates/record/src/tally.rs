@@ -121,6 +121,8 @@ pub struct Counting {
 struct Cell {
     bytes: u64,
     errors: Vec<(i32, u64)>,
+    /// Operations whose response time is their service time: all of a closed load, counted once instead of twice.
+    alike: Recorder,
     response: Recorder,
     service: Recorder,
 }
@@ -136,8 +138,12 @@ impl Counting {
     pub fn done(&mut self, op: &Op, response: Span, service: Span) {
         let cell = self.cell(op);
         cell.bytes += u64::from(op.length);
-        cell.response.record(response);
-        cell.service.record(service);
+        if response == service {
+            cell.alike.record(response);
+        } else {
+            cell.response.record(response);
+            cell.service.record(service);
+        }
     }
 
     /// Counts the wait of an operation that arrived and was never issued.
@@ -167,10 +173,13 @@ impl Counting {
         for (index, cell) in self.cells.iter_mut().enumerate() {
             let Some(cell) = cell.as_deref_mut() else { continue };
             let errors = std::mem::take(&mut cell.errors);
-            if cell.response.is_empty() && errors.is_empty() {
+            if cell.alike.is_empty() && cell.response.is_empty() && errors.is_empty() {
                 continue;
             }
-            let (response, service) = (cell.response.take(), cell.service.take());
+            let alike = cell.alike.take();
+            let (mut response, mut service) = (cell.response.take(), cell.service.take());
+            response.merge(&alike);
+            service.merge(&alike);
             counters.push(Counter {
                 stream: (index / Kind::ALL.len()) as u8,
                 kind: Kind::ALL[index % Kind::ALL.len()],

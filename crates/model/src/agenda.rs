@@ -1,0 +1,73 @@
+//! What happens next: moments with their slots, taken out in the order of time, then of when they were entered.
+
+use alloc::collections::{BinaryHeap, VecDeque};
+use core::cmp::Reverse;
+
+use plimsoll_units::{Instant, Slot};
+
+/// Bits of an entry's low half that hold the slot; the sequence number has the rest.
+const SLOT_BITS: u32 = 20;
+
+/// Moment, sequence number and slot in one integer, so that an order of two is one comparison.
+type Entry = u128;
+
+/// An agenda. Stations and links mostly enter moments in their order, and those cost no heap.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Agenda {
+    /// Entries that came in order.
+    ordered: VecDeque<Entry>,
+    /// The others.
+    stray: BinaryHeap<Reverse<Entry>>,
+    sequence: u64,
+}
+
+impl Agenda {
+    #[inline]
+    pub(crate) fn enter(&mut self, at: Instant, slot: Slot) {
+        self.sequence += 1;
+        debug_assert!(slot.0 < 1 << SLOT_BITS, "slots are far below a million");
+        let low = self.sequence << SLOT_BITS | u64::from(slot.0);
+        let entry = u128::from(at.as_nanos()) << 64 | u128::from(low);
+        match self.ordered.back() {
+            Some(last) if *last > entry => self.stray.push(Reverse(entry)),
+            _ => self.ordered.push_back(entry),
+        }
+    }
+
+    /// The moment of the first entry.
+    #[inline]
+    pub(crate) fn next(&self) -> Option<Instant> {
+        let ordered = self.ordered.front().copied();
+        let stray = self.stray.peek().map(|entry| entry.0);
+        let first = match (ordered, stray) {
+            (Some(a), Some(b)) => a.min(b),
+            (a, b) => a.or(b)?,
+        };
+        Some(moment(first))
+    }
+
+    /// Takes the first entry out if its moment is not after `now`.
+    #[inline]
+    pub(crate) fn take(&mut self, now: Instant) -> Option<(Instant, Slot)> {
+        let ordered = self.ordered.front().copied();
+        let stray = self.stray.peek().map(|entry| entry.0);
+        let from_stray = match (ordered, stray) {
+            (Some(a), Some(b)) => b < a,
+            (a, _) => a.is_none(),
+        };
+        let first = if from_stray { stray? } else { ordered? };
+        if moment(first) > now {
+            return None;
+        }
+        if from_stray {
+            self.stray.pop();
+        } else {
+            self.ordered.pop_front();
+        }
+        Some((moment(first), Slot(first as u32 & ((1 << SLOT_BITS) - 1))))
+    }
+}
+
+fn moment(entry: Entry) -> Instant {
+    Instant::from_nanos((entry >> 64) as u64)
+}
