@@ -76,4 +76,4 @@ fn spaced(text: &str) -> String {
 }
 
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;

@@ -13,7 +13,7 @@ use rustix::io::Errno;
 pub enum Access {
     /// It is only read.
     Read,
-    /// It is written too; a block device is claimed for this process alone.
+    /// It is written too. Whether it may be is decided by [`crate::claim`], which keeps others from it.
     Write,
 }
 
@@ -39,8 +39,7 @@ pub struct Opened {
 pub fn open(path: &Path, access: Access, caching: Caching) -> io::Result<Opened> {
     let flags = match access {
         Access::Read => OFlags::RDONLY,
-        // On a block device O_EXCL fails while anybody else has claimed it; on a file it does nothing without O_CREAT.
-        Access::Write => OFlags::RDWR | OFlags::EXCL,
+        Access::Write => OFlags::RDWR,
     };
     open_with(caching, |direct| rustix::fs::open(path, flags | direct | OFlags::CLOEXEC, Mode::empty()))
 }

@@ -1,4 +1,4 @@
-//! An io_uring ring as a target: operations are queued without a system call, and one call submits, waits and reaps.
+//! An `io_uring` ring as a target: operations are queued without a system call, and one call submits, waits and reaps.
 //!
 //! Knows nothing about loads or figures. File and buffers are registered where the kernel lets them be.
 #![allow(unsafe_code)]
@@ -21,7 +21,7 @@ const SHORT_WAIT: Span = Span::from_millis(5);
 
 /// A ring with one file, or with none: then every operation is a no-op that the kernel completes at once.
 pub struct Ring {
-    ring: IoUring,
+    uring: IoUring,
     clock: Clock,
     now: Instant,
     file: Option<RawFd>,
@@ -42,20 +42,20 @@ impl Ring {
     /// # Errors
     /// What the kernel says when `io_uring` is not there, or not allowed.
     pub fn new(file: Option<BorrowedFd<'_>>, shape: &Shape, clock: Clock) -> io::Result<Self> {
-        let ring = setup(shape.depth)?;
+        let uring = setup(shape.depth)?;
         let stride = shape.stride();
         let reads = Aligned::new(if file.is_some() { stride * shape.depth as usize } else { 1 });
         let mut writes = Aligned::new(if file.is_some() && shape.writes { reads.len() } else { 1 });
         fill(writes.bytes(), shape.compressible, shape.seed);
         if let Some(file) = file {
-            ring.submitter().register_files(&[file.as_raw_fd()])?;
+            uring.submitter().register_files(&[file.as_raw_fd()])?;
         }
         let vectors = [&reads, &writes].map(|b| libc::iovec { iov_base: b.at(0).cast(), iov_len: b.len() });
         // SAFETY: both buffers live as long as the ring, or are leaked with it (see Drop). Registration may be refused
         // by a limit on locked memory: unregistered buffers serve as well, only slower.
-        let registered = unsafe { ring.submitter().register_buffers(&vectors) }.is_ok();
+        let registered = unsafe { uring.submitter().register_buffers(&vectors) }.is_ok();
         Ok(Self {
-            ring,
+            uring,
             now: clock.now(),
             clock,
             file: file.map(|file| file.as_raw_fd()),
@@ -115,11 +115,11 @@ impl Ring {
             left = until.since(self.now);
         }
         let entered = if left.is_zero() {
-            self.ring.submit()
+            self.uring.submit()
         } else {
             let timeout =
                 Timespec::new().sec(left.as_nanos() / 1_000_000_000).nsec((left.as_nanos() % 1_000_000_000) as u32);
-            self.ring.submitter().submit_with_args(1, &SubmitArgs::new().timespec(&timeout))
+            self.uring.submitter().submit_with_args(1, &SubmitArgs::new().timespec(&timeout))
         };
         match entered.map_err(|error| (error.raw_os_error(), error)) {
             // Time is up, a signal came, or completions have to be reaped first: what is there is reaped, and the
@@ -152,7 +152,7 @@ impl Target for Ring {
             let entry = self.entry(*slot, op);
             self.expected[slot.index()] = if self.file.is_some() { op.length } else { 0 };
             // SAFETY: the buffers behind the entry are not moved or freed while it is in flight.
-            let pushed = unsafe { self.ring.submission().push(&entry) };
+            let pushed = unsafe { self.uring.submission().push(&entry) };
             pushed.expect("the queue holds as many entries as there are slots");
         }
         self.in_flight += batch.len() as u32;
@@ -163,7 +163,7 @@ impl Target for Ring {
         self.enter(until).map_err(|source| Fault { attempt: "waiting for io_uring".into(), source })?;
         self.now = self.clock.now();
         let before = completions.len();
-        for entry in self.ring.completion() {
+        for entry in self.uring.completion() {
             let slot = Slot(entry.user_data() as u32);
             let outcome = match entry.result() {
                 error if error < 0 => Outcome::Failed(-error),

@@ -8,13 +8,13 @@ mod mounts;
 mod number;
 mod unusable;
 
-use std::fs::{File, Metadata, OpenOptions};
+use std::fs::{File, Metadata};
 use std::io::{self, Seek, SeekFrom};
-use std::os::unix::fs::{FileTypeExt, MetadataExt, OpenOptionsExt};
+use std::os::unix::fs::{FileTypeExt, MetadataExt};
 use std::path::{Path, PathBuf};
 
 use plimsoll_units::Bytes;
-use rustix::fs::{Access, AtFlags, CWD, OFlags, StatVfsMountFlags, StatxFlags};
+use rustix::fs::{Access, AtFlags, CWD, Mode, OFlags, StatVfsMountFlags, StatxFlags};
 
 pub use direct::{Alignment, Direct};
 pub use filesystem::{Filesystem, Nature};
@@ -149,7 +149,7 @@ fn space(path: &Path, kind: SubjectKind, stat: &Metadata) -> Result<Space, Unusa
     if kind == SubjectKind::Directory {
         return directory_space(path);
     }
-    let mut file = open(path).map_err(|error| Unusable::using(path, Needs::Read, error))?;
+    let mut file = open(path, OFlags::empty()).map_err(|error| Unusable::using(path, Needs::Read, error))?;
     let size = match kind {
         SubjectKind::BlockDevice => file.seek(SeekFrom::End(0)).map_err(|e| Unusable::using(path, Needs::Read, e))?,
         _ => stat.len(),
@@ -175,7 +175,8 @@ fn directory_space(path: &Path) -> Result<Space, Unusable> {
     })
 }
 
-/// Opens for reading without waiting for a drive to become ready, as a pipe or a tray could make it.
-pub(crate) fn open(path: &Path) -> io::Result<File> {
-    OpenOptions::new().read(true).custom_flags(OFlags::NONBLOCK.bits() as i32).open(path)
+/// Opens for reading, with `flags` besides, without waiting for a drive to become ready.
+pub(crate) fn open(path: &Path, flags: OFlags) -> io::Result<File> {
+    let flags = OFlags::RDONLY | OFlags::NONBLOCK | OFlags::CLOEXEC | flags;
+    Ok(rustix::fs::open(path, flags, Mode::empty())?.into())
 }

@@ -4,7 +4,7 @@
 
 use std::fs;
 use std::io;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use crate::host::{Tree, tree};
 use crate::subject::DeviceNumber;
@@ -115,10 +115,5 @@ impl Block {
             (Some(mine), Some(theirs)) => mine.0 < theirs.1 && theirs.0 < mine.1,
             _ => true,
         }
-    }
-
-    /// The kernel's directory of it.
-    pub(crate) fn directory(&self) -> &Path {
-        &self.directory
     }
 }

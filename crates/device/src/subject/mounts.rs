@@ -52,7 +52,7 @@ impl Mounts {
         told.or_else(longest)
     }
 
-    /// The mounts whose filesystem has this number, or whose source `is_source` accepts.
+    /// The first mount whose filesystem has this number, or whose source `is_source` accepts.
     pub(crate) fn of(&self, number: DeviceNumber, is_source: impl Fn(&Path) -> bool) -> Option<&Mount> {
         self.0.iter().find(|mount| {
             let source = Path::new(&mount.source);
@@ -95,15 +95,12 @@ pub(crate) fn unescaped(field: &str) -> String {
     let mut parts = field.split('\\');
     let mut bytes = parts.next().unwrap_or_default().as_bytes().to_vec();
     for part in parts {
-        match part.get(..3).and_then(|code| u8::from_str_radix(code, 8).ok()) {
-            Some(byte) => {
-                bytes.push(byte);
-                bytes.extend_from_slice(&part.as_bytes()[3..]);
-            }
-            None => {
-                bytes.push(b'\\');
-                bytes.extend_from_slice(part.as_bytes());
-            }
+        if let Some(byte) = part.get(..3).and_then(|code| u8::from_str_radix(code, 8).ok()) {
+            bytes.push(byte);
+            bytes.extend_from_slice(&part.as_bytes()[3..]);
+        } else {
+            bytes.push(b'\\');
+            bytes.extend_from_slice(part.as_bytes());
         }
     }
     String::from_utf8_lossy(&bytes).into_owned()

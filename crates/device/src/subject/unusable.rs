@@ -36,7 +36,9 @@ pub enum Unusable {
         path: String,
     },
     /// A symbolic link to nothing.
-    #[error("{path}: a symbolic link to {target}, which is not there: give an existing directory, file or block device")]
+    #[error(
+        "{path}: a symbolic link to {target}, which is not there: give an existing directory, file or block device"
+    )]
     Dangling {
         /// As it was given.
         path: String,
@@ -60,7 +62,9 @@ pub enum Unusable {
         what: &'static str,
     },
     /// On a filesystem whose files the kernel makes up.
-    #[error("{path}: made up by the kernel ({filesystem}), not stored: give a directory, file or block device on storage")]
+    #[error(
+        "{path}: made up by the kernel ({filesystem}), not stored: give a directory, file or block device on storage"
+    )]
     MadeUp {
         /// As it was given.
         path: String,

@@ -1,0 +1,162 @@
+//! The difference of two moments' counters, in units.
+//!
+//! Knows nothing about limits: whether a share is too much is decided elsewhere.
+
+use plimsoll_units::{Bytes, Span};
+
+use super::Activity;
+use super::counters::{Disk, Process, Processors};
+
+/// Sectors of `/proc/diskstats`, whatever the device's block is.
+const SECTOR_BYTES: u64 = 512;
+
+/// What went on between two moments. `None` where a counter is not known.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct ActivityDelta {
+    /// Time between them.
+    pub elapsed: Span,
+    /// What the disk did, for everybody. A disk that was replaced or reset between them is not known.
+    pub disk: Option<DiskDelta>,
+    /// Share of all processors' time that ran something, 0 to 1; stolen time is neither busy nor idle.
+    pub busy: Option<f64>,
+    /// Share of all processors' time that was idle while I/O was awaited, 0 to 1.
+    pub waiting: Option<f64>,
+    /// Share of all processors' time that the hypervisor gave to others, 0 to 1.
+    pub stolen: Option<f64>,
+    /// What this process moved.
+    pub process: Option<ProcessDelta>,
+    /// The clock source before and after, when it changed.
+    pub clock_changed: Option<(String, String)>,
+    /// Processor frequencies at the two moments.
+    pub frequency: Option<Frequency>,
+}
+
+/// What a disk did.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct DiskDelta {
+    /// Reads that completed, after merging.
+    pub reads: u64,
+    /// Writes that completed, after merging.
+    pub writes: u64,
+    /// Discards that completed (since Linux 4.18).
+    pub discards: Option<u64>,
+    /// Flushes that completed (since Linux 5.5).
+    pub flushes: Option<u64>,
+    /// Bytes read.
+    pub read: Bytes,
+    /// Bytes written.
+    pub written: Bytes,
+    /// Share of the time in which at least one operation was in flight, 0 to 1.
+    pub busy: f64,
+    /// Operations in flight, averaged over the time.
+    pub in_flight: f64,
+}
+
+/// What this process moved. `io_uring` may not count in the asked bytes: compare with what was asked of it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct ProcessDelta {
+    /// Bytes that read system calls returned, from wherever they came.
+    pub asked_read: Bytes,
+    /// Bytes that write system calls took.
+    pub asked_written: Bytes,
+    /// Bytes that the storage layer fetched for this process.
+    pub storage_read: Bytes,
+    /// Bytes that this process made the storage layer write, at once or later.
+    pub storage_written: Bytes,
+}
+
+/// Frequencies of the processors.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Frequency {
+    /// Mean of all processors at the earlier moment, in kHz.
+    pub before_khz: u64,
+    /// Mean of all processors at the later moment, in kHz.
+    pub after_khz: u64,
+    /// Lower over higher of the processor that changed most, 0 to 1. Processors at rest change freely: compare
+    /// moments under load.
+    pub ratio: f64,
+}
+
+impl Activity {
+    /// What went on since `earlier`.
+    pub fn since(&self, earlier: &Self) -> ActivityDelta {
+        let elapsed = self.taken.saturating_duration_since(earlier.taken);
+        let elapsed = Span::from_nanos(elapsed.as_nanos() as u64);
+        let processors = self.processors.zip(earlier.processors);
+        let share = |of: fn(&Processors) -> u64| processors.and_then(|(now, then)| share(&now, &then, of));
+        ActivityDelta {
+            elapsed,
+            disk: self.disk.zip(earlier.disk).and_then(|(now, then)| disk(&now, &then, elapsed)),
+            busy: share(|ticks| ticks.busy),
+            waiting: share(|ticks| ticks.waiting),
+            stolen: share(|ticks| ticks.stolen),
+            process: self.process.zip(earlier.process).map(|(now, then)| process(&now, &then)),
+            clock_changed: earlier.clock.clone().zip(self.clock.clone()).filter(|(before, after)| before != after),
+            frequency: frequency(&earlier.frequencies_khz, &self.frequencies_khz),
+        }
+    }
+}
+
+impl ActivityDelta {
+    /// Share of the `asked` bytes, read by this process, that reached no storage: answered by the page cache. 0 to 1;
+    /// `None` when nothing was read or nothing is known. A network filesystem that does not count its reads looks
+    /// like a cache here.
+    pub fn cached_share(&self, asked: Bytes) -> Option<f64> {
+        let fetched = self.process?.storage_read.get() as f64;
+        (asked > Bytes::ZERO).then(|| (1.0 - fetched / asked.get() as f64).clamp(0.0, 1.0))
+    }
+
+    /// Reads and writes of the disk each second beyond the `own` ones, from whomever; zero when it did fewer, as
+    /// merging and caches make it.
+    pub fn others_iops(&self, own: u64) -> Option<f64> {
+        let disk = self.disk?;
+        let others = (disk.reads + disk.writes).saturating_sub(own);
+        (!self.elapsed.is_zero()).then(|| others as f64 / self.elapsed.as_secs_f64())
+    }
+}
+
+fn disk(now: &Disk, then: &Disk, elapsed: Span) -> Option<DiskDelta> {
+    let optional = |now: Option<u64>, then: Option<u64>| now.zip(then).and_then(|(now, then)| now.checked_sub(then));
+    let sectors = |count: u64| Bytes::new(count.saturating_mul(SECTOR_BYTES));
+    let elapsed_ms = elapsed.as_millis_f64();
+    let per_elapsed = |ms: u64| if elapsed_ms > 0.0 { ms as f64 / elapsed_ms } else { 0.0 };
+    Some(DiskDelta {
+        reads: now.reads.checked_sub(then.reads)?,
+        writes: now.writes.checked_sub(then.writes)?,
+        discards: optional(now.discards, then.discards),
+        flushes: optional(now.flushes, then.flushes),
+        read: sectors(now.sectors_read.checked_sub(then.sectors_read)?),
+        written: sectors(now.sectors_written.checked_sub(then.sectors_written)?),
+        busy: per_elapsed(millis(now.busy_ms, then.busy_ms)).min(1.0),
+        in_flight: per_elapsed(millis(now.weighted_ms, then.weighted_ms)),
+    })
+}
+
+/// The kernel keeps these milliseconds in 32 bits, which wrap after 50 days of them.
+const fn millis(now: u64, then: u64) -> u64 {
+    if now >= then { now - then } else { (now as u32).wrapping_sub(then as u32) as u64 }
+}
+
+fn share(now: &Processors, then: &Processors, of: fn(&Processors) -> u64) -> Option<f64> {
+    let total = now.total().saturating_sub(then.total());
+    // Waiting time may shrink: the kernel says so of itself.
+    let part = of(now).saturating_sub(of(then));
+    (total > 0).then(|| (part as f64 / total as f64).min(1.0))
+}
+
+fn process(now: &Process, then: &Process) -> ProcessDelta {
+    let bytes = |now: u64, then: u64| Bytes::new(now.saturating_sub(then));
+    ProcessDelta {
+        asked_read: bytes(now.asked_read, then.asked_read),
+        asked_written: bytes(now.asked_written, then.asked_written),
+        storage_read: bytes(now.storage_read, then.storage_read),
+        storage_written: bytes(now.storage_written, then.storage_written),
+    }
+}
+
+fn frequency(before: &[u64], after: &[u64]) -> Option<Frequency> {
+    let mean = |all: &[u64]| all.iter().sum::<u64>().checked_div(all.len() as u64);
+    let ratios = before.iter().zip(after).map(|(b, a)| *b.min(a) as f64 / (*b.max(a)).max(1) as f64);
+    let ratio = ratios.fold(1.0, f64::min);
+    Some(Frequency { before_khz: mean(before)?, after_khz: mean(after)?, ratio })
+}

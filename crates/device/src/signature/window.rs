@@ -1,0 +1,48 @@
+//! A look at a few bytes of something large.
+//!
+//! Knows nothing about what they mean. What lies beyond the end is absent, not an error.
+
+use std::io::{self, Read, Seek, SeekFrom};
+
+/// Bytes at the start that are kept: most signatures are in them.
+const HEAD: u64 = 128 << 10;
+
+/// A reader with its first bytes at hand.
+pub(super) struct Window<'a, R> {
+    reader: &'a mut R,
+    head: Vec<u8>,
+    /// Bytes in all.
+    pub(super) size: u64,
+}
+
+impl<'a, R: Read + Seek> Window<'a, R> {
+    pub(super) fn new(reader: &'a mut R, size: u64) -> io::Result<Self> {
+        let mut window = Self { reader, head: Vec::new(), size };
+        window.head = window.read(0, size.min(HEAD))?;
+        Ok(window)
+    }
+
+    /// The `length` bytes from `offset`; `None` when they are not all there.
+    pub(super) fn bytes(&mut self, offset: u64, length: usize) -> io::Result<Option<Vec<u8>>> {
+        let end = offset.saturating_add(length as u64);
+        if end > self.size {
+            return Ok(None);
+        }
+        if end <= self.head.len() as u64 {
+            return Ok(Some(self.head[offset as usize..end as usize].to_vec()));
+        }
+        self.read(offset, length as u64).map(Some)
+    }
+
+    /// The bytes kept of the start: 128 KiB, or all there are.
+    pub(super) fn head(&self) -> &[u8] {
+        &self.head
+    }
+
+    fn read(&mut self, offset: u64, length: u64) -> io::Result<Vec<u8>> {
+        let mut bytes = vec![0; length as usize];
+        self.reader.seek(SeekFrom::Start(offset))?;
+        self.reader.read_exact(&mut bytes)?;
+        Ok(bytes)
+    }
+}
