@@ -1,1 +1,27 @@
-//! stub
+//! What the counts of a run mean: steady state, intervals, the knee, the load line, what to measure next, and whether
+//! two curves differ.
+//!
+//! Knows nothing about where the counts came from. Pure: it reads no clock, file or environment and starts no
+//! thread; the same runs give the same answer everywhere.
+
+mod batch;
+mod compare;
+mod drift;
+pub mod interval;
+mod knee;
+mod load_line;
+mod overload;
+mod precision;
+mod ranks;
+mod rate_drop;
+mod standing;
+mod steady;
+mod sweep;
+mod warm_up;
+
+pub use compare::{Change, Comparison, Difference, Quantity, Verdict, compare};
+pub use knee::knee;
+pub use load_line::{chosen_objective, ladder, load_line};
+pub use precision::{Precision, tight_enough};
+pub use steady::{Settle, Settled, settle};
+pub use sweep::{Point, Purpose, Sweep, SweepPlan};

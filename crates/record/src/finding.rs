@@ -33,6 +33,17 @@ pub enum Finding {
         /// Operations per second of the same loop on a target that does nothing.
         ceiling: f64,
     },
+    /// The generator submitted operations of an open load late, and their response times include that.
+    GeneratorLate {
+        /// 99th percentile of its lateness, in nanoseconds.
+        #[serde(rename = "p99_ns")]
+        #[cfg_attr(feature = "schema", schemars(with = "u64"))]
+        p99: Span,
+        /// 99th percentile of the response times, in nanoseconds.
+        #[serde(rename = "response_p99_ns")]
+        #[cfg_attr(feature = "schema", schemars(with = "u64"))]
+        response_p99: Span,
+    },
     /// The processors were busy: latencies include waiting for one.
     ProcessorBound {
         /// Share of the generator's processors in use, 0 to 1.
@@ -153,6 +164,9 @@ impl Finding {
             Self::GeneratorBound { achieved, ceiling } => {
                 format!("the generator set the pace: {achieved:.0} IOPS, and its loop alone reaches {ceiling:.0}")
             }
+            Self::GeneratorLate { p99, response_p99 } => {
+                format!("the generator itself was late by {p99} (p99): a part of the p99 of {response_p99} is its own")
+            }
             Self::ProcessorBound { busy } => {
                 format!("the processors were {} busy: latencies include waiting for one", percent(*busy))
             }
@@ -199,6 +213,7 @@ impl Finding {
         match self {
             Self::PageCacheAnswered { .. } | Self::Buffered => "use direct I/O: leave out --buffered",
             Self::GeneratorBound { .. } => "give it --threads, or a faster processor",
+            Self::GeneratorLate { .. } => "measure while the machine has a processor to spare for the generator",
             Self::ProcessorBound { .. } => "leave more of the machine idle, or lower --max-depth",
             Self::SmallData { .. } => "give --size several times the cache, if the space is there",
             Self::CompressionSuspected { .. } => {

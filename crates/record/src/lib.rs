@@ -19,6 +19,6 @@ pub use figures::{Estimate, Figures, Knee, LoadLine, Steadiness};
 pub use finding::{Finding, Weight};
 pub use histogram::{Bins, Recorder};
 pub use host::{Device, Host};
-pub use objective::{Measure, Objective, ObjectiveError};
+pub use objective::{Measure, Objective, ObjectiveError, Scope};
 pub use run::{CpuTime, Run, Slice};
 pub use tally::{Counter, Counting, Tally};

@@ -3,7 +3,7 @@
 use std::fmt;
 use std::str::FromStr;
 
-use plimsoll_units::{Malformed, Span};
+use plimsoll_units::{Kind, Malformed, Span};
 use serde::{Deserialize, Serialize};
 
 /// Which number of a distribution of response times.
@@ -17,10 +17,49 @@ pub enum Measure {
     Quantile(f64),
 }
 
+/// Whose response times are measured.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "kebab-case")]
+pub enum Scope {
+    /// All operations.
+    #[default]
+    All,
+    /// Reads.
+    Read,
+    /// Writes, durable ones too.
+    Write,
+    /// Flushes.
+    Flush,
+}
+
+impl Scope {
+    const WORDS: [(&'static str, Self); 3] = [("read", Self::Read), ("write", Self::Write), ("flush", Self::Flush)];
+
+    /// True when operations of this kind count.
+    pub const fn covers(self, kind: Kind) -> bool {
+        match self {
+            Self::All => true,
+            Self::Read => matches!(kind, Kind::Read),
+            Self::Write => kind.writes(),
+            Self::Flush => matches!(kind, Kind::Flush),
+        }
+    }
+
+    // Serde hands out a reference.
+    #[allow(clippy::trivially_copy_pass_by_ref)]
+    fn is_all(&self) -> bool {
+        *self == Self::All
+    }
+}
+
 /// A bound on the response time, such as `p99<=1ms`.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Objective {
+    /// Whose response times; absent for all.
+    #[serde(default, skip_serializing_if = "Scope::is_all")]
+    pub over: Scope,
     /// What is bounded.
     pub measure: Measure,
     /// The bound, in nanoseconds.
@@ -39,9 +78,19 @@ impl fmt::Display for Measure {
     }
 }
 
+impl Objective {
+    /// What is bounded, without the bound: `p99`, `flush p99`.
+    pub fn bounded(&self) -> String {
+        match Scope::WORDS.iter().find(|(_, scope)| *scope == self.over) {
+            Some((word, _)) => format!("{word} {}", self.measure),
+            None => self.measure.to_string(),
+        }
+    }
+}
+
 impl fmt::Display for Objective {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{} <= {}", self.measure, self.limit)
+        write!(f, "{} <= {}", self.bounded(), self.limit)
     }
 }
 
@@ -49,7 +98,7 @@ impl fmt::Display for Objective {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ObjectiveError {
     /// No `<=` in it.
-    #[error("not an objective: write a measure, <= and a time, such as p99<=1ms or mean<=500us")]
+    #[error("not an objective: write a measure, <= and a time, such as p99<=1ms, mean<=500us or 'read p99<=1ms'")]
     Form,
     /// The measure is not `mean` or `pNN`.
     #[error("not a measure: write mean or a percentile above p0 and below p100, such as p99 or p99.9")]
@@ -63,7 +112,10 @@ impl FromStr for Objective {
     type Err = ObjectiveError;
     fn from_str(text: &str) -> Result<Self, ObjectiveError> {
         let (measure, limit) = text.split_once("<=").or_else(|| text.split_once('<')).ok_or(ObjectiveError::Form)?;
-        let measure = match measure.trim() {
+        let measure = measure.trim();
+        let named = Scope::WORDS.iter().find_map(|(word, scope)| Some((measure.strip_prefix(word)?, *scope)));
+        let (measure, over) = named.unwrap_or((measure, Scope::All));
+        let measure = match measure.trim_start() {
             "mean" | "avg" => Measure::Mean,
             "median" => Measure::Quantile(0.5),
             other => {
@@ -73,7 +125,7 @@ impl FromStr for Objective {
             }
         };
         let limit: Span = limit.parse()?;
-        if limit.is_zero() { Err(ObjectiveError::Form) } else { Ok(Self { measure, limit }) }
+        if limit.is_zero() { Err(ObjectiveError::Form) } else { Ok(Self { over, measure, limit }) }
     }
 }
 
@@ -93,6 +145,9 @@ mod tests {
         check("p99.99<250us", "p99.99 <= 250 us");
         check("mean<=500us", "mean <= 500 us");
         check("median<=1ms", "p50 <= 1 ms");
+        check("read p99.9<=5ms", "read p99.9 <= 5 ms");
+        check("flush p99<=10ms", "flush p99 <= 10 ms");
+        check("trim p99<=10ms", "not a measure");
         check("p99=1ms", "not an objective");
         check("p100<=1ms", "not a measure");
         check("q99<=1ms", "not a measure");

@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::figures::Figures;
 use crate::finding::Finding;
+use crate::histogram::Bins;
 use crate::tally::Tally;
 
 /// A piece of a run's time with what completed in it.
@@ -61,6 +62,10 @@ pub struct Run {
     pub unserved: u64,
     /// The run in slices of time, warm-up included.
     pub series: Vec<Slice>,
+    /// How long after its moment the generator itself submitted each operation of an open load, where the storage did
+    /// not keep it from doing so. Part of the response times.
+    #[serde(default, skip_serializing_if = "Bins::is_empty")]
+    pub lateness: Bins,
     /// What the generator itself used.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cpu: Option<CpuTime>,

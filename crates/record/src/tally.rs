@@ -76,6 +76,11 @@ impl Tally {
         self.0.sort_by_key(|counter| (counter.stream, counter.kind));
     }
 
+    /// The counters that `wanted` accepts.
+    pub fn only(&self, wanted: impl Fn(&Counter) -> bool) -> Self {
+        Self(self.0.iter().filter(|counter| wanted(counter)).cloned().collect())
+    }
+
     /// Operations that succeeded.
     pub fn operations(&self) -> u64 {
         self.0.iter().map(Counter::operations).sum()

@@ -1,0 +1,95 @@
+//! Slices condensed to what the statistics ask of them, and joined into batches of equal length.
+//!
+//! Knows nothing about streams and kinds: all operations of a slice are taken together.
+
+use std::ops::Range;
+
+use plimsoll_record::{Bins, Slice};
+
+/// What completed in a stretch of time, in sums.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Sums {
+    pub(crate) seconds: f64,
+    pub(crate) operations: f64,
+    pub(crate) response_ns: f64,
+    pub(crate) bytes: f64,
+}
+
+impl Sums {
+    /// Operations per second; zero for no time.
+    pub(crate) fn iops(&self) -> f64 {
+        if self.seconds > 0.0 { self.operations / self.seconds } else { 0.0 }
+    }
+
+    /// Bytes per second; zero for no time.
+    pub(crate) fn bytes_per_second(&self) -> f64 {
+        if self.seconds > 0.0 { self.bytes / self.seconds } else { 0.0 }
+    }
+
+    /// Mean response time; zero when nothing completed.
+    pub(crate) fn mean_ns(&self) -> f64 {
+        if self.operations > 0.0 { self.response_ns / self.operations } else { 0.0 }
+    }
+
+    pub(crate) fn of(pieces: &[Piece]) -> Self {
+        pieces.iter().fold(Self::default(), |sums, piece| Self {
+            seconds: sums.seconds + piece.sums.seconds,
+            operations: sums.operations + piece.sums.operations,
+            response_ns: sums.response_ns + piece.sums.response_ns,
+            bytes: sums.bytes + piece.sums.bytes,
+        })
+    }
+}
+
+/// A slice, condensed.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Piece {
+    pub(crate) sums: Sums,
+    pub(crate) response: Bins,
+}
+
+/// Each slice as a piece.
+pub(crate) fn pieces(series: &[Slice]) -> Vec<Piece> {
+    let piece = |slice: &Slice| {
+        let response = slice.tally.response();
+        let sums = Sums {
+            seconds: slice.span.as_secs_f64(),
+            operations: response.count as f64,
+            response_ns: response.sum_ns as f64,
+            bytes: slice.tally.bytes() as f64,
+        };
+        Piece { sums, response }
+    };
+    series.iter().map(piece).collect()
+}
+
+/// The response times of all pieces together.
+pub(crate) fn responses(pieces: &[Piece]) -> Bins {
+    let mut all = Bins::default();
+    for piece in pieces {
+        all.merge(&piece.response);
+    }
+    all
+}
+
+/// The sums of `pieces` in `count` batches.
+pub(crate) fn gathered(pieces: &[Piece], count: usize) -> Vec<Sums> {
+    cuts(pieces.len(), count).map(|range| Sums::of(&pieces[range])).collect()
+}
+
+/// `n` things in `count` runs of as equal a length as can be; in `n` runs when that is fewer.
+pub(crate) fn cuts(n: usize, count: usize) -> impl Iterator<Item = Range<usize>> {
+    let count = count.min(n);
+    (0..count).map(move |i| i * n / count..(i + 1) * n / count)
+}
+
+/// The middle value; the mean of the middle two for an even number; zero for none.
+pub(crate) fn median(values: &[f64]) -> f64 {
+    let mut sorted = values.to_vec();
+    sorted.sort_by(f64::total_cmp);
+    match sorted.len() {
+        0 => 0.0,
+        n if n.is_multiple_of(2) => f64::midpoint(sorted[n / 2 - 1], sorted[n / 2]),
+        n => sorted[n / 2],
+    }
+}

@@ -1,0 +1,173 @@
+//! Numbers of two curves in pairs, and the ratio of a pair with its interval.
+
+use plimsoll_load::Pace;
+use plimsoll_record::{Estimate, Run, Steadiness};
+
+use super::{Change, Quantity, Verdict};
+use crate::standing::{offered_size, pooled};
+
+/// The least change between runs that follow each other that is taken for real: of rates, and of response times.
+const FLOOR_RATE: f64 = 0.05;
+const FLOOR_RESPONSE: f64 = 0.10;
+/// Two single results of the same thing differ by less than this many standard deviations (ISO 5725-6).
+const REPEATABLE: f64 = 2.8;
+/// Open loads are the same when their rates differ by no more than this.
+const SAME_RATE: f64 = 0.01;
+
+/// One number of both curves.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Pair {
+    pub(super) quantity: Quantity,
+    pub(super) offered: Option<Pace>,
+    pub(super) a: Estimate,
+    pub(super) b: Estimate,
+}
+
+/// All runs of one offered load.
+struct Group<'a> {
+    offered: Pace,
+    runs: Vec<&'a Run>,
+}
+
+impl Group<'_> {
+    fn estimate(&self, quantity: Quantity) -> Option<Estimate> {
+        let weighted = |run: &&Run| (read(run, quantity), run.total.operations().max(1) as f64);
+        pooled(&self.runs.iter().map(weighted).collect::<Vec<_>>()).filter(|estimate| estimate.value > 0.0)
+    }
+
+    fn is_overloaded(&self) -> bool {
+        self.runs.iter().any(|run| run.figures.steadiness == Steadiness::Overloaded)
+    }
+
+    fn is_same_load(&self, other: &Self) -> bool {
+        match (self.offered, other.offered) {
+            (Pace::Open { rate: mine, arrival }, Pace::Open { rate: theirs, arrival: other }) => {
+                arrival == other && (mine.as_f64() / theirs.as_f64() - 1.0).abs() <= SAME_RATE
+            }
+            (mine, theirs) => mine == theirs,
+        }
+    }
+}
+
+fn read(run: &Run, quantity: Quantity) -> Estimate {
+    match quantity {
+        Quantity::MostIops | Quantity::LoadLine | Quantity::Iops => run.figures.iops,
+        Quantity::Mean => run.figures.mean_ns,
+        Quantity::P99 => run.figures.p99_ns,
+    }
+}
+
+/// The runs of both curves by offered load.
+pub(super) struct Paired<'a> {
+    a: Vec<Group<'a>>,
+    b: Vec<Group<'a>>,
+}
+
+impl<'a> Paired<'a> {
+    pub(super) fn of(a: &'a [Run], b: &'a [Run]) -> Self {
+        Self { a: grouped(a), b: grouped(b) }
+    }
+
+    /// The loads that were offered to both, closed before open, lightest first.
+    fn matched(&self) -> impl Iterator<Item = (&Group<'a>, &Group<'a>)> {
+        self.a.iter().filter_map(|a| Some((a, self.b.iter().find(|b| a.is_same_load(b))?)))
+    }
+
+    /// A closed load shows a change as a rate, an open one as waiting, until it is too much.
+    pub(super) fn points(&self) -> Vec<Pair> {
+        let numbers = |a: &Group<'_>, b: &Group<'_>| match a.offered {
+            Pace::Closed { .. } => [Quantity::Iops, Quantity::P99].as_slice(),
+            Pace::Open { .. } if a.is_overloaded() || b.is_overloaded() => &[Quantity::Iops],
+            Pace::Open { .. } => &[Quantity::Mean, Quantity::P99],
+        };
+        self.matched()
+            .flat_map(|(a, b)| numbers(a, b).iter().filter_map(move |&quantity| pair(a, b, quantity)))
+            .collect()
+    }
+
+    pub(super) fn at_depth_1(&self) -> Vec<Pair> {
+        let depth_1 = self.matched().filter(|(a, _)| a.offered == Pace::Closed { depth: 1 });
+        depth_1.filter_map(|(a, b)| pair(a, b, Quantity::Mean)).collect()
+    }
+
+    pub(super) fn most_iops(&self) -> Option<Pair> {
+        let most = |groups: &[Group<'_>]| {
+            let rates = groups.iter().filter_map(|group| group.estimate(Quantity::Iops));
+            rates.max_by(|a, b| a.value.total_cmp(&b.value))
+        };
+        Some(Pair { quantity: Quantity::MostIops, offered: None, a: most(&self.a)?, b: most(&self.b)? })
+    }
+
+    /// The least relative change that is real: the default, or more when repetitions of a load scatter more.
+    pub(super) fn floor(&self, quantity: Quantity) -> f64 {
+        let (mut squares, mut degrees) = (0.0, 0.0);
+        for group in self.a.iter().chain(&self.b).filter(|group| group.runs.len() > 1) {
+            let logs: Vec<f64> = group.runs.iter().map(|run| read(run, quantity).value.max(1e-9).ln()).collect();
+            let mean = logs.iter().sum::<f64>() / logs.len() as f64;
+            squares += logs.iter().map(|log| (log - mean).powi(2)).sum::<f64>();
+            degrees += logs.len() as f64 - 1.0;
+        }
+        let least = match quantity {
+            Quantity::MostIops | Quantity::LoadLine | Quantity::Iops => FLOOR_RATE,
+            Quantity::Mean | Quantity::P99 => FLOOR_RESPONSE,
+        };
+        if degrees > 0.0 { least.max((REPEATABLE * f64::sqrt(squares / degrees)).exp_m1()) } else { least }
+    }
+}
+
+fn pair(a: &Group<'_>, b: &Group<'_>, quantity: Quantity) -> Option<Pair> {
+    Some(Pair { quantity, offered: Some(a.offered), a: a.estimate(quantity)?, b: b.estimate(quantity)? })
+}
+
+fn grouped(runs: &[Run]) -> Vec<Group<'_>> {
+    let mut groups: Vec<Group<'_>> = Vec::new();
+    for run in runs {
+        match groups.iter_mut().find(|group| group.offered == run.offered) {
+            Some(group) => group.runs.push(run),
+            None => groups.push(Group { offered: run.offered, runs: vec![run] }),
+        }
+    }
+    let sort = |group: &Group<'_>| (matches!(group.offered, Pace::Open { .. }), offered_size(group.offered));
+    groups.sort_by(|a, b| sort(a).0.cmp(&sort(b).0).then(sort(a).1.total_cmp(&sort(b).1)));
+    groups
+}
+
+/// What a pair comes to as one of `numbers` that are compared, with changes below `floor` taken for noise.
+pub(super) fn judged(pair: Pair, numbers: usize, floor: f64) -> Change {
+    let Pair { quantity, offered, a, b } = pair;
+    let value = b.value / a.value;
+    // Half the width of the logarithm's interval.
+    let half = |estimate: Estimate| {
+        let (low, high) = estimate.interval?;
+        (low > 0.0).then(|| (high / low).ln() / 2.0)
+    };
+    let half = half(a).zip(half(b)).map(|(a, b)| a.hypot(b) * widening(numbers));
+    let interval = half.map(|half| (value * (-half).exp(), value * half.exp()));
+    let more_is_better = !matches!(quantity, Quantity::Mean | Quantity::P99);
+    let verdict = match interval {
+        None => Verdict::NotComparable("too little was measured for an interval".into()),
+        Some((low, _)) if low > 1.0 && value > 1.0 + floor => better(more_is_better),
+        Some((_, high)) if high < 1.0 && value < 1.0 / (1.0 + floor) => better(!more_is_better),
+        Some(_) => Verdict::NoRealChange,
+    };
+    Change { quantity, offered, a: a.value, b: b.value, ratio: Estimate { value, interval }, floor, verdict }
+}
+
+const fn better(is: bool) -> Verdict {
+    if is { Verdict::Better } else { Verdict::Worse }
+}
+
+/// The factor on the width of each of `numbers` 95 % intervals for all of them to hold together 95 % of the time
+/// (Bonferroni), by normal quantiles.
+fn widening(numbers: usize) -> f64 {
+    normal_tail(0.025 / numbers.max(1) as f64) / normal_tail(0.025)
+}
+
+/// The value that a standard normal variable exceeds with this probability, at most 0.5 (Abramowitz & Stegun 26.2.23;
+/// off by 0.0005 at most).
+fn normal_tail(probability: f64) -> f64 {
+    let t = (-2.0 * probability.ln()).sqrt();
+    let over = 2.515_517 + t * (0.802_853 + t * 0.010_328);
+    let under = 1.0 + t * (1.432_788 + t * (0.189_269 + t * 0.001_308));
+    t - over / under
+}

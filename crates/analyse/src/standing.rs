@@ -1,0 +1,152 @@
+//! How each offered load stands against an objective: repeated runs taken together, loads in order.
+//!
+//! Knows nothing about where the load line is: it only says which loads meet the objective, and how clearly.
+
+use plimsoll_load::Pace;
+use plimsoll_record::{Estimate, Measure, Objective, Run, Scope, Slice, Steadiness};
+use plimsoll_units::Instant;
+
+use crate::interval;
+
+/// How a load meets an objective.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Meets {
+    /// The whole interval is above the limit, or the load was too much altogether.
+    No,
+    /// The value is above the limit, the interval's lower end is not.
+    Hardly,
+    /// The value is within the limit, the interval's upper end is not.
+    Barely,
+    /// The whole interval is within the limit.
+    Yes,
+}
+
+/// One offered load over all of its runs.
+#[derive(Clone, Debug)]
+pub(crate) struct Standing {
+    pub(crate) offered: Pace,
+    /// Operations per second: those offered by an open load of one stream, otherwise those achieved.
+    pub(crate) iops: Estimate,
+    /// The objective's measure in nanoseconds.
+    pub(crate) measured: Estimate,
+    pub(crate) overloaded: bool,
+    pub(crate) meets: Meets,
+}
+
+/// The open loads by rate.
+pub(crate) fn open(runs: &[Run], objective: Objective) -> Vec<Standing> {
+    standings(runs, objective, |pace| matches!(pace, Pace::Open { .. }))
+}
+
+/// The closed loads by depth.
+pub(crate) fn closed(runs: &[Run], objective: Objective) -> Vec<Standing> {
+    standings(runs, objective, |pace| matches!(pace, Pace::Closed { .. }))
+}
+
+/// Depth of a closed load, rate of an open one: what loads of one sort are ordered by.
+pub(crate) fn offered_size(pace: Pace) -> f64 {
+    match pace {
+        Pace::Closed { depth } => f64::from(depth),
+        Pace::Open { rate, .. } => rate.as_f64(),
+    }
+}
+
+fn standings(runs: &[Run], objective: Objective, wanted: impl Fn(Pace) -> bool) -> Vec<Standing> {
+    let mut groups: Vec<(Pace, Vec<&Run>)> = Vec::new();
+    for run in runs.iter().filter(|run| wanted(run.offered) && run.figures.iops.value > 0.0) {
+        match groups.iter_mut().find(|(pace, _)| *pace == run.offered) {
+            Some((_, group)) => group.push(run),
+            None => groups.push((run.offered, vec![run])),
+        }
+    }
+    groups.sort_by(|(a, _), (b, _)| offered_size(*a).total_cmp(&offered_size(*b)));
+    groups.into_iter().filter_map(|(offered, group)| standing(offered, &group, objective)).collect()
+}
+
+fn standing(offered: Pace, runs: &[&Run], objective: Objective) -> Option<Standing> {
+    // A longer run says more.
+    let weight = |run: &Run| run.total.operations().max(1) as f64;
+    let single: Vec<_> = runs.iter().filter_map(|run| Some((measured(run, objective)?, weight(run)))).collect();
+    let measured = pooled(&single)?;
+    let rates: Vec<_> = runs.iter().map(|run| (run.figures.iops, weight(run))).collect();
+    let overloads = runs.iter().filter(|run| run.figures.steadiness == Steadiness::Overloaded).count();
+    // A stall can make one run of several look overloaded; half of them cannot be chance.
+    let overloaded = 2 * overloads >= runs.len();
+    let limit = objective.limit.as_nanos() as f64;
+    let (low, high) = measured.interval.unwrap_or((measured.value, measured.value));
+    let meets = match () {
+        () if overloaded || low > limit => Meets::No,
+        () if measured.value > limit => Meets::Hardly,
+        () if high > limit => Meets::Barely,
+        () => Meets::Yes,
+    };
+    let iops = carried(offered, pooled(&rates)?, overloaded);
+    Some(Standing { offered, iops, measured, overloaded, meets })
+}
+
+/// The rate that a load stands for. An open load of one stream is exactly what was offered: what was achieved has the
+/// noise of random arrivals. With further streams beside it, only what was achieved counts them in.
+fn carried(offered: Pace, achieved: Estimate, overloaded: bool) -> Estimate {
+    match offered {
+        Pace::Open { rate, .. } if overloaded => Estimate::bare(achieved.value.max(rate.as_f64())),
+        Pace::Open { rate, .. } if (achieved.value / rate.as_f64() - 1.0).abs() < 0.1 => Estimate::bare(rate.as_f64()),
+        _ => achieved,
+    }
+}
+
+/// The objective's measure over a run: from its figures, or from its series when they do not have it.
+pub(crate) fn measured(run: &Run, objective: Objective) -> Option<Estimate> {
+    let figures = &run.figures;
+    let kept = match objective.measure {
+        _ if objective.over != Scope::All => return scoped(run, objective),
+        Measure::Mean => figures.mean_ns,
+        Measure::Quantile(0.5) => figures.p50_ns,
+        Measure::Quantile(0.99) => figures.p99_ns,
+        Measure::Quantile(0.999) => figures.p999_ns,
+        Measure::Quantile(_) => return scoped(run, objective),
+    };
+    (kept.value > 0.0).then_some(kept)
+}
+
+/// The objective's measure over the operations that it is about, from the run's series; without an interval from its
+/// counts when the series is too short.
+fn scoped(run: &Run, objective: Objective) -> Option<Estimate> {
+    let begin = Instant::ZERO + run.warm_up;
+    let kept = run.series.iter().filter(|slice| slice.start >= begin);
+    let kept: Vec<Slice> = kept.map(|slice| interval::only(slice, objective.over)).collect();
+    interval::measure(&kept, objective.measure).or_else(|| {
+        let all = run.total.response_where(|counter| objective.over.covers(counter.kind));
+        let value = match objective.measure {
+            Measure::Mean => all.mean(),
+            Measure::Quantile(share) => all.quantile(share),
+        };
+        value.map(|span| Estimate::bare(span.as_nanos() as f64))
+    })
+}
+
+/// Several estimates of the same thing, with weights, as one: their mean, and the larger of what their own intervals
+/// and their scatter say about it (two estimates say too little about scatter).
+pub(crate) fn pooled(estimates: &[(Estimate, f64)]) -> Option<Estimate> {
+    if let [(only, _)] = estimates {
+        return Some(*only);
+    }
+    let weight: f64 = estimates.iter().map(|(_, weight)| weight).sum();
+    if weight <= 0.0 {
+        return None;
+    }
+    let n = estimates.len() as f64;
+    let value = estimates.iter().map(|(estimate, weight)| estimate.value * weight).sum::<f64>() / weight;
+    let squares = estimates.iter().map(|(estimate, weight)| weight * (estimate.value - value).powi(2)).sum::<f64>();
+    let spread = interval::student(estimates.len() - 1) * (squares / weight / (n - 1.0)).sqrt();
+    let scatter = if estimates.len() < 3 { 0.0 } else { spread };
+    let known =
+        || estimates.iter().filter_map(|(e, w)| e.interval.map(|(low, high)| (e.value - low, high - e.value, *w)));
+    let known_weight: f64 = known().map(|(_, _, weight)| weight).sum();
+    let half = |of: fn(&(f64, f64, f64)) -> f64| {
+        let own = known().map(|side| (of(&side) * side.2).powi(2)).sum::<f64>().sqrt() / known_weight;
+        if known_weight > 0.0 { own.max(scatter) } else { scatter }
+    };
+    let interval =
+        (known_weight > 0.0 || scatter > 0.0).then(|| (value - half(|side| side.0), value + half(|side| side.1)));
+    Some(Estimate { value, interval })
+}

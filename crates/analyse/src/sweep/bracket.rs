@@ -1,0 +1,67 @@
+//! The most that the storage carries: closed loads of growing depth until more depth gives no more.
+
+use plimsoll_load::Pace;
+use plimsoll_record::Run;
+
+use super::{Point, Purpose, Sweep};
+
+/// Share of a pass's time for the bracket.
+const SHARE: f64 = 1.0 / 3.0;
+/// A step that gains less than this gains nothing.
+const GAIN: f64 = 0.03;
+/// Mean response time over the objective's limit beyond which deeper queues are of no interest.
+const FAR_BEYOND: f64 = 10.0;
+
+impl Sweep {
+    /// The next depth, or `None` when the bracket is done.
+    pub(super) fn bracket(&self, runs: &[Run]) -> Option<Point> {
+        let (factor, seconds) = self.steps();
+        let last = self.issued.iter().rev().find_map(|point| match point.pace {
+            Pace::Closed { depth } => Some(depth),
+            Pace::Open { .. } => None,
+        });
+        let Some(last) = last else {
+            return Some(self.point(Pace::Closed { depth: 1 }, Purpose::Bracket, seconds, 0.0));
+        };
+        let opened = self.issued.iter().any(|point| matches!(point.pace, Pace::Open { .. }));
+        if opened || last >= self.plan.max_depth || is_saturated(runs, factor) || self.is_far_beyond(runs) {
+            return None;
+        }
+        let depth = last.saturating_mul(factor).min(self.plan.max_depth);
+        // At worst all of the added depth waits.
+        let response_s =
+            runs.last().map_or(0.0, |run| run.figures.mean_ns.value / 1e9) * f64::from(depth) / f64::from(last);
+        Some(self.point(Pace::Closed { depth }, Purpose::Bracket, seconds, response_s.min(seconds / 5.0)))
+    }
+
+    /// The factor from one depth to the next, and the seconds for each: doubling, or coarser where the time is short.
+    fn steps(&self) -> (u32, f64) {
+        let seconds = self.plan.budget.as_secs_f64() / f64::from(self.plan.repetitions.max(1)) * SHARE;
+        let affordable = seconds / (self.plan.least_point.as_secs_f64() * (1.0 + super::WARM_UP)).max(1e-9);
+        let doublings = f64::from(self.plan.max_depth.max(2)).log2().ceil();
+        let power = [1.0, 2.0, 3.0].into_iter().find(|power| doublings / power < affordable).unwrap_or(3.0);
+        let points = (doublings / power).ceil() + 1.0;
+        (1 << power as u32, seconds / points.min(8.0) / (1.0 + super::WARM_UP))
+    }
+
+    fn is_far_beyond(&self, runs: &[Run]) -> bool {
+        let limit = self.objective.map(|objective| FAR_BEYOND * objective.limit.as_nanos() as f64);
+        let mut closed = runs.iter().filter(|run| matches!(run.offered, Pace::Closed { .. }));
+        // Depth 1 tells what there is to know about light loads, but nothing about what is carried.
+        closed.clone().count() >= 3
+            && limit.zip(closed.next_back()).is_some_and(|(limit, run)| run.figures.mean_ns.value > limit)
+    }
+}
+
+/// True when the last two closed loads (with coarse steps, the last one) gained nothing on the best before them.
+pub(super) fn is_saturated(runs: &[Run], factor: u32) -> bool {
+    let closed: Vec<f64> = runs
+        .iter()
+        .filter(|run| matches!(run.offered, Pace::Closed { .. }))
+        .map(|run| run.figures.iops.value)
+        .collect();
+    let tail = if factor > 2 { 1 } else { 2 };
+    let Some(at) = closed.len().checked_sub(tail).filter(|at| *at > 0) else { return false };
+    let best = closed[..at].iter().copied().fold(0.0, f64::max);
+    closed[at..].iter().all(|iops| *iops < best * (1.0 + GAIN))
+}

@@ -1,0 +1,35 @@
+//! Loads that the user named: these and no others, depths before rates, in turns as often as asked.
+
+use plimsoll_load::Pace;
+
+use super::{Point, Purpose, Sweep};
+
+impl Sweep {
+    /// How many points the named loads make in all.
+    pub(super) fn named_points(&self) -> usize {
+        let depths = self.plan.depths.as_ref().map_or(0, Vec::len);
+        let rates = self.plan.rates.as_ref().map_or(0, Vec::len);
+        (depths + rates) * self.plan.repetitions.max(1) as usize
+    }
+
+    /// The next named load. The first round is made whatever it takes, a further point only if there is time.
+    pub(super) fn named(&self, left_s: f64) -> Option<Point> {
+        let depths = self.plan.depths.iter().flatten().map(|&depth| Pace::Closed { depth });
+        let arrival = self.plan.arrival;
+        let rates = self.plan.rates.iter().flatten().map(|&rate| Pace::Open { rate, arrival });
+        let loads: Vec<Pace> = depths.chain(rates).collect();
+        let (done, all) = (self.issued.len(), self.named_points());
+        let first_round = done < loads.len();
+        if done >= all || (!first_round && left_s < self.plan.least_point.as_secs_f64()) {
+            return None;
+        }
+        let seconds = self.plan.budget.as_secs_f64() / all as f64 / (1.0 + super::WARM_UP);
+        let pace = loads[done % loads.len()];
+        let purpose = match pace {
+            _ if !first_round => Purpose::Repeat,
+            Pace::Closed { .. } => Purpose::Bracket,
+            Pace::Open { .. } => Purpose::Below,
+        };
+        Some(self.point(pace, purpose, seconds, 0.0))
+    }
+}

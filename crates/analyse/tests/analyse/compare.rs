@@ -1,0 +1,180 @@
+//! Two curves side by side: noise is no news, a real change is.
+
+use fastrand::Rng;
+use plimsoll_analyse::{Comparison, Quantity, Verdict, compare};
+use plimsoll_load::{Mix, Pace, Pattern, Region, Split, StreamSpec};
+use plimsoll_record::{Conditions, Curve, Ended, FORMAT, Figures, Run, Source, Subject};
+use plimsoll_units::{Bytes, Span};
+
+use crate::toy::{self, known, normal, open};
+
+/// Between runs, beyond what their intervals know: storage and host are never quite the same again.
+const BETWEEN_RUNS: f64 = 0.02;
+
+fn curve(runs: Vec<Run>) -> Curve {
+    let mix = Mix { sizes: Split::one(Bytes::kib(8)), reads: 1.0, durable: false, flush_every: 0 };
+    let stream = StreamSpec {
+        name: "data".into(),
+        mix,
+        pattern: Pattern::Uniform,
+        region: Region::first(Bytes::gib(1)),
+        pace: Pace::Closed { depth: 1 },
+    };
+    Curve {
+        format: FORMAT.into(),
+        made_by: "plimsoll 0.1.0".into(),
+        started: None,
+        wall: Span::from_secs(60),
+        command: vec![],
+        ended: Ended::Complete,
+        source: Source::Measured { engine: "io_uring".into() },
+        subject: Subject { name: "/data".into(), kind: "directory".into(), size: Bytes::gib(1), device: None },
+        host: None,
+        conditions: Conditions {
+            streams: vec![stream],
+            threads: 1,
+            direct: true,
+            compressible: 0.0,
+            seed: 1,
+            objective: Some(toy::p99_within(Span::from_millis(1))),
+        },
+        runs,
+        knee: None,
+        load_line: None,
+        findings: vec![],
+    }
+}
+
+/// A measured curve of storage with `service_ns` and 16 servers, with noise within and between its runs.
+fn measured(rng: &mut Rng, service_ns: f64) -> Curve {
+    let mut run = |offered: Pace, iops: f64, mean_ns: f64, p99_ns: f64| {
+        let between = (BETWEEN_RUNS * normal(rng)).exp();
+        // The half-widths are about two standard errors.
+        let mut noisy = |value: f64, half: f64| known(value * (half / 2.0 * normal(rng)).exp(), half);
+        let closed = matches!(offered, Pace::Closed { .. });
+        let figures = Figures {
+            iops: noisy(if closed { iops / between } else { iops }, 0.01),
+            mean_ns: noisy(mean_ns * between, 0.03),
+            p99_ns: noisy(p99_ns * between, 0.08),
+            ..Figures::default()
+        };
+        toy::run(offered, figures)
+    };
+    let most = 16.0 / service_ns * 1e9;
+    let mut runs: Vec<Run> = Vec::new();
+    for depth in [1, 2, 4, 8, 16, 32] {
+        let iops = most.min(f64::from(depth) / service_ns * 1e9);
+        let mean_ns = f64::from(depth) / iops * 1e9;
+        runs.push(run(Pace::Closed { depth }, iops, mean_ns, 3.0 * mean_ns));
+    }
+    for rate in [40e3, 80e3, 110e3, 120e3] {
+        let wait_ns = 1e9 / (most - rate);
+        runs.push(run(open(rate), rate, service_ns + wait_ns, 3.0 * service_ns + 4.6 * wait_ns));
+    }
+    curve(runs)
+}
+
+fn share(pairs: u64, service_ns: f64, verdict: &Verdict) -> f64 {
+    let compared = |seed| {
+        let rng = &mut Rng::with_seed(seed);
+        compare(&measured(rng, 1e5), &measured(rng, service_ns)).verdict
+    };
+    (0..pairs).filter(|&seed| compared(seed) == *verdict).count() as f64 / pairs as f64
+}
+
+#[test]
+fn the_same_storage_twice_is_no_change() {
+    let quiet = share(200, 1e5, &Verdict::NoRealChange);
+    assert!(quiet > 0.95, "{quiet}");
+}
+
+#[test]
+fn a_real_change_is_found() {
+    let found = share(200, 1e5 / 1.15, &Verdict::Better);
+    assert!(found > 0.95, "{found}");
+    let found = share(200, 1e5 * 1.15, &Verdict::Worse);
+    assert!(found > 0.95, "{found}");
+}
+
+fn only(comparison: &Comparison, quantity: Quantity) -> Verdict {
+    let change = comparison.overall.iter().find(|change| change.quantity == quantity);
+    change.map_or(Verdict::NotComparable("absent".into()), |change| change.verdict.clone())
+}
+
+fn closed(depth: u32, iops: f64) -> Run {
+    let mean_ns = known(f64::from(depth) / iops * 1e9, 0.01);
+    let p99_ns = known(mean_ns.value * 2.0, 0.05);
+    toy::run(Pace::Closed { depth }, Figures { iops: known(iops, 0.01), mean_ns, p99_ns, ..Figures::default() })
+}
+
+#[test]
+fn a_change_below_the_floor_is_none_however_clear() {
+    let curves = [1.0, 1.04].map(|f| curve(vec![closed(1, 1e4 * f), closed(2, 2e4 * f), closed(4, 3e4 * f)]));
+    let comparison = compare(&curves[0], &curves[1]);
+    assert_eq!(comparison.verdict, Verdict::NoRealChange);
+    let (low, _) = comparison.overall[0].ratio.interval.unwrap();
+    assert!(low > 1.0, "the interval alone would say otherwise: {low}");
+}
+
+#[test]
+fn scatter_between_repetitions_raises_the_floor() {
+    let curves = [1.0, 1.15].map(|f| {
+        let runs = [0.9, 1.0, 1.1].map(|noise| [closed(1, 1e4 * f * noise), closed(2, 2e4 * f * noise)]);
+        curve(runs.concat())
+    });
+    let comparison = compare(&curves[0], &curves[1]);
+    assert_eq!(comparison.verdict, Verdict::NoRealChange);
+    assert!(comparison.overall[0].floor > 0.2, "{}", comparison.overall[0].floor);
+}
+
+#[test]
+fn one_point_alone_does_not_turn_the_verdict() {
+    let runs =
+        |third| curve([(1, 1e4), (2, 2e4), (4, third), (8, 4e4)].map(|(depth, iops)| closed(depth, iops)).into());
+    let comparison = compare(&runs(3e4), &runs(2e4));
+    assert_eq!(comparison.points.iter().filter(|change| change.verdict == Verdict::Worse).count(), 2, "IOPS and p99");
+    assert_eq!(comparison.verdict, Verdict::NoRealChange);
+}
+
+#[test]
+fn better_here_and_worse_there_is_mixed() {
+    let a = curve(vec![closed(1, 1e4), closed(2, 2e4), closed(4, 4e4), closed(8, 8e4)]);
+    let b = curve(vec![closed(1, 1.5e4), closed(2, 3e4), closed(4, 3e4), closed(8, 3e4)]);
+    assert_eq!(compare(&a, &b).verdict, Verdict::Mixed);
+}
+
+#[test]
+fn overall_numbers_do_not_need_the_same_loads() {
+    let a = curve(vec![closed(1, 1e4), closed(8, 5e4)]);
+    let b = curve(vec![closed(1, 1e4), closed(16, 9e4)]);
+    let comparison = compare(&a, &b);
+    assert_eq!(only(&comparison, Quantity::MostIops), Verdict::Better);
+    assert_eq!(only(&comparison, Quantity::Mean), Verdict::NoRealChange);
+    assert_eq!(comparison.points.len(), 2, "depth 1 only: {:?}", comparison.points);
+    assert!(matches!(only(&comparison, Quantity::LoadLine), Verdict::NotComparable(_)));
+    assert!(matches!(compare(&curve(vec![]), &b).verdict, Verdict::NotComparable(_)));
+}
+
+#[test]
+fn conditions_that_differ_are_named() {
+    let a = curve(vec![closed(1, 1e4)]);
+    assert_eq!(compare(&a, &a).conditions, vec![]);
+    let mut b = a.clone();
+    b.source = Source::Simulated { model: "toy".into() };
+    b.conditions.threads = 2;
+    b.conditions.direct = false;
+    b.conditions.seed = 9;
+    b.conditions.streams[0].mix.reads = 0.7;
+    b.conditions.streams[0].pace = Pace::Closed { depth: 9 };
+    let conditions = compare(&a, &b).conditions;
+    let shown: Vec<String> = conditions.iter().map(|d| format!("{}: {} / {}", d.what, d.a, d.b)).collect();
+    assert_eq!(
+        shown,
+        [
+            "source: measured / simulated",
+            "I/O: direct / buffered",
+            "threads: 1 / 2",
+            "stream data: 8 KiB, 100 % reads, uniform in 1 GiB / 8 KiB, 70 % reads, uniform in 1 GiB",
+        ]
+    );
+}

@@ -1,0 +1,139 @@
+//! The knee and the load line of runs whose figures are given.
+
+use plimsoll_analyse::{chosen_objective, knee, ladder, load_line};
+use plimsoll_load::Pace;
+use plimsoll_record::{Estimate, Figures, LoadLine, Objective, Run, Scope, Steadiness};
+use plimsoll_units::Span;
+
+use crate::toy::{self, known, open};
+
+const SERVERS: f64 = 1_000.0;
+
+/// An open run of an M/M/1 queue that carries 1,000 a second: its p99, known to `half_width`.
+fn at(rate: f64, half_width: f64) -> Run {
+    let mean_ns = 1e9 / (SERVERS - rate).max(1e-3);
+    let steadiness = if rate < SERVERS { Steadiness::Steady } else { Steadiness::Overloaded };
+    let p99 =
+        if half_width > 0.0 { known(mean_ns * 100f64.ln(), half_width) } else { Estimate::bare(mean_ns * 100f64.ln()) };
+    let figures = Figures {
+        iops: known(rate.min(SERVERS), 0.01),
+        mean_ns: known(mean_ns, half_width),
+        p99_ns: p99,
+        steadiness,
+        ..Figures::default()
+    };
+    toy::run(open(rate), figures)
+}
+
+fn closed(depth: u32, iops: f64, p99_ms: f64) -> Run {
+    let mean_ns = known(f64::from(depth) / iops * 1e9, 0.01);
+    let figures = Figures { iops: known(iops, 0.01), mean_ns, p99_ns: known(p99_ms * 1e6, 0.05), ..Figures::default() };
+    toy::run(Pace::Closed { depth }, figures)
+}
+
+/// A p99 of 20 ms is met up to this rate.
+const TRUTH: f64 = SERVERS - 230.26;
+
+fn within_ms(ms: u64) -> Objective {
+    toy::p99_within(Span::from_millis(ms))
+}
+
+fn place(runs: &[Run]) -> (f64, Option<(f64, f64)>) {
+    match load_line(runs, within_ms(20)) {
+        Some(LoadLine::At { iops, .. }) => (iops.value, iops.interval),
+        other => panic!("{other:?}"),
+    }
+}
+
+#[test]
+fn the_line_is_interpolated_between_clear_neighbours() {
+    let runs: Vec<Run> = [250.0, 500.0, 700.0, 850.0, 950.0, 1_050.0].map(|rate| at(rate, 0.05)).into();
+    let (value, interval) = place(&runs);
+    assert!((value / TRUTH - 1.0).abs() < 0.03, "{value}");
+    assert_eq!(interval, Some((700.0, 850.0)));
+    let mut reversed = runs;
+    reversed.reverse();
+    assert_eq!(place(&reversed), (value, interval), "whatever the order");
+}
+
+#[test]
+fn an_overloaded_neighbour_lends_no_slope() {
+    assert_eq!(place(&[at(700.0, 0.05), at(1_050.0, 0.05)]), (700.0, Some((700.0, 1_050.0))));
+}
+
+#[test]
+fn the_interval_skips_what_is_not_clear() {
+    let runs: Vec<Run> = [600.0, 760.0, 780.0, 900.0].map(|rate| at(rate, 0.2)).into();
+    let (value, interval) = place(&runs);
+    assert!((760.0..780.0).contains(&value), "{value}");
+    assert_eq!(interval, Some((600.0, 900.0)));
+}
+
+#[test]
+fn a_clear_failure_below_bars_what_is_above() {
+    let mut lucky = at(850.0, 0.05);
+    lucky.figures.p99_ns = known(1e6, 0.05);
+    let (value, _) = place(&[at(700.0, 0.05), at(800.0, 0.05), lucky]);
+    assert!((700.0..800.0).contains(&value), "{value}");
+}
+
+#[test]
+fn repeated_runs_count_together() {
+    let mut unlucky = at(700.0, 0.05);
+    unlucky.figures.p99_ns = known(21e6, 0.05);
+    let runs = [at(700.0, 0.05), unlucky, at(700.0, 0.05), at(850.0, 0.05)];
+    assert!((700.0..850.0).contains(&place(&runs).0));
+}
+
+#[test]
+fn beyond_and_never() {
+    let met = load_line(&[at(250.0, 0.05), at(500.0, 0.05)], within_ms(20));
+    assert!(matches!(met, Some(LoadLine::Beyond { iops, .. }) if (iops.value - 500.0).abs() < 1e-6), "{met:?}");
+    let missed = load_line(&[at(250.0, 0.05), at(500.0, 0.05)], within_ms(1));
+    assert!(matches!(missed, Some(LoadLine::Never { least, .. }) if least > Span::from_millis(6)), "{missed:?}");
+    assert_eq!(load_line(&[], within_ms(1)), None);
+}
+
+#[test]
+fn closed_runs_alone_give_no_interval() {
+    let runs = [closed(1, 500.0, 3.0), closed(2, 900.0, 4.0), closed(4, 990.0, 9.0), closed(8, 1_000.0, 18.0)];
+    let line = load_line(&runs, within_ms(5));
+    assert!(
+        matches!(line, Some(LoadLine::At { iops: Estimate { value, interval: None }, .. }) if (900.0..990.0).contains(&value)),
+        "{line:?}"
+    );
+    let with_open = [&runs[..], &[at(300.0, 0.05)]].concat();
+    assert!(matches!(load_line(&with_open, within_ms(20)), Some(LoadLine::Beyond { .. })));
+    assert_eq!(knee(&runs).unwrap().offered, Pace::Closed { depth: 2 });
+    assert_eq!(knee(&[]), None);
+    assert_eq!(chosen_objective(&runs), Some(within_ms(10)), "twice 3 ms");
+}
+
+#[test]
+fn an_overloaded_run_is_no_knee() {
+    let mut fast = at(1_050.0, 0.01);
+    fast.figures.mean_ns = known(1.0, 0.01);
+    assert_eq!(knee(&[fast, at(500.0, 0.01)]).unwrap().offered, open(500.0));
+}
+
+#[test]
+fn the_ladder_has_only_rungs_that_differ() {
+    let rates = [100.0, 250.0, 500.0, 700.0, 850.0, 950.0, 1_050.0];
+    let lines = ladder(&rates.map(|rate| at(rate, 0.05)));
+    assert!((3..=8).contains(&lines.len()), "{lines:?}");
+    assert!(matches!(lines[0], LoadLine::Never { .. }) && matches!(lines[1], LoadLine::At { .. }), "{lines:?}");
+    let values: Vec<f64> =
+        lines.iter().filter_map(|l| if let LoadLine::At { iops, .. } = l { Some(iops.value) } else { None }).collect();
+    assert!(values.windows(2).all(|pair| pair[1] > pair[0] * 1.019), "{values:?}");
+    assert!(ladder(&[]).is_empty());
+}
+
+#[test]
+fn the_chosen_objective_climbs_its_rungs() {
+    let lightest = |ms| chosen_objective(&[closed(1, 100.0, ms)]);
+    assert_eq!(lightest(0.1), Some(within_ms(1)));
+    assert_eq!(lightest(0.9), Some(within_ms(2)));
+    assert_eq!(lightest(12.0), Some(within_ms(50)));
+    assert_eq!(lightest(9_000.0), None);
+    assert_eq!(chosen_objective(&[at(900.0, 0.1), at(100.0, 0.1)]), Some(within_ms(20)), "the lowest rate");
+}

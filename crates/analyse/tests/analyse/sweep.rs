@@ -1,0 +1,284 @@
+//! The course of a measurement on a queue with several servers, whose load line is known exactly.
+
+use fastrand::Rng;
+use plimsoll_analyse::{Point, Precision, Purpose, Settle, Sweep, SweepPlan, knee, load_line, settle};
+use plimsoll_load::{Arrival, Pace};
+use plimsoll_record::{LoadLine, Objective, Run, Slice, Steadiness};
+use plimsoll_units::{Iops, Span};
+
+use crate::toy::{self, exponential, poisson};
+
+/// `servers` that each take `service_ns` on average, exponentially.
+#[derive(Clone, Copy)]
+struct Storage {
+    servers: f64,
+    service_ns: f64,
+}
+
+const FAST: Storage = Storage { servers: 50.0, service_ns: 1e5 };
+const SLOW: Storage = Storage { servers: 1.0, service_ns: 1.6e7 };
+
+impl Storage {
+    fn capacity(self) -> f64 {
+        self.servers / self.service_ns * 1e9
+    }
+
+    /// The probability that an arrival waits (Erlang C).
+    fn waits(self, rate: f64) -> f64 {
+        let busy = rate * self.service_ns / 1e9;
+        let mut blocked = 1.0;
+        for k in 1..=self.servers as u32 {
+            blocked = busy * blocked / (f64::from(k) + busy * blocked);
+        }
+        let used = busy / self.servers;
+        blocked / (1.0 - used * (1.0 - blocked))
+    }
+
+    /// The share of response times above `limit_ns` of an open load.
+    fn above(self, rate: f64, limit_ns: f64) -> f64 {
+        let spare = (self.capacity() - rate) / 1e9 * self.service_ns;
+        let (x, waits) = (limit_ns / self.service_ns, self.waits(rate));
+        let difference = spare - 1.0;
+        if difference.abs() < 1e-6 {
+            return (-x).exp() * (1.0 + waits * x);
+        }
+        (-x).exp() * (1.0 + waits * (1.0 - (-x * difference).exp()) / difference)
+    }
+
+    /// The highest rate at which the p99 is within the limit.
+    fn load_line(self, limit: Span) -> f64 {
+        let (mut low, mut high) = (0.0, self.capacity() * 0.999_999);
+        for _ in 0..60 {
+            let middle = f64::midpoint(low, high);
+            if self.above(middle, limit.as_nanos() as f64) > 0.01 { high = middle } else { low = middle }
+        }
+        low
+    }
+
+    /// One response time, `at` into the run.
+    fn response_ns(self, rng: &mut Rng, pace: Pace, at: f64) -> f64 {
+        let served = exponential(rng, self.service_ns);
+        served
+            + match pace {
+                Pace::Open { rate, .. } if rate.as_f64() >= self.capacity() => {
+                    1e9 * at * (1.0 - self.capacity() / rate.as_f64())
+                }
+                Pace::Open { rate, .. } if rng.f64() < self.waits(rate.as_f64()) => {
+                    exponential(rng, 1e9 / (self.capacity() - rate.as_f64()))
+                }
+                Pace::Open { .. } => 0.0,
+                Pace::Closed { depth } => {
+                    let ahead = (f64::from(depth) - self.servers).max(0.0);
+                    (ahead + ahead.sqrt() * toy::normal(rng)).max(0.0) * self.service_ns / self.servers
+                }
+            }
+    }
+
+    fn answered(self, pace: Pace) -> f64 {
+        match pace {
+            Pace::Closed { depth } => f64::from(depth).min(self.servers) / self.service_ns * 1e9,
+            Pace::Open { rate, .. } => rate.as_f64().min(self.capacity()),
+        }
+    }
+
+    fn slice(self, rng: &mut Rng, pace: Pace, start: Span, span: Span) -> Slice {
+        let count = poisson(rng, self.answered(pace) * span.as_secs_f64());
+        // A sample stands for all of a fast slice.
+        let times = (count / 300).max(1);
+        let at = (start + span / 2).as_secs_f64();
+        let mut responses: Vec<u64> = (0..count / times).map(|_| self.response_ns(rng, pace, at) as u64).collect();
+        toy::slice(start, span, toy::bins(&mut responses, times))
+    }
+
+    /// Measures a point as the real loop does: asking now and then whether it is enough. Also the time it took.
+    fn measure(self, rng: &mut Rng, sweep: &Sweep, point: &Point) -> (Run, Span) {
+        let span = point.least / 16;
+        let mut series = Vec::new();
+        let mut settle_for = Settle {
+            least_warm_up: point.warm_up,
+            offered_span: Span::MAX,
+            objective: sweep.objective(),
+            offered: point.pace,
+            unserved: 0,
+        };
+        for i in 1..=(point.warm_up + point.most).as_nanos().div_ceil(span.as_nanos()) {
+            series.push(self.slice(rng, point.pace, span * (i - 1), span));
+            let measured = span * i - point.warm_up;
+            if i % 10 == 0 && measured >= point.least {
+                let figures = settle(&series, &settle_for).figures;
+                if sweep.is_enough(point, measured, &figures) {
+                    break;
+                }
+            }
+        }
+        let end = span * series.len() as u64;
+        settle_for.offered_span = end;
+        let mut drained = end;
+        if let Pace::Open { rate, .. } = point.pace {
+            let backlog = end.as_secs_f64() * (rate.as_f64() / self.capacity() - 1.0).max(0.0);
+            while drained < end + Span::from_secs_f64(backlog) {
+                let mut last = self.slice(rng, point.pace, end, span);
+                last.start += drained - end;
+                series.push(last);
+                drained += span;
+            }
+        }
+        let settled = settle(&series, &settle_for);
+        let mut run = toy::run(point.pace, settled.figures);
+        (run.warm_up, run.span, run.total, run.series) = (settled.warm_up, settled.span, settled.total, series);
+        (run, drained)
+    }
+}
+
+fn plan(budget: Span, objective: Option<Objective>) -> SweepPlan {
+    SweepPlan {
+        budget,
+        depths: None,
+        max_depth: 256,
+        rates: None,
+        arrival: Arrival::Poisson,
+        objective,
+        precision: Precision::default(),
+        repetitions: 1,
+        least_point: budget / 60,
+        most_point: budget / 6,
+    }
+}
+
+struct Swept {
+    runs: Vec<Run>,
+    points: Vec<Point>,
+    spent: Span,
+    objective: Option<Objective>,
+}
+
+impl Swept {
+    fn count(&self, purpose: Purpose) -> usize {
+        self.points.iter().filter(|point| point.purpose == purpose).count()
+    }
+
+    fn line(&self) -> LoadLine {
+        load_line(&self.runs, self.objective.expect("one was given or chosen")).expect("there are runs")
+    }
+}
+
+/// Makes the whole measurement, and checks what holds for every one.
+fn sweep(storage: Storage, plan: &SweepPlan, seed: u64) -> Swept {
+    let rng = &mut Rng::with_seed(seed);
+    let mut sweep = Sweep::new(plan.clone());
+    let (mut runs, mut points, mut spent, mut last_share) = (Vec::new(), Vec::new(), Span::ZERO, 0.0);
+    while let Some(point) = sweep.next(&runs, spent) {
+        assert!(point.least >= plan.least_point && point.least <= point.most, "{point:?}");
+        let (run, took) = storage.measure(rng, &sweep, &point);
+        let named = plan.depths.is_some() || plan.rates.is_some();
+        assert!(named || spent <= plan.budget, "spent {spent} before {point:?}");
+        spent += took;
+        assert!(sweep.share_done(spent) >= last_share && sweep.share_done(spent) <= 1.0);
+        last_share = sweep.share_done(spent);
+        runs.push(run);
+        points.push(point);
+    }
+    Swept { runs, points, spent, objective: sweep.objective() }
+}
+
+fn check(storage: Storage, budget: Span, limit: Span, tolerance: f64, seeds: u64) {
+    let truth = storage.load_line(limit);
+    for seed in 0..seeds {
+        let swept = sweep(storage, &plan(budget, Some(toy::p99_within(limit))), seed);
+        let LoadLine::At { iops, .. } = swept.line() else { panic!("{:?}", swept.line()) };
+        let error = iops.value / truth - 1.0;
+        let shown: Vec<_> = swept.points.iter().map(|p| (p.purpose, p.pace)).collect();
+        assert!(error.abs() < tolerance, "{error} with seed {seed}: {iops:?} against {truth} {shown:?}");
+        let (low, high) = iops.interval.expect("clear loads on both sides");
+        assert!(low <= truth * 1.02 && truth * 0.98 <= high, "{iops:?} against {truth}");
+        assert!(swept.spent.as_secs_f64() < 1.2 * budget.as_secs_f64(), "{}", swept.spent);
+        assert!(swept.count(Purpose::Bracket) >= 3 && swept.count(Purpose::Below) >= 2);
+    }
+}
+
+#[test]
+fn fast_storage() {
+    check(FAST, Span::from_secs(60), Span::from_micros(500), 0.03, 4);
+}
+
+#[test]
+fn fast_storage_with_an_objective_near_its_limit() {
+    check(FAST, Span::from_secs(60), Span::from_micros(1_500), 0.03, 3);
+}
+
+#[test]
+fn slow_storage() {
+    check(SLOW, Span::from_secs(600), Span::from_millis(200), 0.15, 4);
+}
+
+#[test]
+fn ten_seconds_are_enough_for_a_rough_one() {
+    check(FAST, Span::from_secs(10), Span::from_micros(600), 0.05, 3);
+    let short = SweepPlan { least_point: Span::from_secs(1), ..plan(Span::from_secs(10), None) };
+    let swept = sweep(FAST, &short, 1);
+    assert!(swept.count(Purpose::Bracket) >= 3 && swept.count(Purpose::Below) >= 2, "{:?}", swept.points);
+    assert!(swept.spent <= Span::from_secs(12), "{}", swept.spent);
+}
+
+#[test]
+fn an_objective_is_chosen_when_none_was_given() {
+    let swept = sweep(FAST, &plan(Span::from_secs(60), None), 1);
+    assert_eq!(swept.objective, Some(toy::p99_within(Span::from_millis(1))));
+    assert!(matches!(swept.line(), LoadLine::At { .. }));
+    let depth = match knee(&swept.runs).unwrap().offered {
+        Pace::Closed { depth } => depth,
+        Pace::Open { rate, .. } => (rate.as_f64() * FAST.service_ns / 1e9) as u32,
+    };
+    assert!((32..=64).contains(&depth), "{depth}");
+}
+
+#[test]
+fn not_saturated_at_the_deepest() {
+    let few = SweepPlan { max_depth: 16, ..plan(Span::from_secs(30), Some(toy::p99_within(Span::from_millis(5)))) };
+    let swept = sweep(FAST, &few, 1);
+    let deepest = FAST.answered(Pace::Closed { depth: 16 });
+    assert!(matches!(swept.line(), LoadLine::Beyond { iops, .. } if iops.value > 0.9 * deepest), "{:?}", swept.line());
+}
+
+#[test]
+fn an_objective_that_is_never_met() {
+    let swept = sweep(FAST, &plan(Span::from_secs(60), Some(toy::p99_within(Span::from_micros(200)))), 1);
+    assert!(matches!(swept.line(), LoadLine::Never { .. }), "{:?}", swept.line());
+    assert!(swept.spent < Span::from_secs(50), "gives up early: {}", swept.spent);
+}
+
+#[test]
+fn overloads_are_seen_as_such() {
+    let swept = sweep(FAST, &plan(Span::from_secs(60), Some(toy::p99_within(Span::from_secs(1)))), 1);
+    let overloaded = |run: &&Run| run.figures.steadiness == Steadiness::Overloaded;
+    for run in swept.runs.iter().filter(overloaded) {
+        assert!(
+            matches!(run.offered, Pace::Open { rate, .. } if rate.as_f64() > 0.99 * FAST.capacity()),
+            "{:?}",
+            run.offered
+        );
+    }
+}
+
+#[test]
+fn named_loads_and_no_others() {
+    let named = SweepPlan {
+        depths: Some(vec![1, 4, 16]),
+        rates: Some(vec![Iops::per_second(1_000)]),
+        repetitions: 2,
+        ..plan(Span::from_secs(20), None)
+    };
+    let swept = sweep(FAST, &named, 1);
+    let paces: Vec<Pace> = swept.points.iter().map(|point| point.pace).collect();
+    let once = [1, 4, 16].map(|depth| Pace::Closed { depth }).into_iter().chain([toy::open(1_000.0)]);
+    assert_eq!(paces, once.clone().chain(once).collect::<Vec<_>>());
+}
+
+#[test]
+fn repetitions_are_made_in_turns() {
+    let twice = SweepPlan { repetitions: 2, ..plan(Span::from_secs(60), Some(toy::p99_within(Span::from_millis(1)))) };
+    let swept = sweep(FAST, &twice, 1);
+    let again = swept.points.iter().filter(|point| point.pace == Pace::Closed { depth: 1 }).count();
+    assert_eq!(again, 2, "{:?}", swept.points);
+    assert!(swept.spent <= Span::from_secs(72));
+}
