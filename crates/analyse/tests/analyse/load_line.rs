@@ -2,7 +2,7 @@
 
 use plimsoll_analyse::{chosen_objective, knee, ladder, load_line};
 use plimsoll_load::Pace;
-use plimsoll_record::{Estimate, Figures, LoadLine, Objective, Run, Scope, Steadiness};
+use plimsoll_record::{Estimate, Figures, LoadLine, Objective, Run, Steadiness};
 use plimsoll_units::Span;
 
 use crate::toy::{self, known, open};

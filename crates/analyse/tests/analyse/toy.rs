@@ -99,6 +99,7 @@ pub fn run(offered: Pace, figures: Figures) -> Run {
         warm_up: Span::ZERO,
         span: Span::from_secs(10),
         total: Tally::default(),
+        lateness: Bins::default(),
         unserved: 0,
         series: vec![],
         cpu: None,

@@ -1,0 +1,127 @@
+//! Charts as SVG: frames with axes, markers and legends, and the three pictures made of them.
+//!
+//! Colours are classes of `style/chart.css`; shapes, fills and dashes say the same without colour.
+
+mod curve;
+mod frame;
+mod legend;
+mod mark;
+mod percentile;
+mod series;
+mod shape;
+mod strip;
+mod verdict;
+
+pub(crate) use curve::{colour_class, load_curve};
+pub(crate) use frame::Size;
+pub(crate) use legend::cut;
+pub(crate) use mark::plimsoll_mark;
+pub(crate) use percentile::percentiles;
+pub(crate) use series::over_time;
+pub(crate) use shape::Shape;
+pub(crate) use strip::strip;
+
+use maud::{Markup, html};
+use plimsoll_record::Curve;
+
+use crate::{pick, words};
+
+/// A coordinate to a tenth of a unit: enough for the eye, and short.
+pub(crate) fn px(value: f64) -> f64 {
+    let rounded = (value * 10.0).round() / 10.0;
+    if rounded.is_finite() { rounded } else { 0.0 }
+}
+
+/// A finished drawing and its height.
+pub(crate) struct Drawing {
+    pub body: Markup,
+    pub height: f64,
+}
+
+/// What a picture says to those who do not see it.
+pub(crate) struct Caption {
+    /// Unique on the page.
+    pub id: String,
+    pub title: String,
+    pub description: String,
+}
+
+/// The drawing as an element of a page. `class` tells the wide form from the narrow one.
+pub(crate) fn picture(drawing: &Drawing, size: Size, caption: &Caption, class: &str) -> Markup {
+    let (title, description) = (format!("{}-t", caption.id), format!("{}-d", caption.id));
+    html! {
+        svg class={ "chart " (class) } xmlns="http://www.w3.org/2000/svg" role="img"
+            viewBox=(format!("0 0 {} {}", size.width, px(drawing.height)))
+            aria-labelledby={ (title) " " (description) } {
+            title id=(title) { (caption.title) }
+            desc id=(description) { (caption.description) }
+            (drawing.body)
+        }
+    }
+}
+
+/// A plain text as print sets it: the signs for micro and at most, and numbers kept with their units.
+pub(crate) fn typeset(text: &str) -> String {
+    const UNITS: [&str; 13] = ["ns", "us", "µs", "ms", "s", "IOPS", "MB/s", "%", "B", "KiB", "MiB", "GiB", "TiB"];
+    let mut out = String::with_capacity(text.len() + 8);
+    for word in text.replace("<=", "≤").split(' ') {
+        let unit = word.trim_end_matches([',', ';', '.', ')', ':']);
+        if !out.is_empty() {
+            let belongs = out.ends_with(|c: char| c.is_ascii_digit()) && UNITS.contains(&unit);
+            out.push(if belongs || out.ends_with('≤') { '\u{a0}' } else { ' ' });
+            if belongs && unit == "us" {
+                out.push_str(&word.replacen('u', "µ", 1));
+                continue;
+            }
+        }
+        out.push_str(word);
+    }
+    out
+}
+
+/// A sentence that begins with a capital, unless its first word is a name in code.
+pub(crate) fn sentence(text: &str) -> String {
+    let first = text.split(' ').next().unwrap_or_default();
+    let mut rest = text.chars();
+    match rest.next() {
+        Some(start) if first.chars().all(|c| c.is_ascii_lowercase() || "-:".contains(c)) => {
+            start.to_ascii_uppercase().to_string() + rest.as_str()
+        }
+        _ => text.to_owned(),
+    }
+}
+
+/// The curve chart in words.
+pub(crate) fn curve_description(curves: &[&Curve]) -> String {
+    let one = |curve: &&Curve| {
+        let runs = pick::seen(curve).count();
+        let line = curve
+            .load_line
+            .as_ref()
+            .map_or("No load line".into(), |line| format!("Load line: {}", words::load_line(line)));
+        typeset(&format!("{}, {runs} runs. {line}.", words::source_line(curve)))
+    };
+    curves.iter().map(one).collect::<Vec<_>>().join(" ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_stay_with_their_units() {
+        assert_eq!(
+            typeset("84 us (1 us to 2 us), tell us of p99 <= 1 ms."),
+            "84\u{a0}µs (1\u{a0}µs to 2\u{a0}µs), tell us of p99 ≤\u{a0}1\u{a0}ms."
+        );
+        assert_eq!(typeset(""), "");
+    }
+
+    #[test]
+    fn names_in_code_keep_their_case() {
+        assert_eq!(
+            (sentence("io_uring was refused"), sentence("only 3")),
+            ("io_uring was refused".into(), "Only 3".into())
+        );
+    }
+}

@@ -1,0 +1,257 @@
+//! Latency against throughput: the curve itself, with the objective, the load line and the knee.
+
+use maud::{Markup, html};
+use plimsoll_record::{Curve, Estimate, Figures, Measure, Run};
+
+use super::frame::{Frame, Size, spread};
+use super::legend::{Entry, legend};
+use super::shape::{Shape, cross, off_scale};
+use super::{Drawing, px, typeset, verdict};
+use crate::scale::Scale;
+use crate::{number, pick, words};
+
+/// One percentile of one curve.
+struct Series<'a> {
+    curve: &'a Curve,
+    class: String,
+    shape: Shape,
+    measure: Measure,
+}
+
+impl Series<'_> {
+    fn of(&self, run: &Run) -> Option<Estimate> {
+        pick::of_measure(run, self.measure).filter(|estimate| number::seen(estimate).is_some())
+    }
+}
+
+/// The chart of one curve, or of several over each other.
+pub(crate) fn load_curve(curves: &[&Curve], size: Size) -> Drawing {
+    let series = series(curves);
+    let left = size.pick(64.0, 56.0);
+    let right = f64::from(size.width) - size.pick(36.0, 30.0);
+    let (key, key_height) = legend(&entries(curves, &series), 0.0, 0.0, f64::from(size.width));
+    let top = key_height + if curves.len() == 1 { 52.0 } else { 66.0 };
+    let bottom = top + size.pick(340.0, 300.0);
+    let (x, y) = scales(curves, &series);
+    let frame = Frame { left, top, right, bottom, x, y };
+    let body = html! {
+        (key)
+        (verdict::allowed(curves, &frame))
+        (frame.latency_axis(size.pick(10, 8)))
+        (frame.bottom_axis(&rate_ticks(&frame, size.pick(9, 5))))
+        (frame.x_title("completed, IOPS"))
+        (Frame::title_at(key_height + 24.0, "response time"))
+        @for one in &series { (lines(one, &frame)) }
+        (verdict::knees(curves, &frame))
+        (verdict::verdicts(curves, &frame, &obstacles(&series, &frame)))
+        @for one in &series { (points(one, &frame)) }
+        (arrows(curves, &frame))
+        (labels(curves, &series, &frame))
+    };
+    Drawing { body, height: bottom + 48.0 }
+}
+
+/// One curve shows three percentiles, ordered by tone; several show the objective's measure in their own colours.
+fn series<'a>(curves: &[&'a Curve]) -> Vec<Series<'a>> {
+    if let [curve] = curves {
+        let three = [(0.5, "p50", Shape::Circle), (0.99, "p99", Shape::Diamond), (0.999, "p999", Shape::Triangle)];
+        return three
+            .map(|(q, class, shape)| Series { curve, class: class.into(), shape, measure: Measure::Quantile(q) })
+            .into();
+    }
+    let measure = shared_measure(curves);
+    let one = |(index, curve): (usize, &&'a Curve)| Series {
+        curve,
+        class: colour_class(index),
+        shape: Shape::ALL[index % Shape::ALL.len()],
+        measure,
+    };
+    curves.iter().enumerate().map(one).collect()
+}
+
+/// The class of a curve's colour when several are shown.
+pub(crate) fn colour_class(index: usize) -> String {
+    format!("c{}", index % Shape::ALL.len())
+}
+
+/// What several curves are compared by: the objective's measure when they share it, else p99.
+fn shared_measure(curves: &[&Curve]) -> Measure {
+    let usual = |curve: &&Curve| {
+        let objective = curve.load_line.map(|line| line.objective());
+        objective.filter(|objective| !pick::is_own_column(objective)).map(|objective| objective.measure)
+    };
+    let mut measures = curves.iter().map(usual);
+    let first = measures.next().flatten();
+    first.filter(|_| measures.all(|measure| measure == first)).unwrap_or(Measure::Quantile(0.99))
+}
+
+fn scales(curves: &[&Curve], series: &[Series<'_>]) -> (Scale, Scale) {
+    let (mut most, mut low, mut high) = (0.0f64, f64::INFINITY, 0.0f64);
+    for curve in curves {
+        most = pick::seen(curve).map(|run| run.figures.iops.value).fold(most, f64::max);
+        most = curve.load_line.as_ref().and_then(pick::line_iops).map_or(most, |iops| most.max(iops.value));
+        if let Some(objective) = curve.load_line.map(|line| line.objective().limit.as_nanos() as f64) {
+            (low, high) = (low.min(objective), high.max(objective));
+        }
+    }
+    for one in series {
+        for value in pick::sustained(one.curve).filter_map(|run| one.of(run)) {
+            let upper = number::interval(&value).map_or(value.value, |(_, upper)| upper.min(value.value * 1.5));
+            (low, high) = (low.min(value.value), high.max(upper));
+        }
+    }
+    (Scale::from_zero(most), Scale::for_latency(low, high))
+}
+
+fn rate_ticks(frame: &Frame, most: usize) -> Vec<(f64, String)> {
+    let ticks = frame.x.ticks(most);
+    ticks.iter().map(|tick| (tick.value, number::short(tick.value))).collect()
+}
+
+fn entries(curves: &[&Curve], series: &[Series<'_>]) -> Vec<Entry> {
+    let has = |wanted: fn(&Run) -> bool| curves.iter().any(|curve| pick::seen(curve).any(wanted));
+    let mut entries = Vec::new();
+    if curves.len() > 1 {
+        for (one, curve) in series.iter().zip(curves) {
+            let label = format!("{} ({}), {}", words::clean(&curve.subject.name), curve.source.word(), one.measure);
+            entries.push(Entry { sample: one.shape.draw(11.0, 0.0, "solid"), class: one.class.clone(), label });
+        }
+    }
+    let sample = |class: &str, marker: Markup| {
+        html! { line class={ "path " (class) } x1="0" x2="22" y1="0" y2="0" {} (marker) }
+    };
+    let key = |sample: Markup, label: &str| Entry { sample, class: "key".into(), label: label.into() };
+    if has(pick::is_open) {
+        entries.push(key(sample("open", Shape::Circle.draw(11.0, 0.0, "solid")), "open load (arrives by the clock)"));
+    }
+    if has(|run| !pick::is_open(run)) {
+        entries.push(key(sample("closed", Shape::Circle.draw(11.0, 0.0, "hollow")), "closed load (fixed depth)"));
+    }
+    if has(pick::is_overloaded) {
+        entries.push(key(off_scale(11.0, -10.0), "overloaded: its queue grew without end"));
+    }
+    entries
+}
+
+fn lines(series: &Series<'_>, frame: &Frame) -> Markup {
+    let path = |open: bool| {
+        let runs = pick::sustained(series.curve).filter(|run| pick::is_open(run) == open);
+        frame.path(runs.filter_map(|run| Some((run.figures.iops.value, series.of(run)?.value))))
+    };
+    html! {
+        g class=(series.class) {
+            path class="path closed" d=(path(false)) {}
+            path class="path open" d=(path(true)) {}
+        }
+    }
+}
+
+fn points(series: &Series<'_>, frame: &Frame) -> Markup {
+    html! {
+        g class=(series.class) {
+            @for run in pick::seen(series.curve) {
+                @if let Some(value) = series.of(run) {
+                    @if frame.y.holds(value.value) { (point(series, run, &value, frame)) }
+                }
+            }
+        }
+    }
+}
+
+fn point(series: &Series<'_>, run: &Run, value: &Estimate, frame: &Frame) -> Markup {
+    let iops = &run.figures.iops;
+    let (x, y) = (frame.at_x(iops.value), frame.at_y(value.value));
+    let tip = tip(series, run, value);
+    html! {
+        g class="pt" data-x=(x) data-y=(y) data-tip=(tip) {
+            title { (tip) }
+            @if !pick::is_overloaded(run) { (bars(iops, value, x, y, frame)) }
+            @if pick::is_overloaded(run) { (cross(x, y)) }
+            @else { (series.shape.draw(x, y, if pick::is_open(run) { "solid" } else { "hollow" })) }
+        }
+    }
+}
+
+/// Error bars, where they reach beyond the marker.
+fn bars(iops: &Estimate, value: &Estimate, x: f64, y: f64, frame: &Frame) -> Markup {
+    let upright = number::interval(value).map(|(low, high)| (frame.at_y(low), frame.at_y(high)));
+    let level = number::interval(iops).map(|(low, high)| (frame.at_x(low), frame.at_x(high)));
+    html! {
+        @if let Some((low, high)) = upright.filter(|(low, high)| low - high > 9.0) {
+            line class="whisker" x1=(x) x2=(x) y1=(low) y2=(high) {}
+        }
+        @if let Some((low, high)) = level.filter(|(low, high)| high - low > 9.0) {
+            line class="whisker" x1=(low) x2=(high) y1=(y) y2=(y) {}
+        }
+    }
+}
+
+fn tip(series: &Series<'_>, run: &Run, value: &Estimate) -> String {
+    let Figures { iops, .. } = &run.figures;
+    let time = typeset(&number::time(value.value));
+    let interval = number::interval(value)
+        .map(|(low, high)| format!(" ({} to {})", typeset(&number::time(low)), typeset(&number::time(high))))
+        .unwrap_or_default();
+    let state = if pick::is_overloaded(run) { ", overloaded" } else { "" };
+    format!("{}: {} {time}{interval} at {}{state}", words::pace(&run.offered), series.measure, words::rate(iops))
+}
+
+/// Overloaded runs whose latencies are above the chart.
+fn arrows(curves: &[&Curve], frame: &Frame) -> Markup {
+    html! {
+        @for (index, curve) in curves.iter().enumerate() {
+            @let class = if curves.len() == 1 { "key".to_owned() } else { colour_class(index) };
+            @for run in pick::seen(curve).filter(|run| pick::is_overloaded(run)) {
+                @let p99 = run.figures.p99_ns.value;
+                @if !frame.y.holds(p99) {
+                    @let x = frame.at_x(run.figures.iops.value);
+                    @let tip = format!("{}: overloaded, p99 {} and rising while it lasted", words::pace(&run.offered), typeset(&number::time(p99)));
+                    g class={ "pt " (class) } data-x=(x) data-y=(px(frame.top + 8.0)) data-tip=(tip) {
+                        title { (tip) }
+                        (off_scale(x, frame.top))
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// Points that a label should keep away from: runs, the middles between them, and what stands left of the first.
+fn obstacles(series: &[Series<'_>], frame: &Frame) -> Vec<(f64, f64)> {
+    let mut out = Vec::new();
+    for one in series {
+        let place = |run: &Run| Some((frame.at_x(run.figures.iops.value), frame.at_y(one.of(run)?.value)));
+        let places: Vec<(f64, f64)> = pick::sustained(one.curve).filter_map(place).collect();
+        out.extend(places.windows(2).map(|pair| (pair[0].0.midpoint(pair[1].0), pair[0].1.midpoint(pair[1].1))));
+        out.extend(places.iter().min_by(|a, b| a.0.total_cmp(&b.0)).map(|(x, y)| (x - 28.0, *y)));
+        out.extend(places);
+    }
+    out
+}
+
+/// Each percentile's name left of its first point, where the lines are calm; right of the last one without room.
+fn labels(curves: &[&Curve], series: &[Series<'_>], frame: &Frame) -> Markup {
+    if curves.len() != 1 {
+        return html! {};
+    }
+    let place =
+        |one: &Series<'_>, run: &Run| Some((frame.at_x(run.figures.iops.value), frame.at_y(one.of(run)?.value)));
+    let ends = |one: &Series<'_>| {
+        let mut places: Vec<_> = pick::sustained(one.curve).filter_map(|run| place(one, run)).collect();
+        places.sort_by(|a, b| a.0.total_cmp(&b.0));
+        Some((*places.first()?, *places.last()?))
+    };
+    let found: Vec<_> = series.iter().filter_map(|one| Some((one, ends(one)?))).collect();
+    let at_left = found.iter().all(|(_, (first, _))| first.0 - frame.left > 54.0);
+    let end = |(first, last): &((f64, f64), (f64, f64))| if at_left { *first } else { *last };
+    let mut heights: Vec<f64> = found.iter().map(|(_, ends)| end(ends).1).collect();
+    spread(&mut heights, 15.0, frame.top + 8.0, frame.bottom - 8.0);
+    let (anchor, away) = if at_left { ("end", -11.0) } else { ("start", 9.0) };
+    html! {
+        @for ((one, ends), y) in found.iter().zip(&heights) {
+            text class={ "name " (one.class) } x=(px(end(ends).0 + away)) y=(px(y + 4.0)) text-anchor=(anchor) {
+                (one.measure)
+            }
+        }
+    }
+}

@@ -1,0 +1,154 @@
+//! A plotting area with axes, and the sizes that charts come in.
+
+use maud::{Markup, html};
+
+use super::{px, typeset};
+use crate::number;
+use crate::scale::{Scale, Tick};
+
+/// How wide a picture is drawn; its text keeps its size, so a phone gets the narrow one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Size {
+    pub width: u32,
+    pub form: Form,
+}
+
+/// Whether there is room.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Form {
+    Wide,
+    Narrow,
+}
+
+impl Size {
+    /// For pages and README pictures.
+    pub const WIDE: Self = Self { width: 920, form: Form::Wide };
+    /// For phones.
+    pub const NARROW: Self = Self { width: 400, form: Form::Narrow };
+
+    /// One of two values, by form.
+    pub fn pick<T>(self, wide: T, narrow: T) -> T {
+        if self.form == Form::Wide { wide } else { narrow }
+    }
+}
+
+/// A rectangle of the picture that values are placed in.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Frame {
+    pub left: f64,
+    pub top: f64,
+    pub right: f64,
+    pub bottom: f64,
+    pub x: Scale,
+    pub y: Scale,
+}
+
+impl Frame {
+    pub fn at_x(&self, value: f64) -> f64 {
+        px(self.left + self.x.place(value) * (self.right - self.left))
+    }
+
+    pub fn at_y(&self, value: f64) -> f64 {
+        px(self.bottom - self.y.place(value) * (self.bottom - self.top))
+    }
+
+    /// A path through values, in drawing units.
+    pub fn path(&self, values: impl IntoIterator<Item = (f64, f64)>) -> String {
+        let point = |(index, (x, y))| {
+            let command = if index == 0 { 'M' } else { 'L' };
+            format!("{command}{} {}", self.at_x(x), self.at_y(y))
+        };
+        values.into_iter().enumerate().map(point).collect()
+    }
+
+    /// Horizontal rules with latency labels to their left.
+    pub fn latency_axis(&self, most: usize) -> Markup {
+        self.rules(&self.y.ticks(most), |ns| if ns == 0.0 { "0".into() } else { typeset(&number::time(ns)) })
+    }
+
+    /// Horizontal rules with rate labels to their left.
+    pub fn rate_axis(&self, most: usize) -> Markup {
+        self.rules(&self.y.ticks(most), number::short)
+    }
+
+    fn rules(&self, ticks: &[Tick], label: impl Fn(f64) -> String) -> Markup {
+        let (left, right) = (px(self.left), px(self.right));
+        html! {
+            g class="axis" {
+                @for tick in ticks {
+                    @let y = self.at_y(tick.value);
+                    line class=(if tick.labelled { "grid" } else { "grid fine" }) x1=(left) x2=(right) y1=(y) y2=(y) {}
+                    @if tick.labelled {
+                        text x=(px(self.left - 8.0)) y=(px(y + 4.0)) text-anchor="end" { (label(tick.value)) }
+                    }
+                }
+            }
+        }
+    }
+
+    /// Ticks and labels below, and the axis' own line.
+    pub fn bottom_axis(&self, ticks: &[(f64, String)]) -> Markup {
+        let y = px(self.bottom);
+        html! {
+            g class="axis" {
+                line class="base" x1=(px(self.left)) x2=(px(self.right)) y1=(y) y2=(y) {}
+                @for (value, label) in ticks {
+                    @let x = self.at_x(*value);
+                    line class="tick" x1=(x) x2=(x) y1=(y) y2=(px(y + 5.0)) {}
+                    text x=(x) y=(px(y + 19.0)) text-anchor="middle" { (label) }
+                }
+            }
+        }
+    }
+
+    /// The name of the horizontal axis, below its labels.
+    pub fn x_title(&self, title: &str) -> Markup {
+        html! { text class="name" x=(px(self.right)) y=(px(self.bottom + 38.0)) text-anchor="end" { (title) } }
+    }
+
+    /// The name of the vertical axis, above its labels.
+    pub fn y_title(&self, title: &str) -> Markup {
+        Self::title_at(self.top - 14.0, title)
+    }
+
+    /// A name at the picture's left edge.
+    pub fn title_at(y: f64, title: &str) -> Markup {
+        html! { text class="name" x="0" y=(px(y)) { (title) } }
+    }
+}
+
+/// About how wide a text is at the charts' size of type.
+pub(crate) fn text_width(text: &str) -> f64 {
+    text.chars().count() as f64 * 6.9
+}
+
+/// Moves labels apart that are closer than `gap`, keeping their order and staying between the ends.
+pub(crate) fn spread(places: &mut [f64], gap: f64, low: f64, high: f64) {
+    let mut order: Vec<usize> = (0..places.len()).collect();
+    order.sort_by(|a, b| places[*a].total_cmp(&places[*b]));
+    let mut least = low;
+    for &index in &order {
+        places[index] = places[index].max(least);
+        least = places[index] + gap;
+    }
+    let mut most = high;
+    for &index in order.iter().rev() {
+        places[index] = places[index].min(most);
+        most = places[index] - gap;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn labels_are_moved_apart() {
+        let mut places = [50.0, 52.0, 51.0];
+        spread(&mut places, 14.0, 0.0, 100.0);
+        assert_eq!(places.map(|place| place as i32), [50, 78, 64]);
+        let mut low = [99.0, 98.0];
+        spread(&mut low, 14.0, 0.0, 100.0);
+        assert_eq!(low.map(|place| place as i32), [100, 86]);
+    }
+}

@@ -1,0 +1,49 @@
+//! A legend: entries side by side, in as many rows as the width asks for.
+
+use maud::{Markup, html};
+
+use super::frame::text_width;
+use super::px;
+
+/// One entry: a sample drawn about (11, 0), and its words.
+pub(crate) struct Entry {
+    pub sample: Markup,
+    pub class: String,
+    pub label: String,
+}
+
+const ROW: f64 = 20.0;
+const SAMPLE: f64 = 28.0;
+const GAP: f64 = 20.0;
+
+/// The entries from `(left, top)`, and the height they take. A label too long for a row of its own is cut.
+pub(crate) fn legend(entries: &[Entry], left: f64, top: f64, width: f64) -> (Markup, f64) {
+    let (mut x, mut row) = (0.0, 0.0);
+    let mut placed = Vec::new();
+    for entry in entries {
+        let label = cut(&entry.label, width - SAMPLE);
+        let wide = SAMPLE + text_width(&label) + GAP;
+        if x > 0.0 && x + wide - GAP > width {
+            (x, row) = (0.0, row + 1.0);
+        }
+        placed.push((left + x, top + row * ROW + ROW / 2.0, entry, label));
+        x += wide;
+    }
+    let body = html! {
+        g class="legend" {
+            @for (x, y, entry, label) in &placed {
+                g class=(entry.class) transform=(format!("translate({} {})", px(*x), px(*y))) {
+                    (entry.sample)
+                    text x="28" y="4" { (label) }
+                }
+            }
+        }
+    };
+    (body, if entries.is_empty() { 0.0 } else { (row + 1.0) * ROW })
+}
+
+/// As much of a text as fits, with an ellipsis where it was cut.
+pub(crate) fn cut(text: &str, width: f64) -> String {
+    let most = (width / text_width("x")).floor().max(1.0) as usize;
+    if text.chars().count() <= most { text.to_owned() } else { text.chars().take(most - 1).chain(['…']).collect() }
+}

@@ -1,0 +1,159 @@
+//! Latency by percentile, as HDR histograms are shown: each decade to the right is ten times rarer.
+
+use maud::{Markup, html};
+use plimsoll_record::{Bins, Curve, Measure, Run};
+use plimsoll_units::Span;
+
+use super::frame::{Frame, Size};
+use super::legend::{Entry, legend};
+use super::shape::Shape;
+use super::{Drawing, px, typeset};
+use crate::scale::Scale;
+use crate::{number, pick, words};
+
+/// One run's distribution.
+struct Line<'a> {
+    run: &'a Run,
+    response: Bins,
+    service: Option<Bins>,
+    class: &'static str,
+    shape: Shape,
+    label: String,
+}
+
+/// The percentiles that get a tick; each also gets a marker on every line that reaches it.
+const TICKS: [(f64, &str); 6] =
+    [(0.5, "p50"), (0.9, "p90"), (0.99, "p99"), (0.999, "p99.9"), (0.999_9, "p99.99"), (0.999_99, "p99.999")];
+
+/// The lightest run, the one nearest the load line, and the most loaded one.
+pub(crate) fn percentiles(curve: &Curve, size: Size) -> Drawing {
+    let lines = chosen(curve);
+    let (key, key_height) = legend(&entries(&lines), 0.0, 0.0, f64::from(size.width));
+    let top = key_height + 36.0;
+    let bottom = top + size.pick(300.0, 260.0);
+    let frame = Frame {
+        left: size.pick(64.0, 56.0),
+        top,
+        right: f64::from(size.width) - 24.0,
+        bottom,
+        x: Scale::Log { low: 1.0, high: 1e5 },
+        y: vertical(curve, &lines),
+    };
+    let shown = TICKS.map(|(q, name)| (rarity(q), name.trim_start_matches(size.pick("", "p")).to_owned()));
+    let ticks: Vec<_> = std::iter::once((1.0, size.pick("p0", "0").to_owned())).chain(shown).collect();
+    let body = html! {
+        (key)
+        (frame.latency_axis(size.pick(10, 8)))
+        (frame.bottom_axis(&ticks))
+        (frame.x_title("percentile of operations"))
+        (frame.y_title("response time"))
+        (objective(curve, &lines, &frame))
+        @for line in &lines { (draw(line, &frame)) }
+    };
+    Drawing { body, height: bottom + 48.0 }
+}
+
+/// One over the share of operations beyond the quantile.
+fn rarity(q: f64) -> f64 {
+    (1.0 / (1.0 - q).max(1e-12)).max(1.0)
+}
+
+fn chosen(curve: &Curve) -> Vec<Line<'_>> {
+    let mut lines: Vec<Line<'_>> = Vec::new();
+    let wanted = [
+        (pick::lightest(curve), "lightest", "p50", Shape::Circle),
+        (pick::at_line(curve), if pick::has_line(curve) { "at the load line" } else { "chosen" }, "at", Shape::Diamond),
+        (pick::most_loaded(curve), "most loaded", "p999", Shape::Triangle),
+    ];
+    for (run, role, class, shape) in wanted {
+        let Some(run) = run.filter(|run| !lines.iter().any(|line| std::ptr::eq(line.run, *run))) else { continue };
+        let (response, service) = (run.total.response(), run.total.service());
+        let service = (service != response).then_some(service);
+        let label = format!("{role}: {}", words::pace(&run.offered));
+        lines.push(Line { run, response, service, class, shape, label });
+    }
+    lines
+}
+
+fn entries(lines: &[Line<'_>]) -> Vec<Entry> {
+    let sample =
+        |class: &str, marker: Markup| html! { line class={ "path " (class) } x1="0" x2="22" y1="0" y2="0" {} (marker) };
+    let one = |line: &Line<'_>| Entry {
+        sample: sample("open", line.shape.draw(11.0, 0.0, "solid")),
+        class: line.class.into(),
+        label: line.label.clone(),
+    };
+    let mut entries: Vec<Entry> = lines.iter().map(one).collect();
+    if lines.iter().any(|line| line.service.is_some()) {
+        let label = "dashed: service time, from the submission".to_owned();
+        entries.push(Entry { sample: sample("service", html! {}), class: "key".into(), label });
+    }
+    entries
+}
+
+fn vertical(curve: &Curve, lines: &[Line<'_>]) -> Scale {
+    let of = |bins: &Bins| Some((bins.quantile(0.001)?.as_nanos() as f64, bins.max_ns as f64));
+    let all = lines.iter().flat_map(|line| [of(&line.response), line.service.as_ref().and_then(of)]).flatten();
+    let limit = curve.load_line.map(|line| line.objective().limit.as_nanos() as f64).map(|ns| (ns, ns));
+    let (low, high) =
+        all.chain(limit).fold((f64::INFINITY, 0.0f64), |(low, high), (a, b)| (low.min(a.max(1.0)), high.max(b)));
+    Scale::for_latency(low, high)
+}
+
+/// Quantiles evenly over the axis, as far as there were operations: beyond the rarest one nothing is known.
+fn path(bins: &Bins, frame: &Frame) -> String {
+    const STEPS: i32 = 100;
+    let reach = (bins.count.max(1) as f64).min(1e5);
+    let rarities = (0..=STEPS).map(|step| 10f64.powf(f64::from(step) / f64::from(STEPS) * 5.0));
+    let known = rarities.take_while(|rarity| *rarity <= reach);
+    frame.path(known.filter_map(|rarity| Some((rarity, bins.quantile(1.0 - 1.0 / rarity)?.as_nanos() as f64))))
+}
+
+fn draw(line: &Line<'_>, frame: &Frame) -> Markup {
+    let reached = TICKS.iter().filter(|(q, _)| rarity(*q) <= line.response.count as f64 * 1.000_001);
+    html! {
+        g class=(line.class) {
+            @if let Some(service) = &line.service { path class="path service" d=(path(service, frame)) {} }
+            path class="path open" d=(path(&line.response, frame)) {}
+            @for (q, name) in reached {
+                @if let Some(value) = line.response.quantile(*q) {
+                    @let ns = value.as_nanos() as f64;
+                    @let (x, y) = (frame.at_x(rarity(*q)), frame.at_y(ns));
+                    @let tip = format!("{}: {name} {}", line.label, typeset(&number::time(ns)));
+                    g class="pt" data-x=(x) data-y=(y) data-tip=(tip) {
+                        title { (tip) }
+                        (line.shape.draw(x, y, "solid"))
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// The objective: a level line, and a ring where it asks to be met.
+fn objective(curve: &Curve, lines: &[Line<'_>], frame: &Frame) -> Markup {
+    let Some(line) = &curve.load_line else { return html! {} };
+    let objective = line.objective();
+    let y = frame.at_y(objective.limit.as_nanos() as f64);
+    let label = typeset(&objective.to_string());
+    html! {
+        line class="objective" x1=(px(frame.left)) x2=(px(frame.right)) y1=(y) y2=(y) {}
+        text class="verdict" x=(clearest(lines, frame, y)) y=(px(y - 6.0)) text-anchor="middle" { (label) }
+        @if let Measure::Quantile(q) = objective.measure {
+            g class="line-mark" { circle cx=(frame.at_x(rarity(q))) cy=(y) r="7" {} }
+        }
+    }
+}
+
+/// Where along a level line at `y` a label is farthest from all lines.
+fn clearest(lines: &[Line<'_>], frame: &Frame, y: f64) -> f64 {
+    let room = |rarity: f64| {
+        let near = [rarity / 2.0, rarity, rarity * 2.0];
+        let quantiles = lines.iter().flat_map(|line| near.map(|rarity| line.response.quantile(1.0 - 1.0 / rarity)));
+        let distance = |value: Span| (frame.at_y(value.as_nanos() as f64) - (y - 10.0)).abs();
+        quantiles.flatten().map(distance).fold(f64::INFINITY, f64::min)
+    };
+    let places = [4.0, 30.0, 300.0, 3_000.0, 30_000.0];
+    let best = places.into_iter().max_by(|a, b| room(*a).total_cmp(&room(*b)));
+    frame.at_x(best.unwrap_or(30.0))
+}

@@ -1,0 +1,208 @@
+//! What happened second by second, over all runs one after the other: throughput above, latency below.
+
+use maud::{Markup, html};
+use plimsoll_load::Pace;
+use plimsoll_record::{Curve, Run, Slice, Tally};
+
+use super::frame::{Frame, Size, text_width};
+use super::{Drawing, px, typeset};
+use crate::scale::Scale;
+use crate::{number, pick, words};
+
+/// At most so many pieces over the width: more would be narrower than a stroke.
+const MOST_PIECES: usize = 400;
+
+/// A run's place on the common time line, in seconds.
+struct Stretch<'a> {
+    run: &'a Run,
+    from: f64,
+    to: f64,
+    measured_from: f64,
+    pieces: Vec<Piece>,
+}
+
+/// What completed in a slice, or in several merged ones.
+struct Piece {
+    middle: f64,
+    iops: f64,
+    p50: Option<f64>,
+    p99: Option<f64>,
+}
+
+/// Two stacked panels over the measurement's time, without the pauses between runs.
+pub(crate) fn over_time(curve: &Curve, size: Size) -> Drawing {
+    let stretches = stretches(curve);
+    let end = stretches.last().map_or(1.0, |stretch| stretch.to).max(1e-9);
+    let (left, right) = (size.pick(64.0, 56.0), f64::from(size.width) - size.pick(44.0, 38.0));
+    let x = Scale::Linear { low: 0.0, high: end };
+    let most = pieces(&stretches).map(|piece| piece.iops).fold(0.0, f64::max);
+    let upper = Frame { left, right, top: 60.0, bottom: 60.0 + size.pick(110.0, 100.0), x, y: Scale::from_zero(most) };
+    let top = upper.bottom + 44.0;
+    let lower = Frame { top, bottom: top + size.pick(160.0, 150.0), y: latency_scale(&stretches), ..upper };
+    let ticks: Vec<_> = x.ticks(size.pick(10, 5)).iter().map(|tick| (tick.value, seconds(tick.value))).collect();
+    let body = html! {
+        (warm_ups(&stretches, &[upper, lower]))
+        (upper.rate_axis(4))
+        (upper.bottom_axis(&[]))
+        (Frame::title_at(12.0, "completed, IOPS"))
+        (lower.latency_axis(size.pick(6, 6)))
+        (lower.bottom_axis(&ticks))
+        (lower.y_title("response time"))
+        (lower.x_title("time in runs"))
+        (boundaries(&stretches, &upper, &lower))
+        @for stretch in &stretches {
+            (trace(stretch, &upper, "p99", |piece| Some(piece.iops)))
+            (trace(stretch, &lower, "p50", |piece| piece.p50))
+            (trace(stretch, &lower, "p99", |piece| piece.p99))
+        }
+        (names(&stretches, &lower))
+        (hits(&stretches, &upper, &lower))
+    };
+    Drawing { body, height: lower.bottom + 48.0 }
+}
+
+fn stretches(curve: &Curve) -> Vec<Stretch<'_>> {
+    let slices: usize = curve.runs.iter().map(|run| run.series.len()).sum();
+    let merged = slices.div_ceil(MOST_PIECES).max(1);
+    let mut at = 0.0;
+    let mut out = Vec::new();
+    for run in curve.runs.iter().filter(|run| !run.series.is_empty()) {
+        let pieces: Vec<(f64, Piece)> = run.series.chunks(merged).map(piece).collect();
+        let length: f64 = pieces.iter().map(|(span, _)| span).sum();
+        let mut middle = at;
+        let placed = pieces.into_iter().map(|(span, piece)| {
+            middle += span;
+            Piece { middle: middle - span / 2.0, ..piece }
+        });
+        let pieces = placed.collect();
+        let measured_from = at + run.warm_up.as_secs_f64().min(length);
+        out.push(Stretch { run, from: at, to: at + length, measured_from, pieces });
+        at += length;
+    }
+    out
+}
+
+/// Slices as one piece, with their length in seconds; the middle is not placed yet.
+fn piece(slices: &[Slice]) -> (f64, Piece) {
+    let mut tally = Tally::default();
+    for slice in slices {
+        tally.merge(&slice.tally);
+    }
+    let span: f64 = slices.iter().map(|slice| slice.span.as_secs_f64()).sum();
+    let response = tally.response();
+    let quantile = |q| response.quantile(q).map(|value| value.as_nanos().max(1) as f64);
+    let iops = if span > 0.0 { tally.operations() as f64 / span } else { 0.0 };
+    (span, Piece { middle: 0.0, iops, p50: quantile(0.5), p99: quantile(0.99) })
+}
+
+fn pieces<'a>(stretches: &'a [Stretch<'_>]) -> impl Iterator<Item = &'a Piece> {
+    stretches.iter().flat_map(|stretch| &stretch.pieces)
+}
+
+fn latency_scale(stretches: &[Stretch<'_>]) -> Scale {
+    let low = pieces(stretches).filter_map(|piece| piece.p50).fold(f64::INFINITY, f64::min);
+    let high = pieces(stretches).filter_map(|piece| piece.p99).fold(0.0, f64::max);
+    Scale::for_latency(low, high)
+}
+
+fn seconds(value: f64) -> String {
+    if value == 0.0 { "0".into() } else { number::time(value * 1e9) }
+}
+
+fn warm_ups(stretches: &[Stretch<'_>], frames: &[Frame]) -> Markup {
+    html! {
+        @for frame in frames {
+            @for stretch in stretches {
+                @let (from, to) = (frame.at_x(stretch.from), frame.at_x(stretch.measured_from));
+                @if to > from {
+                    rect class="warm-up" x=(from) y=(px(frame.top)) width=(px(to - from))
+                        height=(px(frame.bottom - frame.top)) {}
+                }
+            }
+        }
+    }
+}
+
+/// Where one run ends and the next begins, with what was offered above, where it has room.
+fn boundaries(stretches: &[Stretch<'_>], upper: &Frame, lower: &Frame) -> Markup {
+    let mut free_from = upper.left - 40.0;
+    let mut labels = Vec::new();
+    for stretch in stretches {
+        let middle = f64::midpoint(upper.at_x(stretch.from), upper.at_x(stretch.to));
+        let label = offered(&stretch.run.offered);
+        let half = text_width(&label) / 2.0;
+        if middle - half >= free_from {
+            labels.push((middle, label));
+            free_from = middle + half + 4.0;
+        }
+    }
+    html! {
+        g class="axis" {
+            @for stretch in stretches.iter().skip(1) {
+                @let x = upper.at_x(stretch.from);
+                line class="grid" x1=(x) x2=(x) y1=(px(upper.top - 4.0)) y2=(px(lower.bottom)) {}
+            }
+            @for (x, label) in &labels { text x=(px(*x)) y=(px(upper.top - 4.0)) text-anchor="middle" { (label) } }
+        }
+        (groups(stretches, upper))
+    }
+}
+
+/// `closed load, depth` and `open load, IOPS` over the stretches that they name.
+fn groups(stretches: &[Stretch<'_>], upper: &Frame) -> Markup {
+    let mut found: Vec<(f64, f64, &str)> = Vec::new();
+    for stretch in stretches {
+        let name = if pick::is_open(stretch.run) { "open, offered IOPS" } else { "closed, depth" };
+        match found.last_mut() {
+            Some(last) if last.2 == name => last.1 = stretch.to,
+            _ => found.push((stretch.from, stretch.to, name)),
+        }
+    }
+    html! {
+        g class="axis" {
+            @for (from, to, name) in &found {
+                @let (left, right) = (upper.at_x(*from), upper.at_x(*to));
+                @if right - left > text_width(name) {
+                    text class="name" x=(px(left + 3.0)) y=(px(upper.top - 20.0)) { (name) }
+                }
+            }
+        }
+    }
+}
+
+fn offered(pace: &Pace) -> String {
+    match *pace {
+        Pace::Closed { depth } => depth.to_string(),
+        Pace::Open { rate, .. } => number::short(rate.as_f64()),
+    }
+}
+
+fn trace(stretch: &Stretch<'_>, frame: &Frame, class: &str, of: impl Fn(&Piece) -> Option<f64>) -> Markup {
+    let d = frame.path(stretch.pieces.iter().filter_map(|piece| Some((piece.middle, of(piece)?))));
+    html! { g class=(class) { path class="path trace" d=(d) {} } }
+}
+
+fn names(stretches: &[Stretch<'_>], lower: &Frame) -> Markup {
+    let Some(last) = stretches.last().and_then(|stretch| stretch.pieces.last()) else { return html! {} };
+    let mut heights = [last.p50, last.p99].map(|value| lower.at_y(value.unwrap_or(0.0)));
+    super::frame::spread(&mut heights, 15.0, lower.top + 6.0, lower.bottom - 4.0);
+    html! {
+        @for (y, (name, class)) in heights.iter().zip([("p50", "name p50"), ("p99", "name p99")]) {
+            text class=(class) x=(px(lower.right + 6.0)) y=(px(y + 4.0)) { (name) }
+        }
+    }
+}
+
+/// Invisible stretches that tell what they are.
+fn hits(stretches: &[Stretch<'_>], upper: &Frame, lower: &Frame) -> Markup {
+    html! {
+        @for stretch in stretches {
+            @let figures = &stretch.run.figures;
+            @let tip = format!("{}: {}, p50 {}, p99 {}", words::pace(&stretch.run.offered), words::rate(&figures.iops),
+                typeset(&number::time(figures.p50_ns.value)), typeset(&number::time(figures.p99_ns.value)));
+            @let (from, to) = (upper.at_x(stretch.from), upper.at_x(stretch.to));
+            rect class="hit" x=(from) y=(px(upper.top)) width=(px(to - from)) height=(px(lower.bottom - upper.top))
+                data-tip=(tip) { title { (tip) } }
+        }
+    }
+}

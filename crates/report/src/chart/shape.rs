@@ -1,0 +1,49 @@
+//! Markers: one shape a series, filled for open loads, hollow for closed ones, a cross for overloaded ones.
+
+use maud::{Markup, html};
+
+use super::px;
+
+/// The form of a series' markers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Shape {
+    Circle,
+    Diamond,
+    Triangle,
+    Square,
+    Inverted,
+    Pentagon,
+}
+
+impl Shape {
+    /// As many as there are colours; a seventh curve starts from the first again.
+    pub const ALL: [Self; 6] =
+        [Self::Diamond, Self::Circle, Self::Square, Self::Triangle, Self::Inverted, Self::Pentagon];
+
+    /// The marker about a centre. `class` says `solid` or `hollow`.
+    pub fn draw(self, x: f64, y: f64, class: &str) -> Markup {
+        let corners: &[(f64, f64)] = match self {
+            Self::Circle => return html! { circle class=(class) cx=(px(x)) cy=(px(y)) r="3.6" {} },
+            Self::Diamond => &[(0.0, -5.0), (5.0, 0.0), (0.0, 5.0), (-5.0, 0.0)],
+            Self::Triangle => &[(0.0, -4.8), (4.6, 3.6), (-4.6, 3.6)],
+            Self::Square => &[(-3.6, -3.6), (3.6, -3.6), (3.6, 3.6), (-3.6, 3.6)],
+            Self::Inverted => &[(0.0, 4.8), (4.6, -3.6), (-4.6, -3.6)],
+            Self::Pentagon => &[(0.0, -4.8), (4.6, -1.5), (2.8, 3.9), (-2.8, 3.9), (-4.6, -1.5)],
+        };
+        let points: Vec<_> = corners.iter().map(|(dx, dy)| format!("{},{}", px(x + dx), px(y + dy))).collect();
+        html! { polygon class=(class) points=(points.join(" ")) {} }
+    }
+}
+
+/// An upright cross turned by an eighth: an overloaded run.
+pub(crate) fn cross(x: f64, y: f64) -> Markup {
+    let ([left, right], [top, bottom]) = ([x - 4.0, x + 4.0].map(px), [y - 4.0, y + 4.0].map(px));
+    html! { path class="cross" d=(format!("M{left} {top}L{right} {bottom}M{left} {bottom}L{right} {top}")) {} }
+}
+
+/// An arrow that points off the top of the chart.
+pub(crate) fn off_scale(x: f64, top: f64) -> Markup {
+    let (x, tip, wing, foot) = (px(x), px(top + 2.0), px(top + 8.0), px(top + 18.0));
+    let (left, right) = (px(x - 4.5), px(x + 4.5));
+    html! { path class="cross" d=(format!("M{left} {wing}L{x} {tip}L{right} {wing}M{x} {tip}L{x} {foot}")) {} }
+}

@@ -1,0 +1,56 @@
+//! The findings of a curve and its runs as one list: the heaviest first, what is alike said once.
+
+use std::cmp::Reverse;
+use std::mem::{Discriminant, discriminant};
+
+use plimsoll_record::{Curve, Finding, Run, Weight};
+
+use crate::words;
+
+/// A finding in words.
+pub(crate) struct Doubt {
+    pub weight: Weight,
+    pub text: String,
+    /// The runs that it holds for; `None` when it holds for all of the curve.
+    pub scope: Option<String>,
+    pub remedy: &'static str,
+}
+
+/// All findings. Of the same kind in several runs, the first is quoted and the others are counted.
+pub(crate) fn of(curve: &Curve) -> Vec<Doubt> {
+    let mut out: Vec<Doubt> = curve.findings.iter().map(|finding| doubt(finding, None)).collect();
+    let mut kinds: Vec<(Discriminant<Finding>, &Run, &Finding, u32)> = Vec::new();
+    for run in &curve.runs {
+        for finding in run.findings.iter().filter(|finding| !curve.findings.contains(finding)) {
+            let kind = discriminant(finding);
+            match kinds.iter_mut().find(|(known, ..)| *known == kind) {
+                Some((.., more)) => *more += 1,
+                None => kinds.push((kind, run, finding, 0)),
+            }
+        }
+    }
+    for (_, run, finding, more) in kinds {
+        let pace = words::pace(&run.offered);
+        let scope = match more {
+            0 => pace,
+            1 => format!("{pace}, and 1 more run"),
+            more => format!("{pace}, and {more} more runs"),
+        };
+        out.push(doubt(finding, Some(scope)));
+    }
+    out.sort_by_key(|doubt| Reverse(doubt.weight));
+    out
+}
+
+fn doubt(finding: &Finding, scope: Option<String>) -> Doubt {
+    Doubt { weight: finding.weight(), text: words::finding(finding), scope, remedy: finding.remedy() }
+}
+
+/// A sign beside the word, so that the list can be scanned.
+pub(crate) const fn sign(weight: Weight) -> &'static str {
+    match weight {
+        Weight::Void => "■",
+        Weight::Caution => "▲",
+        Weight::Note => "●",
+    }
+}

@@ -1,0 +1,74 @@
+//! One unit for all latencies of a table: a longer number is then a longer time.
+
+use plimsoll_record::Curve;
+
+use crate::{number, pick};
+
+/// The unit of a table's latencies.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Unit {
+    Micro,
+    Milli,
+}
+
+impl Unit {
+    /// Microseconds when some median is below a millisecond, else milliseconds.
+    pub fn of(curve: &Curve) -> Self {
+        let least = pick::seen(curve).filter_map(|run| number::seen(&run.figures.p50_ns)).fold(f64::INFINITY, f64::min);
+        if least >= 1e6 && least.is_finite() { Self::Milli } else { Self::Micro }
+    }
+
+    /// As it stands in a column's head.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Micro => "us",
+            Self::Milli => "ms",
+        }
+    }
+
+    /// Three significant digits in this unit, without its name.
+    pub fn show(self, ns: f64) -> String {
+        number::three(match self {
+            Self::Micro => ns / 1e3,
+            Self::Milli => ns / 1e6,
+        })
+    }
+}
+
+/// The blanks that a number needs on its right.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Pad {
+    /// One as wide as the decimal point.
+    pub point: bool,
+    /// So many as wide as a digit.
+    pub digits: usize,
+}
+
+/// What brings the decimal points of a column's numbers below each other; nothing for cells that are no numbers.
+pub(crate) fn pads(cells: &[String]) -> Vec<Pad> {
+    let is_number = |cell: &String| cell.chars().next().is_some_and(|c| c.is_ascii_digit());
+    let fraction = |cell: &String| cell.split_once('.').map_or(0, |(_, digits)| digits.len());
+    let most = cells.iter().filter(|cell| is_number(cell)).map(fraction).max().unwrap_or(0);
+    let pad = |cell: &String| match fraction(cell) {
+        _ if !is_number(cell) => Pad::default(),
+        has => Pad { point: has == 0 && most > 0, digits: most - has },
+    };
+    cells.iter().map(pad).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn points_stand_below_each_other() {
+        let cells = ["79.6", "1,430", "8.25", "-"].map(String::from);
+        let found: Vec<_> = pads(&cells).iter().map(|pad| (pad.point, pad.digits)).collect();
+        assert_eq!(found, [(false, 1), (true, 2), (false, 0), (false, 0)]);
+    }
+
+    #[test]
+    fn both_units_keep_three_digits() {
+        assert_eq!((Unit::Micro.show(1_432_000.0), Unit::Milli.show(1_432_000.0)), ("1,430".into(), "1.43".into()));
+    }
+}

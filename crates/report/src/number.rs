@@ -1,0 +1,118 @@
+//! Numbers as people read them: three significant digits, thousands grouped, a unit always.
+
+use plimsoll_record::Estimate;
+use plimsoll_units::{Span, Throughput};
+
+/// A whole number with commas between its thousands. Not a number and below zero become `0`.
+pub(crate) fn whole(value: f64) -> String {
+    let digits = format!("{:.0}", if value.is_finite() { value.max(0.0) } else { 0.0 });
+    let mut out = String::with_capacity(digits.len() + digits.len() / 3);
+    for (index, digit) in digits.chars().enumerate() {
+        if index > 0 && (digits.len() - index).is_multiple_of(3) {
+            out.push(',');
+        }
+        out.push(digit);
+    }
+    out
+}
+
+/// Decimals that make three significant digits.
+pub(crate) fn decimals(value: f64) -> usize {
+    match value.abs() {
+        v if !(0.000_5..99.95).contains(&v) => 0,
+        v if v >= 9.995 => 1,
+        v if v >= 0.999_5 => 2,
+        _ => 3,
+    }
+}
+
+/// Three significant digits without trailing zeros: `41,200`, `8.25`, `0.5`.
+pub(crate) fn three(value: f64) -> String {
+    if !value.is_finite() {
+        return "0".into();
+    }
+    if value.abs() >= 99.95 {
+        let unit = 10f64.powi(value.abs().log10().floor() as i32 - 2);
+        return whole((value / unit).round() * unit);
+    }
+    let text = format!("{value:.*}", decimals(value));
+    if text.contains('.') { text.trim_end_matches('0').trim_end_matches('.').into() } else { text }
+}
+
+/// Short, for axes and marks: `950`, `10k`, `41.2k`, `1.5M`.
+pub(crate) fn short(value: f64) -> String {
+    match value {
+        v if v >= 999_500.0 => format!("{}M", three(v / 1e6)),
+        v if v >= 9_995.0 => format!("{}k", three(v / 1e3)),
+        v => three(v),
+    }
+}
+
+/// Nanoseconds as a time with its unit: `84.1 us`.
+pub(crate) fn time(ns: f64) -> String {
+    Span::from_nanos(ns.max(0.0) as u64).to_string()
+}
+
+/// Bytes per second in decimal megabytes, with the unit.
+pub(crate) fn throughput(bytes_per_second: f64) -> String {
+    if bytes_per_second < 1.0 { "0 MB/s".into() } else { Throughput::per_second(bytes_per_second as u64).to_string() }
+}
+
+/// A share as a percentage: `80 %`, `99.5 %`.
+pub(crate) fn percent(share: f64) -> String {
+    let hundredths = (share * 1e4).round() / 1e2;
+    format!("{hundredths} %")
+}
+
+/// Half the interval's width in per cent of the value, such as `0.8`.
+pub(crate) fn half_width_percent(estimate: &Estimate) -> Option<f64> {
+    estimate.relative_half_width().map(|half| half * 100.0).filter(|half| half.is_finite())
+}
+
+/// The estimate when it is something that was seen: finite and above zero.
+pub(crate) fn seen(estimate: &Estimate) -> Option<f64> {
+    (estimate.value.is_finite() && estimate.value > 0.0).then_some(estimate.value)
+}
+
+/// The interval when both of its ends are finite.
+pub(crate) fn interval(estimate: &Estimate) -> Option<(f64, f64)> {
+    estimate.interval.filter(|(low, high)| low.is_finite() && high.is_finite())
+}
+
+/// A length of time in whole seconds, as a clock shows it: `45 s`, `2:05`, `1:02:03`.
+pub(crate) fn clock(span: Span) -> String {
+    let seconds = (span.as_nanos().saturating_add(999_999_999)) / 1_000_000_000;
+    match (seconds / 3600, seconds / 60 % 60, seconds % 60) {
+        (0, 0, s) => format!("{s} s"),
+        (0, m, s) => format!("{m}:{s:02}"),
+        (h, m, s) => format!("{h}:{m:02}:{s:02}"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn three_digits_are_grouped_and_trimmed() {
+        let cases = [(41_183.0, "41,200"), (999.6, "1,000"), (8.25, "8.25"), (0.5, "0.5"), (0.0, "0"), (12.0, "12")];
+        for (value, expected) in cases {
+            assert_eq!(three(value), expected);
+        }
+        assert_eq!(three(f64::NAN), "0");
+    }
+
+    #[test]
+    fn short_forms_change_at_ten_thousand() {
+        let cases = [(950.0, "950"), (9_500.0, "9,500"), (10_000.0, "10k"), (41_234.0, "41.2k"), (1.5e6, "1.5M")];
+        for (value, expected) in cases {
+            assert_eq!(short(value), expected);
+        }
+    }
+
+    #[test]
+    fn shares_keep_at_most_two_decimals() {
+        assert_eq!((percent(0.8), percent(0.995)), ("80 %".into(), "99.5 %".into()));
+        assert_eq!(percent(1.0 / 3.0), "33.33 %");
+    }
+}

@@ -1,0 +1,87 @@
+//! Which runs speak for a curve: the lightest, the one at the load line, the most loaded.
+
+use plimsoll_load::Pace;
+use plimsoll_record::{Curve, Estimate, LoadLine, Measure, Objective, Run, Scope, Steadiness};
+
+use crate::number;
+
+/// Runs in which something completed, in the curve's order.
+pub(crate) fn seen(curve: &Curve) -> impl Iterator<Item = &Run> {
+    curve.runs.iter().filter(|run| number::seen(&run.figures.iops).is_some() && run.total.operations() > 0)
+}
+
+/// Runs whose figures would have gone on so: an overloaded run's latencies are those of its length.
+pub(crate) fn sustained(curve: &Curve) -> impl Iterator<Item = &Run> {
+    seen(curve).filter(|run| !is_overloaded(run))
+}
+
+/// The load arrived faster than it was answered.
+pub(crate) fn is_overloaded(run: &Run) -> bool {
+    run.figures.steadiness == Steadiness::Overloaded
+}
+
+/// Operations arrived by the clock.
+pub(crate) const fn is_open(run: &Run) -> bool {
+    matches!(run.offered, Pace::Open { .. })
+}
+
+/// The load line in operations per second, where there is one.
+pub(crate) const fn line_iops(line: &LoadLine) -> Option<Estimate> {
+    match *line {
+        LoadLine::At { iops, .. } | LoadLine::Beyond { iops, .. } => Some(iops),
+        LoadLine::Never { .. } => None,
+    }
+}
+
+/// True when there is a load that meets the objective.
+pub(crate) fn has_line(curve: &Curve) -> bool {
+    curve.load_line.as_ref().and_then(line_iops).is_some()
+}
+
+/// The run with the fewest operations in flight.
+pub(crate) fn lightest(curve: &Curve) -> Option<&Run> {
+    sustained(curve).min_by(|a, b| a.figures.in_flight.total_cmp(&b.figures.in_flight))
+}
+
+/// The run with the most operations in flight that could have gone on.
+pub(crate) fn most_loaded(curve: &Curve) -> Option<&Run> {
+    sustained(curve).max_by(|a, b| a.figures.in_flight.total_cmp(&b.figures.in_flight))
+}
+
+/// The run that completed most per second.
+pub(crate) fn fastest(curve: &Curve) -> Option<&Run> {
+    seen(curve).max_by(|a, b| a.figures.iops.value.total_cmp(&b.figures.iops.value))
+}
+
+/// The run nearest the load line, else the knee's, else the fastest. Of two as near, the one with an open load.
+pub(crate) fn at_line(curve: &Curve) -> Option<&Run> {
+    let Some(line) = &curve.load_line else {
+        let knee = curve.knee.and_then(|knee| seen(curve).find(|run| run.offered == knee.offered));
+        return knee.or_else(|| fastest(curve));
+    };
+    let Some(iops) = line_iops(line) else { return lightest(curve) };
+    let distance = |run: &Run| {
+        let relative = (run.figures.iops.value - iops.value).abs() / iops.value.max(1.0);
+        if is_open(run) { relative } else { relative + 0.02 }
+    };
+    sustained(curve).min_by(|a, b| distance(a).total_cmp(&distance(b)))
+}
+
+/// The objective's measure of a run; `None` when the run does not have it.
+pub(crate) fn of_measure(run: &Run, measure: Measure) -> Option<Estimate> {
+    let figures = &run.figures;
+    let is = |q: f64| matches!(measure, Measure::Quantile(wanted) if (wanted - q).abs() < 1e-9);
+    match measure {
+        Measure::Mean => Some(figures.mean_ns),
+        _ if is(0.5) => Some(figures.p50_ns),
+        _ if is(0.99) => Some(figures.p99_ns),
+        _ if is(0.999) => Some(figures.p999_ns),
+        Measure::Quantile(_) => figures.objective_ns,
+    }
+}
+
+/// True when what is bounded is none of mean, p50, p99 and p99.9 of all operations, so that tables need a column for it.
+pub(crate) fn is_own_column(objective: &Objective) -> bool {
+    let unusual = |q: f64| [0.5, 0.99, 0.999].iter().all(|known: &f64| (q - known).abs() > 1e-9);
+    objective.over != Scope::All || matches!(objective.measure, Measure::Quantile(q) if unusual(q))
+}

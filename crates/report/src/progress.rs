@@ -1,0 +1,78 @@
+//! One line that says how far a measurement is.
+
+use plimsoll_units::Span;
+
+use crate::number;
+
+/// What is going on, for one line of a terminal.
+#[derive(Clone, Debug)]
+pub struct Progress<'a> {
+    /// What is being done, such as `open load`.
+    pub phase: &'a str,
+    /// The offered load, such as `depth 8`.
+    pub point: String,
+    /// Operations per second of late.
+    pub iops: f64,
+    /// 99th percentile of late.
+    pub p99: Option<Span>,
+    /// How much of all is done, 0 to 1.
+    pub done: f64,
+    /// How long the rest will take.
+    pub left: Span,
+}
+
+/// Columns of the bar between its brackets.
+const BAR: usize = 20;
+
+/// One line of ASCII, at most `width` columns, without a newline. What does not fit goes: first the bar, then the
+/// phase, then from the end.
+pub fn progress_line(view: &Progress<'_>, width: usize) -> String {
+    let done = if view.done.is_finite() { view.done.clamp(0.0, 1.0) } else { 0.0 };
+    let filled = (done * BAR as f64).round() as usize;
+    let bar = format!("[{}{}]", "#".repeat(filled), ".".repeat(BAR - filled));
+    let share = format!("{:>3.0} %", (done * 100.0).floor());
+    let rate = format!("{} IOPS", number::three(view.iops));
+    let p99 = view.p99.map(|p99| format!("p99 {p99}"));
+    let left = format!("{} left", number::clock(view.left));
+    let (phase, point) = (crate::words::clean(view.phase), crate::words::clean(&view.point));
+    let join = |parts: &[Option<&str>]| parts.iter().flatten().copied().collect::<Vec<_>>().join("  ");
+    let p99 = p99.as_deref();
+    let full = join(&[Some(&bar), Some(&share), Some(&phase), Some(&point), Some(&rate), p99, Some(&left)]);
+    let no_bar = join(&[Some(&share), Some(&phase), Some(&point), Some(&rate), p99, Some(&left)]);
+    let short = join(&[Some(&share), Some(&point), Some(&rate), p99, Some(&left)]);
+    let fits = [full, no_bar].into_iter().find(|line| line.chars().count() <= width);
+    fits.unwrap_or_else(|| short.chars().take(width).collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_line_never_passes_the_width() {
+        let view = Progress {
+            phase: "open load",
+            point: "20,000 IOPS, Poisson".into(),
+            iops: 19_981.3,
+            p99: Some(Span::from_micros(842)),
+            done: 0.42,
+            left: Span::from_secs(125),
+        };
+        let full = progress_line(&view, 120);
+        assert_eq!(
+            full,
+            "[########............]   42 %  open load  20,000 IOPS, Poisson  20,000 IOPS  p99 842 us  2:05 left"
+        );
+        for width in [0, 1, 20, 40, 60, 80, 100] {
+            assert!(progress_line(&view, width).chars().count() <= width);
+        }
+    }
+
+    #[test]
+    fn odd_shares_do_no_harm() {
+        for done in [f64::NAN, -1.0, 7.0] {
+            let view = Progress { phase: "", point: String::new(), iops: f64::NAN, p99: None, done, left: Span::MAX };
+            assert!(!progress_line(&view, 80).is_empty());
+        }
+    }
+}

@@ -1,0 +1,162 @@
+//! Axes: where a value lies between two ends, and which values get a tick.
+
+/// How values spread over an axis.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) enum Scale {
+    /// Evenly.
+    Linear { low: f64, high: f64 },
+    /// By factors; both ends are above zero.
+    Log { low: f64, high: f64 },
+}
+
+/// A place on an axis that is worth marking.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Tick {
+    pub value: f64,
+    /// It has room for a label.
+    pub labelled: bool,
+}
+
+/// Axes that span more than this factor are logarithmic.
+const LINEAR_FACTOR: f64 = 10.0;
+
+impl Scale {
+    /// From zero to a little above `high`.
+    pub fn from_zero(high: f64) -> Self {
+        let high = if high.is_finite() && high > 0.0 { high } else { 1.0 };
+        Self::Linear { low: 0.0, high: high * 1.04 }
+    }
+
+    /// For latencies: by factors when they span more than a decade, else evenly from zero.
+    pub fn for_latency(low: f64, high: f64) -> Self {
+        if !(low > 0.0 && high.is_finite() && high >= low) {
+            return Self::from_zero(high);
+        }
+        if high / low <= LINEAR_FACTOR { Self::from_zero(high * 1.04) } else { Self::log(low, high) }
+    }
+
+    /// By factors, opened to the 1, 2 or 5 outside the values.
+    pub fn log(low: f64, high: f64) -> Self {
+        let (low, high) = (round_outward(low / 1.05, Side::Down), round_outward(high * 1.05, Side::Up));
+        Self::Log { low, high }
+    }
+
+    /// The two ends.
+    pub const fn ends(self) -> (f64, f64) {
+        match self {
+            Self::Linear { low, high } | Self::Log { low, high } => (low, high),
+        }
+    }
+
+    /// 0 at the low end, 1 at the high one; values outside lie on the nearer end.
+    pub fn place(self, value: f64) -> f64 {
+        let share = match self {
+            Self::Linear { low, high } => (value - low) / (high - low),
+            Self::Log { low, high } => (value.max(low) / low).ln() / (high / low).ln(),
+        };
+        if share.is_finite() { share.clamp(0.0, 1.0) } else { 0.0 }
+    }
+
+    /// True when `value` lies between the ends.
+    pub fn holds(self, value: f64) -> bool {
+        let (low, high) = self.ends();
+        value >= low && value <= high
+    }
+
+    /// About `most` labelled ticks, ascending: steps of 1, 2 or 5, or decades with 2 and 5 between.
+    pub fn ticks(self, most: usize) -> Vec<Tick> {
+        match self {
+            Self::Linear { low, high } => linear_ticks(low, high, most),
+            Self::Log { low, high } => log_ticks(low, high, most),
+        }
+    }
+}
+
+#[derive(Clone, Copy, PartialEq)]
+enum Side {
+    Down,
+    Up,
+}
+
+/// The nearest 1, 2 or 5 times a power of ten that is not inside of `value`.
+fn round_outward(value: f64, side: Side) -> f64 {
+    let decade = 10f64.powf(value.log10().floor());
+    let steps = [1.0, 2.0, 5.0, 10.0].map(|step| step * decade);
+    let found = match side {
+        Side::Down => steps.iter().rev().find(|&&step| step <= value * 1.000_001),
+        Side::Up => steps.iter().find(|&&step| step >= value * 0.999_999),
+    };
+    found.copied().unwrap_or(value)
+}
+
+fn linear_ticks(low: f64, high: f64, most: usize) -> Vec<Tick> {
+    let rough = (high - low) / most.max(1) as f64;
+    if !(rough.is_finite() && rough > 0.0) {
+        return Vec::new();
+    }
+    let step = round_outward(rough, Side::Up);
+    let first = (low / step).ceil() as i64;
+    let last = (high / step + 1e-9).floor() as i64;
+    (first..=last).map(|n| Tick { value: n as f64 * step, labelled: true }).collect()
+}
+
+fn log_ticks(low: f64, high: f64, most: usize) -> Vec<Tick> {
+    let inside = |value: f64| value >= low * 0.999_999 && value <= high * 1.000_001;
+    let (first, last) = (low.log10().floor() as i32, high.log10().ceil() as i32);
+    let mut ticks = Vec::new();
+    for decade in first..=last {
+        for step in [1u8, 2, 5] {
+            let value = f64::from(step) * 10f64.powi(decade);
+            if inside(value) {
+                ticks.push((value, step == 1));
+            }
+        }
+    }
+    let decades = ticks.iter().filter(|(_, is_decade)| *is_decade).count();
+    let all_fit = ticks.len() <= most || decades < 2;
+    let every = decades.div_ceil(most.max(1)).max(1);
+    let mut decade = 0;
+    let label = |&(value, is_decade): &(f64, bool)| {
+        decade += usize::from(is_decade);
+        Tick { value, labelled: all_fit || (is_decade && (decade - 1).is_multiple_of(every)) }
+    };
+    ticks.iter().map(label).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn labelled(scale: Scale, most: usize) -> Vec<f64> {
+        scale.ticks(most).iter().filter(|tick| tick.labelled).map(|tick| tick.value.round()).collect()
+    }
+
+    #[test]
+    fn linear_ticks_step_by_one_two_or_five() {
+        assert_eq!(labelled(Scale::Linear { low: 0.0, high: 63_000.0 }, 7), [0., 1e4, 2e4, 3e4, 4e4, 5e4, 6e4]);
+        assert_eq!(labelled(Scale::Linear { low: 0.0, high: 63_000.0 }, 4), [0., 2e4, 4e4, 6e4]);
+    }
+
+    #[test]
+    fn log_ticks_label_decades_first() {
+        let scale = Scale::log(84_000.0, 21_000_000.0);
+        assert_eq!(scale.ends(), (5e4, 5e7));
+        assert_eq!(labelled(scale, 4), [1e5, 1e6, 1e7]);
+        assert_eq!(labelled(scale, 12).len(), 10);
+    }
+
+    #[test]
+    fn places_stay_on_the_axis() {
+        let scale = Scale::log(1e3, 1e6);
+        for value in [0.0, 1e3, 5e4, 1e9, f64::NAN] {
+            assert!((0.0..=1.0).contains(&scale.place(value)));
+        }
+        assert!(Scale::from_zero(f64::NAN).place(0.5) > 0.0);
+    }
+
+    #[test]
+    fn a_narrow_span_is_drawn_evenly() {
+        assert!(matches!(Scale::for_latency(100.0, 300.0), Scale::Linear { .. }));
+        assert!(matches!(Scale::for_latency(100.0, 3_000.0), Scale::Log { .. }));
+    }
+}

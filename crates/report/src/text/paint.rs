@@ -1,0 +1,148 @@
+//! Lines, their emphasis, and the last step: escape sequences, or ASCII for what is not.
+
+use super::{Charset, Color, TextStyle};
+
+/// How a line, or its first word, stands out. What it says stands in the words too.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Tone {
+    Plain,
+    Strong,
+    Quiet,
+    Red,
+    Yellow,
+    Blue,
+}
+
+/// One line: a beginning with a tone of its own, then the rest.
+#[derive(Clone, Debug)]
+pub(super) struct Line {
+    lead: String,
+    lead_tone: Tone,
+    rest: String,
+    tone: Tone,
+}
+
+impl Line {
+    pub fn of(text: impl Into<String>, tone: Tone) -> Self {
+        Self { lead: String::new(), lead_tone: Tone::Plain, rest: text.into(), tone }
+    }
+
+    pub fn plain(text: impl Into<String>) -> Self {
+        Self::of(text, Tone::Plain)
+    }
+
+    pub fn led(lead: impl Into<String>, lead_tone: Tone, rest: impl Into<String>) -> Self {
+        Self { lead: lead.into(), lead_tone, rest: rest.into(), tone: Tone::Plain }
+    }
+}
+
+/// Parts with an empty line between them; parts without lines are left out.
+pub(super) fn finish(parts: &[Vec<Line>], style: &TextStyle) -> String {
+    let mut out = String::new();
+    for part in parts.iter().filter(|part| !part.is_empty()) {
+        if !out.is_empty() {
+            out.push('\n');
+        }
+        for line in part {
+            let whole = format!("{}{}", line.lead, line.rest);
+            let kept = whole.trim_end().len().max(line.lead.len());
+            paint(&mut out, &line.lead, line.lead_tone, style);
+            paint(&mut out, &whole[line.lead.len()..kept], line.tone, style);
+            out.push('\n');
+        }
+    }
+    out
+}
+
+fn paint(out: &mut String, text: &str, tone: Tone, style: &TextStyle) {
+    let code = match tone {
+        Tone::Plain => "",
+        Tone::Strong => "1",
+        Tone::Quiet => "2",
+        Tone::Red => "1;31",
+        Tone::Yellow => "1;33",
+        Tone::Blue => "1;34",
+    };
+    let text = if style.unicode == Charset::Ascii { ascii(text) } else { text.to_owned() };
+    if style.color == Color::Plain || code.is_empty() || text.is_empty() {
+        out.push_str(&text);
+    } else {
+        out.extend(["\u{1b}[", code, "m", &text, "\u{1b}[0m"]);
+    }
+}
+
+/// Each character as one of ASCII, so that no column moves.
+fn ascii(text: &str) -> String {
+    let one = |c: char| match c {
+        c if c.is_ascii() => c,
+        '±' | '…' => '~',
+        '–' | '—' | '─' | '┄' => '-',
+        '│' | '┤' => '|',
+        '└' | '┴' => '+',
+        '●' => '*',
+        '○' => 'o',
+        '▪' => '#',
+        '▫' => '.',
+        '⊖' => '@',
+        'µ' => 'u',
+        _ => '?',
+    };
+    text.chars().map(one).collect()
+}
+
+/// Words in lines of at most `width` columns; a longer word is cut into pieces.
+pub(super) fn wrap(text: &str, width: usize) -> Vec<String> {
+    let width = width.max(1);
+    let mut lines = vec![String::new()];
+    for word in text.split_whitespace() {
+        let mut word: Vec<char> = word.chars().collect();
+        let line = lines.last().map_or(0, |line| line.chars().count());
+        if line > 0 && line + 1 + word.len() > width {
+            lines.push(String::new());
+        }
+        while word.len() > width {
+            let rest = word.split_off(width);
+            place(&mut lines, &word);
+            lines.push(String::new());
+            word = rest;
+        }
+        place(&mut lines, &word);
+    }
+    lines
+}
+
+fn place(lines: &mut [String], word: &[char]) {
+    if let Some(line) = lines.last_mut() {
+        if !line.is_empty() {
+            line.push(' ');
+        }
+        line.extend(word);
+    }
+}
+
+/// At most `width` columns of a line.
+pub(super) fn cut(text: &str, width: usize) -> String {
+    if text.chars().count() <= width {
+        return text.to_owned();
+    }
+    text.chars().take(width.saturating_sub(1)).chain(['…']).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn words_wrap_and_long_ones_are_cut() {
+        assert_eq!(wrap("one two three", 7), ["one two", "three"]);
+        assert_eq!(wrap("abcdefghij kl", 4), ["abcd", "efgh", "ij", "kl"]);
+        assert_eq!(wrap("", 4), [""]);
+    }
+
+    #[test]
+    fn ascii_keeps_columns() {
+        let text = "±1 % ⣿ ● │";
+        assert_eq!(ascii(text).chars().count(), text.chars().count());
+        assert!(ascii(text).is_ascii());
+    }
+}

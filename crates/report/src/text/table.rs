@@ -1,0 +1,111 @@
+//! Aligned columns that fit the width: columns go one by one, by their rank, until the rest fits.
+
+use super::TextStyle;
+use super::paint::{Line, Tone, cut};
+use crate::latency::pads;
+
+/// How a column's cells stand.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Align {
+    Left,
+    /// By the decimal point.
+    Point,
+}
+
+/// A column with its head in two lines: what it is, and the unit.
+#[derive(Clone, Debug)]
+pub(super) struct Column {
+    pub name: &'static str,
+    pub unit: &'static str,
+    pub align: Align,
+    /// 0 stays; of the others the highest goes first.
+    pub expendable: u8,
+    pub cells: Vec<String>,
+}
+
+/// Columns, headings between rows, and a row that stands out.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Table {
+    pub columns: Vec<Column>,
+    /// Headings, each before the row of its number.
+    pub groups: Vec<(usize, String)>,
+    pub strong: Option<usize>,
+}
+
+/// A table that was laid out, and what was left out for it.
+pub(super) struct Laid {
+    pub lines: Vec<Line>,
+    pub left_out: Vec<&'static str>,
+}
+
+const GAP: usize = 2;
+
+impl Table {
+    /// True when all columns fit.
+    pub fn fits(&self, style: &TextStyle) -> bool {
+        let mut copy = self.clone();
+        copy.align();
+        copy.width(GAP) <= style.width
+    }
+
+    /// The table within the width.
+    pub fn lay_out(mut self, style: &TextStyle) -> Laid {
+        self.align();
+        let mut left_out = Vec::new();
+        while self.width(GAP) > style.width {
+            let last = self.columns.iter().enumerate().filter(|(_, column)| column.expendable > 0);
+            let Some((index, _)) = last.max_by_key(|(_, column)| column.expendable) else { break };
+            left_out.push(self.columns.remove(index).name);
+        }
+        let gap = if self.width(GAP) > style.width { 1 } else { GAP };
+        Laid { lines: self.lines(gap, style), left_out }
+    }
+
+    fn align(&mut self) {
+        for column in self.columns.iter_mut().filter(|column| column.align == Align::Point) {
+            let pads = pads(&column.cells);
+            for (cell, pad) in column.cells.iter_mut().zip(pads) {
+                cell.push_str(&" ".repeat(pad.digits + usize::from(pad.point)));
+            }
+        }
+    }
+
+    fn width(&self, gap: usize) -> usize {
+        self.columns.iter().map(|column| column.width() + gap).sum::<usize>().saturating_sub(gap)
+    }
+
+    fn lines(&self, gap: usize, style: &TextStyle) -> Vec<Line> {
+        let rows = self.columns.first().map_or(0, |column| column.cells.len());
+        let line = |cell: &dyn Fn(&Column) -> String| {
+            let cells: Vec<_> = self.columns.iter().map(|column| column.set(&cell(column))).collect();
+            cut(&cells.join(&" ".repeat(gap)), style.width)
+        };
+        let mut out = vec![Line::of(line(&|column| column.name.into()), Tone::Quiet)];
+        if self.columns.iter().any(|column| !column.unit.is_empty()) {
+            out.push(Line::of(line(&|column| column.unit.into()), Tone::Quiet));
+        }
+        for row in 0..rows {
+            for (_, heading) in self.groups.iter().filter(|(before, _)| *before == row) {
+                out.push(Line::of(cut(heading, style.width), Tone::Quiet));
+            }
+            let tone = if self.strong == Some(row) { Tone::Strong } else { Tone::Plain };
+            out.push(Line::of(line(&|column| column.cells[row].clone()), tone));
+        }
+        out
+    }
+}
+
+impl Column {
+    fn width(&self) -> usize {
+        let heads = [self.name, self.unit].map(|head| head.chars().count());
+        self.cells.iter().map(|cell| cell.chars().count()).chain(heads).max().unwrap_or(0)
+    }
+
+    fn set(&self, cell: &str) -> String {
+        let width = self.width();
+        match self.align {
+            Align::Left => format!("{cell:<width$}"),
+            Align::Point => format!("{cell:>width$}"),
+        }
+    }
+}

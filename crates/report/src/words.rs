@@ -1,0 +1,170 @@
+//! Loads, paces, verdicts and error numbers in the field's words. Plain text: whoever renders it escapes it.
+
+use plimsoll_load::{Arrival, Mix, Pace, Pattern, StreamSpec};
+use plimsoll_record::{Curve, Ended, Estimate, Finding, LoadLine, Run, Weight};
+use plimsoll_units::Bytes;
+
+use crate::{number, pick};
+
+mod errno;
+mod place;
+
+pub use errno::errno;
+pub use place::{command, conditions, host, source, source_line, subject};
+pub(crate) use place::{date, source_place};
+
+/// A stream in the field's terms: `8 KiB random, 80 % reads, uniform over 4 GiB`.
+pub fn stream(spec: &StreamSpec) -> String {
+    let access = if spec.pattern == Pattern::Sequential { "sequential" } else { "random" };
+    let mut parts = vec![format!("{} {access}", sizes(&spec.mix)), kinds(&spec.mix)];
+    let length = spec.region.length;
+    parts.push(match spec.pattern {
+        Pattern::Sequential => format!("over {length}"),
+        Pattern::Uniform => format!("uniform over {length}"),
+        Pattern::Zipf { theta } => format!("Zipf {theta} over {length}"),
+        Pattern::HotSpot { operations, space } => {
+            format!("{} of it on {} of {length}", number::percent(operations), number::percent(space))
+        }
+    });
+    if spec.region.start > 0 {
+        parts.push(format!("from {}", Bytes::new(spec.region.start)));
+    }
+    parts.join(", ")
+}
+
+fn sizes(mix: &Mix) -> String {
+    let sizes = mix.sizes.sizes();
+    if let [(size, _)] = sizes {
+        return size.to_string();
+    }
+    let total: f64 = sizes.iter().map(|&(_, weight)| f64::from(weight)).sum();
+    let part = |&(size, weight): &(Bytes, u32)| format!("{size} ({})", number::percent(f64::from(weight) / total));
+    sizes.iter().map(part).collect::<Vec<_>>().join(" + ")
+}
+
+fn kinds(mix: &Mix) -> String {
+    let writes = if mix.durable { "durable writes" } else { "writes" };
+    let text = match mix.reads {
+        share if share >= 1.0 => return "reads".into(),
+        share if share <= 0.0 => writes.into(),
+        share if mix.durable => format!("{} reads, the rest {writes}", number::percent(share)),
+        share => format!("{} reads", number::percent(share)),
+    };
+    match mix.flush_every {
+        0 => text,
+        1 => format!("{text}, a flush after each write"),
+        n => format!("{text}, a flush after {n} writes"),
+    }
+}
+
+/// A pace: `depth 8`, `20,000 IOPS, Poisson`, `20,000 IOPS, even`.
+pub fn pace(pace: &Pace) -> String {
+    match *pace {
+        Pace::Closed { depth } => format!("depth {}", number::whole(f64::from(depth))),
+        Pace::Open { rate, arrival } => format!("{rate}, {}", spacing(arrival)),
+    }
+}
+
+/// A pace without its spacing: `depth 8`, `20,000 IOPS`.
+pub(crate) fn offered(offered: &Pace) -> String {
+    match offered {
+        Pace::Closed { .. } => pace(offered),
+        Pace::Open { rate, .. } => rate.to_string(),
+    }
+}
+
+/// The spacing of all open loads among the runs, when they share one.
+pub(crate) fn arrivals(runs: &[Run]) -> Option<&'static str> {
+    let mut found = runs.iter().filter_map(|run| match run.offered {
+        Pace::Open { arrival, .. } => Some(arrival),
+        Pace::Closed { .. } => None,
+    });
+    let first = found.next()?;
+    found.all(|other| other == first).then_some(spacing(first))
+}
+
+/// How arrivals are spaced, in a word: `Poisson` or `even`.
+pub const fn spacing(arrival: Arrival) -> &'static str {
+    match arrival {
+        Arrival::Constant => "even",
+        Arrival::Poisson => "Poisson",
+    }
+}
+
+/// A load line in a sentence without its full stop: `41,200 IOPS (39,800 to 42,600) keep p99 <= 1 ms`.
+pub fn load_line(line: &LoadLine) -> String {
+    let objective = line.objective();
+    match line {
+        LoadLine::At { iops, .. } => format!("{} keep {objective}", rate(iops)),
+        LoadLine::Beyond { iops, .. } => format!("at least {} keep {objective}", rate(iops)),
+        LoadLine::Never { least, .. } => {
+            let measure = objective.bounded();
+            format!("none: {objective} was missed even at the lightest load (least {measure} {least})")
+        }
+    }
+}
+
+/// A rate with its interval: `41,200 IOPS (39,800 to 42,600)`.
+pub fn rate(iops: &Estimate) -> String {
+    let value = number::three(iops.value);
+    match number::interval(iops) {
+        Some((low, high)) => format!("{value} IOPS ({} to {})", number::three(low), number::three(high)),
+        None => format!("{value} IOPS"),
+    }
+}
+
+/// What holds the load back, in a sentence; `None` when the runs do not tell.
+pub fn limit(curve: &Curve) -> Option<String> {
+    let findings = curve.findings.iter().chain(curve.runs.iter().flat_map(|run| &run.findings));
+    if findings.clone().any(|finding| matches!(finding, Finding::GeneratorBound { .. })) {
+        return Some("The generator set the pace, not the storage.".into());
+    }
+    let run = pick::at_line(curve)?;
+    let binding = run.bound_by.iter().max_by(|a, b| a.1.total_cmp(&b.1));
+    if let Some((name, share)) = binding {
+        return Some(format!("Limited by {name}: it held {} of the operations.", number::percent(*share)));
+    }
+    let most = pick::fastest(curve)?;
+    let most = format!("{} IOPS", number::three(most.figures.iops.value));
+    Some(match curve.load_line.as_ref()? {
+        LoadLine::At { .. } => format!("Latency is the limit: the storage answers up to {most}, but not in time."),
+        LoadLine::Beyond { .. } => format!("Throughput is the limit: no run got beyond {most}."),
+        LoadLine::Never { .. } => "Latency is the limit: even the lightest load takes longer.".into(),
+    })
+}
+
+/// Why a curve is not whole, in a sentence; `None` when it is.
+pub const fn ended(ended: Ended) -> Option<&'static str> {
+    match ended {
+        Ended::Complete => None,
+        Ended::Interrupted => Some("Interrupted: only the runs until then are here."),
+        Ended::Failed => Some("Failed: the target gave out, and only the runs until then are here."),
+    }
+}
+
+/// A finding's weight in a word.
+pub const fn weight(weight: Weight) -> &'static str {
+    match weight {
+        Weight::Note => "note",
+        Weight::Caution => "caution",
+        Weight::Void => "void",
+    }
+}
+
+/// What a finding says, with error numbers by name.
+pub fn finding(finding: &Finding) -> String {
+    match finding {
+        Finding::Errors { count, errno: number } => {
+            format!("{} operations failed, most with {}", number::whole(*count as f64), errno(*number))
+        }
+        other => clean(&other.text()),
+    }
+}
+
+/// A text from outside without control characters: a file name must not move a terminal's cursor or break XML.
+pub fn clean(text: &str) -> String {
+    let allowed = |c: char| {
+        !c.is_control() && !matches!(c, '\u{fffe}' | '\u{ffff}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
+    };
+    text.chars().map(|c| if allowed(c) { c } else { '\u{fffd}' }).collect()
+}

@@ -1,0 +1,93 @@
+//! Where figures come from: source, target, host, conditions, command.
+
+use plimsoll_record::{Conditions, Curve, Host, Source, Subject};
+
+use super::clean;
+use crate::number;
+
+/// How figures came to be: `measured with io_uring`, `simulated by gp3`.
+pub fn source(source: &Source) -> String {
+    let word = source.word();
+    match source {
+        Source::Measured { engine } => format!("{word} with {}", clean(engine)),
+        Source::Simulated { model } | Source::Emulated { model } => format!("{word} by {}", clean(model)),
+        Source::Published { document } => format!("{word} in {}", clean(document)),
+    }
+}
+
+/// The line that every chart carries: `measured with io_uring on /dev/nvme0n1, 2026-03-02`.
+pub fn source_line(curve: &Curve) -> String {
+    let place = source_place(curve);
+    date(curve).map_or(place.clone(), |date| format!("{place}, {date}"))
+}
+
+/// The line that every chart carries, without the date.
+pub(crate) fn source_place(curve: &Curve) -> String {
+    format!("{} on {}", source(&curve.source), clean(&curve.subject.name))
+}
+
+/// The day that it began.
+pub(crate) fn date(curve: &Curve) -> Option<String> {
+    curve.started.as_deref().and_then(|started| started.split('T').next()).map(clean)
+}
+
+/// What the load was offered to: `block device, 100 GiB; Samsung PM9A3 (nvme0n1), SSD, scheduler none`.
+pub fn subject(subject: &Subject) -> String {
+    let head = format!("{}, {}", clean(&subject.kind), subject.size);
+    let Some(device) = &subject.device else { return head };
+    let mut parts: Vec<String> = Vec::new();
+    match (&device.model, &device.name) {
+        (Some(model), Some(name)) => parts.push(format!("{} ({})", clean(model), clean(name))),
+        (Some(one), None) | (None, Some(one)) => parts.push(clean(one)),
+        (None, None) => {}
+    }
+    parts.extend(device.size.map(|size| size.to_string()));
+    parts.extend(device.rotational.map(|rotates| if rotates { "rotating".into() } else { "not rotating".into() }));
+    parts.extend(device.filesystem.as_ref().map(|filesystem| clean(filesystem)));
+    parts.extend(device.scheduler.as_ref().map(|scheduler| format!("scheduler {}", clean(scheduler))));
+    parts.extend(device.write_cache.as_ref().map(|cache| format!("{} cache", clean(cache))));
+    if parts.is_empty() { head } else { format!("{head}; {}", parts.join(", ")) }
+}
+
+/// Where the load came from: `8 processors (AMD EPYC 7R13), 32 GiB, KVM, Linux 6.8.0`.
+pub fn host(host: &Host) -> String {
+    let cpu = host.cpu.as_ref().map(|cpu| clean(cpu));
+    let mut parts: Vec<String> = Vec::new();
+    match (host.cpus, cpu) {
+        (Some(1), Some(cpu)) => parts.push(format!("1 processor ({cpu})")),
+        (Some(count), Some(cpu)) => parts.push(format!("{count} processors ({cpu})")),
+        (Some(count), None) => parts.push(format!("{count} processors")),
+        (None, Some(cpu)) => parts.push(cpu),
+        (None, None) => {}
+    }
+    parts.extend(host.memory.map(|memory| format!("{memory} memory")));
+    parts.extend(host.virtualization.as_ref().map(|name| clean(name)));
+    parts.extend(host.kernel.as_ref().map(|kernel| format!("Linux {}", clean(kernel))));
+    parts.extend(host.clock_source.as_ref().map(|clock| format!("clock {}", clean(clock))));
+    parts.extend(host.governor.as_ref().map(|governor| format!("governor {}", clean(governor))));
+    parts.join(", ")
+}
+
+/// What was held constant besides the streams: `direct I/O, 4 threads, 0 % compressible, seed 42`.
+pub fn conditions(conditions: &Conditions) -> String {
+    let path = if conditions.direct { "direct I/O" } else { "through the page cache" };
+    let threads = match conditions.threads {
+        1 => "1 thread".to_owned(),
+        n => format!("{n} threads"),
+    };
+    let compressible = number::percent(conditions.compressible);
+    format!("{path}, {threads}, data {compressible} compressible, seed {}", conditions.seed)
+}
+
+/// The command in a form that a POSIX shell reads back, quoted where it must be.
+pub fn command(words: &[String]) -> String {
+    let plain = |c: char| c.is_ascii_alphanumeric() || "-_./=:,+@%".contains(c);
+    let quoted = |word: &String| {
+        if !word.is_empty() && word.chars().all(plain) {
+            word.clone()
+        } else {
+            format!("'{}'", word.replace('\'', r"'\''"))
+        }
+    };
+    clean(&words.iter().map(quoted).collect::<Vec<_>>().join(" "))
+}

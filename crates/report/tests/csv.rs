@@ -1,0 +1,64 @@
+//! The table that machines read: every row whole, every number plain.
+
+mod support;
+
+use plimsoll_record::Curve;
+use plimsoll_report::csv;
+
+/// Reads RFC 4180 strictly.
+fn parse(text: &str) -> Vec<Vec<String>> {
+    let (mut rows, mut row, mut cell) = (Vec::new(), Vec::new(), String::new());
+    let mut chars = text.chars().peekable();
+    let mut quoted = false;
+    while let Some(c) = chars.next() {
+        match c {
+            '"' if quoted && chars.peek() == Some(&'"') => cell.extend(chars.next()),
+            '"' => quoted = !quoted,
+            ',' if !quoted => row.push(std::mem::take(&mut cell)),
+            '\r' if !quoted => {
+                assert_eq!(chars.next(), Some('\n'));
+                row.push(std::mem::take(&mut cell));
+                rows.push(std::mem::take(&mut row));
+            }
+            _ => cell.push(c),
+        }
+    }
+    assert!(!quoted && cell.is_empty() && row.is_empty(), "the last line ends");
+    rows
+}
+
+#[test]
+fn every_row_has_every_column() {
+    for (name, curve) in support::odd() {
+        let rows = parse(&csv(&curve));
+        let expected: usize = curve.runs.iter().map(|run| 1 + run.total.0.len()).sum();
+        assert_eq!(rows.len(), 1 + expected, "{name}");
+        assert!(rows.iter().all(|row| row.len() == rows[0].len()), "{name}");
+        let numbers = rows[0].iter().enumerate().filter(|(_, name)| name.contains("_ns") || name.contains("iops"));
+        for (column, head) in numbers {
+            for row in &rows[1..] {
+                let cell = &row[column];
+                assert!(cell.is_empty() || cell.parse::<f64>().is_ok_and(f64::is_finite), "{name} {head}: {cell}");
+            }
+        }
+    }
+}
+
+#[test]
+fn names_are_quoted_and_come_back() {
+    let curve: Curve = support::hostile();
+    let rows = parse(&csv(&curve));
+    assert_eq!(rows[1][0], curve.subject.name.replace(|c: char| c.is_control(), "\u{fffd}"));
+}
+
+#[test]
+fn what_is_not_known_is_empty() {
+    let mut curve = support::without_intervals(support::curve());
+    curve.runs.push(support::idle_run());
+    let rows = parse(&csv(&curve));
+    let column = |name: &str| rows[0].iter().position(|head| head == name).unwrap();
+    assert_eq!(rows[1][column("p99_ns_low")], "");
+    assert!(!rows[1][column("p99_ns")].is_empty());
+    let idle = rows.last().unwrap();
+    assert_eq!((idle[column("iops")].as_str(), idle[column("p99_ns")].as_str()), ("0", ""));
+}

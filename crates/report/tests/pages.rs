@@ -1,0 +1,108 @@
+//! Pages and pictures hold for every curve: well formed, self-contained, accessible, escaped.
+
+mod support;
+
+use std::collections::BTreeSet;
+
+use plimsoll_record::{Curve, LoadLine};
+use plimsoll_report::{Sheet, html, html_of, svg};
+use support::markup;
+
+fn values<'a>(markup: &'a str, before: &str) -> Vec<&'a str> {
+    markup.split(before).skip(1).filter_map(|rest| rest.split('"').next()).collect()
+}
+
+/// The page without what is the same for all.
+fn content(page: &str) -> &str {
+    let from = page.find("<main>").expect("a page has a main part");
+    &page[from..page.find("<script>").expect("a page has a script")]
+}
+
+fn check_page(name: &str, page: &str) {
+    markup::check(page);
+    let ids = values(page, " id=\"");
+    assert_eq!(ids.iter().collect::<BTreeSet<_>>().len(), ids.len(), "{name}: ids are unique");
+    for named in values(page, "aria-labelledby=\"").iter().flat_map(|ids| ids.split(' ')) {
+        assert!(ids.contains(&named), "{name}: {named} is not on the page");
+    }
+    for outside in ["src=", "href=", "url(", "@import", "fetch("] {
+        assert!(!page.contains(outside), "{name}: {outside}");
+    }
+    let shown = content(page);
+    assert_eq!(shown.matches("<figure>").count(), shown.matches("<figcaption>Source: ").count(), "{name}");
+    assert_eq!(shown.matches("<th ").count(), shown.matches(" scope=\"").count(), "{name}: headers have a scope");
+    for nonsense in ["NaN", "inf ", "\u{1b}"] {
+        assert!(!shown.contains(nonsense), "{name}: {nonsense:?}");
+    }
+}
+
+#[test]
+fn every_curve_makes_a_sound_page() {
+    for (name, curve) in support::odd() {
+        check_page(name, &html(&[&curve]));
+    }
+}
+
+#[test]
+fn curves_overlay_in_any_number() {
+    let all = support::odd();
+    let curves: Vec<&Curve> = all.iter().map(|(_, curve)| curve).collect();
+    for count in [0, 2, 3, 7, curves.len()] {
+        check_page(&format!("{count} curves"), &html(&curves[..count]));
+        markup::check(&svg(&curves[..count]));
+    }
+}
+
+#[test]
+fn every_curve_makes_a_sound_picture() {
+    for (name, curve) in support::odd() {
+        let picture = svg(&[&curve]);
+        let elements = markup::check(&picture);
+        assert_eq!(elements[..3], ["svg", "title", "desc"], "{name}");
+        assert!(picture.contains("prefers-color-scheme: dark") && picture.contains("Source: "), "{name}");
+        assert!(!picture.contains("NaN") && !picture.contains("\"inf"), "{name}");
+    }
+}
+
+#[test]
+fn names_from_outside_stay_text() {
+    let page = html(&[&support::hostile()]);
+    assert!(page.contains("/mnt/&lt;b&gt;&amp;&quot;'--"));
+    assert!(!page.contains("<b>"));
+}
+
+#[test]
+fn the_verdict_stands_first() {
+    let curve = support::curve();
+    let page = html(&[&curve]);
+    let (_, head) = page.split_once("<header>").unwrap();
+    let (head, _) = head.split_once("</header>").unwrap();
+    for wanted in ["p99 ≤\u{a0}1\u{a0}ms", "IOPS", "95 % interval", "measured", "Latency is the limit"] {
+        assert!(head.contains(wanted), "{wanted} in {head}");
+    }
+    let named = |wanted: &str| support::odd().into_iter().find(|(name, _)| *name == wanted).unwrap().1;
+    assert!(html(&[&named("never")]).contains("No load keeps p99.5"));
+    assert!(html(&[&named("beyond")]).contains("≥ 60,000"));
+    assert!(html(&[&named("interrupted")]).contains("Interrupted: "));
+    assert!(html(&[&named("simulated")]).contains("Limited by volume rate, 60,000\u{a0}IOPS: it held 83\u{a0}%"));
+}
+
+#[test]
+fn ladders_are_shown_when_given() {
+    let curve = support::curve();
+    let ladder: Vec<LoadLine> = support::ladder();
+    let page = html_of(&[Sheet { curve: &curve, ladder: &ladder }]);
+    check_page("ladder", &page);
+    assert!(page.contains("Load line by objective") && page.contains("at least this"));
+    assert!(!html(&[&curve]).contains("Load line by objective"));
+}
+
+#[test]
+fn a_page_of_a_long_measurement_stays_small() {
+    let mut curve = support::curve();
+    for run in &mut curve.runs {
+        let slices = run.series.clone();
+        (0..60).for_each(|_| run.series.extend_from_slice(&slices));
+    }
+    assert!(html(&[&curve]).len() < 400_000);
+}
