@@ -19,6 +19,11 @@ use crate::engine::Shape;
 /// A wait shorter than this is worth a clock reading of its own, because an arrival may depend on it.
 const SHORT_WAIT: Span = Span::from_millis(5);
 
+/// A full queue is handed over in so many parts. All at once would be one call less, but then the device has nothing
+/// to do while the queue is prepared, and everything while it is reaped: a virtual disk lost 18 % of its IOPS so at
+/// depth 32, and no more than noise in parts of 2 to 8 operations.
+const HANDFULS: usize = 16;
+
 /// A ring with one file, or with none: then every operation is a no-op that the kernel completes at once.
 pub struct Ring {
     uring: IoUring,
@@ -32,6 +37,8 @@ pub struct Ring {
     registered: bool,
     /// Bytes that each slot's operation must move.
     expected: Vec<u32>,
+    /// Operations handed to the kernel at once: the device begins on the first while the next are prepared.
+    handful: usize,
     in_flight: u32,
     written: u64,
 }
@@ -64,6 +71,7 @@ impl Ring {
             stride,
             registered,
             expected: vec![0; shape.depth as usize],
+            handful: (shape.depth as usize / HANDFULS).max(1),
             in_flight: 0,
             written: shape.seed,
         })
@@ -109,6 +117,9 @@ impl Ring {
 
     /// Submits what is queued and waits for a completion or until `until`.
     fn enter(&mut self, until: Instant) -> io::Result<()> {
+        if self.uring.submission().is_empty() && !self.uring.completion().is_empty() {
+            return Ok(());
+        }
         let mut left = until.since(self.now);
         if left < SHORT_WAIT {
             self.now = self.clock.now();
@@ -121,12 +132,16 @@ impl Ring {
                 Timespec::new().sec(left.as_nanos() / 1_000_000_000).nsec((left.as_nanos() % 1_000_000_000) as u32);
             self.uring.submitter().submit_with_args(1, &SubmitArgs::new().timespec(&timeout))
         };
-        match entered.map_err(|error| (error.raw_os_error(), error)) {
-            // Time is up, a signal came, or completions have to be reaped first: what is there is reaped, and the
-            // loop asks again.
-            Ok(_) | Err((Some(libc::ETIME | libc::EINTR | libc::EBUSY | libc::EAGAIN), _)) => Ok(()),
-            Err((_, error)) => Err(error),
-        }
+        passing(entered)
+    }
+}
+
+/// A call that ended because time is up, a signal came, or completions have to be reaped first, has not failed: what
+/// is there is reaped, and the loop asks again.
+fn passing(entered: io::Result<usize>) -> io::Result<()> {
+    match entered.map_err(|error| (error.raw_os_error(), error)) {
+        Ok(_) | Err((Some(libc::ETIME | libc::EINTR | libc::EBUSY | libc::EAGAIN), _)) => Ok(()),
+        Err((_, error)) => Err(error),
     }
 }
 
@@ -148,14 +163,22 @@ impl Target for Ring {
     }
 
     fn submit(&mut self, batch: &[(Slot, Op)]) -> Result<(), Fault> {
-        for (slot, op) in batch {
-            let entry = self.entry(*slot, op);
-            self.expected[slot.index()] = if self.file.is_some() { op.length } else { 0 };
-            // SAFETY: the buffers behind the entry are not moved or freed while it is in flight.
-            let pushed = unsafe { self.uring.submission().push(&entry) };
-            pushed.expect("the queue holds as many entries as there are slots");
+        let mut handfuls = batch.chunks(self.handful).peekable();
+        while let Some(handful) = handfuls.next() {
+            for (slot, op) in handful {
+                let entry = self.entry(*slot, op);
+                self.expected[slot.index()] = if self.file.is_some() { op.length } else { 0 };
+                // SAFETY: the buffers behind the entry are not moved or freed while it is in flight.
+                let pushed = unsafe { self.uring.submission().push(&entry) };
+                pushed.expect("the queue holds as many entries as there are slots");
+            }
+            self.in_flight += handful.len() as u32;
+            // The last handful goes with the wait, in one call.
+            if handfuls.peek().is_some() {
+                passing(self.uring.submit())
+                    .map_err(|source| Fault { attempt: "submitting to io_uring".into(), source })?;
+            }
         }
-        self.in_flight += batch.len() as u32;
         Ok(())
     }
 

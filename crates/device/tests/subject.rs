@@ -1,6 +1,5 @@
 //! What paths are, and what may be destroyed: on files that need no rights.
 #![allow(clippy::unwrap_used, reason = "a test that fails says where")]
-#![expect(clippy::print_stderr, reason = "a test that is skipped says why")]
 
 use std::fs::{self, File};
 use std::os::unix::fs::{MetadataExt, PermissionsExt, symlink};

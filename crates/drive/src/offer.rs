@@ -6,7 +6,7 @@
 use std::ops::ControlFlow;
 
 use plimsoll_load::{Due, Load, Outcome};
-use plimsoll_record::{Counting, Slice};
+use plimsoll_record::{Bins, Counting, Recorder, Slice};
 use plimsoll_units::{Instant, Kind, Op, Slot, Span};
 
 use crate::{Completion, Fault, Target};
@@ -37,6 +37,9 @@ pub struct Seen {
     pub unserved: u64,
     /// Operations by the stage that held them, where a model said.
     pub bound_by: Vec<u64>,
+    /// How long after its moment the loop itself submitted each operation of an open load; those that had to wait for
+    /// a slot, which the target owes, are not in it.
+    pub lateness: Bins,
 }
 
 #[derive(Clone, Copy)]
@@ -55,6 +58,11 @@ struct Offering<'a> {
     counting: Counting,
     start: Instant,
     slice_start: Instant,
+    lateness: Recorder,
+    /// There is no slot for what is due.
+    starved: bool,
+    /// Until this moment there was none.
+    starved_until: Instant,
     seen: Seen,
 }
 
@@ -79,10 +87,14 @@ pub fn drive<L: Load + ?Sized>(
         counting: Counting::new(),
         start,
         slice_start: start,
+        lateness: Recorder::new(),
+        starved: false,
+        starved_until: start,
         seen: Seen::default(),
     };
     offering.run(load, observe)?;
-    Ok(offering.seen)
+    let lateness = offering.lateness.take();
+    Ok(Seen { lateness, ..offering.seen })
 }
 
 impl Offering<'_> {
@@ -116,6 +128,10 @@ impl Offering<'_> {
     /// Submits what is due at `now` and has a slot. Returns when the load wants to be asked again.
     #[inline]
     fn issue<L: Load + ?Sized>(&mut self, load: &mut L, now: Instant) -> Result<Due, Fault> {
+        if self.starved && !self.free.is_empty() {
+            self.starved = false;
+            self.starved_until = now;
+        }
         let due = loop {
             let due = load.due();
             let intended = match due {
@@ -123,8 +139,14 @@ impl Offering<'_> {
                 Due::At(moment) if moment <= now => moment,
                 _ => break due,
             };
-            // Without a free slot only a completion helps, however overdue the load is.
-            let Some(slot) = self.free.pop() else { break Due::Blocked };
+            let Some(slot) = self.free.pop() else {
+                // Only a completion helps, however overdue the load is.
+                self.starved = true;
+                break Due::Blocked;
+            };
+            if due != Due::Now && intended > self.starved_until {
+                self.lateness.record(now.since(intended));
+            }
             let op = load.take(now);
             self.flights[slot.index()] = Flight { op, intended, submitted: now };
             self.batch.push((slot, op));

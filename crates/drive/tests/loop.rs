@@ -72,6 +72,7 @@ fn response_times_include_a_stall_and_service_times_do_not() {
     // The backlog of 10,000 drains after the stall at 1 in 0.9 ms: a tenth of all operations waited for long.
     assert!(response(&seen).quantile(0.95).unwrap() > Span::from_secs(4));
     near(response(&seen).quantile(0.5), Span::from_micros(900), 0.01);
+    assert_eq!(seen.lateness.max_ns, 0, "the wait for a slot is the target's, not the loop's");
     assert_eq!(response(&seen).count, 100_000, "every arrival is counted");
 
     let closed = offer(model, &[stream(Pace::Closed { depth: 1 })], 1, 100);
@@ -119,4 +120,12 @@ fn a_series_covers_the_whole_run() {
     });
     assert_eq!(end, Instant::ZERO + Span::from_secs(10) + Span::from_millis(1));
     assert_eq!(seen.series[8].tally.operations(), 0, "nothing completed in the middle of the stall");
+}
+
+#[test]
+fn only_the_loops_own_delay_is_lateness() {
+    // Twice as much as one slot can carry: nearly every operation waits for the slot, and none for the loop.
+    let seen = offer("station(1, 1ms)", &[stream(open(2_000, Arrival::Poisson))], 1, 2);
+    assert_eq!(seen.lateness.max_ns, 0);
+    assert!(seen.lateness.count < 100, "only those that found a slot free: {}", seen.lateness.count);
 }

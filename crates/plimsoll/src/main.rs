@@ -1,2 +1,51 @@
-//! x
-fn main() {}
+//! The command line: flags become a plan, the plan is wired to crates, and what comes of it is printed.
+
+mod args;
+mod checks;
+mod console;
+mod course;
+mod generate;
+mod measure;
+mod output;
+mod plan;
+mod preset;
+mod probe;
+mod show;
+mod simulate;
+mod stand;
+mod store;
+mod trouble;
+mod words;
+
+use std::io::Write;
+use std::process::ExitCode;
+
+use clap::Parser;
+
+use crate::args::{Cli, Command};
+use crate::trouble::Trouble;
+
+/// Program and version, as run files say it.
+pub(crate) const MADE_BY: &str = concat!("plimsoll ", env!("CARGO_PKG_VERSION"));
+
+fn main() -> ExitCode {
+    let done = match Cli::parse().command {
+        Command::Measure(args) => measure::run(&args),
+        Command::Simulate(args) => simulate::run(&args),
+        Command::Report(args) => show::report(&args),
+        Command::Compare(args) => show::comparison(&args),
+        Command::Runs => show::runs(),
+        Command::Presets { name } => show::presets(name.as_deref()),
+        Command::Generate { what } => output::print(&generate::generated(what)),
+    };
+    match done {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(trouble) => {
+            if !matches!(trouble, Trouble::Interrupted) {
+                // With standard error gone there is nobody left to tell.
+                let _ = writeln!(std::io::stderr(), "plimsoll: {trouble}");
+            }
+            ExitCode::from(trouble.exit_code())
+        }
+    }
+}

@@ -54,9 +54,10 @@ pub enum Finding {
         /// Bytes that the load touched.
         #[cfg_attr(feature = "schema", schemars(with = "u64"))]
         data: Bytes,
-        /// Bytes of the host's memory.
-        #[cfg_attr(feature = "schema", schemars(with = "u64"))]
-        memory: Bytes,
+        /// Bytes of the host's memory, when that is the cache; absent for a device's own.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        #[cfg_attr(feature = "schema", schemars(with = "Option<u64>"))]
+        memory: Option<Bytes>,
     },
     /// Compressible or repeated data went faster than incompressible data.
     CompressionSuspected {
@@ -170,8 +171,11 @@ impl Finding {
             Self::ProcessorBound { busy } => {
                 format!("the processors were {} busy: latencies include waiting for one", percent(*busy))
             }
-            Self::SmallData { data, memory } => {
-                format!("only {data} were touched, on a host with {memory} of memory: a cache may hold them all")
+            Self::SmallData { data, memory: Some(memory) } => {
+                format!("only {data} were touched, on a host with {memory} of memory: its page cache may hold them all")
+            }
+            Self::SmallData { data, memory: None } => {
+                format!("only {data} were touched: the device's or controller's own cache may hold them all")
             }
             Self::CompressionSuspected { ratio } => {
                 format!("zeroes were written {ratio:.1} times as fast as incompressible data: the storage compresses")

@@ -42,7 +42,7 @@ pub fn subject(subject: &Subject) -> String {
         (None, None) => {}
     }
     parts.extend(device.size.map(|size| size.to_string()));
-    parts.extend(device.rotational.map(|rotates| if rotates { "rotating".into() } else { "not rotating".into() }));
+    parts.extend(device.rotational.map(|rotates| if rotates { "rotational".into() } else { "not rotational".into() }));
     parts.extend(device.filesystem.as_ref().map(|filesystem| clean(filesystem)));
     parts.extend(device.scheduler.as_ref().map(|scheduler| format!("scheduler {}", clean(scheduler))));
     parts.extend(device.write_cache.as_ref().map(|cache| format!("{} cache", clean(cache))));

@@ -1,0 +1,140 @@
+//! plimsoll against its peer, in one run: pairs in turns, ratios of medians.
+//!
+//! `cargo bench --bench peer` prints the tables of `docs/performance.md`. Needs fio; as root it adds a RAM-backed block
+//! device (zram) of its own. `PLIMSOLL_BENCH_DIR` names the folder for the file, `PLIMSOLL_BENCH_PAIRS` the number of
+//! pairs (5), `PLIMSOLL_BENCH_SECONDS` the length of each measurement (3).
+#![allow(clippy::print_stdout, clippy::unwrap_used, missing_docs)]
+
+#[path = "peer/fio.rs"]
+mod fio;
+#[path = "peer/loops.rs"]
+mod loops;
+#[path = "peer/zram.rs"]
+mod zram;
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+/// Operations per second, and user-mode nanoseconds per operation.
+#[derive(Clone, Copy, Debug)]
+pub struct Seen {
+    pub iops: f64,
+    pub user_ns: f64,
+}
+
+fn main() {
+    // `cargo test --benches` passes --test: there is nothing to test here.
+    if std::env::args().any(|argument| argument == "--test") {
+        return;
+    }
+    println!("## The loop alone, on one core\n");
+    loops::table();
+    if !fio::there() {
+        println!("\nskipped: fio is not installed (Debian: apt-get install fio)");
+        return;
+    }
+    fio::null_engine();
+    let folder = PathBuf::from(std::env::var_os("PLIMSOLL_BENCH_DIR").unwrap_or_else(|| std::env::temp_dir().into()));
+    let file = folder.join("peer-bench.data");
+    make_file(&file);
+    println!("\n## 4 KiB random reads, plimsoll over fio {}\n", fio::version());
+    println!("| target | depth | IOPS, plimsoll | IOPS, fio | ratio | user ns per I/O, plimsoll | fio | ratio |");
+    println!("|---|---|---|---|---|---|---|---|");
+    compare("file, direct I/O", &file);
+    std::fs::remove_file(&file).unwrap();
+    match zram::Zram::new(1 << 30) {
+        Ok(zram) => compare("zram", zram.path()),
+        Err(why) => println!("\nskipped zram: {why}"),
+    }
+    println!("\n## From start to the first figure\n");
+    start_up();
+}
+
+fn pairs() -> usize {
+    number("PLIMSOLL_BENCH_PAIRS", 5)
+}
+
+pub fn seconds() -> usize {
+    number("PLIMSOLL_BENCH_SECONDS", 3)
+}
+
+fn number(variable: &str, usual: usize) -> usize {
+    std::env::var(variable).ok().and_then(|value| value.parse().ok()).unwrap_or(usual)
+}
+
+fn make_file(path: &Path) {
+    let filled = Command::new("dd")
+        .args(["if=/dev/urandom", "bs=1M", "count=1024", "conv=fsync", "status=none"])
+        .arg(format!("of={}", path.display()))
+        .status()
+        .unwrap();
+    assert!(filled.success(), "dd could not make {}", path.display());
+}
+
+fn compare(name: &str, path: &Path) {
+    for depth in [1, 32] {
+        let (mut ours, mut theirs) = (Vec::new(), Vec::new());
+        for pair in 0..pairs() {
+            // ABBA: a drift of the storage favours neither.
+            if pair % 2 == 0 {
+                ours.push(plimsoll(path, depth));
+                theirs.push(fio::random_reads(path, depth));
+            } else {
+                theirs.push(fio::random_reads(path, depth));
+                ours.push(plimsoll(path, depth));
+            }
+        }
+        let (a, b) = (median(&ours, |seen| seen.iops), median(&theirs, |seen| seen.iops));
+        let (c, d) = (median(&ours, |seen| seen.user_ns), median(&theirs, |seen| seen.user_ns));
+        println!("| {name} | {depth} | {a:.0} | {b:.0} | **{:.2}** | {c:.0} | {d:.0} | **{:.2}** |", a / b, c / d);
+    }
+}
+
+/// The command as a user runs it, histograms, series and all.
+fn plimsoll(path: &Path, depth: u32) -> Seen {
+    let run = measured(path, &["--depth", &depth.to_string(), "--duration", &format!("{}s", seconds())]);
+    let run = &run["runs"][0];
+    let lasted_ns: f64 = run["series"].as_array().unwrap().iter().map(|slice| slice["span_ns"].as_f64().unwrap()).sum();
+    let iops = run["figures"]["iops"]["value"].as_f64().unwrap();
+    Seen { iops, user_ns: run["cpu"]["user_ns"].as_f64().unwrap() / (iops * lasted_ns / 1e9) }
+}
+
+fn measured(path: &Path, arguments: &[&str]) -> serde_json::Value {
+    let output = Command::new(env!("CARGO_BIN_EXE_plimsoll"))
+        .args(["measure", "--quiet", "--json", "-", "--reads", "100", "--block-size", "4KiB"])
+        .args(arguments)
+        .arg(path)
+        .env("PLIMSOLL_RUNS", std::env::temp_dir().join("plimsoll-bench-runs"))
+        .output()
+        .unwrap();
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    serde_json::from_slice(&output.stdout).unwrap()
+}
+
+/// The whole process on a file that exists, less the measuring itself.
+fn start_up() {
+    let file = std::env::temp_dir().join("plimsoll-bench-start");
+    std::fs::write(&file, vec![1; 64 << 20]).unwrap();
+    let mut extra_ms: Vec<f64> = (0..9)
+        .map(|_| {
+            let start = std::time::Instant::now();
+            let curve = measured(&file, &["--depth", "1", "--duration", "200ms"]);
+            let runs = curve["runs"].as_array().unwrap();
+            let series = runs.iter().flat_map(|run| run["series"].as_array().unwrap());
+            let measuring: f64 = series.map(|slice| slice["span_ns"].as_f64().unwrap()).sum();
+            start.elapsed().as_secs_f64() * 1e3 - measuring / 1e6
+        })
+        .collect();
+    std::fs::remove_file(&file).unwrap();
+    extra_ms.sort_by(f64::total_cmp);
+    println!(
+        "Everything but measuring, process start to exit, median of 9: {:.0} ms, 100 ms of them the check of the generator.",
+        extra_ms[4]
+    );
+}
+
+pub fn median(seen: &[Seen], of: impl Fn(&Seen) -> f64) -> f64 {
+    let mut values: Vec<f64> = seen.iter().map(of).collect();
+    values.sort_by(f64::total_cmp);
+    values[values.len() / 2]
+}

@@ -1,0 +1,262 @@
+//! The flag table: every command, flag and help text, once. Help, man page, completions and the reference are made of
+//! it.
+
+use std::path::PathBuf;
+
+use clap::{Args, Parser, Subcommand, ValueEnum};
+use plimsoll_record::Objective;
+use plimsoll_units::{Bytes, Iops, Span};
+
+use crate::words::{BlockSizes, Percent, WorkingSet};
+
+/// Finds the load line of storage: how much a database may ask of it.
+#[derive(Debug, Parser)]
+#[command(name = "plimsoll", version, max_term_width = 100, propagate_version = true)]
+pub struct Cli {
+    /// What to do.
+    #[command(subcommand)]
+    pub command: Command,
+}
+
+/// The commands.
+#[derive(Debug, Subcommand)]
+pub enum Command {
+    /// Measure storage: its latency curve to saturation, its load line, and what limits it
+    #[command(after_help = MEASURE_EXAMPLES)]
+    Measure(Box<Measure>),
+    /// Run the same load against a model, in virtual time
+    #[command(after_help = SIMULATE_EXAMPLES)]
+    Simulate(Box<Simulate>),
+    /// Show kept runs, one or several over each other
+    Report(Report),
+    /// Say what changed between two runs, and whether the change is real
+    Compare(Compare),
+    /// List the runs that were kept
+    Runs,
+    /// List the presets, or show one as a file to start from
+    Presets {
+        /// The preset to show
+        name: Option<String>,
+    },
+    /// Print what is generated from the flags and the types: shell completions, man page, reference, file format
+    Generate {
+        /// What to print
+        #[arg(value_enum)]
+        what: Generated,
+    },
+}
+
+/// What can be generated.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Generated {
+    /// Completions for bash
+    Bash,
+    /// Completions for zsh
+    Zsh,
+    /// Completions for fish
+    Fish,
+    /// The man page
+    Man,
+    /// The reference of commands and flags, in Markdown
+    Reference,
+    /// The JSON Schema of run files
+    Schema,
+}
+
+const MEASURE_EXAMPLES: &str = "\
+Examples:
+  plimsoll measure /var/lib/postgresql            a file of its own in that directory, about 60 s
+  plimsoll measure . --objective 'p99<=1ms'       the load under which 99 % of operations answer in 1 ms
+  plimsoll measure /dev/nvme1n1                   a block device: only reads, nothing is written
+  plimsoll measure . --preset redo --html r.html  commits of a log writer, with a page to look at";
+
+const SIMULATE_EXAMPLES: &str = "\
+Examples:
+  plimsoll simulate 'limit(3000) then station(8, 80us, exponential)'
+  plimsoll simulate 'station(32, 100us, lognormal 0.5) then link(25us, 1200MB/s)' --reads 100";
+
+/// `plimsoll measure`
+#[derive(Debug, Args)]
+pub struct Measure {
+    /// A directory (a file is made in it and removed), a file, or a block device
+    pub path: PathBuf,
+    #[command(flatten)]
+    pub load: LoadArgs,
+    #[command(flatten)]
+    pub course: CourseArgs,
+    #[command(flatten)]
+    pub target: TargetArgs,
+    #[command(flatten)]
+    pub output: OutputArgs,
+}
+
+/// `plimsoll simulate`
+#[derive(Debug, Args)]
+pub struct Simulate {
+    /// Stages joined by `then`: limit(...), station(...), link(...), stall(...)
+    pub model: String,
+    /// Size of the space that the load addresses
+    #[arg(long, value_name = "SIZE", default_value = "64GiB")]
+    pub size: Bytes,
+    #[command(flatten)]
+    pub load: LoadArgs,
+    #[command(flatten)]
+    pub course: CourseArgs,
+    #[command(flatten)]
+    pub output: OutputArgs,
+}
+
+/// What is asked of the storage.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Load")]
+pub struct LoadArgs {
+    /// A load by name (oltp, redo, scan, backup, etcd, database) or a file like the one `plimsoll presets NAME` shows
+    #[arg(long, value_name = "NAME|FILE", default_value = "oltp")]
+    pub preset: String,
+    /// Block size, or sizes with shares: 8KiB, or 4KiB:30,16KiB:70
+    #[arg(short, long, value_name = "SIZE[:SHARE],...")]
+    pub block_size: Option<BlockSizes>,
+    /// Share of reads in percent
+    #[arg(short, long, value_name = "PERCENT")]
+    pub reads: Option<Percent>,
+    /// Where operations go: sequential, uniform, zipf:THETA, hot:OPERATIONS/SPACE in percent, such as hot:90/10
+    #[arg(short, long)]
+    pub pattern: Option<crate::words::PatternWord>,
+    /// Address only the first part of the space: a size, or a percentage
+    #[arg(short, long, value_name = "SIZE|PERCENT%")]
+    pub working_set: Option<WorkingSet>,
+    /// Make each write durable before it answers (O_DSYNC)
+    #[arg(long)]
+    pub durable: bool,
+    /// Flush (fdatasync) after every so many writes
+    #[arg(long, value_name = "WRITES")]
+    pub flush_every: Option<u32>,
+    /// Share of the written data that compresses away, in percent
+    #[arg(long, value_name = "PERCENT", default_value = "0")]
+    pub compressible: Percent,
+    /// What determines the random streams: the same seed gives the same operations
+    #[arg(long, default_value_t = 1)]
+    pub seed: u64,
+}
+
+/// How the measurement proceeds.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Course")]
+pub struct CourseArgs {
+    /// What the load line has to meet, such as 'p99<=1ms', 'mean<=500us' or 'read p99.9<=5ms'
+    #[arg(short, long)]
+    pub objective: Option<Objective>,
+    /// About 15 seconds: wide intervals
+    #[arg(long, conflicts_with_all = ["thorough", "duration"])]
+    pub quick: bool,
+    /// As long as tight intervals need, up to about 10 minutes
+    #[arg(long, conflicts_with = "duration")]
+    pub thorough: bool,
+    /// Measuring time in all, instead of a budget
+    #[arg(short, long, value_name = "TIME")]
+    pub duration: Option<Span>,
+    /// Time at the start of each point that is in no figure; more is cut where the run is still settling
+    #[arg(long, value_name = "TIME")]
+    pub warm_up: Option<Span>,
+    /// How often each point is measured
+    #[arg(long, value_name = "TIMES", default_value_t = 1)]
+    pub repetitions: u32,
+    /// Closed loads at these queue depths, and nothing else: 1,4,16
+    #[arg(long, value_name = "DEPTHS", value_delimiter = ',', conflicts_with = "rate")]
+    pub depth: Option<Vec<u32>>,
+    /// The deepest queue that is tried
+    #[arg(long, value_name = "DEPTH", conflicts_with_all = ["depth", "rate"])]
+    pub max_depth: Option<u32>,
+    /// Open loads at these arrival rates, and nothing else: 5000,10k
+    #[arg(long, value_name = "IOPS", value_delimiter = ',')]
+    pub rate: Option<Vec<Iops>>,
+    /// How open loads arrive
+    #[arg(long, value_enum, default_value_t = ArrivalWord::Poisson)]
+    pub arrival: ArrivalWord,
+    /// Loops that share the load, each on a thread of its own
+    #[arg(short, long, default_value_t = 1)]
+    pub threads: u32,
+}
+
+/// How open loads arrive.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum ArrivalWord {
+    /// Independently of each other, as many clients do
+    Poisson,
+    /// Evenly
+    Constant,
+}
+
+/// What is measured, and how it is reached.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Target")]
+pub struct TargetArgs {
+    /// Size of the file that is made in a directory; by default a quarter of the free space, at most 8 GiB
+    #[arg(long, value_name = "SIZE")]
+    pub size: Option<Bytes>,
+    /// Go through the page cache, to see what it does
+    #[arg(long)]
+    pub buffered: bool,
+    /// What issues the operations
+    #[arg(long, value_enum, default_value_t = EngineWord::Auto)]
+    pub engine: EngineWord,
+    /// Allow writing to this existing file or block device: the same path again. ITS DATA ARE LOST
+    #[arg(long, value_name = "PATH")]
+    pub destroy: Vec<PathBuf>,
+}
+
+/// What issues the operations.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum EngineWord {
+    /// `io_uring` where the kernel allows it, else threads
+    Auto,
+    /// An `io_uring` ring
+    #[value(name = "io_uring")]
+    IoUring,
+    /// Threads with pread and pwrite
+    Threads,
+}
+
+/// What becomes of the result.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Output")]
+pub struct OutputArgs {
+    /// Write the run as JSON (- for standard output)
+    #[arg(long, value_name = "FILE")]
+    pub json: Option<PathBuf>,
+    /// Write a page with pictures, complete in one file
+    #[arg(long, value_name = "FILE")]
+    pub html: Option<PathBuf>,
+    /// Write the figures as CSV (- for standard output)
+    #[arg(long, value_name = "FILE")]
+    pub csv: Option<PathBuf>,
+    /// Write the curve as a picture
+    #[arg(long, value_name = "FILE")]
+    pub svg: Option<PathBuf>,
+    /// Print no progress and no report
+    #[arg(short, long)]
+    pub quiet: bool,
+    /// Print without colours; the environment variable `NO_COLOR` does the same
+    #[arg(long)]
+    pub no_color: bool,
+}
+
+/// `plimsoll report`
+#[derive(Debug, Args)]
+pub struct Report {
+    /// Run files, or names that `plimsoll runs` lists; the last run when there are none
+    pub runs: Vec<PathBuf>,
+    #[command(flatten)]
+    pub output: OutputArgs,
+}
+
+/// `plimsoll compare`
+#[derive(Debug, Args)]
+pub struct Compare {
+    /// The run before
+    pub before: PathBuf,
+    /// The run after
+    pub after: PathBuf,
+    #[command(flatten)]
+    pub output: OutputArgs,
+}

@@ -1,0 +1,204 @@
+//! From counters and probes to findings: what makes the figures questionable.
+
+use plimsoll_device::ActivityDelta;
+use plimsoll_load::Pace;
+use plimsoll_record::{Bins, Curve, Device, Finding, Host, LoadLine, Run};
+use plimsoll_units::{Bytes, Kind, Span};
+
+/// A generator that reaches more than this share of its own ceiling is part of what was measured.
+const CEILING_SHARE: f64 = 0.5;
+/// Processors that are busier than this make operations wait for them.
+const BUSY_SHARE: f64 = 0.9;
+/// Share of processor time that a hypervisor may take unsaid.
+const STOLEN_SHARE: f64 = 0.02;
+/// A virtual disk that reads faster than this is answered by a cache: flash takes longer.
+const FLASH_READ: Span = Span::from_micros(50);
+/// A write and a flush that return faster than this never left a controller: flash with protected memory takes longer.
+const PROTECTED_COMMIT: Span = Span::from_micros(12);
+/// The same for a disk that has to turn.
+const ROTATING_COMMIT: Span = Span::from_millis(2);
+/// A generator whose own lateness is more than this share of the response times is part of what was measured.
+const LATE_SHARE: f64 = 0.25;
+/// Caches of devices and controllers hold about this much.
+const DEVICE_CACHE: Bytes = Bytes::gib(1);
+/// Processors that lose more than this share of their frequency change what is measured.
+const FREQUENCY_RATIO: f64 = 0.9;
+/// Zeroes that are faster by this factor were compressed.
+const COMPRESSION_RATIO: f64 = 1.3;
+
+/// What was seen besides the runs.
+#[derive(Debug, Default)]
+pub struct Evidence {
+    /// Counters of host and device over the course.
+    pub activity: ActivityDelta,
+    /// Operations per second of the loop alone.
+    pub ceiling: Option<f64>,
+    /// Median write and flush.
+    pub commit: Option<Span>,
+    /// Throughput of zeroes over incompressible data.
+    pub compression: Option<f64>,
+    /// Bytes that the load addresses.
+    pub data: Bytes,
+    /// Buffered I/O.
+    pub buffered: bool,
+}
+
+/// The findings about a whole curve, the gravest first.
+pub fn findings(curve: &Curve, evidence: &Evidence) -> Vec<Finding> {
+    let host = curve.host.clone().unwrap_or_default();
+    let device = curve.subject.device.clone().unwrap_or_default();
+    let mut found = Vec::new();
+    found.extend(generator(&curve.runs, evidence, curve.conditions.threads));
+    found.extend(page_cache(&curve.runs, evidence, &host));
+    found.extend(caches(&curve.runs, evidence, &host, &device));
+    found.extend(surroundings(&curve.runs, &evidence.activity));
+    found.extend(errors(&curve.runs));
+    found.extend(unfinished(curve));
+    found.sort_by_key(|finding| std::cmp::Reverse(finding.weight()));
+    found
+}
+
+fn generator(runs: &[Run], evidence: &Evidence, threads: u32) -> Vec<Finding> {
+    let Some(fastest) = runs.iter().max_by(|a, b| a.figures.iops.value.total_cmp(&b.figures.iops.value)) else {
+        return Vec::new();
+    };
+    let achieved = fastest.figures.iops.value;
+    if let Some(ceiling) = evidence.ceiling.filter(|ceiling| achieved > ceiling * CEILING_SHARE) {
+        return vec![Finding::GeneratorBound { achieved, ceiling }];
+    }
+    let busy = fastest.cpu.map(|cpu| {
+        let lasted: f64 = fastest.series.iter().map(|slice| slice.span.as_secs_f64()).sum();
+        (cpu.user + cpu.system).as_secs_f64() / lasted / f64::from(threads)
+    });
+    busy.filter(|busy| *busy > BUSY_SHARE)
+        .map(|busy| Finding::ProcessorBound { busy: busy.min(1.0) })
+        .into_iter()
+        .collect()
+}
+
+fn page_cache(runs: &[Run], evidence: &Evidence, host: &Host) -> Vec<Finding> {
+    if !evidence.buffered {
+        return Vec::new();
+    }
+    let read: u64 = runs
+        .iter()
+        .flat_map(|run| &run.series)
+        .flat_map(|slice| &slice.tally.0)
+        .filter(|counter| counter.kind == Kind::Read)
+        .map(|counter| counter.bytes)
+        .sum();
+    let share = evidence.activity.cached_share(Bytes::new(read)).filter(|share| *share > 0.05);
+    let mut found = vec![share.map_or(Finding::Buffered, |share| Finding::PageCacheAnswered { share })];
+    found.extend(
+        host.memory
+            .filter(|memory| evidence.data < *memory)
+            .map(|memory| Finding::SmallData { data: evidence.data, memory: Some(memory) }),
+    );
+    found
+}
+
+fn caches(runs: &[Run], evidence: &Evidence, host: &Host, device: &Device) -> Vec<Finding> {
+    let mut found = Vec::new();
+    if !evidence.buffered && evidence.data < DEVICE_CACHE {
+        found.push(Finding::SmallData { data: evidence.data, memory: None });
+    }
+    if let Some(ratio) = evidence.compression.filter(|ratio| *ratio > COMPRESSION_RATIO) {
+        found.push(Finding::CompressionSuspected { ratio });
+    }
+    // A virtual disk says that it rotates because nobody told it otherwise.
+    let rotates = device.rotational == Some(true) && host.virtualization.is_none();
+    let least = if rotates { ROTATING_COMMIT } else { PROTECTED_COMMIT };
+    if let Some(median) = evidence.commit.filter(|median| *median < least) {
+        found.push(Finding::FlushNotHonoured { median });
+    }
+    let median = lightest(runs).and_then(|run| reads(run).quantile(0.5));
+    if let Some(median) =
+        median.filter(|median| !evidence.buffered && host.virtualization.is_some() && *median < FLASH_READ)
+    {
+        found.push(Finding::HostCacheSuspected { median });
+    }
+    found
+}
+
+/// The run with the least load.
+fn lightest(runs: &[Run]) -> Option<&Run> {
+    let of = |run: &&Run| match run.offered {
+        Pace::Closed { depth } => f64::from(depth),
+        Pace::Open { .. } => f64::INFINITY,
+    };
+    runs.iter().min_by(|a, b| of(a).total_cmp(&of(b)))
+}
+
+fn reads(run: &Run) -> Bins {
+    run.total.response_where(|counter| counter.kind == Kind::Read)
+}
+
+fn surroundings(runs: &[Run], activity: &ActivityDelta) -> Vec<Finding> {
+    let mut found = Vec::new();
+    if let Some(share) = activity.stolen.filter(|share| *share > STOLEN_SHARE) {
+        found.push(Finding::StolenTime { share });
+    }
+    let tallies = || runs.iter().flat_map(|run| &run.series).map(|slice| &slice.tally);
+    let own: u64 = tallies().map(plimsoll_record::Tally::operations).sum();
+    let bytes: u64 = tallies().map(plimsoll_record::Tally::bytes).sum();
+    // Larger operations are split on their way, so that counting them would accuse others of our own.
+    let whole = bytes / own.max(1) <= 128 << 10;
+    let allowed = (own as f64 / activity.elapsed.as_secs_f64().max(1e-9) * 0.1).max(50.0);
+    if let Some(iops) = activity.others_iops(own).filter(|iops| whole && *iops > allowed) {
+        found.push(Finding::OtherLoad { iops });
+    }
+    let ratio = activity.frequency.map(|frequency| frequency.ratio);
+    if let Some(ratio) = ratio.filter(|ratio| *ratio < FREQUENCY_RATIO) {
+        found.push(Finding::FrequencyChanged { ratio });
+    }
+    if let Some((from, to)) = activity.clock_changed.clone() {
+        found.push(Finding::ClockChanged { from, to });
+    }
+    found
+}
+
+fn errors(runs: &[Run]) -> Option<Finding> {
+    let mut by_errno: Vec<(i32, u64)> = Vec::new();
+    let seen = runs.iter().flat_map(|run| &run.series).flat_map(|slice| &slice.tally.0).flat_map(|c| &c.errors);
+    for &(errno, count) in seen {
+        match by_errno.iter_mut().find(|(known, _)| *known == errno) {
+            Some((_, sum)) => *sum += count,
+            None => by_errno.push((errno, count)),
+        }
+    }
+    let count = by_errno.iter().map(|(_, count)| count).sum();
+    by_errno.iter().max_by_key(|(_, count)| *count).map(|&(errno, _)| Finding::Errors { count, errno })
+}
+
+/// Doubts about one run that its series does not show: the generator's own lateness.
+pub fn lateness(run: &Run) -> Option<Finding> {
+    let p99 = run.lateness.quantile(0.99)?;
+    let response_p99 = run.total.response().quantile(0.99)?;
+    let late = p99.as_secs_f64() > response_p99.as_secs_f64() * LATE_SHARE;
+    late.then_some(Finding::GeneratorLate { p99, response_p99 })
+}
+
+/// What the course could not find out.
+fn unfinished(curve: &Curve) -> Vec<Finding> {
+    let mut found = Vec::new();
+    let mut closed: Vec<(u32, f64)> = curve
+        .runs
+        .iter()
+        .filter_map(|run| match run.offered {
+            Pace::Closed { depth } => Some((depth, run.figures.iops.value)),
+            Pace::Open { .. } => None,
+        })
+        .collect();
+    closed.sort_by_key(|(depth, _)| *depth);
+    if let [.., (_, before), (depth, last)] = closed[..]
+        && last > before * 1.05
+    {
+        found.push(Finding::NotSaturated { depth });
+    }
+    if let Some(LoadLine::At { iops, .. }) = curve.load_line
+        && let Some(half_width) = iops.relative_half_width().filter(|half| *half > 0.1)
+    {
+        found.push(Finding::BudgetSpent { half_width });
+    }
+    found
+}

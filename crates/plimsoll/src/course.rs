@@ -1,0 +1,193 @@
+//! The course of a measurement: point after point as the sweep asks for them, watched, and ended when enough is known.
+
+use std::ops::ControlFlow;
+
+use plimsoll_analyse::{Point, Settle, Settled, Sweep, settle};
+use plimsoll_drive::{Fault, Onward};
+use plimsoll_load::StreamSpec;
+use plimsoll_record::{Ended, Run, Slice};
+use plimsoll_report::Progress;
+use plimsoll_units::{Instant, Span};
+
+use crate::checks::lateness;
+use crate::console::Console;
+use crate::plan::Plan;
+use crate::stand::{Sighting, Stand, Trial};
+
+/// The series is watched in slices of these lengths: short enough for batches, long enough to hold something.
+const SLICES: (Span, Span) = (Span::from_millis(20), Span::from_millis(500));
+/// An open load's backlog at the end of a point may take this long to be answered.
+const GRACE: Span = Span::from_millis(200);
+
+/// What came of a course.
+#[derive(Debug)]
+pub struct Travelled {
+    /// The runs, in the order in which they were made.
+    pub runs: Vec<Run>,
+    /// Why it ended.
+    pub ended: Ended,
+    /// The target's fault, if that ended it.
+    pub fault: Option<Fault>,
+    /// Time spent measuring, on the target's line.
+    pub spent: Span,
+}
+
+/// Follows the plan on a stand until the sweep has enough, the user stops it, or the target fails. `stages` names the
+/// stages of a model.
+pub fn follow(
+    plan: &Plan,
+    streams: &[StreamSpec],
+    stages: &[String],
+    stand: &mut dyn Stand,
+    console: &mut Console,
+) -> Travelled {
+    let mut sweep = Sweep::new(plan.sweep.clone());
+    let mut travelled = Travelled { runs: Vec::new(), ended: Ended::Complete, fault: None, spent: Span::ZERO };
+    while let Some(point) = sweep.next(&travelled.runs, travelled.spent) {
+        let point = Point { warm_up: point.warm_up.max(plan.warm_up), ..point };
+        let seed = plan.seed.wrapping_add(travelled.runs.len() as u64);
+        let mut step = Step { sweep: &sweep, point: &point, before: travelled.spent, next_check: 0 };
+        match step.take(streams, seed, stand, console) {
+            Ok(sighting) => {
+                travelled.spent += length(&sighting.seen.series);
+                let run = run_of(&sweep, &point, sighting, stages);
+                if run.total.operations() + run.total.errors() > 0 {
+                    console.point_done(&run);
+                    travelled.runs.push(run);
+                }
+            }
+            Err(fault) => {
+                travelled.ended = Ended::Failed;
+                travelled.fault = Some(fault);
+                break;
+            }
+        }
+        if console.interrupted() {
+            travelled.ended = Ended::Interrupted;
+            break;
+        }
+    }
+    console.clear();
+    travelled
+}
+
+/// One point on its way.
+struct Step<'a> {
+    sweep: &'a Sweep,
+    point: &'a Point,
+    before: Span,
+    /// Number of slices at which it is asked again whether enough is known.
+    next_check: usize,
+}
+
+impl Step<'_> {
+    fn take(
+        &mut self,
+        streams: &[StreamSpec],
+        seed: u64,
+        stand: &mut dyn Stand,
+        console: &mut Console,
+    ) -> Result<Sighting, Fault> {
+        let mut paced = streams.to_vec();
+        paced[0].pace = self.point.pace;
+        let lasts = self.point.warm_up + self.point.most;
+        let slice = (self.point.least / 40).clamp(SLICES.0, SLICES.1);
+        let trial = Trial { streams: &paced, lasts, slice, seed };
+        stand.offer(&trial, &mut |series| self.watch(series, lasts, console))
+    }
+
+    fn watch(&mut self, series: &[Slice], lasts: Span, console: &mut Console) -> Onward {
+        let elapsed = length(series);
+        console.show(|| self.progress(series, elapsed));
+        if console.interrupted() || elapsed >= lasts + GRACE {
+            return ControlFlow::Break(());
+        }
+        if elapsed < self.point.warm_up + self.point.least || series.len() < self.next_check {
+            return ControlFlow::Continue(());
+        }
+        // Asked a twentieth later each time: analysing a long series at every slice would take longer than the slice.
+        self.next_check = series.len() + (series.len() / 20).max(5);
+        let settled = settled(self.sweep, self.point, series, 0, Span::MAX);
+        if self.sweep.is_enough(self.point, settled.span, &settled.figures) {
+            return ControlFlow::Break(());
+        }
+        ControlFlow::Continue(())
+    }
+
+    fn progress(&self, series: &[Slice], elapsed: Span) -> Progress<'static> {
+        let recent = &series[series.len().saturating_sub(20)..];
+        let mut response = plimsoll_record::Bins::default();
+        for slice in recent {
+            response.merge(&slice.tally.response());
+        }
+        let operations: u64 = recent.iter().map(|slice| slice.tally.operations()).sum();
+        let span: f64 = recent.iter().map(|slice| slice.span.as_secs_f64()).sum();
+        let spent = self.before + elapsed;
+        let done = self.sweep.share_done(spent);
+        let left = if done > 0.01 { spent.as_secs_f64() * (1.0 - done) / done } else { 0.0 };
+        Progress {
+            phase: self.point.purpose.name(),
+            point: plimsoll_report::words::pace(&self.point.pace),
+            iops: if span > 0.0 { operations as f64 / span } else { 0.0 },
+            p99: response.quantile(0.99),
+            done,
+            left: Span::from_secs_f64(left),
+        }
+    }
+}
+
+fn settled(sweep: &Sweep, point: &Point, series: &[Slice], unserved: u64, offered_span: Span) -> Settled {
+    let options = Settle {
+        least_warm_up: point.warm_up,
+        offered_span,
+        objective: sweep.objective(),
+        offered: point.pace,
+        unserved,
+    };
+    settle(series, &options)
+}
+
+fn run_of(sweep: &Sweep, point: &Point, sighting: Sighting, stages: &[String]) -> Run {
+    let Sighting { seen, cpu } = sighting;
+    // A run that was ended early stopped offering when its last slice, in which the rest came back, began.
+    let last_began = seen.series.last().map_or(Span::ZERO, |slice| slice.start.since(Instant::ZERO));
+    let offered_span = last_began.min(point.warm_up + point.most);
+    let settled = settled(sweep, point, &seen.series, seen.unserved, offered_span);
+    let answered: u64 = seen.bound_by.iter().sum();
+    let shares = seen.bound_by.iter().zip(stages).filter(|(count, _)| **count > 0);
+    let mut run = Run {
+        offered: point.pace,
+        warm_up: settled.warm_up,
+        span: settled.span,
+        total: settled.total,
+        unserved: seen.unserved,
+        lateness: seen.lateness,
+        series: by_the_second(&seen.series),
+        cpu,
+        bound_by: shares.map(|(count, name)| (name.clone(), *count as f64 / answered as f64)).collect(),
+        figures: settled.figures,
+        findings: settled.findings,
+    };
+    run.findings.extend(lateness(&run));
+    run
+}
+
+fn length(series: &[Slice]) -> Span {
+    series.iter().fold(Span::ZERO, |sum, slice| sum + slice.span)
+}
+
+/// The series as it is kept: in slices of a second; of half a second where the run is shorter than five.
+fn by_the_second(series: &[Slice]) -> Vec<Slice> {
+    let unit = if length(series) < Span::from_secs(5) { Span::from_millis(500) } else { Span::from_secs(1) };
+    let mut kept: Vec<Slice> = Vec::new();
+    for slice in series {
+        match kept.last_mut().filter(|last| last.span < unit) {
+            Some(last) => {
+                last.tally.merge(&slice.tally);
+                last.span += slice.span;
+            }
+            None => kept.push(slice.clone()),
+        }
+    }
+    kept
+}

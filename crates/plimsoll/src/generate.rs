@@ -1,0 +1,116 @@
+//! What is generated from the flag table and the types: it cannot say anything else than they do.
+
+use std::fmt::Write;
+
+use clap::{Arg, Command, CommandFactory};
+use clap_complete::Shell;
+use plimsoll_record::Curve;
+
+use crate::args::{Cli, Generated};
+
+/// The text of what was asked for.
+pub fn generated(what: Generated) -> Vec<u8> {
+    match what {
+        Generated::Bash => completions(Shell::Bash),
+        Generated::Zsh => completions(Shell::Zsh),
+        Generated::Fish => completions(Shell::Fish),
+        Generated::Man => manual(),
+        Generated::Reference => reference().into_bytes(),
+        Generated::Schema => schema(),
+    }
+}
+
+fn completions(shell: Shell) -> Vec<u8> {
+    let mut text = Vec::new();
+    clap_complete::generate(shell, &mut Cli::command(), "plimsoll", &mut text);
+    text
+}
+
+/// One page for all commands: the whole, then each.
+fn manual() -> Vec<u8> {
+    let mut command = Cli::command();
+    command.build();
+    let mut text = Vec::new();
+    clap_mangen::Man::new(command.clone()).render(&mut text).expect("writing to memory does not fail");
+    for sub in command.get_subcommands().filter(|sub| sub.get_name() != "help") {
+        let page = clap_mangen::Man::new(sub.clone());
+        let heading = format!("\n.SH \"PLIMSOLL {}\"\n", sub.get_name().to_uppercase());
+        text.extend_from_slice(heading.as_bytes());
+        page.render_description_section(&mut text).expect("writing to memory does not fail");
+        page.render_options_section(&mut text).expect("writing to memory does not fail");
+    }
+    text
+}
+
+fn schema() -> Vec<u8> {
+    let mut text = serde_json::to_vec_pretty(&schemars::schema_for!(Curve)).expect("a schema is a JSON value");
+    text.push(b'\n');
+    text
+}
+
+fn reference() -> String {
+    let mut command = Cli::command();
+    command.build();
+    let mut text = String::from(
+        "# Reference\n\nEvery command and flag. Generated: `plimsoll generate reference`.\n\nExit codes: 0 done; 1 tried and failed; 2 asked for what cannot be, nothing was written; 130 stopped by the user, what was measured is kept.\n\nEnvironment: `PLIMSOLL_RUNS` names the folder of kept runs; `NO_COLOR` turns colours off.\n",
+    );
+    for sub in command.get_subcommands().filter(|sub| sub.get_name() != "help") {
+        section(&mut text, sub);
+    }
+    text
+}
+
+fn section(text: &mut String, command: &Command) {
+    let usage = command.clone().render_usage().to_string();
+    let usage = usage.trim_start_matches("Usage: ");
+    let about = command.get_about().map(ToString::to_string).unwrap_or_default();
+    put(text, format_args!("\n## plimsoll {}\n\n{about}.\n\n```text\n{usage}\n```\n", command.get_name()));
+    let mut headings: Vec<&str> = Vec::new();
+    for argument in command.get_arguments() {
+        let heading = argument.get_help_heading().unwrap_or("");
+        if !headings.contains(&heading) {
+            headings.push(heading);
+        }
+    }
+    for heading in headings {
+        let shown: Vec<&Arg> = command
+            .get_arguments()
+            .filter(|argument| argument.get_help_heading().unwrap_or("") == heading)
+            .filter(|argument| !matches!(argument.get_id().as_str(), "help" | "version"))
+            .collect();
+        if shown.is_empty() {
+            continue;
+        }
+        if !heading.is_empty() {
+            put(text, format_args!("\n### {heading}: plimsoll {}\n", command.get_name()));
+        }
+        put(text, format_args!("\n| argument | meaning |\n|---|---|\n"));
+        for argument in shown {
+            row(text, argument);
+        }
+    }
+    if let Some(examples) = command.get_after_help() {
+        put(text, format_args!("\n```text\n{examples}\n```\n"));
+    }
+}
+
+fn row(text: &mut String, argument: &Arg) {
+    let short = argument.get_short().map(|letter| format!("-{letter}, ")).unwrap_or_default();
+    let written = format!("{short}{argument}").replace('|', "\\|");
+    let mut meaning = argument.get_help().map(ToString::to_string).unwrap_or_default();
+    let values = argument.get_possible_values();
+    if !values.is_empty() && argument.get_action().takes_values() {
+        let names: Vec<String> = values.iter().map(|value| format!("`{}`", value.get_name())).collect();
+        put(&mut meaning, format_args!(": {}", names.join(", ")));
+    }
+    if let [default] = argument.get_default_values()
+        && argument.get_action().takes_values()
+    {
+        put(&mut meaning, format_args!(" (default: `{}`)", default.to_string_lossy()));
+    }
+    put(text, format_args!("| `{written}` | {} |\n", meaning.replace('|', "\\|")));
+}
+
+fn put(text: &mut String, arguments: std::fmt::Arguments<'_>) {
+    text.write_fmt(arguments).expect("writing to a string does not fail");
+}

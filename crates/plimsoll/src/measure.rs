@@ -1,0 +1,263 @@
+//! `plimsoll measure`: from a path to a curve.
+
+use std::fmt::Display;
+use std::fs::File;
+use std::path::Path;
+
+use plimsoll_device::{
+    Access, Caching, Claim, Direct, Engine, Opened, Subject, SubjectKind, Watch, claim, classify, describe_disk,
+    describe_host,
+};
+use plimsoll_record::{Conditions, Curve, Ended, FORMAT, Finding, Source};
+use plimsoll_units::{Bytes, Span};
+
+use crate::args::{EngineWord, Measure};
+use crate::checks::{self, Evidence};
+use crate::console::Console;
+use crate::course::{Travelled, follow};
+use crate::output::{Outputs, finish};
+use crate::plan::Plan;
+use crate::probe;
+use crate::stand::Storage;
+use crate::trouble::Trouble;
+
+/// Space that is left to others on the filesystem of a file of our own.
+const SPARE: Bytes = Bytes::mib(256);
+/// A file of our own is at least this large.
+const LEAST_FILE: Bytes = Bytes::mib(16);
+
+/// Measures the path.
+pub fn run(args: &Measure) -> Result<(), Trouble> {
+    let plan = Plan::new(&args.load, &args.course)?;
+    let outputs = Outputs::new(&args.output)?;
+    let subject = classify(&args.path).map_err(usage)?;
+    let mut prepared = Site::prepare(args, plan, subject)?;
+    let mut console = Console::new(args.output.quiet).map_err(|error| Trouble::Failed(error.into()))?;
+    let curve = prepared.measure(args, &mut console)?;
+    finish(curve, &outputs)
+}
+
+fn usage(error: impl Display) -> Trouble {
+    Trouble::usage(error.to_string())
+}
+
+/// Where it is measured: all that has to be in order before the first operation.
+struct Site {
+    plan: Plan,
+    subject: Subject,
+    storage: Storage,
+    caching: Caching,
+    size: Bytes,
+    findings: Vec<Finding>,
+    /// Keeps others from a device or file that is written to.
+    _claim: Option<Claim>,
+}
+
+impl Site {
+    fn prepare(args: &Measure, plan: Plan, subject: Subject) -> Result<Self, Trouble> {
+        let mut findings = Vec::new();
+        let engine = engine(args.target.engine, &mut findings)?;
+        let wanted = if args.target.buffered || plan.buffered { Caching::Buffered } else { Caching::Direct };
+        let (plan, opened, size, claim) = match subject.kind {
+            SubjectKind::Directory => {
+                if let Some(path) = args.target.destroy.first() {
+                    return Err(Trouble::usage(format!(
+                        "--destroy {}: in a directory plimsoll writes to a file of its own only: leave out --destroy",
+                        path.display()
+                    )));
+                }
+                let size = scratch_size(args, &plan, &subject)?;
+                let made = plimsoll_device::scratch(&args.path, size, wanted);
+                (plan, made.map_err(|error| cannot_make(&args.path, size, &error))?, size, None)
+            }
+            SubjectKind::File | SubjectKind::BlockDevice => {
+                let (plan, claim) = permitted(args, plan, &mut findings)?;
+                let access = if claim.is_some() { Access::Write } else { Access::Read };
+                let size = size_of_existing(args, &subject)?;
+                let opened = plimsoll_device::open(&args.path, access, wanted);
+                (plan, opened.map_err(|error| usage(format!("{}: {error}", args.path.display())))?, size, claim)
+            }
+        };
+        let Opened { file, caching } = opened;
+        if let Some(claim) = &claim
+            && !claim.covers(&File::from(file.try_clone().map_err(usage)?)).map_err(usage)?
+        {
+            return Err(Trouble::usage(format!(
+                "{}: it was replaced while it was examined: try again",
+                args.path.display()
+            )));
+        }
+        if caching != wanted {
+            findings.push(Finding::DirectRefused);
+        }
+        let storage = Storage { file, engine, threads: args.course.threads, compressible: plan.compressible };
+        let prepared = Self { plan, subject, storage, caching, size, findings, _claim: claim };
+        prepared.plan.place(prepared.size, prepared.grid())?;
+        Ok(prepared)
+    }
+
+    /// What operations have to be aligned to.
+    fn grid(&self) -> Bytes {
+        let direct = Direct::of(&self.storage.file).unwrap_or(self.subject.direct);
+        match (self.caching, direct.alignment()) {
+            (Caching::Direct, Some(alignment)) => Bytes::new(u64::from(alignment.offset.max(1))),
+            (Caching::Direct, None) => Bytes::new(512),
+            (Caching::Buffered, _) => Bytes::new(1),
+        }
+    }
+
+    fn measure(&mut self, args: &Measure, console: &mut Console) -> Result<Curve, Trouble> {
+        let started = jiff::Timestamp::now();
+        let clock = plimsoll_device::Clock::start();
+        let failed = |fault| Trouble::Failed(anyhow::Error::new(fault));
+        let mut evidence = Evidence { buffered: self.caching == Caching::Buffered, ..Evidence::default() };
+        evidence.ceiling = probe::ceiling(self.storage.engine, 64, self.storage.threads);
+        if self.subject.kind == SubjectKind::Directory {
+            let filling = self.plan.effort.filling;
+            self.size = probe::fill(&mut self.storage, self.size, filling, self.plan.seed, console).map_err(failed)?;
+            if console.interrupted() {
+                return Err(Trouble::Interrupted);
+            }
+            evidence.commit = probe::commit(&mut self.storage, self.size).map_err(failed)?;
+            if !args.course.quick && !evidence.buffered {
+                evidence.compression = probe::compression(&mut self.storage, self.size).map_err(failed)?;
+            }
+        }
+        let streams = self.plan.place(self.size, self.grid())?;
+        evidence.data =
+            streams.iter().fold(Bytes::ZERO, |sum, stream| Bytes::new(sum.get() + stream.region.length.get()));
+        let watch = Watch::new(&self.subject);
+        let before = watch.snapshot();
+        let travelled = follow(&self.plan, &streams, &[], &mut self.storage, console);
+        evidence.activity = watch.snapshot().since(&before);
+        let conditions = Conditions {
+            streams,
+            threads: self.storage.threads,
+            direct: self.caching == Caching::Direct,
+            compressible: self.plan.compressible,
+            seed: self.plan.seed,
+            objective: self.plan.objective(),
+        };
+        let wall = clock.now().since(plimsoll_units::Instant::ZERO);
+        let mut curve = self.curve(travelled, conditions, wall)?;
+        curve.started = Some(started.to_string());
+        curve.findings.extend(checks::findings(&curve, &evidence));
+        Ok(curve)
+    }
+
+    fn curve(&self, travelled: Travelled, conditions: Conditions, wall: Span) -> Result<Curve, Trouble> {
+        let Travelled { runs, ended, fault, .. } = travelled;
+        if runs.is_empty() {
+            return Err(match (fault, ended) {
+                (Some(fault), _) => Trouble::Failed(anyhow::Error::new(fault)),
+                (None, Ended::Interrupted) => Trouble::Interrupted,
+                _ => Trouble::Failed(anyhow::anyhow!("nothing completed in the time given: give a longer --duration")),
+            });
+        }
+        Ok(Curve {
+            format: FORMAT.into(),
+            made_by: crate::MADE_BY.into(),
+            started: None,
+            wall,
+            command: std::env::args().collect(),
+            ended,
+            source: Source::Measured { engine: self.storage.engine.to_string() },
+            subject: plimsoll_record::Subject {
+                // A dot says little in a report that is read elsewhere.
+                name: self
+                    .subject
+                    .path
+                    .canonicalize()
+                    .unwrap_or_else(|_| self.subject.path.clone())
+                    .display()
+                    .to_string(),
+                kind: self.subject.kind.name().into(),
+                size: self.size,
+                device: Some(describe_disk(&self.subject)),
+            },
+            host: Some(describe_host()),
+            conditions,
+            runs,
+            knee: None,
+            load_line: None,
+            findings: self.findings.clone(),
+        })
+    }
+}
+
+fn engine(wanted: EngineWord, findings: &mut Vec<Finding>) -> Result<Engine, Trouble> {
+    match wanted {
+        EngineWord::Threads => Ok(Engine::Threads),
+        EngineWord::IoUring => match Engine::Ring.refused() {
+            None => Ok(Engine::Ring),
+            Some(reason) => Err(Trouble::usage(format!(
+                "io_uring cannot be used here ({reason}): leave out --engine, or allow it (kernel.io_uring_disabled=0, seccomp profile)"
+            ))),
+        },
+        EngineWord::Auto => Ok(match Engine::Ring.refused() {
+            None => Engine::Ring,
+            Some(reason) => {
+                findings.push(Finding::RingRefused { reason });
+                Engine::Threads
+            }
+        }),
+    }
+}
+
+/// What may be done to an existing file or device: everything when it was named for destruction and nothing speaks
+/// against it, else reading.
+fn permitted(args: &Measure, plan: Plan, findings: &mut Vec<Finding>) -> Result<(Plan, Option<Claim>), Trouble> {
+    if !args.target.destroy.is_empty() {
+        let claim = claim(&args.path, &args.target.destroy).map_err(usage)?;
+        return Ok((plan, Some(claim)));
+    }
+    if !plan.writes() {
+        return Ok((plan, None));
+    }
+    let asked_for = args.load.reads.is_some() || args.load.preset != "oltp" || args.load.durable;
+    if asked_for {
+        let path = args.path.display();
+        return Err(Trouble::usage(format!(
+            "{path}: this load writes, and its data would be lost: add --destroy {path} if they may be, or --reads 100"
+        )));
+    }
+    findings.push(Finding::ReadOnly);
+    Ok((plan.reading(), None))
+}
+
+/// How large a file of our own may be.
+fn scratch_size(args: &Measure, plan: &Plan, subject: &Subject) -> Result<Bytes, Trouble> {
+    let available = subject.available.unwrap_or_default();
+    let path = args.path.display();
+    if let Some(size) = args.target.size {
+        if size.get() + SPARE.get() > available.get() {
+            return Err(Trouble::usage(format!(
+                "{path}: {available} are free, and --size {size} would leave less than {SPARE}: give a smaller --size"
+            )));
+        }
+        return Ok(size);
+    }
+    let least = LEAST_FILE.max(plan.largest());
+    let size = Bytes::new(available.get() / 4).min(plan.effort.largest_file).round_down(Bytes::mib(1));
+    if size < least {
+        return Err(Trouble::usage(format!(
+            "{path}: only {available} are free, too little for a file to measure on: free some space, or give another path"
+        )));
+    }
+    Ok(size)
+}
+
+fn size_of_existing(args: &Measure, subject: &Subject) -> Result<Bytes, Trouble> {
+    match args.target.size {
+        Some(size) if size > subject.size => Err(Trouble::usage(format!(
+            "{}: it has {}, and --size asks for {size}: give a smaller --size, or none",
+            args.path.display(),
+            subject.size
+        ))),
+        size => Ok(size.unwrap_or(subject.size)),
+    }
+}
+
+fn cannot_make(directory: &Path, size: Bytes, error: &std::io::Error) -> Trouble {
+    usage(format!("{}: a file of {size} cannot be made there: {error}", directory.display()))
+}

@@ -1,0 +1,158 @@
+//! What becomes of a curve: judged, kept, written where the user wants it, and shown.
+
+use std::io::{IsTerminal, Write};
+use std::path::{Path, PathBuf};
+
+use anyhow::Context;
+use plimsoll_analyse::{chosen_objective, knee, ladder, load_line};
+use plimsoll_load::Pace;
+use plimsoll_record::{Curve, Ended, Run};
+use plimsoll_report::{Charset, Color, Sheet, TextStyle};
+
+use crate::args::OutputArgs;
+use crate::store;
+use crate::trouble::Trouble;
+
+/// Where results go: found to be writable before anything is measured.
+#[derive(Debug)]
+pub struct Outputs {
+    json: Option<PathBuf>,
+    html: Option<PathBuf>,
+    csv: Option<PathBuf>,
+    svg: Option<PathBuf>,
+    quiet: bool,
+    style: TextStyle,
+}
+
+impl Outputs {
+    /// Checks that every file can be written.
+    pub fn new(args: &OutputArgs) -> Result<Self, Trouble> {
+        for path in [&args.json, &args.html, &args.csv, &args.svg].into_iter().flatten() {
+            if !is_standard_output(path) {
+                store::check_writable(path)?;
+            }
+        }
+        let (json, html, csv, svg) = (args.json.clone(), args.html.clone(), args.csv.clone(), args.svg.clone());
+        Ok(Self { json, html, csv, svg, quiet: args.quiet, style: style(args.no_color) })
+    }
+
+    /// How text looks where it is shown.
+    pub const fn style(&self) -> &TextStyle {
+        &self.style
+    }
+
+    /// True when standard output is taken by a file format.
+    fn stdout_is_taken(&self) -> bool {
+        [&self.json, &self.html, &self.csv, &self.svg].into_iter().flatten().any(|path| is_standard_output(path))
+    }
+
+    /// Writes curves in every format that was asked for. JSON takes one curve.
+    pub fn write(&self, curves: &[Curve]) -> Result<(), Trouble> {
+        if let Some(path) = &self.json {
+            let [curve] = curves else {
+                return Err(Trouble::usage("--json takes one run: the run files are JSON already"));
+            };
+            put(path, &curve.to_json())?;
+        }
+        if let Some(path) = &self.csv {
+            let [curve] = curves else {
+                return Err(Trouble::usage("--csv takes one run: give them one by one"));
+            };
+            put(path, plimsoll_report::csv(curve).as_bytes())?;
+        }
+        if let Some(path) = &self.html {
+            let ladders: Vec<_> = curves.iter().map(|curve| ladder(&curve.runs)).collect();
+            let sheets: Vec<_> = curves.iter().zip(&ladders).map(|(curve, ladder)| Sheet { curve, ladder }).collect();
+            put(path, plimsoll_report::html_of(&sheets).as_bytes())?;
+        }
+        if let Some(path) = &self.svg {
+            let curves: Vec<&Curve> = curves.iter().collect();
+            put(path, plimsoll_report::svg(&curves).as_bytes())?;
+        }
+        Ok(())
+    }
+
+    /// Prints text for people, unless they asked for silence or standard output is taken.
+    pub fn print(&self, text: &str) -> Result<(), Trouble> {
+        if self.quiet || self.stdout_is_taken() { Ok(()) } else { print(text.as_bytes()) }
+    }
+
+    /// Prints a curve as a person reads it.
+    pub fn show(&self, curve: &Curve) -> Result<(), Trouble> {
+        self.print(&plimsoll_report::text(curve, &self.style))?;
+        let lines = ladder(&curve.runs);
+        if lines.len() > 1 { self.print(&plimsoll_report::ladder(&lines, &self.style)) } else { Ok(()) }
+    }
+}
+
+/// Judges a fresh curve, keeps it if it was measured, writes and shows it.
+pub fn finish(mut curve: Curve, outputs: &Outputs) -> Result<(), Trouble> {
+    judge(&mut curve);
+    let kept = if curve.started.is_some() { Some(store::keep(&curve)) } else { None };
+    let ended = curve.ended;
+    outputs.show(&curve)?;
+    outputs.write(std::slice::from_ref(&curve))?;
+    match kept {
+        // What could not be kept was shown and written all the same.
+        Some(Err(error)) => outputs.print(&format!("The run was not kept: {error:#}\n"))?,
+        Some(Ok(path)) => outputs.print(&format!(
+            "Kept as {}\nA page with pictures: plimsoll report --html report.html\n",
+            path.display()
+        ))?,
+        None => {}
+    }
+    match ended {
+        Ended::Complete => Ok(()),
+        Ended::Interrupted => Err(Trouble::Interrupted),
+        Ended::Failed => {
+            Err(Trouble::Failed(anyhow::anyhow!("the target failed in the middle: the figures are those until then")))
+        }
+    }
+}
+
+/// Orders the runs by what was offered, and works out the knee and the load line.
+pub fn judge(curve: &mut Curve) {
+    curve.runs.sort_by(|a, b| offered(a).total_cmp(&offered(b)));
+    curve.knee = knee(&curve.runs);
+    let objective = curve.conditions.objective.or_else(|| chosen_objective(&curve.runs));
+    curve.load_line = objective.and_then(|objective| load_line(&curve.runs, objective));
+}
+
+/// Closed loads by depth, then open loads by rate.
+fn offered(run: &Run) -> f64 {
+    match run.offered {
+        Pace::Closed { depth } => f64::from(depth) - 1e18,
+        Pace::Open { rate, .. } => rate.as_f64(),
+    }
+}
+
+fn is_standard_output(path: &Path) -> bool {
+    path.as_os_str() == "-"
+}
+
+fn put(path: &Path, bytes: &[u8]) -> Result<(), Trouble> {
+    if is_standard_output(path) { print(bytes) } else { Ok(store::write_whole(path, bytes)?) }
+}
+
+/// Writes to standard output; a reader that went away, as `head` does, is no failure.
+pub fn print(bytes: &[u8]) -> Result<(), Trouble> {
+    let mut out = std::io::stdout().lock();
+    match out.write_all(bytes).and_then(|()| out.flush()) {
+        Err(error) if error.kind() == std::io::ErrorKind::BrokenPipe => Ok(()),
+        written => Ok(written.context("writing to standard output")?),
+    }
+}
+
+fn style(no_color: bool) -> TextStyle {
+    let terminal = std::io::stdout().is_terminal();
+    let unwanted = no_color || std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty());
+    let locale =
+        ["LC_ALL", "LC_CTYPE", "LANG"].iter().find_map(|name| std::env::var(name).ok().filter(|v| !v.is_empty()));
+    let utf8 = locale.is_none_or(|locale| locale.to_ascii_lowercase().replace('-', "").contains("utf8"));
+    let columns = std::env::var("COLUMNS").ok().and_then(|columns| columns.parse().ok());
+    TextStyle {
+        color: if terminal && !unwanted { Color::Ansi } else { Color::Plain },
+        width: columns.unwrap_or(100).clamp(60, 160),
+        unicode: if utf8 { Charset::Unicode } else { Charset::Ascii },
+    }
+}

@@ -1,0 +1,270 @@
+//! From flags to a plan. Pure: what is asked is checked against itself here, and against the storage once that is
+//! known.
+
+use plimsoll_analyse::{Precision, SweepPlan};
+use plimsoll_load::{Arrival, Pace, Pattern, Region, StreamSpec};
+use plimsoll_record::Objective;
+use plimsoll_units::{Bytes, Span};
+
+use crate::args::{ArrivalWord, CourseArgs, LoadArgs};
+use crate::preset::{Preset, Template};
+use crate::trouble::Trouble;
+use crate::words::{BlockSizes, PatternWord, Percent, WorkingSet};
+
+/// Slots for an open load: so many operations may be in flight before arrivals wait in the generator.
+const OPEN_SLOTS: u64 = 1024;
+/// Memory for the buffers of one loop.
+const BUFFER_MEMORY: u64 = 64 << 20;
+
+/// What will be done, whatever it is done to.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Plan {
+    /// The streams, not yet placed.
+    pub templates: Vec<Template>,
+    /// The part of the space that they address.
+    pub working_set: Option<WorkingSet>,
+    /// Share of the written data that compresses away, 0 to 1.
+    pub compressible: f64,
+    /// What determines the random streams.
+    pub seed: u64,
+    /// Loops that share the load.
+    pub threads: u32,
+    /// Through the page cache, because the preset is about that.
+    pub buffered: bool,
+    /// Each point warms up for at least this long.
+    pub warm_up: Span,
+    /// The course of the measurement.
+    pub sweep: SweepPlan,
+    /// How much time the whole may take.
+    pub effort: Effort,
+}
+
+/// How much time a measurement may take.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Effort {
+    /// For measuring.
+    pub measuring: Span,
+    /// For filling a file of our own.
+    pub filling: Span,
+    /// The largest file of our own.
+    pub largest_file: Bytes,
+    /// The shortest point, and the longest.
+    pub point: (Span, Span),
+    /// How well a point has to be known.
+    pub precision: Precision,
+}
+
+impl Effort {
+    fn of(course: &CourseArgs) -> Self {
+        let rough = Precision { iops: 0.05, mean: 0.10, quantile: 0.20 };
+        let usual = Precision::default();
+        let fine = Precision { iops: 0.01, mean: 0.02, quantile: 0.05 };
+        let effort = |measuring_s, filling_s, gib, least_ms, most_s, precision| Self {
+            measuring: Span::from_secs(measuring_s),
+            filling: Span::from_secs(filling_s),
+            largest_file: Bytes::gib(gib),
+            point: (Span::from_millis(least_ms), Span::from_secs(most_s)),
+            precision,
+        };
+        match (course.quick, course.thorough, course.duration) {
+            (true, ..) => effort(10, 3, 2, 500, 1, rough),
+            (_, true, _) => effort(520, 60, 32, 6_000, 60, fine),
+            (_, _, Some(measuring)) => {
+                let point = ((measuring / 40).max(Span::from_millis(200)), measuring / 4);
+                Self { measuring, point, ..effort(0, 12, 8, 0, 0, usual) }
+            }
+            _ => effort(44, 10, 8, 1_000, 5, usual),
+        }
+    }
+}
+
+impl Plan {
+    /// Checks the flags against each other and the preset.
+    pub fn new(load: &LoadArgs, course: &CourseArgs) -> Result<Self, Trouble> {
+        let preset = Preset::find(&load.preset)?;
+        check_course(course, &preset)?;
+        let mut templates = preset.streams;
+        override_first(&mut templates[0], load)?;
+        let effort = Effort::of(course);
+        let fixed = course.depth.clone().or_else(|| preset.depths.filter(|_| course.rate.is_none()));
+        let repetitions = course.repetitions;
+        let points = fixed.as_ref().map(Vec::len).or(course.rate.as_ref().map(Vec::len));
+        let (mut least, mut most) = effort.point;
+        if let Some(points) = points {
+            // Named points share the time among themselves.
+            most = effort.measuring / (points as u64 * u64::from(repetitions)).max(1);
+            least = if course.duration.is_some() { most } else { least.min(most) };
+        }
+        let sweep = SweepPlan {
+            budget: effort.measuring,
+            depths: fixed,
+            max_depth: course.max_depth.or(preset.max_depth).unwrap_or(256),
+            rates: course.rate.clone(),
+            arrival: match course.arrival {
+                ArrivalWord::Poisson => Arrival::Poisson,
+                ArrivalWord::Constant => Arrival::Constant,
+            },
+            objective: course.objective.or(preset.objective),
+            precision: effort.precision,
+            repetitions,
+            least_point: least,
+            most_point: most,
+        };
+        let Percent(compressible) = load.compressible;
+        Ok(Self {
+            templates,
+            working_set: load.working_set,
+            compressible,
+            seed: load.seed,
+            threads: course.threads,
+            buffered: preset.buffered,
+            warm_up: course.warm_up.unwrap_or_default(),
+            sweep,
+            effort,
+        })
+    }
+
+    /// What the load line has to meet, if that was said.
+    pub const fn objective(&self) -> Option<Objective> {
+        self.sweep.objective
+    }
+
+    /// True when some operations change the storage.
+    pub fn writes(&self) -> bool {
+        self.templates.iter().any(|template| template.mix.reads < 1.0)
+    }
+
+    /// The same plan without writes.
+    pub fn reading(&self) -> Self {
+        Self { templates: self.templates.iter().map(Template::reading).collect(), ..self.clone() }
+    }
+
+    /// The largest operation.
+    pub fn largest(&self) -> Bytes {
+        self.templates.iter().map(|template| template.sizes().largest()).max().unwrap_or_default()
+    }
+
+    /// The streams on a space of `size` bytes. The first one's pace is a depth of 1 until a point says otherwise.
+    ///
+    /// Sequential streams beside the first one get a place of their own at the end, as log files have.
+    pub fn place(&self, size: Bytes, grid: Bytes) -> Result<Vec<StreamSpec>, Trouble> {
+        self.check_grid(grid)?;
+        let alone = |index: usize, template: &Template| index > 0 && template.pattern == Pattern::Sequential;
+        let logs = self.templates.iter().enumerate().filter(|(index, template)| alone(*index, template)).count() as u64;
+        let part = Bytes::new(size.get() / 16).round_down(Bytes::mib(1));
+        let shared = Bytes::new(size.get() - logs * part.get());
+        let mut logs_before = 0;
+        let mut streams = Vec::new();
+        for (index, template) in self.templates.iter().enumerate() {
+            let region = if alone(index, template) {
+                logs_before += 1;
+                Region { start: shared.get() + (logs_before - 1) * part.get(), length: part }
+            } else {
+                Region::first(self.working_set_of(shared)?)
+            };
+            if region.length < template.sizes().largest() {
+                return Err(Trouble::usage(format!(
+                    "the space for stream {:?} is {}, smaller than one operation of {}: give --size or --working-set more",
+                    template.name,
+                    region.length,
+                    template.sizes().largest()
+                )));
+            }
+            let pace = template.pace.unwrap_or(Pace::Closed { depth: 1 });
+            let (name, mix, pattern) = (template.name.clone(), template.mix.clone(), template.pattern);
+            streams.push(StreamSpec { name, mix, pattern, region, pace });
+        }
+        Ok(streams)
+    }
+
+    fn working_set_of(&self, space: Bytes) -> Result<Bytes, Trouble> {
+        match self.working_set {
+            None => Ok(space),
+            Some(WorkingSet::Share(share)) => Ok(Bytes::new((space.get() as f64 * share) as u64)),
+            Some(WorkingSet::Size(size)) if size <= space => Ok(size),
+            Some(WorkingSet::Size(size)) => Err(Trouble::usage(format!(
+                "the working set of {size} is larger than the space of {space}: make it smaller, or give --size more"
+            ))),
+        }
+    }
+
+    /// Direct I/O moves whole blocks of the device.
+    fn check_grid(&self, grid: Bytes) -> Result<(), Trouble> {
+        for template in &self.templates {
+            for (size, _) in template.sizes().sizes() {
+                if !size.get().is_multiple_of(grid.get()) {
+                    let nearest = Bytes::new(size.get().next_multiple_of(1024).next_multiple_of(grid.get()));
+                    return Err(Trouble::usage(format!(
+                        "a block size of {} bytes is no multiple of {} bytes, which direct I/O needs here: write {}, or add --buffered",
+                        size.get(),
+                        grid.get(),
+                        nearest.to_string().replace(' ', ""),
+                    )));
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Slots that a loop needs for these streams.
+pub fn slots(streams: &[StreamSpec]) -> u32 {
+    let largest = streams.iter().map(|stream| stream.mix.sizes.largest().get()).max().unwrap_or(1).max(1);
+    let open = (BUFFER_MEMORY / largest).clamp(16, OPEN_SLOTS) as u32;
+    let slots = streams.iter().map(|stream| match stream.pace {
+        Pace::Closed { depth } => depth,
+        Pace::Open { .. } => open,
+    });
+    slots.sum()
+}
+
+fn check_course(course: &CourseArgs, preset: &Preset) -> Result<(), Trouble> {
+    let depths = course.depth.iter().flatten().chain(&course.max_depth).chain(preset.depths.iter().flatten());
+    for depth in depths.chain(&preset.max_depth) {
+        if !(1..=4096).contains(depth) {
+            return Err(Trouble::usage(format!("a queue depth of {depth} cannot be: write 1 to 4096")));
+        }
+    }
+    if !(1..=256).contains(&course.threads) {
+        return Err(Trouble::usage(format!("{} threads cannot be: write 1 to 256", course.threads)));
+    }
+    if !(1..=1000).contains(&course.repetitions) {
+        return Err(Trouble::usage(format!("{} repetitions cannot be: write 1 to 1000", course.repetitions)));
+    }
+    if let Some(least) = course.depth.iter().flatten().min()
+        && *least < course.threads
+    {
+        return Err(Trouble::usage(format!(
+            "a queue depth of {least} cannot be shared by {} threads: lower --threads",
+            course.threads
+        )));
+    }
+    if course.duration.is_some_and(|duration| duration < Span::from_millis(100)) {
+        return Err(Trouble::usage("a duration below 100 ms says nothing: give at least 1s"));
+    }
+    Ok(())
+}
+
+/// Flags of the load change the preset's first stream.
+fn override_first(first: &mut Template, load: &LoadArgs) -> Result<(), Trouble> {
+    if let Some(BlockSizes(sizes)) = &load.block_size {
+        first.mix.sizes = sizes.clone();
+    }
+    if let Some(Percent(reads)) = load.reads {
+        first.mix.reads = reads;
+    }
+    if let Some(PatternWord(pattern)) = load.pattern {
+        first.pattern = pattern;
+    }
+    first.mix.durable |= load.durable;
+    first.mix.flush_every = load.flush_every.unwrap_or(first.mix.flush_every);
+    let writes = first.mix.reads < 1.0;
+    if (load.durable || load.flush_every.is_some()) && !writes {
+        return Err(Trouble::usage(
+            "--durable and --flush-every are about writes, and this load only reads: lower --reads",
+        ));
+    }
+    // A preset that writes durably and is then asked to read only has nothing left to make durable.
+    first.mix.durable &= writes;
+    Ok(())
+}

@@ -1,0 +1,92 @@
+//! Short looks at the storage and at the generator itself, before the course: what they show becomes findings.
+
+use plimsoll_device::{Clock, Engine, Ring, Shape, truncate};
+use plimsoll_drive::{Fault, Onward, Rules, Target, drive};
+use plimsoll_load::{Mix, Pace, Pattern, Phase, Region, Split, StreamSpec, Streams};
+use plimsoll_record::Tally;
+use plimsoll_units::{Bytes, Kind, Span};
+
+use crate::console::Console;
+use crate::stand::{Stand, Storage, Trial};
+
+const SLICE: Span = Span::from_millis(20);
+
+/// Fills a scratch file of `size` bytes with the data that the load will write, for at most `most`; cuts it to what
+/// was filled. Returns its size then.
+pub fn fill(storage: &mut Storage, size: Bytes, most: Span, seed: u64, console: &mut Console) -> Result<Bytes, Fault> {
+    let block = Bytes::mib(1);
+    let stream = stream(block, 0.0, Pattern::Sequential, size, Pace::Closed { depth: 8 });
+    let trial = Trial { streams: &[stream], lasts: most, slice: Span::from_millis(100), seed };
+    let mut filled = 0;
+    let threads = std::mem::replace(&mut storage.threads, 1);
+    let sighting = storage.offer(&trial, &mut |series| {
+        filled += series.last().map_or(0, |slice| slice.tally.bytes());
+        console.filling(Bytes::new(filled), size);
+        let enough = filled >= size.get() || console.interrupted();
+        if enough { Onward::Break(()) } else { Onward::Continue(()) }
+    });
+    storage.threads = threads;
+    let written: u64 = sighting?.seen.series.iter().map(|slice| slice.tally.bytes()).sum();
+    let filled = Bytes::new(written.min(size.get())).round_down(block);
+    let failed = |source| Fault { attempt: format!("cutting the file to the {filled} that were filled"), source };
+    truncate(&storage.file, filled).map_err(failed)?;
+    console.clear();
+    Ok(filled)
+}
+
+/// Operations per second of the same loop with operations that the kernel completes at once: what the generator can
+/// do. `None` for an engine without such operations.
+pub fn ceiling(engine: Engine, depth: u32, threads: u32) -> Option<f64> {
+    if engine != Engine::Ring {
+        return None;
+    }
+    let clock = Clock::start();
+    let shape = Shape { depth, largest: Bytes::kib(4), writes: false, compressible: 0.0, seed: 0 };
+    let mut ring = Ring::new(None, &shape, clock).ok()?;
+    let start = ring.now();
+    let lasts = Span::from_millis(100);
+    let spec = stream(Bytes::kib(4), 1.0, Pattern::Uniform, Bytes::gib(1), Pace::Closed { depth });
+    let mut load = Streams::new(&[spec], 0, Phase { end: start + lasts, ..Phase::unbounded(start) })?;
+    let rules = Rules { depth, slice: SLICE };
+    let seen = drive(&mut ring, &mut load, &rules, &mut |_| Onward::Continue(())).ok()?;
+    let operations: u64 = seen.series.iter().map(|slice| slice.tally.operations()).sum();
+    Some(operations as f64 / lasts.as_secs_f64() * f64::from(threads))
+}
+
+/// Median time of a 4 KiB write and the flush that makes it durable, one after the other; `None` when none was seen.
+pub fn commit(storage: &mut Storage, size: Bytes) -> Result<Option<Span>, Fault> {
+    let mut spec = stream(Bytes::kib(4), 0.0, Pattern::Sequential, size, Pace::Closed { depth: 1 });
+    spec.mix.flush_every = 1;
+    let tally = glance(storage, &spec, Span::from_millis(250))?;
+    let median = |kind| tally.response_where(|counter| counter.kind == kind).quantile(0.5);
+    Ok(median(Kind::Write).zip(median(Kind::Flush)).map(|(write, flush)| write + flush))
+}
+
+/// Throughput of zeroes over throughput of incompressible data, in turns so that a drift favours neither.
+pub fn compression(storage: &mut Storage, size: Bytes) -> Result<Option<f64>, Fault> {
+    let spec = stream(Bytes::kib(128), 0.0, Pattern::Uniform, size, Pace::Closed { depth: 8 });
+    let mut bytes = [0, 0];
+    let usual = storage.compressible;
+    for turn in 0..4 {
+        storage.compressible = f64::from(turn % 2);
+        let tally = glance(storage, &spec, Span::from_millis(150));
+        storage.compressible = usual;
+        bytes[turn as usize % 2] += tally?.bytes();
+    }
+    Ok((bytes[0] > 0).then(|| bytes[1] as f64 / bytes[0] as f64))
+}
+
+fn glance(storage: &mut Storage, spec: &StreamSpec, lasts: Span) -> Result<Tally, Fault> {
+    let trial = Trial { streams: std::slice::from_ref(spec), lasts, slice: SLICE, seed: 0 };
+    let threads = std::mem::replace(&mut storage.threads, 1);
+    let sighting = storage.offer(&trial, &mut |_| Onward::Continue(()));
+    storage.threads = threads;
+    let mut tally = Tally::default();
+    sighting?.seen.series.iter().for_each(|slice| tally.merge(&slice.tally));
+    Ok(tally)
+}
+
+fn stream(size: Bytes, reads: f64, pattern: Pattern, space: Bytes, pace: Pace) -> StreamSpec {
+    let mix = Mix { sizes: Split::one(size), reads, durable: false, flush_every: 0 };
+    StreamSpec { name: "probe".into(), mix, pattern, region: Region::first(space), pace }
+}

@@ -1,0 +1,200 @@
+//! Where a load can be offered: on real storage by one or more loops, or on a model in virtual time.
+
+use std::io;
+use std::os::fd::{AsFd, OwnedFd};
+use std::sync::Barrier;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::{Receiver, Sender, channel};
+
+use plimsoll_device::{Clock, Engine, Shape, cpu_time, sharpen_timers, thread_cpu_time};
+use plimsoll_drive::{Fault, Observe, Onward, Rules, Seen, Simulated, drive};
+use plimsoll_load::{Phase, StreamSpec, Streams};
+use plimsoll_model::{Chain, ChainSpec};
+use plimsoll_record::{CpuTime, Slice};
+use plimsoll_units::{Instant, Span};
+
+use crate::plan::slots;
+
+/// One load, offered once.
+#[derive(Clone, Copy, Debug)]
+pub struct Trial<'a> {
+    /// The streams, placed and paced.
+    pub streams: &'a [StreamSpec],
+    /// How long operations are asked for; `observe` may end it sooner.
+    pub lasts: Span,
+    /// The length of a slice of the series.
+    pub slice: Span,
+    /// What determines the random streams.
+    pub seed: u64,
+}
+
+/// What a trial showed.
+#[derive(Debug, Default)]
+pub struct Sighting {
+    /// What the loops saw, merged.
+    pub seen: Seen,
+    /// Processor time of the loops; of the whole process where the operations are made by workers.
+    pub cpu: Option<CpuTime>,
+}
+
+/// Where a load can be offered.
+pub trait Stand {
+    /// Offers a load until it is over or `observe` ends it.
+    fn offer(&mut self, trial: &Trial<'_>, observe: Observe<'_>) -> Result<Sighting, Fault>;
+}
+
+/// A model at rest, anew for each trial.
+#[derive(Debug)]
+pub struct Virtual {
+    /// The model.
+    pub model: ChainSpec,
+}
+
+impl Stand for Virtual {
+    fn offer(&mut self, trial: &Trial<'_>, observe: Observe<'_>) -> Result<Sighting, Fault> {
+        let mut target = Simulated::new(Chain::new(&self.model, trial.seed));
+        let mut load = load_of(trial, trial.streams, Instant::ZERO, trial.seed)?;
+        let rules = Rules { depth: slots(trial.streams), slice: trial.slice };
+        let seen = drive(&mut target, &mut load, &rules, observe)?;
+        Ok(Sighting { seen, cpu: None })
+    }
+}
+
+/// Real storage.
+#[derive(Debug)]
+pub struct Storage {
+    /// The open file or device.
+    pub file: OwnedFd,
+    /// What issues the operations.
+    pub engine: Engine,
+    /// Loops that share the load, each on a thread of its own.
+    pub threads: u32,
+    /// Share of the written data that compresses away, 0 to 1.
+    pub compressible: f64,
+}
+
+impl Stand for Storage {
+    /// The loops run on threads of their own, so that watching and analysing them takes nothing from them.
+    fn offer(&mut self, trial: &Trial<'_>, observe: Observe<'_>) -> Result<Sighting, Fault> {
+        let clock = Clock::start();
+        let stop = AtomicBool::new(false);
+        let ready = Barrier::new(self.threads as usize);
+        let (send, receive) = channel();
+        let process_before = cpu_time();
+        let sightings: Vec<Result<Sighting, Fault>> = std::thread::scope(|scope| {
+            let (this, stop, ready) = (&*self, &stop, &ready);
+            let start = |part| {
+                let send = send.clone();
+                scope.spawn(move || this.one_loop(trial, part, clock, ready, stop, &send))
+            };
+            let loops: Vec<_> = (0..self.threads).map(start).collect();
+            drop(send);
+            gather(&receive, self.threads as usize, observe, stop);
+            loops.into_iter().map(|one| one.join().expect("a loop does not panic")).collect()
+        });
+        let mut merged = merge(sightings)?;
+        if self.engine == Engine::Threads {
+            merged.cpu = Some(difference(cpu_time(), process_before));
+        }
+        Ok(merged)
+    }
+}
+
+impl Storage {
+    fn one_loop(
+        &self,
+        trial: &Trial<'_>,
+        part: u32,
+        clock: Clock,
+        ready: &Barrier,
+        stop: &AtomicBool,
+        send: &Sender<(usize, Slice)>,
+    ) -> Result<Sighting, Fault> {
+        sharpen_timers();
+        let streams: Vec<_> = trial.streams.iter().filter_map(|spec| spec.share(part, self.threads)).collect();
+        let own_seed = trial.seed ^ (u64::from(part) << 32);
+        let shape = Shape {
+            depth: slots(&streams).max(1),
+            largest: streams.iter().map(|spec| spec.mix.sizes.largest()).max().unwrap_or_default(),
+            writes: streams.iter().any(StreamSpec::writes),
+            compressible: self.compressible,
+            seed: own_seed,
+        };
+        let target = self.engine.start(self.file.as_fd(), &shape, clock);
+        ready.wait();
+        let mut target = target.inspect_err(|_| stop.store(true, Ordering::Relaxed))?;
+        if streams.is_empty() {
+            return Ok(Sighting::default());
+        }
+        let mut load = load_of(trial, &streams, target.now(), own_seed)?;
+        let rules = Rules { depth: shape.depth, slice: trial.slice };
+        let mut delivered = 0;
+        let cpu_before = thread_cpu_time();
+        let seen = drive(&mut *target, &mut load, &rules, &mut |series| {
+            for slice in &series[delivered..] {
+                // The receiver is gone only when the trial is being ended.
+                let _ = send.send((delivered, slice.clone()));
+                delivered += 1;
+            }
+            if stop.load(Ordering::Relaxed) { Onward::Break(()) } else { Onward::Continue(()) }
+        });
+        let seen = seen.inspect_err(|_| stop.store(true, Ordering::Relaxed))?;
+        Ok(Sighting { seen, cpu: Some(difference(thread_cpu_time(), cpu_before)) })
+    }
+}
+
+fn load_of(trial: &Trial<'_>, streams: &[StreamSpec], start: Instant, seed: u64) -> Result<Streams, Fault> {
+    let phase = Phase { end: start + trial.lasts, ..Phase::unbounded(start) };
+    Streams::new(streams, seed, phase).ok_or_else(|| Fault {
+        attempt: "placing the load".into(),
+        source: io::Error::other("a stream's space is smaller than one of its operations"),
+    })
+}
+
+/// Shows `observe` the merged series as soon as all loops have delivered a slice, and passes its verdict on.
+fn gather(receive: &Receiver<(usize, Slice)>, loops: usize, observe: Observe<'_>, stop: &AtomicBool) {
+    let mut series: Vec<Slice> = Vec::new();
+    let mut delivered: Vec<usize> = Vec::new();
+    let mut complete = 0;
+    for (index, slice) in receive {
+        if index < series.len() {
+            series[index].tally.merge(&slice.tally);
+            delivered[index] += 1;
+        } else {
+            series.push(slice);
+            delivered.push(1);
+        }
+        let before = complete;
+        while delivered.get(complete).is_some_and(|count| *count == loops) {
+            complete += 1;
+        }
+        if complete > before && observe(&series[..complete]).is_break() {
+            stop.store(true, Ordering::Relaxed);
+        }
+    }
+}
+
+fn merge(sightings: Vec<Result<Sighting, Fault>>) -> Result<Sighting, Fault> {
+    let mut all = Sighting::default();
+    for sighting in sightings {
+        let Sighting { seen, cpu } = sighting?;
+        all.seen.unserved += seen.unserved;
+        all.seen.lateness.merge(&seen.lateness);
+        for (index, slice) in seen.series.into_iter().enumerate() {
+            match all.seen.series.get_mut(index) {
+                Some(mine) => {
+                    mine.tally.merge(&slice.tally);
+                    mine.span = mine.span.max(slice.span);
+                }
+                None => all.seen.series.push(slice),
+            }
+        }
+        let sum = all.cpu.unwrap_or_default();
+        all.cpu = cpu.map(|cpu| CpuTime { user: sum.user + cpu.user, system: sum.system + cpu.system }).or(all.cpu);
+    }
+    Ok(all)
+}
+
+fn difference(after: CpuTime, before: CpuTime) -> CpuTime {
+    CpuTime { user: after.user - before.user, system: after.system - before.system }
+}

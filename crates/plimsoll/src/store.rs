@@ -1,0 +1,105 @@
+//! Files that are written whole or not at all, and the folder in which runs are kept.
+
+use std::fs::{self, File};
+use std::io::Write;
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, anyhow};
+use plimsoll_record::Curve;
+
+use crate::trouble::Trouble;
+
+/// The environment variable that names the folder of kept runs.
+pub const RUNS_VARIABLE: &str = "PLIMSOLL_RUNS";
+
+/// Writes `bytes` to `path` so that it is there whole or not at all: beside it first, then under its name.
+pub fn write_whole(path: &Path, bytes: &[u8]) -> anyhow::Result<()> {
+    let draft = draft_of(path);
+    let written = File::create(&draft).and_then(|mut file| {
+        file.write_all(bytes)?;
+        file.sync_all()
+    });
+    let placed = written.and_then(|()| fs::rename(&draft, path));
+    if placed.is_err() {
+        // The draft may not be there; what matters is the first error.
+        let _ = fs::remove_file(&draft);
+    }
+    placed.with_context(|| format!("writing {}", path.display()))
+}
+
+/// Finds out before measuring whether `path` can be written afterwards.
+pub fn check_writable(path: &Path) -> Result<(), Trouble> {
+    let refused = |why: &dyn std::fmt::Display| {
+        Trouble::usage(format!(
+            "{}: cannot be written ({why}): give a file in a folder that you can write to",
+            path.display()
+        ))
+    };
+    if path.is_dir() {
+        return Err(refused(&"it is a directory"));
+    }
+    let draft = draft_of(path);
+    File::create(&draft).map_err(|error| refused(&error))?;
+    fs::remove_file(&draft).map_err(|error| refused(&error))
+}
+
+fn draft_of(path: &Path) -> PathBuf {
+    let name = path.file_name().unwrap_or_default().to_string_lossy();
+    path.with_file_name(format!(".{name}.{}.part", std::process::id()))
+}
+
+/// The folder of kept runs: `PLIMSOLL_RUNS`, or `plimsoll/runs` in the user's state folder (XDG base directories).
+pub fn runs_folder() -> Option<PathBuf> {
+    if let Some(folder) = std::env::var_os(RUNS_VARIABLE) {
+        return Some(folder.into());
+    }
+    let state = std::env::var_os("XDG_STATE_HOME").map(PathBuf::from).filter(|path| path.is_absolute());
+    let home = || std::env::var_os("HOME").map(|home| PathBuf::from(home).join(".local/state"));
+    Some(state.or_else(home)?.join("plimsoll/runs"))
+}
+
+/// Keeps a run under a name made of its moment and its subject. Returns where.
+pub fn keep(curve: &Curve) -> anyhow::Result<PathBuf> {
+    let folder = runs_folder().ok_or_else(|| anyhow!("there is no home folder: set {RUNS_VARIABLE} to keep runs"))?;
+    fs::create_dir_all(&folder).with_context(|| format!("making {}", folder.display()))?;
+    let moment: String = curve.started.as_deref().unwrap_or("").chars().filter(char::is_ascii_digit).take(14).collect();
+    let subject: String = curve.subject.name.chars().map(|c| if c.is_ascii_alphanumeric() { c } else { '-' }).collect();
+    let subject: String = subject.trim_matches('-').chars().take(40).collect();
+    let mut path = folder.join(format!("{moment}-{}-{subject}.json", curve.source.word()).replace("-.json", ".json"));
+    let mut number = 1;
+    while path.exists() {
+        number += 1;
+        path = folder.join(format!("{moment}-{}-{subject}-{number}.json", curve.source.word()));
+    }
+    write_whole(&path, &curve.to_json())?;
+    Ok(path)
+}
+
+/// The kept runs, oldest first.
+pub fn kept() -> Vec<PathBuf> {
+    let folder = runs_folder().and_then(|folder| fs::read_dir(folder).ok());
+    let entries = folder.into_iter().flatten().flatten().map(|entry| entry.path());
+    let mut runs: Vec<PathBuf> = entries.filter(|path| path.extension().is_some_and(|end| end == "json")).collect();
+    runs.sort();
+    runs
+}
+
+/// Reads a run: a path, or the name of a kept run with or without its ending.
+pub fn load(name: &Path) -> Result<Curve, Trouble> {
+    let candidates = [
+        Some(name.to_owned()),
+        runs_folder().map(|folder| folder.join(name)),
+        runs_folder().map(|folder| folder.join(name).with_extension("json")),
+    ];
+    let found = candidates.into_iter().flatten().find(|path| path.is_file()).ok_or_else(|| {
+        Trouble::usage(format!(
+            "{}: no such run: give a run file, or a name that `plimsoll runs` lists",
+            name.display()
+        ))
+    })?;
+    let bytes = fs::read(&found).map_err(|error| Trouble::usage(format!("{}: {error}", found.display())))?;
+    Curve::from_json(&bytes).map_err(|error| {
+        let cause = std::error::Error::source(&error).map(|cause| format!(" ({cause})")).unwrap_or_default();
+        Trouble::usage(format!("{}: {error}{cause}", found.display()))
+    })
+}

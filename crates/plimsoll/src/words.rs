@@ -1,0 +1,139 @@
+//! Words on the command line and in preset files that stand for parts of a load.
+
+use std::str::FromStr;
+
+use plimsoll_load::{Pattern, Split};
+use plimsoll_units::Bytes;
+
+/// A text that a flag or a preset does not take, with what it takes.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{0}")]
+pub struct Unreadable(String);
+
+fn unreadable<T>(message: impl Into<String>) -> Result<T, Unreadable> {
+    Err(Unreadable(message.into()))
+}
+
+/// A share in percent, as a fraction of 1.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Percent(pub f64);
+
+impl FromStr for Percent {
+    type Err = Unreadable;
+    fn from_str(text: &str) -> Result<Self, Unreadable> {
+        match text.trim().trim_end_matches('%').trim_end().parse::<f64>() {
+            Ok(percent) if (0.0..=100.0).contains(&percent) => Ok(Self(percent / 100.0)),
+            _ => unreadable("not a percentage: write a number from 0 to 100"),
+        }
+    }
+}
+
+/// Block sizes with shares: `8KiB`, or `4KiB:30,16KiB:70`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct BlockSizes(pub Split);
+
+impl FromStr for BlockSizes {
+    type Err = Unreadable;
+    fn from_str(text: &str) -> Result<Self, Unreadable> {
+        let mut sizes = Vec::new();
+        for part in text.split(',') {
+            let (size, share) = part.split_once(':').unwrap_or((part, "1"));
+            let size: Bytes = size.parse().map_err(|error| Unreadable(format!("{size:?} is {error}")))?;
+            let Ok(share) = share.trim().trim_end_matches('%').parse::<u32>() else {
+                return unreadable(format!("{share:?} is not a share: write a whole number, such as 4KiB:30,16KiB:70"));
+            };
+            sizes.push((size, share));
+        }
+        match Split::weighted(sizes) {
+            Some(split) => Ok(Self(split)),
+            None => {
+                unreadable("not block sizes: each has to be above zero, at most 1 GiB, and a multiple of the smallest")
+            }
+        }
+    }
+}
+
+/// Which part of the space is addressed.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum WorkingSet {
+    /// This many bytes.
+    Size(Bytes),
+    /// This share of all.
+    Share(f64),
+}
+
+impl FromStr for WorkingSet {
+    type Err = Unreadable;
+    fn from_str(text: &str) -> Result<Self, Unreadable> {
+        if text.trim().ends_with('%') {
+            return match text.parse::<Percent>() {
+                Ok(Percent(share)) if share > 0.0 => Ok(Self::Share(share)),
+                _ => unreadable("not a working set: write a percentage above 0, such as 20%"),
+            };
+        }
+        match text.parse::<Bytes>() {
+            Ok(size) if size.get() > 0 => Ok(Self::Size(size)),
+            _ => unreadable("not a working set: write a size or a percentage, such as 2GiB or 20%"),
+        }
+    }
+}
+
+/// A pattern of access.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct PatternWord(pub Pattern);
+
+impl FromStr for PatternWord {
+    type Err = Unreadable;
+    fn from_str(text: &str) -> Result<Self, Unreadable> {
+        let (name, argument) = text.split_once(':').unwrap_or((text, ""));
+        let pattern = match (name.trim(), argument.trim()) {
+            ("sequential", "") => Some(Pattern::Sequential),
+            ("uniform" | "random", "") => Some(Pattern::Uniform),
+            ("zipf", theta) => {
+                let theta = theta.parse().ok().filter(|theta| (0.0..10.0).contains(theta));
+                theta.map(|theta| Pattern::Zipf { theta })
+            }
+            ("hot", shares) => hot_spot(shares),
+            _ => None,
+        };
+        match pattern {
+            Some(pattern) => Ok(Self(pattern)),
+            None => unreadable(
+                "not a pattern: write sequential, uniform, zipf:THETA (0 to 10, such as zipf:0.99) or \
+                 hot:OPERATIONS/SPACE in percent (such as hot:90/10)",
+            ),
+        }
+    }
+}
+
+fn hot_spot(shares: &str) -> Option<Pattern> {
+    let (operations, space) = shares.split_once('/')?;
+    let Percent(operations) = operations.parse().ok()?;
+    let Percent(space) = space.parse().ok()?;
+    (space > 0.0 && space < 1.0).then_some(Pattern::HotSpot { operations, space })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn patterns_are_read_or_explained() {
+        let read = |text: &str| text.parse::<PatternWord>().ok().map(|word| word.0);
+        assert_eq!(read("uniform"), Some(Pattern::Uniform));
+        assert_eq!(read("zipf:0.99"), Some(Pattern::Zipf { theta: 0.99 }));
+        assert_eq!(read("hot:90/10"), Some(Pattern::HotSpot { operations: 0.9, space: 0.1 }));
+        for bad in ["", "zipf", "zipf:x", "zipf:-1", "hot", "hot:90", "hot:90/0", "hot:90/100", "linear", "uniform:3"] {
+            assert_eq!(read(bad), None, "{bad:?}");
+        }
+    }
+
+    #[test]
+    fn block_sizes_are_read_or_explained() {
+        assert!("8KiB".parse::<BlockSizes>().is_ok());
+        assert!("4KiB:30,16KiB:70".parse::<BlockSizes>().is_ok());
+        for bad in ["", "8 foo", "4KiB:x", "4KiB:1,6KiB:1", "0", "2GiB", "4KiB:0"] {
+            assert!(bad.parse::<BlockSizes>().is_err(), "{bad:?}");
+        }
+    }
+}

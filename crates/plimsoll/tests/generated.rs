@@ -1,0 +1,43 @@
+//! The generated documents are as fresh as the flags and types that they come from.
+
+use std::path::PathBuf;
+use std::process::Command;
+
+/// `UPDATE_GENERATED=1 cargo test --test generated` writes them anew.
+fn check(what: &str, file: &str) {
+    let output = Command::new(env!("CARGO_BIN_EXE_plimsoll")).args(["generate", what]).output().expect("it runs");
+    assert!(output.status.success());
+    let path = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../docs/reference").join(file);
+    if std::env::var_os("UPDATE_GENERATED").is_some() {
+        std::fs::create_dir_all(path.parent().expect("it has one")).expect("the folder can be made");
+        std::fs::write(&path, &output.stdout).expect("the file can be written");
+    }
+    let kept = std::fs::read(&path).unwrap_or_default();
+    assert!(
+        kept == output.stdout,
+        "docs/reference/{file} is stale: run UPDATE_GENERATED=1 cargo test -p plimsoll --test generated"
+    );
+}
+
+#[test]
+fn the_reference_is_fresh() {
+    check("reference", "commands.md");
+}
+
+#[test]
+fn the_man_page_is_fresh() {
+    check("man", "plimsoll.1");
+}
+
+#[test]
+fn the_schema_is_fresh() {
+    check("schema", "run.schema.json");
+}
+
+#[test]
+fn completions_are_there_for_every_shell() {
+    for shell in ["bash", "zsh", "fish"] {
+        let output = Command::new(env!("CARGO_BIN_EXE_plimsoll")).args(["generate", shell]).output().expect("it runs");
+        assert!(String::from_utf8_lossy(&output.stdout).contains("objective"), "{shell}");
+    }
+}

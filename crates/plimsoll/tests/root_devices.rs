@@ -1,0 +1,114 @@
+//! The command on loop devices of the test's own. Runs as root with `PLIMSOLL_ROOT_TESTS=1`; says so when it does not.
+#![allow(clippy::print_stderr, reason = "a test that is skipped says why")]
+
+use std::fs::{self, File};
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+/// `losetup --find` opens devices of others for a moment, which a test that looks for openers would see.
+static ONE_AT_A_TIME: Mutex<()> = Mutex::new(());
+
+/// A loop device on a file of its own, undone in the end.
+struct Loop {
+    _turn: MutexGuard<'static, ()>,
+    folder: PathBuf,
+    device: PathBuf,
+}
+
+impl Loop {
+    /// `None`, with the reason printed, where such a test cannot run.
+    fn new(name: &str) -> Option<Self> {
+        if std::env::var_os("PLIMSOLL_ROOT_TESTS").is_none() {
+            eprintln!("skipped: needs root and loop devices: set PLIMSOLL_ROOT_TESTS=1");
+            return None;
+        }
+        let turn = ONE_AT_A_TIME.lock().unwrap_or_else(PoisonError::into_inner);
+        let folder = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join(format!("{name}-{}", std::process::id()));
+        fs::create_dir_all(&folder).expect("the folder can be made");
+        let image = folder.join("image");
+        File::create(&image).and_then(|file| file.set_len(64 << 20)).expect("the image can be made");
+        let made = Command::new("losetup").args(["--find", "--show"]).arg(&image).output();
+        let made = made.ok().filter(|output| output.status.success());
+        let Some(made) = made else {
+            eprintln!("skipped: losetup made no loop device (not root, or none is left)");
+            return None;
+        };
+        let device = PathBuf::from(String::from_utf8_lossy(&made.stdout).trim());
+        Some(Self { _turn: turn, folder, device })
+    }
+
+    fn device(&self) -> &str {
+        self.device.to_str().expect("loop devices have plain names")
+    }
+
+    fn measure(&self, arguments: &[&str]) -> Output {
+        Command::new(env!("CARGO_BIN_EXE_plimsoll"))
+            .args(["measure", self.device(), "--duration", "400ms"])
+            .args(arguments)
+            .env("PLIMSOLL_RUNS", self.folder.join("runs"))
+            .output()
+            .expect("the command starts")
+    }
+
+    fn refuses(&self, arguments: &[&str], expected: &str) {
+        let output = self.measure(arguments);
+        let message = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(output.status.code(), Some(2), "{message}");
+        assert!(message.contains(expected) && message.lines().count() == 1, "{message}");
+    }
+
+    fn contents(&self) -> Vec<u8> {
+        fs::read(self.folder.join("image")).expect("the image is there")
+    }
+}
+
+impl Drop for Loop {
+    fn drop(&mut self) {
+        let _ = Command::new("umount").arg(self.folder.join("mount")).output();
+        let _ = Command::new("losetup").arg("--detach").arg(&self.device).output();
+        let _ = fs::remove_dir_all(&self.folder);
+    }
+}
+
+fn run(program: &str, arguments: &[&Path]) -> bool {
+    Command::new(program).args(arguments).output().is_ok_and(|output| output.status.success())
+}
+
+#[test]
+fn a_device_is_read_without_a_word_and_written_by_name_only() {
+    let Some(device) = Loop::new("by-name") else { return };
+    let before = device.contents();
+    let read = device.measure(&[]);
+    assert!(read.status.success(), "{}", String::from_utf8_lossy(&read.stderr));
+    assert!(String::from_utf8_lossy(&read.stdout).contains("read-only"));
+    assert!(device.contents() == before, "not a byte has changed");
+    device.refuses(&["--preset", "redo"], "add --destroy");
+    device.refuses(&["--destroy", "/dev/null"], "--destroy");
+    let name = device.device().to_owned();
+    let written = device.measure(&["--destroy", &name]);
+    assert!(written.status.success(), "{}", String::from_utf8_lossy(&written.stderr));
+    assert!(device.contents() != before, "its data were given up");
+}
+
+#[test]
+fn a_device_with_something_on_it_is_refused_although_it_is_named() {
+    let Some(device) = Loop::new("in-use") else { return };
+    if !run("mkfs.ext4", &[Path::new("-q"), &device.device]) {
+        eprintln!("skipped: mkfs.ext4 is not there");
+        return;
+    }
+    let name = device.device().to_owned();
+    device.refuses(&["--destroy", &name], "ext");
+    let mount = device.folder.join("mount");
+    fs::create_dir_all(&mount).expect("the folder can be made");
+    if !run("mount", &[&device.device, &mount]) {
+        eprintln!("skipped: the filesystem cannot be mounted here");
+        return;
+    }
+    device.refuses(&["--destroy", &name], "mounted");
+    let before = fs::read_dir(&mount).expect("it is mounted").count();
+    let read = device.measure(&[]);
+    assert!(read.status.success(), "a mounted device may be read: {}", String::from_utf8_lossy(&read.stderr));
+    assert_eq!(fs::read_dir(&mount).expect("it is mounted").count(), before);
+}

@@ -1,0 +1,287 @@
+//! One Rust file as facts: its functions and their lengths, the names it defines, the modules it declares.
+//!
+//! Parsed by `syn`. What only a macro's expansion would show is not seen.
+
+use std::sync::OnceLock;
+
+use proc_macro2::{TokenStream, TokenTree};
+use syn::visit::{self, Visit};
+use syn::{
+    Expr, Field, Ident, ImplItemFn, Item, ItemFn, ItemImpl, ItemMod, Lit, Meta, PatIdent, Signature, TraitItemFn, Type,
+    Variant,
+};
+
+use super::tree;
+
+/// What a file holds.
+#[derive(Debug, Default)]
+pub struct Source {
+    /// From the top of the workspace.
+    pub path: String,
+    /// All of it.
+    pub text: String,
+    /// Functions with a body, nested ones too.
+    pub functions: Vec<Function>,
+    /// Names that the file is free to choose: those that a foreign trait prescribes are left out.
+    pub definitions: Vec<Definition>,
+    /// Modules that are files of their own.
+    pub modules: Vec<Module>,
+    /// Rust files that macros such as `include!` name, as written.
+    pub included: Vec<String>,
+    /// Lines with the keyword `unsafe`.
+    pub unsafe_lines: Vec<usize>,
+}
+
+/// A function with a body.
+#[derive(Debug)]
+pub struct Function {
+    /// `name`, or `Type::name` in an `impl` or a trait.
+    pub name: String,
+    /// Line of the keyword `fn`.
+    pub line: usize,
+    /// Lines from there to the closing brace.
+    pub lines: usize,
+}
+
+/// A name that was chosen here.
+#[derive(Debug)]
+pub struct Definition {
+    /// The name.
+    pub name: String,
+    /// It names a function.
+    pub function: bool,
+    /// Where.
+    pub line: usize,
+}
+
+/// `mod name;`
+#[derive(Debug)]
+pub struct Module {
+    /// Inline modules that it is declared in, outermost first.
+    pub within: Vec<String>,
+    /// The name.
+    pub name: String,
+    /// What a `path` attribute says.
+    pub path: Option<String>,
+}
+
+/// Every Rust file of the project.
+pub fn sources() -> &'static [Source] {
+    static SOURCES: OnceLock<Vec<Source>> = OnceLock::new();
+    SOURCES.get_or_init(|| {
+        let read = |path: &String| Source::parse(path, tree::text(path).unwrap_or_default());
+        tree::files_ending(".rs").map(read).collect()
+    })
+}
+
+impl Source {
+    /// Reads a file's text.
+    ///
+    /// # Panics
+    /// When it is not Rust.
+    pub fn parse(path: &str, text: String) -> Self {
+        let tokens: TokenStream = text.parse().unwrap_or_else(|error| panic!("{path}: not Rust: {error}"));
+        let mut unsafe_lines = Vec::new();
+        find_unsafe(tokens.clone(), &mut unsafe_lines);
+        let file: syn::File = syn::parse2(tokens)
+            .unwrap_or_else(|error| panic!("{path}:{}: not Rust: {error}", error.span().start().line));
+        let mut reader = Reader::default();
+        reader.visit_file(&file);
+        Self { path: path.to_owned(), text, unsafe_lines, ..reader.seen }
+    }
+}
+
+/// Looks inside macros too, and is not deceived by comments and strings.
+fn find_unsafe(tokens: TokenStream, lines: &mut Vec<usize>) {
+    for token in tokens {
+        match token {
+            TokenTree::Group(group) => find_unsafe(group.stream(), lines),
+            TokenTree::Ident(ident) if ident == "unsafe" => lines.push(ident.span().start().line),
+            _ => {}
+        }
+    }
+}
+
+#[derive(Default)]
+struct Reader {
+    seen: Source,
+    /// The type or trait whose body is being read.
+    owner: Option<String>,
+    /// It is an implementation of a trait: its names were chosen elsewhere.
+    prescribed: bool,
+    within: Vec<String>,
+}
+
+impl Reader {
+    fn defined(&mut self, ident: &Ident, function: bool) {
+        let line = ident.span().start().line;
+        self.seen.definitions.push(Definition { name: ident.to_string(), function, line });
+    }
+
+    fn function(&mut self, signature: &Signature, last_line: usize) {
+        let line = signature.fn_token.span.start().line;
+        let name = match &self.owner {
+            Some(owner) => format!("{owner}::{}", signature.ident),
+            None => signature.ident.to_string(),
+        };
+        self.seen.functions.push(Function { name, line, lines: last_line - line + 1 });
+    }
+
+    /// Runs `read` with another owner, then restores the present one.
+    fn owned_by(&mut self, owner: Option<String>, prescribed: bool, read: impl FnOnce(&mut Self)) {
+        let before = (std::mem::replace(&mut self.owner, owner), std::mem::replace(&mut self.prescribed, prescribed));
+        read(self);
+        (self.owner, self.prescribed) = before;
+    }
+}
+
+impl<'ast> Visit<'ast> for Reader {
+    fn visit_item(&mut self, item: &'ast Item) {
+        match item {
+            Item::Struct(item) => self.defined(&item.ident, false),
+            Item::Enum(item) => self.defined(&item.ident, false),
+            Item::Union(item) => self.defined(&item.ident, false),
+            Item::Trait(item) => {
+                self.defined(&item.ident, false);
+                let owner = Some(item.ident.to_string());
+                return self.owned_by(owner, false, |reader| visit::visit_item_trait(reader, item));
+            }
+            Item::Type(item) => self.defined(&item.ident, false),
+            Item::Const(item) => self.defined(&item.ident, false),
+            Item::Static(item) => self.defined(&item.ident, false),
+            _ => {}
+        }
+        visit::visit_item(self, item);
+    }
+
+    fn visit_item_fn(&mut self, item: &'ast ItemFn) {
+        self.defined(&item.sig.ident, true);
+        self.owned_by(None, false, |reader| {
+            reader.function(&item.sig, item.block.brace_token.span.close().end().line);
+            visit::visit_item_fn(reader, item);
+        });
+    }
+
+    fn visit_item_impl(&mut self, item: &'ast ItemImpl) {
+        let owner = match &*item.self_ty {
+            Type::Path(path) => path.path.segments.last().map(|segment| segment.ident.to_string()),
+            _ => None,
+        };
+        let prescribed = item.trait_.is_some();
+        self.owned_by(owner, prescribed, |reader| visit::visit_item_impl(reader, item));
+    }
+
+    fn visit_impl_item_fn(&mut self, item: &'ast ImplItemFn) {
+        if !self.prescribed {
+            self.defined(&item.sig.ident, true);
+        }
+        self.function(&item.sig, item.block.brace_token.span.close().end().line);
+        visit::visit_impl_item_fn(self, item);
+    }
+
+    fn visit_trait_item_fn(&mut self, item: &'ast TraitItemFn) {
+        self.defined(&item.sig.ident, true);
+        if let Some(body) = &item.default {
+            self.function(&item.sig, body.brace_token.span.close().end().line);
+        }
+        visit::visit_trait_item_fn(self, item);
+    }
+
+    fn visit_item_mod(&mut self, item: &'ast ItemMod) {
+        self.defined(&item.ident, false);
+        if item.content.is_none() {
+            let path = item.attrs.iter().find_map(|attribute| named_path(&attribute.meta));
+            let (within, name) = (self.within.clone(), item.ident.to_string());
+            self.seen.modules.push(Module { within, name, path });
+        }
+        self.within.push(item.ident.to_string());
+        visit::visit_item_mod(self, item);
+        self.within.pop();
+    }
+
+    fn visit_field(&mut self, field: &'ast Field) {
+        field.ident.iter().for_each(|ident| self.defined(ident, false));
+        visit::visit_field(self, field);
+    }
+
+    fn visit_variant(&mut self, variant: &'ast Variant) {
+        self.defined(&variant.ident, false);
+        visit::visit_variant(self, variant);
+    }
+
+    fn visit_pat_ident(&mut self, pattern: &'ast PatIdent) {
+        self.defined(&pattern.ident, false);
+        visit::visit_pat_ident(self, pattern);
+    }
+
+    fn visit_macro(&mut self, invocation: &'ast syn::Macro) {
+        if let Ok(literal) = invocation.parse_body::<syn::LitStr>() {
+            let path = literal.value();
+            if path.to_ascii_lowercase().ends_with(".rs") {
+                self.seen.included.push(path);
+            }
+        }
+    }
+}
+
+/// The value of `#[path = "..."]`.
+fn named_path(meta: &Meta) -> Option<String> {
+    let Meta::NameValue(pair) = meta else { return None };
+    match &pair.value {
+        Expr::Lit(value) if pair.path.is_ident("path") => match &value.lit {
+            Lit::Str(path) => Some(path.value()),
+            _ => None,
+        },
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read(text: &str) -> Source {
+        Source::parse("x.rs", text.to_owned())
+    }
+
+    #[test]
+    fn braces_in_text_and_comments_do_not_count() {
+        let source =
+            read("fn a() {\n let _ = \"}\"; // }\n let _ = '}';\n let _: &'static str = r#\"}\"#; /* } */\n}\n");
+        let [only] = &source.functions[..] else { panic!("{:?}", source.functions) };
+        assert_eq!((only.name.as_str(), only.line, only.lines), ("a", 1, 5));
+    }
+
+    #[test]
+    fn functions_are_named_after_their_owner() {
+        let source = read(
+            "struct S;\nimpl S {\n fn a(&self) {}\n}\nimpl Clone for S {\n fn clone(&self) -> S { fn inner() {} S }\n}\n\
+             trait T {\n fn b();\n fn c() {}\n}\nmod m {\n fn d() {}\n}\n",
+        );
+        let names: Vec<&str> = source.functions.iter().map(|function| function.name.as_str()).collect();
+        assert_eq!(names, ["S::a", "S::clone", "inner", "T::c", "d"]);
+        assert!(source.definitions.iter().all(|definition| definition.name != "clone"));
+        assert!(source.definitions.iter().any(|definition| definition.name == "b" && definition.function));
+    }
+
+    #[test]
+    fn attributes_and_documentation_are_no_part_of_the_length() {
+        let source = read("/// Says\n/// much.\n#[inline]\npub fn a() {}\n");
+        assert_eq!((source.functions[0].line, source.functions[0].lines), (4, 1));
+    }
+
+    #[test]
+    fn unsafe_is_found_in_macros_and_not_in_text() {
+        let source = read("// unsafe\nconst A: &str = \"unsafe\";\nmacro_rules! m {\n () => { unsafe {} };\n}\n");
+        assert_eq!(source.unsafe_lines, [4]);
+    }
+
+    #[test]
+    fn modules_and_inclusions_are_found() {
+        let source = read("mod a { mod b; }\n#[path = \"q.rs\"]\nmod c;\nmod d {}\ninclude!(\"e.rs\");\n");
+        let found: Vec<String> =
+            source.modules.iter().map(|m| format!("{:?} {} {:?}", m.within, m.name, m.path)).collect();
+        assert_eq!(found, ["[\"a\"] b None", "[] c Some(\"q.rs\")"]);
+        assert_eq!(source.included, ["e.rs"]);
+    }
+}
