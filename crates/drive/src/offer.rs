@@ -2,6 +2,9 @@
 //!
 //! Response time runs from the intended moment, service time from the submission. While an open load's operations
 //! wait for a slot, or for a stalled target, their response time runs: queueing that a user would feel is counted.
+//!
+//! Only what the loop itself did to them is not: when it slept until an arrival was due and woke too late, the arrivals
+//! that it slept through are intended when it woke. How late that was is counted on its own.
 
 use std::ops::ControlFlow;
 
@@ -37,8 +40,8 @@ pub struct Seen {
     pub unserved: u64,
     /// Operations by the stage that held them, where a model said.
     pub bound_by: Vec<u64>,
-    /// How long after its moment the loop itself submitted each operation of an open load; those that had to wait for
-    /// a slot, which the target owes, are not in it.
+    /// How far the loop overslept the moment of each operation of an open load; zero for those that came due while it
+    /// was awake.
     pub lateness: Bins,
 }
 
@@ -59,10 +62,8 @@ struct Offering<'a> {
     start: Instant,
     slice_start: Instant,
     lateness: Recorder,
-    /// There is no slot for what is due.
-    starved: bool,
-    /// Until this moment there was none.
-    starved_until: Instant,
+    /// The loop slept until this moment and woke later: it overslept what came due from here on.
+    overslept: Instant,
     seen: Seen,
 }
 
@@ -88,8 +89,7 @@ pub fn drive<L: Load + ?Sized>(
         start,
         slice_start: start,
         lateness: Recorder::new(),
-        starved: false,
-        starved_until: start,
+        overslept: Instant::NEVER,
         seen: Seen::default(),
     };
     offering.run(load, observe)?;
@@ -108,8 +108,7 @@ impl Offering<'_> {
             if due == Due::Over && self.free.len() == self.flights.len() {
                 break;
             }
-            let until = if let Due::At(moment) = due { moment.min(slice_end) } else { slice_end };
-            now = self.target.wait(until, &mut completions)?;
+            now = self.wait(due, slice_end, &mut completions)?;
             if now >= slice_end {
                 onward = self.turn(now, load, observe, onward);
             }
@@ -128,24 +127,18 @@ impl Offering<'_> {
     /// Submits what is due at `now` and has a slot. Returns when the load wants to be asked again.
     #[inline]
     fn issue<L: Load + ?Sized>(&mut self, load: &mut L, now: Instant) -> Result<Due, Fault> {
-        if self.starved && !self.free.is_empty() {
-            self.starved = false;
-            self.starved_until = now;
-        }
         let due = loop {
             let due = load.due();
-            let intended = match due {
+            let planned = match due {
                 Due::Now => now,
                 Due::At(moment) if moment <= now => moment,
                 _ => break due,
             };
-            let Some(slot) = self.free.pop() else {
-                // Only a completion helps, however overdue the load is.
-                self.starved = true;
-                break Due::Blocked;
-            };
-            if due != Due::Now && intended > self.starved_until {
-                self.lateness.record(now.since(intended));
+            // Without a free slot only a completion helps, however overdue the load is.
+            let Some(slot) = self.free.pop() else { break Due::Blocked };
+            let intended = if planned >= self.overslept { now } else { planned };
+            if due != Due::Now {
+                self.lateness.record(intended.since(planned));
             }
             let op = load.take(now);
             self.flights[slot.index()] = Flight { op, intended, submitted: now };
@@ -156,6 +149,20 @@ impl Offering<'_> {
             self.batch.clear();
         }
         Ok(due)
+    }
+
+    /// Waits for a completion, for what is due next, or for the end of the slice.
+    #[inline]
+    fn wait(&mut self, due: Due, slice_end: Instant, completions: &mut Vec<Completion>) -> Result<Instant, Fault> {
+        self.overslept = Instant::NEVER;
+        let Due::At(moment) = due else { return self.target.wait(slice_end, completions) };
+        // Submitting may have taken until after that moment: then the target kept the loop from it, not sleep.
+        let sleeps = moment > self.target.now();
+        let woken = self.target.wait(moment.min(slice_end), completions)?;
+        if sleeps {
+            self.overslept = moment;
+        }
+        Ok(woken)
     }
 
     #[inline]

@@ -17,8 +17,8 @@ const FLASH_READ: Span = Span::from_micros(50);
 const PROTECTED_COMMIT: Span = Span::from_micros(12);
 /// The same for a disk that has to turn.
 const ROTATING_COMMIT: Span = Span::from_millis(2);
-/// A generator whose own lateness is more than this share of the response times is part of what was measured.
-const LATE_SHARE: f64 = 0.25;
+/// A generator that oversleeps by more than this share of the response times offers another load than was asked.
+const LATE_SHARE: f64 = 0.5;
 /// Caches of devices and controllers hold about this much.
 const DEVICE_CACHE: Bytes = Bytes::gib(1);
 /// Processors that lose more than this share of their frequency change what is measured.

@@ -33,7 +33,7 @@ pub enum Finding {
         /// Operations per second of the same loop on a target that does nothing.
         ceiling: f64,
     },
-    /// The generator submitted operations of an open load late, and their response times include that.
+    /// The generator overslept arrivals of an open load: they came later and closer together than they should have.
     GeneratorLate {
         /// 99th percentile of its lateness, in nanoseconds.
         #[serde(rename = "p99_ns")]

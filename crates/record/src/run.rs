@@ -62,8 +62,8 @@ pub struct Run {
     pub unserved: u64,
     /// The run in slices of time, warm-up included.
     pub series: Vec<Slice>,
-    /// How long after its moment the generator itself submitted each operation of an open load, where the storage did
-    /// not keep it from doing so. Part of the response times.
+    /// How far the generator overslept the moment of each operation of an open load. Not part of the response times: an
+    /// operation that was slept through is intended when the generator woke.
     #[serde(default, skip_serializing_if = "Bins::is_empty")]
     pub lateness: Bins,
     /// What the generator itself used.

@@ -16,6 +16,9 @@ const BELOW: [&[f64]; 4] = [&[0.4, 0.8], &[0.3, 0.6, 0.85], &[0.25, 0.5, 0.7, 0.
 const NEAR: f64 = 0.03;
 /// Nearer than this, a load whose interval holds the limit is repeated before a nearer one is tried.
 const NEAR_FOR_NOISE: f64 = 0.08;
+/// A side of the load line on which no load is clear is followed by this factor, and no further than that one.
+const FURTHER: f64 = 0.7;
+const FURTHEST: f64 = 0.3;
 /// No lighter load than this share of the most carried is tried.
 const LIGHTEST: f64 = 0.01;
 
@@ -100,11 +103,12 @@ impl Sweep {
         let gap = to / from - 1.0;
         let noisy = is_doubtful(meets) || is_doubtful(fails);
         let again = || self.repeat(&[meets, fails], left_s);
-        if noisy
-            && gap <= NEAR_FOR_NOISE
-            && let Some(point) = again()
-        {
-            return Some(point);
+        if noisy && gap <= NEAR_FOR_NOISE {
+            // Repeating narrows the doubt about the place; only clear loads on both sides bound it.
+            let next = self.unbounded(loads, from, to, left_s).or_else(again);
+            if next.is_some() {
+                return next;
+            }
         }
         if gap <= NEAR {
             return again().or_else(|| self.bound(loads, from, to, left_s));
@@ -123,10 +127,19 @@ impl Sweep {
         let away = |load: &&Standing| (offered_size(load.offered) / from).ln().abs();
         let mut doubtful: Vec<&Standing> = loads.iter().filter(|load| is_doubtful(load)).collect();
         doubtful.sort_by(|a, b| away(a).total_cmp(&away(b)));
-        let sides = [(Meets::No, to * (1.0 + NEAR)), (Meets::Yes, from * (1.0 - 2.0 * NEAR))];
-        let open = sides.iter().find(|(clear, _)| loads.iter().all(|load| load.meets != *clear));
-        let further = open.map(|(_, rate)| self.open_point(*rate, Purpose::LoadLine, left_s / 3.0));
-        doubtful.iter().find_map(|load| self.repeat(&[load], left_s)).or(further)
+        let further = self.unbounded(loads, from, to, left_s);
+        further.or_else(|| doubtful.iter().find_map(|load| self.repeat(&[load], left_s)))
+    }
+
+    /// A load further out on a side of the line where none is clear, unless that side was followed far enough.
+    fn unbounded(&self, loads: &[Standing], from: f64, to: f64, left_s: f64) -> Option<Point> {
+        let clear = |wanted| loads.iter().any(|load| load.meets == wanted);
+        let lightest = offered_size(loads.first()?.offered);
+        let heaviest = offered_size(loads.last()?.offered);
+        let below = (!clear(Meets::Yes) && lightest > from * FURTHEST).then_some(lightest * FURTHER);
+        let above = (!clear(Meets::No) && heaviest < to / FURTHEST).then_some(heaviest / FURTHER);
+        let rate = below.or(above)?;
+        Some(self.open_point(rate, Purpose::LoadLine, (left_s / 4.0).max(self.seconds_wanted(rate))))
     }
 
     /// The one of these loads that is known worst, again; `None` when all are known well enough.
