@@ -19,10 +19,10 @@ use crate::engine::Shape;
 /// A wait shorter than this is worth a clock reading of its own, because an arrival may depend on it.
 const SHORT_WAIT: Span = Span::from_millis(5);
 
-/// A full queue is handed over in so many parts. All at once would be one call less, but then the device has nothing
-/// to do while the queue is prepared, and everything while it is reaped: a virtual disk lost 18 % of its IOPS so at
-/// depth 32, and no more than noise in parts of 2 to 8 operations.
-const HANDFULS: usize = 16;
+/// A full queue is handed over in so many parts. All at once would be fewer calls, but then the device has nothing to do
+/// while the queue is prepared, and everything while it is reaped: a virtual disk lost 18 % of its IOPS so at depth 32,
+/// and no more than noise in parts of 2 to 8 operations.
+const HANDFULS: usize = 8;
 
 /// A ring with one file, or with none: then every operation is a no-op that the kernel completes at once.
 pub struct Ring {

@@ -53,6 +53,7 @@ pub fn findings(curve: &Curve, evidence: &Evidence) -> Vec<Finding> {
     found.extend(caches(&curve.runs, evidence, &host, &device));
     found.extend(surroundings(&curve.runs, &evidence.activity));
     found.extend(errors(&curve.runs));
+    found.extend(unrepeatable(&curve.runs));
     found.extend(unfinished(curve));
     found.sort_by_key(|finding| std::cmp::Reverse(finding.weight()));
     found
@@ -168,6 +169,24 @@ fn errors(runs: &[Run]) -> Option<Finding> {
     }
     let count = by_errno.iter().map(|(_, count)| count).sum();
     by_errno.iter().max_by_key(|(_, count)| *count).map(|&(errno, _)| Finding::Errors { count, errno })
+}
+
+/// The load whose repetitions differ most, by more than their intervals and by half or more.
+fn unrepeatable(runs: &[Run]) -> Option<Finding> {
+    let mut worst: Option<(f64, f64)> = None;
+    for (index, one) in runs.iter().enumerate() {
+        for other in runs[index + 1..].iter().filter(|other| other.offered == one.offered) {
+            let (a, b) = (one.figures.p99_ns, other.figures.p99_ns);
+            let (low, high) = if a.value < b.value { (a, b) } else { (b, a) };
+            let apart = low.interval.zip(high.interval).is_some_and(|(low, high)| low.1 < high.0);
+            let ratio = |(low, high): (f64, f64)| high / low;
+            if apart && high.value > low.value * 1.5 && worst.is_none_or(|pair| ratio(pair) < high.value / low.value) {
+                worst = Some((low.value, high.value));
+            }
+        }
+    }
+    let span = |ns: f64| Span::from_nanos(ns as u64);
+    worst.map(|(low, high)| Finding::Unrepeatable { low_p99: span(low), high_p99: span(high) })
 }
 
 /// Doubts about one run that its series does not show: the generator's own lateness.

@@ -92,6 +92,17 @@ pub enum Finding {
         /// Share of processor time stolen, 0 to 1.
         share: f64,
     },
+    /// The same load was answered differently at different times, by more than either run's interval.
+    Unrepeatable {
+        /// The lowest 99th percentile of that load, in nanoseconds.
+        #[serde(rename = "low_p99_ns")]
+        #[cfg_attr(feature = "schema", schemars(with = "u64"))]
+        low_p99: Span,
+        /// The highest, in nanoseconds.
+        #[serde(rename = "high_p99_ns")]
+        #[cfg_attr(feature = "schema", schemars(with = "u64"))]
+        high_p99: Span,
+    },
     /// Others used the device at the same time.
     OtherLoad {
         /// Operations per second of others on the device.
@@ -191,6 +202,10 @@ impl Finding {
                  write cache may have run out"
             ),
             Self::StolenTime { share } => format!("the hypervisor took {} of the processor time", percent(*share)),
+            Self::Unrepeatable { low_p99, high_p99 } => format!(
+                "the same load was answered with a p99 of {low_p99} once and {high_p99} another time: the storage or its \
+                 neighbours vary by more than the intervals say"
+            ),
             Self::OtherLoad { iops } => format!("others used the device: {iops:.0} IOPS that plimsoll did not ask for"),
             Self::DirectRefused => "O_DIRECT was refused here, so I/O went through the page cache".into(),
             Self::HostCacheSuspected { median } => {
@@ -231,6 +246,7 @@ impl Finding {
                 "measure for longer than the burst lasts (--thorough), and plan with the lower rate"
             }
             Self::StolenTime { .. } => "measure at a quieter hour, or on dedicated processors",
+            Self::Unrepeatable { .. } => "measure at several times of the day, and plan with the worst",
             Self::OtherLoad { .. } => "stop the other load, or count it in",
             Self::DirectRefused => "use a filesystem with direct I/O, such as ext4 or XFS, or a block device",
             Self::HostCacheSuspected { .. } => "give --size more than the host can cache, or set the disk's cache=none",
