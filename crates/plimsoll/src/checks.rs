@@ -113,12 +113,20 @@ fn caches(runs: &[Run], evidence: &Evidence, host: &Host, device: &Device) -> Ve
         found.push(Finding::FlushNotHonoured { median });
     }
     let median = lightest(runs).and_then(|run| reads(run).quantile(0.5));
-    if let Some(median) =
-        median.filter(|median| !evidence.buffered && host.virtualization.is_some() && *median < FLASH_READ)
-    {
+    let uncached = !evidence.buffered && is_virtual(host, device);
+    if let Some(median) = median.filter(|median| uncached && *median < FLASH_READ) {
         found.push(Finding::HostCacheSuspected { median });
     }
     found
+}
+
+/// A disk that a hypervisor makes up: its kernel name or its model says so. Drives that are passed through keep theirs.
+fn is_virtual(host: &Host, device: &Device) -> bool {
+    let says = |text: &Option<String>, words: &[&str]| {
+        text.as_ref().is_some_and(|text| words.iter().any(|word| text.to_lowercase().starts_with(word)))
+    };
+    host.virtualization.is_some()
+        && (says(&device.name, &["vd", "xvd"]) || says(&device.model, &["virtio", "qemu", "vmware", "msft virtual"]))
 }
 
 /// The run with the least load.

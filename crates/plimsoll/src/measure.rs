@@ -5,8 +5,8 @@ use std::fs::File;
 use std::path::Path;
 
 use plimsoll_device::{
-    Access, Caching, Claim, Direct, Engine, Opened, Subject, SubjectKind, Watch, claim, classify, describe_disk,
-    describe_host,
+    Access, Caching, Claim, Direct, Engine, Nature, Opened, Subject, SubjectKind, Watch, claim, classify,
+    describe_disk, describe_host,
 };
 use plimsoll_record::{Conditions, Curve, Ended, FORMAT, Finding, Source};
 use plimsoll_units::{Bytes, Span};
@@ -90,6 +90,7 @@ impl Site {
         if caching != wanted {
             findings.push(Finding::DirectRefused);
         }
+        findings.extend(whereabouts(&subject));
         let storage = Storage { file, engine, threads: args.course.threads, compressible: plan.compressible };
         let prepared = Self { plan, subject, storage, caching, size, findings, _claim: claim };
         prepared.plan.place(prepared.size, prepared.grid())?;
@@ -201,6 +202,19 @@ fn engine(wanted: EngineWord, findings: &mut Vec<Finding>) -> Result<Engine, Tro
                 Engine::Threads
             }
         }),
+    }
+}
+
+/// What lies between the path and the storage of this machine.
+fn whereabouts(subject: &Subject) -> Option<Finding> {
+    let disk = describe_disk(subject).name;
+    if let Some(what) = disk.filter(|name| name.starts_with("zram") || name.starts_with("ram")) {
+        return Some(Finding::InMemory { what });
+    }
+    let filesystem = subject.filesystem.as_ref()?;
+    match filesystem.nature() {
+        Nature::Memory => Some(Finding::InMemory { what: filesystem.kind.clone() }),
+        _ => filesystem.note().map(|note| Finding::Beyond { note }),
     }
 }
 

@@ -117,6 +117,16 @@ pub enum Finding {
         #[cfg_attr(feature = "schema", schemars(with = "u64"))]
         median: Span,
     },
+    /// The data are in memory: there is no storage below.
+    InMemory {
+        /// What keeps them there, such as `tmpfs`.
+        what: String,
+    },
+    /// What was measured is more than the storage of this machine.
+    Beyond {
+        /// What lies between, in a sentence.
+        note: String,
+    },
     /// The clock source changed during the run.
     ClockChanged {
         /// Before.
@@ -159,7 +169,10 @@ impl Finding {
     /// How much it takes from the figures.
     pub const fn weight(&self) -> Weight {
         match self {
-            Self::PageCacheAnswered { .. } | Self::GeneratorBound { .. } | Self::ClockChanged { .. } => Weight::Void,
+            Self::PageCacheAnswered { .. }
+            | Self::GeneratorBound { .. }
+            | Self::InMemory { .. }
+            | Self::ClockChanged { .. } => Weight::Void,
             Self::BudgetSpent { .. } | Self::ReadOnly | Self::RingRefused { .. } | Self::NotSaturated { .. } => {
                 Weight::Note
             }
@@ -176,9 +189,10 @@ impl Finding {
             Self::GeneratorBound { achieved, ceiling } => {
                 format!("the generator set the pace: {achieved:.0} IOPS, and its loop alone reaches {ceiling:.0}")
             }
-            Self::GeneratorLate { p99, response_p99 } => {
-                format!("the generator itself was late by {p99} (p99): a part of the p99 of {response_p99} is its own")
-            }
+            Self::GeneratorLate { p99, response_p99 } => format!(
+                "the generator overslept arrivals by {p99} (p99), with a response time of {response_p99} (p99): they \
+                 came in bursts, as if the load were rougher"
+            ),
             Self::ProcessorBound { busy } => {
                 format!("the processors were {} busy: latencies include waiting for one", percent(*busy))
             }
@@ -211,6 +225,10 @@ impl Finding {
             Self::HostCacheSuspected { median } => {
                 format!("a virtual disk answered reads in {median} (median): a cache on its host is likely")
             }
+            Self::InMemory { what } => {
+                format!("{what} keeps its data in memory: the figures describe that, not storage")
+            }
+            Self::Beyond { note } => note.clone(),
             Self::ClockChanged { from, to } => format!("the clock source changed from {from} to {to}"),
             Self::FrequencyChanged { ratio } => {
                 format!("processor frequency fell to {} of its highest", percent(*ratio))
@@ -250,6 +268,8 @@ impl Finding {
             Self::OtherLoad { .. } => "stop the other load, or count it in",
             Self::DirectRefused => "use a filesystem with direct I/O, such as ext4 or XFS, or a block device",
             Self::HostCacheSuspected { .. } => "give --size more than the host can cache, or set the disk's cache=none",
+            Self::InMemory { .. } => "give a path on storage",
+            Self::Beyond { .. } => "compare only with runs made the same way",
             Self::ClockChanged { .. } => "repeat the run, and find out why the kernel distrusts its clock",
             Self::FrequencyChanged { .. } => "set the performance governor, and check the cooling",
             Self::RingRefused { .. } => {
