@@ -25,7 +25,7 @@ pub(crate) enum Meets {
 #[derive(Clone, Debug)]
 pub(crate) struct Standing {
     pub(crate) offered: Pace,
-    /// Operations per second: those offered by an open load of one stream, otherwise those achieved.
+    /// Operations per second: those offered by an open load of one stream without failures, otherwise those achieved.
     pub(crate) iops: Estimate,
     /// The objective's measure in nanoseconds.
     pub(crate) measured: Estimate,
@@ -80,23 +80,37 @@ fn standing(offered: Pace, runs: &[&Run], objective: Objective) -> Option<Standi
         () if high > limit => Meets::Barely,
         () => Meets::Yes,
     };
-    let iops = carried(offered, pooled(&rates)?, overloaded);
+    let iops = carried(offered, runs, pooled(&rates)?, overloaded);
     Some(Standing { offered, iops, measured, overloaded, meets })
 }
 
 /// The rate that a load stands for. An open load of one stream is exactly what was offered: what was achieved has the
-/// noise of random arrivals. With further streams beside it, only what was achieved counts them in.
-fn carried(offered: Pace, achieved: Estimate, overloaded: bool) -> Estimate {
-    match offered {
-        Pace::Open { rate, .. } if overloaded => Estimate::bare(achieved.value.max(rate.as_f64())),
-        Pace::Open { rate, .. } if (achieved.value / rate.as_f64() - 1.0).abs() < 0.1 => Estimate::bare(rate.as_f64()),
-        _ => achieved,
+/// noise of random arrivals. With further streams beside it, only what was achieved counts them in; and operations that
+/// failed were offered, but not carried.
+fn carried(offered: Pace, runs: &[&Run], achieved: Estimate, overloaded: bool) -> Estimate {
+    let Pace::Open { rate, .. } = offered else { return achieved };
+    let rate = rate.as_f64();
+    let failed = runs.iter().any(|run| run.total.errors() > 0);
+    let accompanied = runs.iter().any(|run| run.total.0.iter().any(|counter| counter.stream != 0));
+    match () {
+        () if failed => achieved,
+        // Never the load line itself, only a bound above it.
+        () if overloaded => Estimate::bare(achieved.value.max(rate)),
+        () if accompanied => achieved,
+        () if (achieved.value / rate - 1.0).abs() < 0.1 => Estimate::bare(rate),
+        () => achieved,
     }
 }
 
 /// The objective's measure over a run: from its figures, or from its series when they do not have it.
 pub(crate) fn measured(run: &Run, objective: Objective) -> Option<Estimate> {
     let figures = &run.figures;
+    // Its interval is from slices as they were seen: the kept ones are longer, and too few in a short run.
+    let same = |own: Objective| own.over == objective.over && own.measure == objective.measure;
+    let own = figures.objective_ns.filter(|own| own.value > 0.0 && figures.objective.is_some_and(same));
+    if own.is_some() {
+        return own;
+    }
     let kept = match objective.measure {
         _ if objective.over != Scope::All => return scoped(run, objective),
         Measure::Mean => figures.mean_ns,

@@ -121,6 +121,7 @@ fn figures(pieces: &[Piece], drained: &[Piece], objective: Option<&Objective>) -
         p99_ns: quantile(0.99),
         p999_ns: quantile(0.999),
         objective_ns: objective.map(measured),
+        objective: objective.copied(),
         in_flight: iops.value * mean_ns.value / 1e9,
         steadiness: Steadiness::Unknown,
     }

@@ -62,12 +62,43 @@ pub(crate) fn fill(bytes: &mut [u8], compressible: f64, seed: u64) {
     }
 }
 
-/// Makes each page of an operation's data different from every page written before, so that nothing deduplicates.
-/// Data that compress away altogether stay as they are.
+/// Makes each page of an operation's data different from every page written before, so that nothing deduplicates: its
+/// first 8 bytes are a mark, also where all of it compresses away, and so are those of a last page that is shorter.
 #[inline]
 pub(crate) fn stamp(bytes: &mut [u8], number: u64) {
-    for (index, page) in bytes.chunks_exact_mut(PAGE).enumerate() {
+    for (index, page) in bytes.chunks_mut(PAGE).enumerate() {
         let mark = number.wrapping_mul(0x9e37_79b9_7f4a_7c15).wrapping_add(index as u64);
-        page[..8].copy_from_slice(&mark.to_le_bytes());
+        let marked = page.len().min(8);
+        page[..marked].copy_from_slice(&mark.to_le_bytes()[..marked]);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use super::*;
+
+    /// Pages that differ from each other when the same data are written `writes` times, `length` bytes each.
+    fn check(length: usize, writes: u64, expected: usize) {
+        let mut bytes = vec![0; length];
+        let mut pages = BTreeSet::new();
+        for number in 1..=writes {
+            stamp(&mut bytes, number);
+            pages.extend(bytes.chunks(PAGE).map(<[u8]>::to_vec));
+            assert!(bytes.chunks(PAGE).all(|page| page.iter().skip(8).all(|&byte| byte == 0)), "{length}");
+        }
+        assert_eq!(pages.len(), expected, "{length}");
+    }
+
+    #[test]
+    fn no_page_is_written_twice() {
+        check(PAGE, 1000, 1000);
+        check(4 * PAGE, 1000, 4000);
+        check(512, 1000, 1000);
+        check(2300, 1000, 1000);
+        check(PAGE + 512, 1000, 2000);
+        check(3, 100, 100);
+        check(0, 10, 0);
     }
 }

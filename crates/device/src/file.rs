@@ -8,6 +8,9 @@ use plimsoll_units::Bytes;
 use rustix::fs::{FallocateFlags, Mode, OFlags};
 use rustix::io::Errno;
 
+/// Names that are tried for a file: others of this process, or of a crashed one that had its number, may be taken.
+const NAMES_MAX: u32 = 100;
+
 /// What is done with a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Access {
@@ -86,8 +89,55 @@ fn unnamed(directory: &Path, flags: OFlags) -> rustix::io::Result<OwnedFd> {
         Err(Errno::OPNOTSUPP | Errno::ISDIR | Errno::NOENT) => {}
         opened => return opened,
     }
-    let name = directory.join(format!(".plimsoll-{}", std::process::id()));
-    let file = rustix::fs::open(&name, flags | OFlags::CREATE | OFlags::EXCL, mode)?;
+    nameless(directory, flags, mode)
+}
+
+/// A file whose name is removed at once. Direct I/O is asked for only then: an `open` that refuses it may have made the
+/// file, and would leave it behind.
+///
+/// # Errors
+/// `EINVAL` when `flags` asks for direct I/O and the filesystem has none.
+fn nameless(directory: &Path, flags: OFlags, mode: Mode) -> rustix::io::Result<OwnedFd> {
+    let direct = flags.intersection(OFlags::DIRECT);
+    let buffered = flags.difference(OFlags::DIRECT) | OFlags::CREATE | OFlags::EXCL;
+    let (name, file) = (0..NAMES_MAX)
+        .map(|attempt| directory.join(format!(".plimsoll-{}-{attempt}", std::process::id())))
+        .map(|name| (rustix::fs::open(&name, buffered, mode), name))
+        .find(|(opened, _)| !matches!(opened, Err(Errno::EXIST)))
+        .map_or(Err(Errno::EXIST), |(opened, name)| Ok((name, opened?)))?;
     rustix::fs::unlink(&name)?;
+    if !direct.is_empty() {
+        rustix::fs::fcntl_setfl(&file, rustix::fs::fcntl_getfl(&file)? | direct)?;
+    }
     Ok(file)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+
+    use super::*;
+    use crate::host::tests::Fixture;
+
+    fn check(name: &str, squatters: u32, asked: OFlags) {
+        let fixture = Fixture::new(name, &[("place", "")]);
+        for attempt in 0..squatters {
+            fixture.put(&format!(".plimsoll-{}-{attempt}", std::process::id()), "of another");
+        }
+        let made = nameless(&fixture.0, OFlags::RDWR | OFlags::CLOEXEC | asked, Mode::RUSR | Mode::WUSR);
+        match made {
+            Ok(file) => assert_eq!(rustix::fs::fcntl_getfl(&file).unwrap() & OFlags::DIRECT, asked, "{name}"),
+            Err(error) if squatters == NAMES_MAX => assert_eq!(error, Errno::EXIST, "{name}"),
+            Err(error) => assert_eq!((error, asked), (Errno::INVAL, OFlags::DIRECT), "{name}"),
+        }
+        assert_eq!(fs::read_dir(&fixture.0).unwrap().count(), 1 + squatters as usize, "{name}: nothing is left behind");
+    }
+
+    #[test]
+    fn a_file_leaves_no_name_behind() {
+        check("nameless-buffered", 0, OFlags::empty());
+        check("nameless-direct", 0, OFlags::DIRECT);
+        check("nameless-taken", 3, OFlags::DIRECT);
+        check("nameless-all-taken", NAMES_MAX, OFlags::DIRECT);
+    }
 }

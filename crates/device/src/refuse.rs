@@ -19,6 +19,7 @@ pub use in_use::InUse;
 pub use refusal::{Refusal, Unknown};
 
 use identity::Identity;
+use opener::Opener;
 
 use crate::disk::Block;
 use crate::host::Tree;
@@ -59,7 +60,8 @@ pub fn check_destroy(path: &Path, named: &[PathBuf]) -> Result<(), Refusal> {
 
 /// Takes leave to write to the existing file or block device `path`, all of whose data may be lost. `named` are the
 /// paths given to `--destroy`: one of them has to be `path`, letter for letter. Refused all the same when it is in
-/// use by the kernel or open for writing in another process, and when it carries something known.
+/// use by the kernel or open for writing in another process (of a device: its disk or a partition too), and when it
+/// carries something known.
 ///
 /// Opens it for reading, and a block device exclusively: while the claim is kept, this process too can open the device
 /// for writing without `O_EXCL` only. Processes of other users are seen by root only.
@@ -90,8 +92,9 @@ pub fn claim(path: &Path, named: &[PathBuf]) -> Result<Claim, Refusal> {
         }
         _ => return Err(Refusal::Changed { path: shown_path }),
     };
-    if let Some(opener) = opener::writer(&tree, &identity, path) {
-        return Err(Refusal::Open { path: shown_path, pid: opener.pid, command: opener.command });
+    let sharing = sharing(&tree, identity).map_err(|source| Refusal::unknown(&shown_path, Unknown::Uses, source))?;
+    if let Some(Opener { pid, command, opened }) = opener::writer(&tree, &sharing, path) {
+        return Err(Refusal::Open { path: shown_path, opened: shown(&opened), pid, command });
     }
     check_contents(&subject, &shown_path, &held)?;
     Ok(Claim { file: held, identity })
@@ -136,6 +139,14 @@ fn claim_block(tree: &Tree, path: &Path, shown: &str, number: DeviceNumber) -> R
     } else {
         Err(Refusal::Changed { path: shown.to_owned() })
     }
+}
+
+/// What shares bytes with it: itself, and of a block device its disk and the partitions in the way.
+fn sharing(tree: &Tree, identity: Identity) -> io::Result<Vec<Identity>> {
+    let Identity::Block(number) = identity else { return Ok(vec![identity]) };
+    let family = Block::find(tree, number)?.family()?;
+    let number = |member: &Block| member.number().ok_or_else(|| io::Error::from(io::ErrorKind::InvalidData));
+    family.iter().map(|member| number(member).map(Identity::Block)).collect()
 }
 
 fn claim_file(tree: &Tree, shown: &str, identity: &Identity, file: File) -> Result<File, Refusal> {

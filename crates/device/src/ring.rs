@@ -92,8 +92,16 @@ impl Ring {
         entry.user_data(u64::from(slot.0))
     }
 
+    /// Where the buffer of an operation begins. What is longer than a slot would reach into the next one's, or beyond
+    /// the last.
+    #[inline]
+    fn place(&self, slot: Slot, op: &Op) -> usize {
+        assert!(op.length as usize <= self.stride, "{} bytes do not fit a slot of {}", op.length, self.stride);
+        slot.index() * self.stride
+    }
+
     fn read(&self, slot: Slot, op: &Op) -> squeue::Entry {
-        let buffer = self.reads.at(slot.index() * self.stride);
+        let buffer = self.reads.at(self.place(slot, op));
         if self.registered {
             opcode::ReadFixed::new(Fixed(0), buffer, op.length, 0).offset(op.offset).build()
         } else {
@@ -102,9 +110,11 @@ impl Ring {
     }
 
     fn write(&mut self, slot: Slot, op: &Op, flags: i32) -> squeue::Entry {
-        let start = slot.index() * self.stride;
+        let start = self.place(slot, op);
+        assert!(self.writes.len() == self.reads.len(), "a write is submitted to a ring whose shape says no writes");
         self.written += 1;
-        // SAFETY: the slot is free, so the kernel does not use its part of the buffer, and no other reference exists.
+        // SAFETY: `place` has checked that the operation fits its slot, and the buffer holds whole slots. The slot is
+        // free, so the kernel does not use its part of the buffer, and no other reference exists.
         let data = unsafe { std::slice::from_raw_parts_mut(self.writes.at(start), op.length as usize) };
         stamp(data, self.written);
         let buffer = data.as_ptr();
@@ -162,6 +172,8 @@ impl Target for Ring {
         self.now
     }
 
+    /// # Panics
+    /// When an operation is larger than the ring's shape says, or writes although the shape says that none does.
     fn submit(&mut self, batch: &[(Slot, Op)]) -> Result<(), Fault> {
         let mut handfuls = batch.chunks(self.handful).peekable();
         while let Some(handful) = handfuls.next() {
@@ -171,8 +183,9 @@ impl Target for Ring {
                 // SAFETY: the buffers behind the entry are not moved or freed while it is in flight.
                 let pushed = unsafe { self.uring.submission().push(&entry) };
                 pushed.expect("the queue holds as many entries as there are slots");
+                // Counted one by one, so that those before one that panics are known to Drop.
+                self.in_flight += 1;
             }
-            self.in_flight += handful.len() as u32;
             // The last handful goes with the wait, in one call.
             if handfuls.peek().is_some() {
                 passing(self.uring.submit())

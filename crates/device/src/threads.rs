@@ -11,12 +11,18 @@ use std::time::Duration;
 
 use plimsoll_drive::{Completion, Fault, Target};
 use plimsoll_load::Outcome;
-use plimsoll_units::{Instant, Kind, Op, Slot};
+use plimsoll_units::{Instant, Kind, Op, Slot, Span};
 use rustix::io::{Errno, IoSlice, ReadWriteFlags};
 
 use crate::buffers::{Aligned, fill, stamp};
 use crate::clock::Clock;
 use crate::engine::Shape;
+
+/// How long the pool's end waits for workers whose operations are still with the device.
+const PATIENCE: Span = Span::from_secs(2);
+
+/// How often it looks whether they are back.
+const LOOK: Duration = Duration::from_millis(1);
 
 /// A pool of workers on one file.
 pub struct Threads {
@@ -47,9 +53,11 @@ impl Threads {
     /// The file cannot be duplicated, or a thread cannot be started.
     pub fn new(file: BorrowedFd<'_>, shape: &Shape, clock: Clock) -> io::Result<Self> {
         let desk = Arc::new(Desk::default());
+        // One descriptor for all: a process may have 1,024 by default, and there can be as many workers.
+        let file = Arc::new(file.try_clone_to_owned()?);
         let mut threads = Self { desk: Arc::clone(&desk), clock, workers: Vec::new() };
         for index in 0..shape.depth {
-            let mut worker = Worker::new(file.try_clone_to_owned()?, shape, index);
+            let mut worker = Worker::new(Arc::clone(&file), shape, index);
             let desk = Arc::clone(&desk);
             let builder = std::thread::Builder::new().name(format!("worker {index}")).stack_size(64 << 10);
             threads.workers.push(builder.spawn(move || worker.serve(&desk, clock))?);
@@ -59,14 +67,14 @@ impl Threads {
 }
 
 struct Worker {
-    file: OwnedFd,
+    file: Arc<OwnedFd>,
     reads: Aligned,
     writes: Aligned,
     written: u64,
 }
 
 impl Worker {
-    fn new(file: OwnedFd, shape: &Shape, index: u32) -> Self {
+    fn new(file: Arc<OwnedFd>, shape: &Shape, index: u32) -> Self {
         let mut writes = Aligned::new(if shape.writes { shape.stride() } else { 1 });
         fill(writes.bytes(), shape.compressible, shape.seed ^ u64::from(index));
         Self { file, reads: Aligned::new(shape.stride()), writes, written: u64::from(index) << 40 }
@@ -117,9 +125,9 @@ impl Target for Threads {
 
     fn submit(&mut self, batch: &[(Slot, Op)]) -> Result<(), Fault> {
         self.desk.orders.lock().unwrap_or_else(PoisonError::into_inner).queue.extend(batch);
-        match batch {
-            [_] => self.desk.ordered.notify_one(),
-            _ => self.desk.ordered.notify_all(),
+        // As many as there is work for: waking a thousand idle workers would take the processor from those that work.
+        for _ in batch {
+            self.desk.ordered.notify_one();
         }
         Ok(())
     }
@@ -142,11 +150,49 @@ impl Target for Threads {
 
 impl Drop for Threads {
     fn drop(&mut self) {
-        self.desk.orders.lock().unwrap_or_else(PoisonError::into_inner).closed = true;
+        let mut orders = self.desk.orders.lock().unwrap_or_else(PoisonError::into_inner);
+        orders.closed = true;
+        // Nobody waits for them any more: a worker that comes back late shall find nothing to write.
+        orders.queue.clear();
+        drop(orders);
         self.desk.ordered.notify_all();
-        for worker in self.workers.drain(..) {
-            // A worker that panicked has said so on its own.
-            let _ = worker.join();
-        }
+        part(&mut self.workers, self.clock, PATIENCE);
+    }
+}
+
+/// Joins the workers that finish within `patience`, and lets go of the others: a device that never answers shall not
+/// hold up the end of the run. That is sound, because a worker owns its buffers and its share of the file: the kernel
+/// moves data only to and from what lives as long as the thread.
+fn part(workers: &mut Vec<JoinHandle<()>>, clock: Clock, patience: Span) {
+    let end = clock.now() + patience;
+    while !workers.iter().all(JoinHandle::is_finished) && clock.now() < end {
+        std::thread::sleep(LOOK);
+    }
+    for worker in workers.drain(..).filter(JoinHandle::is_finished) {
+        // A worker that panicked has said so on its own.
+        let _ = worker.join();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::mpsc::channel;
+
+    use super::*;
+
+    #[test]
+    fn a_worker_that_hangs_is_let_go() {
+        let (release, released) = channel::<()>();
+        let (told, finished) = channel();
+        let hung = std::thread::spawn(move || {
+            let _ = released.recv();
+            told.send(()).unwrap();
+        });
+        let mut workers = vec![hung, std::thread::spawn(|| ())];
+        part(&mut workers, Clock::start(), Span::from_millis(20));
+        assert!(workers.is_empty());
+        assert!(finished.try_recv().is_err(), "it is still under way");
+        release.send(()).unwrap();
+        finished.recv().unwrap();
     }
 }

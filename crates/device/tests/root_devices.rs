@@ -73,6 +73,16 @@ fn said(path: &Path) -> String {
     check_destroy(path, &[path.to_owned()]).map_or_else(|refusal| refusal.to_string(), |()| "allowed".into())
 }
 
+/// What is said of `path` while another process has `written` open for writing.
+fn while_written(written: &Path, path: &Path) -> String {
+    let writer = File::options().write(true).open(written).unwrap();
+    let mut child = Command::new("sleep").arg("60").stdout(writer).spawn().unwrap();
+    let said = said(path);
+    child.kill().unwrap();
+    child.wait().unwrap();
+    said
+}
+
 impl Drop for Loop {
     fn drop(&mut self) {
         let _ = Command::new("losetup").arg("-d").arg(&self.device).status();
@@ -223,6 +233,9 @@ fn partitions_count_for_their_disk() {
     let second = Partition::new(&disk, "2", "65536");
     assert_eq!(said(&first.device), "allowed");
     assert_eq!(disk.said(), "allowed");
+    assert!(while_written(&disk.device, &first.device).contains("is open for writing in process"));
+    assert!(while_written(&second.device, &disk.device).contains("is open for writing in process"));
+    assert_eq!(while_written(&second.device, &first.device), "allowed", "a sibling's writer is no reason");
     let subject = classify(&first.device).unwrap();
     assert_eq!((subject.size, describe_disk(&subject).size), (Bytes::mib(16), Some(Bytes::mib(64))));
 

@@ -21,12 +21,25 @@ pub struct Rules {
     pub depth: u32,
     /// The length of a slice of the series, above zero.
     pub slice: Span,
+    /// How long what is in flight is waited for after the run was broken off. A device that never answers must not
+    /// keep what was measured from being kept.
+    pub patience: Span,
+}
+
+impl Rules {
+    /// Observers are asked at least this often, however long a slice is.
+    const TICK: Span = Span::from_millis(250);
+
+    /// Slices of `slice`, and ten seconds of patience.
+    pub const fn new(depth: u32, slice: Span) -> Self {
+        Self { depth, slice, patience: Span::from_secs(10) }
+    }
 }
 
 /// Whether the run goes on.
 pub type Onward = ControlFlow<()>;
 
-/// Called at the end of each slice with the series so far. `Break` ends the run: nothing more is issued, and what is
+/// Called at the end of each slice, and several times a second, with the series so far. `Break` ends the run: nothing more is issued, and what is
 /// in flight is waited for.
 pub type Observe<'a> = &'a mut dyn FnMut(&[Slice]) -> Onward;
 
@@ -35,8 +48,8 @@ pub type Observe<'a> = &'a mut dyn FnMut(&[Slice]) -> Onward;
 pub struct Seen {
     /// The run in slices of time; the last one is shorter.
     pub series: Vec<Slice>,
-    /// Operations that had arrived but were not issued when the run was broken off. Their wait until then is in the
-    /// response times of the last slice.
+    /// Operations that had arrived and were not issued, or not answered in time, when the run was broken off. Their wait
+    /// until then is in the response times of the last slice.
     pub unserved: u64,
     /// Operations by the stage that held them, where a model said.
     pub bound_by: Vec<u64>,
@@ -55,6 +68,13 @@ struct Flight {
 struct Offering<'a> {
     target: &'a mut dyn Target,
     slice: Span,
+    patience: Span,
+    /// When the observer is asked next.
+    tick: Instant,
+    /// When what is in flight is given up.
+    give_up: Instant,
+    /// Operations were submitted since the last wait.
+    issued: bool,
     flights: Vec<Flight>,
     free: Vec<Slot>,
     batch: Vec<(Slot, Op)>,
@@ -82,6 +102,10 @@ pub fn drive<L: Load + ?Sized>(
     let mut offering = Offering {
         target,
         slice: rules.slice,
+        patience: rules.patience,
+        tick: start + Rules::TICK.min(rules.slice),
+        give_up: Instant::NEVER,
+        issued: false,
         flights: vec![Flight { op: nothing, intended: start, submitted: start }; rules.depth as usize],
         free: (0..rules.depth).rev().map(Slot).collect(),
         batch: Vec::with_capacity(rules.depth as usize),
@@ -108,14 +132,19 @@ impl Offering<'_> {
             if due == Due::Over && self.free.len() == self.flights.len() {
                 break;
             }
-            now = self.wait(due, slice_end, &mut completions)?;
-            if now >= slice_end {
+            now = self.wait(due, now, slice_end.min(self.tick), &mut completions)?;
+            let asked = now >= slice_end || now >= self.tick;
+            if asked {
                 onward = self.turn(now, load, observe, onward);
             }
             for completion in completions.drain(..) {
                 self.complete(load, completion);
             }
-            if now >= slice_end {
+            if now >= self.give_up {
+                self.give_up_flights(now);
+                break;
+            }
+            if asked {
                 // Closing a slice took a while, which is not the target's: the next operations start after it.
                 now = self.target.now();
             }
@@ -144,7 +173,8 @@ impl Offering<'_> {
             self.flights[slot.index()] = Flight { op, intended, submitted: now };
             self.batch.push((slot, op));
         };
-        if !self.batch.is_empty() {
+        self.issued = !self.batch.is_empty();
+        if self.issued {
             self.target.submit(&self.batch)?;
             self.batch.clear();
         }
@@ -153,12 +183,22 @@ impl Offering<'_> {
 
     /// Waits for a completion, for what is due next, or for the end of the slice.
     #[inline]
-    fn wait(&mut self, due: Due, slice_end: Instant, completions: &mut Vec<Completion>) -> Result<Instant, Fault> {
+    fn wait(
+        &mut self,
+        due: Due,
+        now: Instant,
+        asked_at: Instant,
+        completions: &mut Vec<Completion>,
+    ) -> Result<Instant, Fault> {
         self.overslept = Instant::NEVER;
-        let Due::At(moment) = due else { return self.target.wait(slice_end, completions) };
-        // Submitting may have taken until after that moment: then the target kept the loop from it, not sleep.
+        let Due::At(moment) = due else { return self.target.wait(asked_at, completions) };
+        if self.issued {
+            // Handed over first, without sleeping: what becomes due while the target takes operations in, or serves
+            // them at once, was kept waiting by the target.
+            return self.target.wait(now, completions);
+        }
         let sleeps = moment > self.target.now();
-        let woken = self.target.wait(moment.min(slice_end), completions)?;
+        let woken = self.target.wait(moment.min(asked_at), completions)?;
         if sleeps {
             self.overslept = moment;
         }
@@ -193,11 +233,24 @@ impl Offering<'_> {
         while now >= self.slice_start + self.slice {
             self.close(self.slice);
         }
+        self.tick = now + Rules::TICK.min(self.slice);
         if onward.is_break() || observe(&self.seen.series).is_continue() {
             return onward;
         }
         self.abandon(load, now);
+        self.give_up = now + self.patience;
         Onward::Break(())
+    }
+
+    /// Counts what is still in flight with the time that it has waited.
+    #[cold]
+    fn give_up_flights(&mut self, now: Instant) {
+        for (index, flight) in self.flights.iter().enumerate() {
+            if !self.free.contains(&Slot(index as u32)) {
+                self.counting.unserved(&flight.op, now.since(flight.intended));
+                self.seen.unserved += 1;
+            }
+        }
     }
 
     /// Ends the slice that began at `slice_start` after `span`.

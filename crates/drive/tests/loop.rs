@@ -1,7 +1,7 @@
 //! The loop against models whose answers are known.
 
 use plimsoll_drive::{Completion, Fault, Onward, Rules, Seen, Simulated, Target, drive};
-use plimsoll_load::{Arrival, Mix, Pace, Pattern, Phase, Region, Split, StreamSpec, Streams};
+use plimsoll_load::{Arrival, Mix, Outcome, Pace, Pattern, Phase, Region, Split, StreamSpec, Streams};
 use plimsoll_model::{Chain, parse};
 use plimsoll_record::Bins;
 use plimsoll_units::{Bytes, Instant, Iops, Op, Slot, Span};
@@ -20,7 +20,7 @@ fn offer(model: &str, specs: &[StreamSpec], depth: u32, seconds: u64) -> Seen {
     let phase = Phase { end: Instant::ZERO + Span::from_secs(seconds), ..Phase::unbounded(Instant::ZERO) };
     let mut load = Streams::new(specs, 1, phase).expect("the region holds a block");
     let mut target = Simulated::new(Chain::new(&parse(model).expect("a model"), 1));
-    let rules = Rules { depth, slice: Span::from_secs(1) };
+    let rules = Rules::new(depth, Span::from_secs(1));
     drive(&mut target, &mut load, &rules, &mut |_| Onward::Continue(())).expect("a simulator has no faults")
 }
 
@@ -84,7 +84,7 @@ fn what_was_never_issued_is_counted_with_its_wait() {
     let specs = [stream(open(2_000, Arrival::Constant))];
     let mut load = Streams::new(&specs, 1, Phase::unbounded(Instant::ZERO)).unwrap();
     let mut target = Simulated::new(Chain::new(&parse("station(1, 1ms)").unwrap(), 1));
-    let rules = Rules { depth: 4, slice: Span::from_secs(1) };
+    let rules = Rules::new(4, Span::from_secs(1));
     let stop = |series: &[plimsoll_record::Slice]| match series.len() {
         10 => Onward::Break(()),
         _ => Onward::Continue(()),
@@ -153,7 +153,7 @@ fn what_the_loop_overslept_is_lateness_and_not_response_time() {
     let phase = Phase { end: Instant::ZERO + Span::from_secs(2), ..Phase::unbounded(Instant::ZERO) };
     let mut load = Streams::new(&specs, 1, phase).expect("the region holds a block");
     let mut target = Sleepy(Simulated::new(Chain::new(&parse("link(2ms)").expect("a model"), 1)));
-    let rules = Rules { depth: 8, slice: Span::from_secs(1) };
+    let rules = Rules::new(8, Span::from_secs(1));
     let seen = drive(&mut target, &mut load, &rules, &mut |_| Onward::Continue(())).expect("no faults");
     near(response(&seen).quantile(0.5), Span::from_millis(2), 0.01);
     near(seen.lateness.quantile(0.5), Span::from_micros(500), 0.01);
@@ -166,4 +166,78 @@ fn a_wait_for_a_slot_is_response_time_and_not_lateness() {
     let seen = offer("station(1, 1ms)", &[stream(open(2_000, Arrival::Poisson))], 1, 2);
     assert_eq!(seen.lateness.max_ns, 0);
     assert!(response(&seen).quantile(0.9) > Some(Span::from_secs(1)));
+}
+
+/// A target that serves each operation inside of `wait`, one after the other, as a device without a queue does.
+struct Inline {
+    now: Instant,
+    queue: Vec<Slot>,
+    takes: Span,
+}
+
+impl Target for Inline {
+    fn now(&mut self) -> Instant {
+        self.now
+    }
+
+    fn submit(&mut self, batch: &[(Slot, Op)]) -> Result<(), Fault> {
+        self.queue.extend(batch.iter().map(|(slot, _)| *slot));
+        Ok(())
+    }
+
+    fn wait(&mut self, until: Instant, completions: &mut Vec<Completion>) -> Result<Instant, Fault> {
+        for slot in self.queue.drain(..) {
+            self.now += self.takes;
+            completions.push(Completion { slot, at: self.now, outcome: Outcome::Done, bound_by: None });
+        }
+        if completions.is_empty() {
+            self.now = self.now.max(until);
+        }
+        Ok(self.now)
+    }
+}
+
+#[test]
+fn a_target_that_keeps_the_loop_busy_is_not_excused_as_lateness() {
+    let specs = [stream(open(2_000, Arrival::Constant))];
+    let phase = Phase { end: Instant::ZERO + Span::from_secs(2), ..Phase::unbounded(Instant::ZERO) };
+    let mut load = Streams::new(&specs, 1, phase).expect("the region holds a block");
+    let mut target = Inline { now: Instant::ZERO, queue: Vec::new(), takes: Span::from_millis(1) };
+    let rules = Rules::new(64, Span::from_secs(1));
+    let seen = drive(&mut target, &mut load, &rules, &mut |_| Onward::Continue(())).expect("no faults");
+    assert_eq!(seen.lateness.max_ns, 0, "it never slept while an arrival was due");
+    assert!(response(&seen).quantile(0.9) > Some(Span::from_secs(1)), "half of what arrives is carried");
+}
+
+/// A target that takes operations and never answers.
+struct Dead(Instant);
+
+impl Target for Dead {
+    fn now(&mut self) -> Instant {
+        self.0
+    }
+
+    fn submit(&mut self, _batch: &[(Slot, Op)]) -> Result<(), Fault> {
+        Ok(())
+    }
+
+    fn wait(&mut self, until: Instant, _completions: &mut Vec<Completion>) -> Result<Instant, Fault> {
+        self.0 = self.0.max(until);
+        Ok(self.0)
+    }
+}
+
+#[test]
+fn a_device_that_never_answers_is_given_up() {
+    let mut load = Streams::new(&[stream(Pace::Closed { depth: 3 })], 1, Phase::unbounded(Instant::ZERO))
+        .expect("the region holds a block");
+    let rules = Rules::new(3, Span::from_secs(1));
+    let stop = |series: &[plimsoll_record::Slice]| match series.len() {
+        0..5 => Onward::Continue(()),
+        _ => Onward::Break(()),
+    };
+    let seen = drive(&mut Dead(Instant::ZERO), &mut load, &rules, &mut { stop }).expect("no faults");
+    assert_eq!(seen.unserved, 3);
+    assert_eq!(response(&seen).count, 3, "with the time that they have waited");
+    near(Some(Span::from_nanos(response(&seen).max_ns)), Span::from_secs(15), 0.02);
 }

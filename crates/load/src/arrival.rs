@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 
 /// How an open load spaces its arrivals.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum Arrival {
     /// Evenly.
@@ -16,6 +17,7 @@ pub enum Arrival {
 
 /// What paces a load.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum Pace {
     /// Closed: this many operations in flight, the next one issued when one returns.

@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 
 /// Block sizes with their shares. Never empty; every size is a multiple of the smallest.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(transparent)]
 pub struct Split(Vec<(Bytes, u32)>);
 
@@ -17,13 +18,14 @@ impl Split {
         Self(alloc::vec![(size, 1)])
     }
 
-    /// Sizes with weights; `None` when the list is empty, a size or the sum of weights is zero, a size passes
-    /// 1 GiB, or one is not a multiple of the smallest.
+    /// Sizes with weights; `None` when the list is empty, a size or the sum of weights is zero, that sum passes 32 bits,
+    /// a size passes 1 GiB, or one is not a multiple of the smallest.
     pub fn weighted(sizes: Vec<(Bytes, u32)>) -> Option<Self> {
         let smallest = sizes.iter().map(|(size, _)| size.get()).min()?;
         let fits = |size: &Bytes| size.get() > 0 && size.get() <= 1 << 30 && size.get().is_multiple_of(smallest);
         let weight: u64 = sizes.iter().map(|&(_, weight)| weight as u64).sum();
-        (smallest > 0 && weight > 0 && sizes.iter().all(|(size, _)| fits(size))).then_some(Self(sizes))
+        let weight_fits = weight > 0 && u32::try_from(weight).is_ok();
+        (smallest > 0 && weight_fits && sizes.iter().all(|(size, _)| fits(size))).then_some(Self(sizes))
     }
 
     /// The sizes and their weights.
@@ -44,6 +46,7 @@ impl Split {
 
 /// The proportions of a stream's operations.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Mix {
     /// Sizes by share.
     pub sizes: Split,

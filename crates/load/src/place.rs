@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 
 /// A contiguous part of a target.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Region {
     /// First byte.
     pub start: u64,
@@ -22,6 +23,7 @@ impl Region {
 
 /// How the blocks of a region are visited.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum Pattern {
     /// One after the other, from the start again at the end.

@@ -12,6 +12,7 @@ use crate::{Due, Load, Outcome};
 
 /// What a stream asks for, as data.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct StreamSpec {
     /// The word that reports use for it, such as `data` or `redo`.
     pub name: String,
@@ -88,7 +89,9 @@ enum Timing {
 
 impl Stream {
     /// `None` when the region cannot hold one operation of the largest size. `index` marks its operations; `seed`
-    /// determines them. Each purpose (kinds, places, arrivals) has a random stream of its own.
+    /// determines them. Each purpose (kinds, places, arrivals) has a random stream of its own. A sequential stream
+    /// begins at a block that the seed determines, so that one run after another does not find its blocks in a cache;
+    /// with seed 0 at the first.
     pub fn new(spec: &StreamSpec, index: u8, seed: u64, phase: Phase) -> Option<Self> {
         let grid = spec.mix.sizes.smallest().get();
         let blocks = spec.region.length.get().checked_div(grid)?;
@@ -105,7 +108,7 @@ impl Stream {
             blocks,
             start_offset: spec.region.start,
             draws: Draws::new(&spec.mix, grid, purpose(1)),
-            places: Places::new(spec.pattern, blocks, 0, purpose(2)),
+            places: Places::new(spec.pattern, blocks, first_block(seed, purpose(4), blocks), purpose(2)),
             timing,
             phase,
             left: phase.operations,
@@ -161,6 +164,10 @@ impl Load for Stream {
             *in_flight -= 1;
         }
     }
+}
+
+const fn first_block(seed: u64, random: u64, blocks: u64) -> u64 {
+    if seed == 0 || blocks == 0 { 0 } else { random % blocks }
 }
 
 /// SplitMix64's finalizer (Steele, Lea, Flood 2014): seeds that differ in one bit give unrelated streams.

@@ -12,7 +12,9 @@ use crate::{Due, Load, Outcome};
 /// The stream that is due first goes first; among equals they take turns, so that none starves another.
 #[derive(Clone, Debug)]
 pub struct Streams {
-    streams: Vec<Stream>,
+    members: Vec<Stream>,
+    /// Where the stream of each index is.
+    places: Vec<usize>,
     turn: usize,
 }
 
@@ -20,13 +22,20 @@ impl Streams {
     /// `None` when there is no stream, there are more than 256, or a region cannot hold its stream's largest
     /// operation.
     pub fn new(specs: &[StreamSpec], seed: u64, phase: Phase) -> Option<Self> {
-        let streams: Option<Vec<_>> = specs
-            .iter()
-            .enumerate()
-            .map(|(index, spec)| Stream::new(spec, u8::try_from(index).ok()?, seed, phase))
-            .collect();
+        let numbered = specs.iter().enumerate().map(|(index, spec)| Some((u8::try_from(index).ok()?, spec.clone())));
+        Self::numbered(&numbered.collect::<Option<Vec<_>>>()?, seed, phase)
+    }
+
+    /// Streams with the indices that mark their operations: a part of a load may have some of its streams only.
+    pub fn numbered(specs: &[(u8, StreamSpec)], seed: u64, phase: Phase) -> Option<Self> {
+        let streams: Option<Vec<_>> =
+            specs.iter().map(|(index, spec)| Stream::new(spec, *index, seed, phase)).collect();
         let streams = streams.filter(|streams| !streams.is_empty())?;
-        Some(Self { streams, turn: 0 })
+        let mut places = alloc::vec![0; 256];
+        for (place, (index, _)) in specs.iter().enumerate() {
+            places[usize::from(*index)] = place;
+        }
+        Some(Self { members: streams, places, turn: 0 })
     }
 
     /// The stream that is due first, and when.
@@ -38,9 +47,9 @@ impl Streams {
             Due::Blocked | Due::Over => None,
         };
         let (mut index, mut first) = (0, Due::Over);
-        for step in 0..self.streams.len() {
-            let candidate = (self.turn + step) % self.streams.len();
-            let due = self.streams[candidate].due();
+        for step in 0..self.members.len() {
+            let candidate = (self.turn + step) % self.members.len();
+            let due = self.members[candidate].due();
             let sooner = match (urgency(due), urgency(first)) {
                 (Some(this), Some(best)) => this < best,
                 (Some(_), None) => true,
@@ -57,7 +66,7 @@ impl Streams {
 impl Load for Streams {
     #[inline]
     fn due(&self) -> Due {
-        match &self.streams[..] {
+        match &self.members[..] {
             [only] => only.due(),
             _ => self.first().1,
         }
@@ -65,16 +74,17 @@ impl Load for Streams {
 
     #[inline]
     fn take(&mut self, now: Instant) -> Op {
-        if let [only] = &mut self.streams[..] {
+        if let [only] = &mut self.members[..] {
             return only.take(now);
         }
         let (index, _) = self.first();
-        self.turn = (index + 1) % self.streams.len();
-        self.streams[index].take(now)
+        self.turn = (index + 1) % self.members.len();
+        self.members[index].take(now)
     }
 
     #[inline]
     fn completed(&mut self, now: Instant, op: &Op, outcome: Outcome) {
-        self.streams[usize::from(op.stream)].completed(now, op, outcome);
+        let place = self.places[usize::from(op.stream)];
+        self.members[place].completed(now, op, outcome);
     }
 }

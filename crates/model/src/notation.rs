@@ -36,7 +36,8 @@ impl fmt::Display for NotationError {
             Self::Argument { stage, takes } => write!(f, "{stage:?} cannot be read: write {takes}"),
             Self::Chain(text) => write!(
                 f,
-                "{text:?} cannot be a model: 1 to 16 stages, servers and bursts at least 1, a stall shorter than its period"
+                "{text:?} cannot be a model: 1 to 16 stages, one of them taking time, servers and bursts at least 1, \
+                 a stall shorter than its period"
             ),
         }
     }
@@ -149,6 +150,8 @@ mod tests {
         check("station(8)", "\"station(8)\" cannot be read: write station(SERVERS, MEAN");
         check("station(0, 80us)", "\"station(0, 80us)\" cannot be a model");
         check("stall(1s, 2s)", "\"stall(1s, 2s)\" cannot be a model");
+        check("link(0us)", "\"link(0us)\" cannot be a model");
+        check("stall(2ms, 1ms)", "\"stall(2ms, 1ms)\" cannot be a model");
         check("limit(3000", "\"limit(3000\" is no stage");
         check("limit(0)", "\"limit(0)\" cannot be read");
     }

@@ -75,8 +75,8 @@ pub enum StageSpec {
 pub struct ChainSpec(Vec<StageSpec>);
 
 impl ChainSpec {
-    /// `None` when there are no stages or more than 16, a station has no server, a stall lasts as long as its period,
-    /// or a log-normal spread is not above zero.
+    /// `None` when there are no stages or more than 16, a station has no server, a stall lasts as long as its period, a
+    /// log-normal spread is not above zero, or no stage takes time: a closed load on it would never let time pass.
     pub fn new(stages: Vec<StageSpec>) -> Option<Self> {
         let valid = |stage: &StageSpec| match stage {
             StageSpec::Limit { burst, .. } => *burst > 0,
@@ -86,7 +86,14 @@ impl ChainSpec {
             StageSpec::Link { .. } => true,
             StageSpec::Stall { every, length } => length < every,
         };
-        ((1..=16).contains(&stages.len()) && stages.iter().all(valid)).then_some(Self(stages))
+        let takes_time = |stage: &StageSpec| match stage {
+            StageSpec::Limit { .. } => true,
+            StageSpec::Station { mean, .. } => !mean.is_zero(),
+            StageSpec::Link { latency, .. } => !latency.is_zero(),
+            StageSpec::Stall { .. } => false,
+        };
+        let lasting = stages.iter().all(valid) && stages.iter().any(takes_time);
+        (lasting && stages.len() <= 16).then_some(Self(stages))
     }
 
     /// The stages, from the side where operations enter.

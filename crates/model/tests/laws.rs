@@ -15,7 +15,7 @@ const MODELS: &[&str] = &[
     "station(8, 80us, exponential)",
     "station(4, 1ms, lognormal 2)",
     "link(25us, 1200MB/s)",
-    "stall(2ms, 1ms)",
+    "stall(2ms, 1ms) then link(1ns)",
     "station(8, 80us, exponential) then station(2, 20us, exponential)",
     "limit(20000) then station(16, 200us, exponential) then link(25us, 500MB/s) then stall(10ms, 2ms)",
 ];

@@ -113,13 +113,13 @@ pub struct LoadArgs {
     /// A load by name (oltp, redo, scan, backup, etcd, database) or a file like the one `plimsoll presets NAME` shows
     #[arg(long, value_name = "NAME|FILE", default_value = "oltp")]
     pub preset: String,
-    /// Block size, or sizes with shares: 8KiB, or 4KiB:30,16KiB:70
+    /// Block size of the preset's first stream, or sizes with shares: 8KiB, or 4KiB:30,16KiB:70
     #[arg(short, long, value_name = "SIZE[:SHARE],...")]
     pub block_size: Option<BlockSizes>,
-    /// Share of reads in percent
+    /// Share of reads of the first stream, in percent
     #[arg(short, long, value_name = "PERCENT")]
     pub reads: Option<Percent>,
-    /// Where operations go: sequential, uniform, zipf:THETA, hot:OPERATIONS/SPACE in percent, such as hot:90/10
+    /// Where operations of the first stream go: sequential, uniform, zipf:THETA, hot:OPERATIONS/SPACE in percent, such as hot:90/10
     #[arg(short, long)]
     pub pattern: Option<crate::words::PatternWord>,
     /// Address only the first part of the space: a size, or a percentage
@@ -173,9 +173,12 @@ pub struct CourseArgs {
     /// How open loads arrive
     #[arg(long, value_enum, default_value_t = ArrivalWord::Poisson)]
     pub arrival: ArrivalWord,
-    /// Loops that share the load, each on a thread of its own
+    /// Loops that share the load, each on a thread of its own; a simulation needs one
     #[arg(short, long, default_value_t = 1)]
     pub threads: u32,
+    /// End the measurement at the first operation that fails, instead of counting it
+    #[arg(long)]
+    pub stop_on_error: bool,
 }
 
 /// How open loads arrive.
@@ -191,7 +194,8 @@ pub enum ArrivalWord {
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Target")]
 pub struct TargetArgs {
-    /// Size of the file that is made in a directory; by default a quarter of the free space, at most 8 GiB
+    /// Size of the file that is made in a directory, filled however long that takes; by default a quarter of the free space,
+    /// at most 8 GiB, as much of it as can be filled in the time
     #[arg(long, value_name = "SIZE")]
     pub size: Option<Bytes>,
     /// Go through the page cache, to see what it does

@@ -2,7 +2,7 @@
 
 use plimsoll_device::ActivityDelta;
 use plimsoll_load::Pace;
-use plimsoll_record::{Bins, Curve, Device, Finding, Host, LoadLine, Run};
+use plimsoll_record::{Bins, Curve, Device, Finding, Host, LoadLine, Run, Source};
 use plimsoll_units::{Bytes, Kind, Span};
 
 /// A generator that reaches more than this share of its own ceiling is part of what was measured.
@@ -48,7 +48,7 @@ pub fn findings(curve: &Curve, evidence: &Evidence) -> Vec<Finding> {
     let host = curve.host.clone().unwrap_or_default();
     let device = curve.subject.device.clone().unwrap_or_default();
     let mut found = Vec::new();
-    found.extend(generator(&curve.runs, evidence, curve.conditions.threads));
+    found.extend(generator(curve, evidence, &host));
     found.extend(page_cache(&curve.runs, evidence, &host));
     found.extend(caches(&curve.runs, evidence, &host, &device));
     found.extend(surroundings(&curve.runs, &evidence.activity));
@@ -59,7 +59,9 @@ pub fn findings(curve: &Curve, evidence: &Evidence) -> Vec<Finding> {
     found
 }
 
-fn generator(runs: &[Run], evidence: &Evidence, threads: u32) -> Vec<Finding> {
+fn generator(curve: &Curve, evidence: &Evidence, host: &Host) -> Vec<Finding> {
+    let (runs, threads) = (&curve.runs, curve.conditions.threads);
+    let by_workers = matches!(&curve.source, Source::Measured { engine } if engine == "threads");
     let Some(fastest) = runs.iter().max_by(|a, b| a.figures.iops.value.total_cmp(&b.figures.iops.value)) else {
         return Vec::new();
     };
@@ -67,9 +69,11 @@ fn generator(runs: &[Run], evidence: &Evidence, threads: u32) -> Vec<Finding> {
     if let Some(ceiling) = evidence.ceiling.filter(|ceiling| achieved > ceiling * CEILING_SHARE) {
         return vec![Finding::GeneratorBound { achieved, ceiling }];
     }
+    // Workers of the thread engine are spread over all processors, a loop has one.
+    let cores = if by_workers { host.cpus.unwrap_or(1) } else { threads };
     let busy = fastest.cpu.map(|cpu| {
         let lasted: f64 = fastest.series.iter().map(|slice| slice.span.as_secs_f64()).sum();
-        (cpu.user + cpu.system).as_secs_f64() / lasted / f64::from(threads)
+        (cpu.user + cpu.system).as_secs_f64() / lasted / f64::from(cores)
     });
     busy.filter(|busy| *busy > BUSY_SHARE)
         .map(|busy| Finding::ProcessorBound { busy: busy.min(1.0) })
@@ -103,6 +107,7 @@ fn caches(runs: &[Run], evidence: &Evidence, host: &Host, device: &Device) -> Ve
     if !evidence.buffered && evidence.data < DEVICE_CACHE {
         found.push(Finding::SmallData { data: evidence.data, memory: None });
     }
+    found.extend(not_reached(runs, evidence));
     if let Some(ratio) = evidence.compression.filter(|ratio| *ratio > COMPRESSION_RATIO) {
         found.push(Finding::CompressionSuspected { ratio });
     }
@@ -118,6 +123,16 @@ fn caches(runs: &[Run], evidence: &Evidence, host: &Host, device: &Device) -> Ve
         found.push(Finding::HostCacheSuspected { median });
     }
     found
+}
+
+/// Direct reads that did not show on the device's own counters.
+fn not_reached(runs: &[Run], evidence: &Evidence) -> Option<Finding> {
+    let device_read = evidence.activity.disk?.read.get() as f64;
+    let counters = runs.iter().flat_map(|run| &run.series).flat_map(|slice| &slice.tally.0);
+    let asked: u64 = counters.filter(|counter| counter.kind == Kind::Read).map(|counter| counter.bytes).sum();
+    let share = 1.0 - device_read / asked.max(1) as f64;
+    let counts = !evidence.buffered && asked > 1 << 20 && share > 0.1;
+    counts.then_some(Finding::DeviceNotReached { share })
 }
 
 /// A disk that a hypervisor makes up: its kernel name or its model says so. Drives that are passed through keep theirs.
@@ -156,7 +171,8 @@ fn surroundings(runs: &[Run], activity: &ActivityDelta) -> Vec<Finding> {
     if let Some(iops) = activity.others_iops(own).filter(|iops| whole && *iops > allowed) {
         found.push(Finding::OtherLoad { iops });
     }
-    let ratio = activity.frequency.map(|frequency| frequency.ratio);
+    // A processor that speeds up under load is none of our business; one that slows down is.
+    let ratio = activity.frequency.map(|frequency| frequency.after_khz as f64 / frequency.before_khz.max(1) as f64);
     if let Some(ratio) = ratio.filter(|ratio| *ratio < FREQUENCY_RATIO) {
         found.push(Finding::FrequencyChanged { ratio });
     }

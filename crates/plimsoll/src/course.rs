@@ -16,6 +16,9 @@ use crate::stand::{Sighting, Stand, Trial};
 
 /// The series is watched in slices of these lengths: short enough for batches, long enough to hold something.
 const SLICES: (Span, Span) = (Span::from_millis(20), Span::from_millis(500));
+/// A run has no more slices than this while it lasts, and keeps no more than that.
+const MOST_SLICES: u64 = 1200;
+const MOST_KEPT: u64 = 300;
 /// An open load's backlog at the end of a point may take this long to be answered.
 const GRACE: Span = Span::from_millis(200);
 
@@ -46,7 +49,13 @@ pub fn follow(
     while let Some(point) = sweep.next(&travelled.runs, travelled.spent) {
         let point = Point { warm_up: point.warm_up.max(plan.warm_up), ..point };
         let seed = plan.seed.wrapping_add(travelled.runs.len() as u64);
-        let mut step = Step { sweep: &sweep, point: &point, before: travelled.spent, next_check: 0 };
+        let mut step = Step {
+            sweep: &sweep,
+            point: &point,
+            before: travelled.spent,
+            stop_on_error: plan.stop_on_error,
+            next_check: 0,
+        };
         match step.take(streams, seed, stand, console) {
             Ok(sighting) => {
                 travelled.spent += length(&sighting.seen.series);
@@ -66,6 +75,10 @@ pub fn follow(
             travelled.ended = Ended::Interrupted;
             break;
         }
+        if plan.stop_on_error && travelled.runs.last().is_some_and(|run| run.total.errors() > 0) {
+            travelled.ended = Ended::Failed;
+            break;
+        }
     }
     console.clear();
     travelled
@@ -76,6 +89,7 @@ struct Step<'a> {
     sweep: &'a Sweep,
     point: &'a Point,
     before: Span,
+    stop_on_error: bool,
     /// Number of slices at which it is asked again whether enough is known.
     next_check: usize,
 }
@@ -91,7 +105,7 @@ impl Step<'_> {
         let mut paced = streams.to_vec();
         paced[0].pace = self.point.pace;
         let lasts = self.point.warm_up + self.point.most;
-        let slice = (self.point.least / 40).clamp(SLICES.0, SLICES.1);
+        let slice = (self.point.least / 40).clamp(SLICES.0, SLICES.1).max(lasts / MOST_SLICES);
         let trial = Trial { streams: &paced, lasts, slice, seed };
         stand.offer(&trial, &mut |series| self.watch(series, lasts, console))
     }
@@ -99,7 +113,8 @@ impl Step<'_> {
     fn watch(&mut self, series: &[Slice], lasts: Span, console: &mut Console) -> Onward {
         let elapsed = length(series);
         console.show(|| self.progress(series, elapsed));
-        if console.interrupted() || elapsed >= lasts + GRACE {
+        let failed = self.stop_on_error && series.iter().rev().take(20).any(|slice| slice.tally.errors() > 0);
+        if failed || console.interrupted() || elapsed >= lasts + GRACE {
             return ControlFlow::Break(());
         }
         if elapsed < self.point.warm_up + self.point.least || series.len() < self.next_check {
@@ -176,9 +191,12 @@ fn length(series: &[Slice]) -> Span {
     series.iter().fold(Span::ZERO, |sum, slice| sum + slice.span)
 }
 
-/// The series as it is kept: in slices of a second; of half a second where the run is shorter than five.
+/// The series as it is kept: in slices of a second; of half a second where the run is shorter than five, and of more
+/// where it is long, so that no run's memory grows with its duration.
 fn by_the_second(series: &[Slice]) -> Vec<Slice> {
-    let unit = if length(series) < Span::from_secs(5) { Span::from_millis(500) } else { Span::from_secs(1) };
+    let whole = length(series);
+    let unit = if whole < Span::from_secs(5) { Span::from_millis(500) } else { Span::from_secs(1) };
+    let unit = unit.max(whole / MOST_KEPT);
     let mut kept: Vec<Slice> = Vec::new();
     for slice in series {
         match kept.last_mut().filter(|last| last.span < unit) {

@@ -8,6 +8,7 @@ use plimsoll_device::{
     Access, Caching, Claim, Direct, Engine, Nature, Opened, Subject, SubjectKind, Watch, claim, classify,
     describe_disk, describe_host,
 };
+use plimsoll_load::{Region, StreamSpec};
 use plimsoll_record::{Conditions, Curve, Ended, FORMAT, Finding, Source};
 use plimsoll_units::{Bytes, Span};
 
@@ -20,6 +21,7 @@ use crate::plan::Plan;
 use crate::probe;
 use crate::stand::Storage;
 use crate::trouble::Trouble;
+use crate::words::WorkingSet;
 
 /// Space that is left to others on the filesystem of a file of our own.
 const SPARE: Bytes = Bytes::mib(256);
@@ -31,6 +33,14 @@ pub fn run(args: &Measure) -> Result<(), Trouble> {
     let plan = Plan::new(&args.load, &args.course)?;
     let outputs = Outputs::new(&args.output)?;
     let subject = classify(&args.path).map_err(usage)?;
+    outputs.spare(&args.path)?;
+    if let Some(other) = args.target.destroy.iter().find(|named| **named != args.path) {
+        return Err(Trouble::usage(format!(
+            "--destroy {}: only {} is measured: name that, letter for letter, or leave --destroy out",
+            other.display(),
+            args.path.display()
+        )));
+    }
     let mut prepared = Site::prepare(args, plan, subject)?;
     let mut console = Console::new(args.output.quiet).map_err(|error| Trouble::Failed(error.into()))?;
     let curve = prepared.measure(args, &mut console)?;
@@ -50,7 +60,7 @@ struct Site {
     size: Bytes,
     findings: Vec<Finding>,
     /// Keeps others from a device or file that is written to.
-    _claim: Option<Claim>,
+    claim: Option<Claim>,
 }
 
 impl Site {
@@ -91,8 +101,9 @@ impl Site {
             findings.push(Finding::DirectRefused);
         }
         findings.extend(whereabouts(&subject));
+        findings.extend(holes(&subject));
         let storage = Storage { file, engine, threads: args.course.threads, compressible: plan.compressible };
-        let prepared = Self { plan, subject, storage, caching, size, findings, _claim: claim };
+        let prepared = Self { plan, subject, storage, caching, size, findings, claim };
         prepared.plan.place(prepared.size, prepared.grid())?;
         Ok(prepared)
     }
@@ -113,20 +124,19 @@ impl Site {
         let failed = |fault| Trouble::Failed(anyhow::Error::new(fault));
         let mut evidence = Evidence { buffered: self.caching == Caching::Buffered, ..Evidence::default() };
         evidence.ceiling = probe::ceiling(self.storage.engine, 64, self.storage.threads);
-        if self.subject.kind == SubjectKind::Directory {
-            let filling = self.plan.effort.filling;
-            self.size = probe::fill(&mut self.storage, self.size, filling, self.plan.seed, console).map_err(failed)?;
-            if console.interrupted() {
-                return Err(Trouble::Interrupted);
-            }
-            evidence.commit = probe::commit(&mut self.storage, self.size).map_err(failed)?;
-            if !args.course.quick && !evidence.buffered {
+        let own = self.subject.kind == SubjectKind::Directory;
+        if own || self.claim.is_some() {
+            // Before the filling, which overwrites the zeroes that this leaves behind.
+            if own && !args.course.quick && !evidence.buffered {
                 evidence.compression = probe::compression(&mut self.storage, self.size).map_err(failed)?;
             }
+            if own {
+                self.fill(args, console)?;
+            }
+            evidence.commit = probe::commit(&mut self.storage, self.size).map_err(failed)?;
         }
         let streams = self.plan.place(self.size, self.grid())?;
-        evidence.data =
-            streams.iter().fold(Bytes::ZERO, |sum, stream| Bytes::new(sum.get() + stream.region.length.get()));
+        evidence.data = addressed(&streams);
         let watch = Watch::new(&self.subject);
         let before = watch.snapshot();
         let travelled = follow(&self.plan, &streams, &[], &mut self.storage, console);
@@ -146,6 +156,24 @@ impl Site {
         Ok(curve)
     }
 
+    /// Fills a file of our own: what was asked for however long it takes, else as much as the time allows.
+    fn fill(&mut self, args: &Measure, console: &mut Console) -> Result<(), Trouble> {
+        let asked_for = args.target.size.is_some() || matches!(self.plan.working_set, Some(WorkingSet::Size(_)));
+        let most = if asked_for { Span::from_secs(24 * 3600) } else { self.plan.effort.filling };
+        self.size = probe::fill(&mut self.storage, self.size, most, console)
+            .map_err(|fault| Trouble::Failed(anyhow::Error::new(fault)))?;
+        if console.interrupted() {
+            return Err(Trouble::Interrupted);
+        }
+        if self.size < self.plan.largest() {
+            let path = self.subject.path.display();
+            return Err(Trouble::Failed(anyhow::anyhow!(
+                "{path}: nothing could be written to a file there (see dmesg)"
+            )));
+        }
+        Ok(())
+    }
+
     fn curve(&self, travelled: Travelled, conditions: Conditions, wall: Span) -> Result<Curve, Trouble> {
         let Travelled { runs, ended, fault, .. } = travelled;
         if runs.is_empty() {
@@ -155,6 +183,8 @@ impl Site {
                 _ => Trouble::Failed(anyhow::anyhow!("nothing completed in the time given: give a longer --duration")),
             });
         }
+        let mut findings = self.findings.clone();
+        findings.extend(fault.map(|fault| Finding::Fault { what: format!("{:#}", anyhow::Error::new(fault)) }));
         Ok(Curve {
             format: FORMAT.into(),
             made_by: crate::MADE_BY.into(),
@@ -181,7 +211,7 @@ impl Site {
             runs,
             knee: None,
             load_line: None,
-            findings: self.findings.clone(),
+            findings,
         })
     }
 }
@@ -218,6 +248,25 @@ fn whereabouts(subject: &Subject) -> Option<Finding> {
     }
 }
 
+/// A file of which a part was never written: reading that reaches no device.
+fn holes(subject: &Subject) -> Option<Finding> {
+    let (allocated, size) = (subject.allocated?, subject.size);
+    (subject.kind == SubjectKind::File && allocated.get() < size.get() / 20 * 19)
+        .then_some(Finding::Holes { allocated, size })
+}
+
+/// Bytes that the streams address, those that share a region counted once.
+fn addressed(streams: &[StreamSpec]) -> Bytes {
+    let mut regions: Vec<Region> = Vec::new();
+    for stream in streams {
+        match regions.iter_mut().find(|region| region.start == stream.region.start) {
+            Some(region) => region.length = region.length.max(stream.region.length),
+            None => regions.push(stream.region),
+        }
+    }
+    Bytes::new(regions.iter().map(|region| region.length.get()).sum())
+}
+
 /// What may be done to an existing file or device: everything when it was named for destruction and nothing speaks
 /// against it, else reading.
 fn permitted(args: &Measure, plan: Plan, findings: &mut Vec<Finding>) -> Result<(Plan, Option<Claim>), Trouble> {
@@ -228,7 +277,8 @@ fn permitted(args: &Measure, plan: Plan, findings: &mut Vec<Finding>) -> Result<
     if !plan.writes() {
         return Ok((plan, None));
     }
-    let asked_for = args.load.reads.is_some() || args.load.preset != "oltp" || args.load.durable;
+    let load = &args.load;
+    let asked_for = load.reads.is_some() || load.preset != "oltp" || load.durable || load.flush_every.is_some();
     if asked_for {
         let path = args.path.display();
         return Err(Trouble::usage(format!(
@@ -244,7 +294,13 @@ fn scratch_size(args: &Measure, plan: &Plan, subject: &Subject) -> Result<Bytes,
     let available = subject.available.unwrap_or_default();
     let path = args.path.display();
     if let Some(size) = args.target.size {
-        if size.get() + SPARE.get() > available.get() {
+        if size < LEAST_FILE.max(plan.largest()) {
+            return Err(Trouble::usage(format!(
+                "--size {size} is too little to measure on: give at least {}",
+                LEAST_FILE.max(plan.largest())
+            )));
+        }
+        if size.get().saturating_add(SPARE.get()) > available.get() {
             return Err(Trouble::usage(format!(
                 "{path}: {available} are free, and --size {size} would leave less than {SPARE}: give a smaller --size"
             )));

@@ -36,6 +36,25 @@ impl Outputs {
         Ok(Self { json, html, csv, svg, quiet: args.quiet, style: style(args.no_color) })
     }
 
+    /// Refuses to write a result over what is measured.
+    pub fn spare(&self, measured: &Path) -> Result<(), Trouble> {
+        let measured = measured.canonicalize().ok();
+        let mut outputs = [&self.json, &self.html, &self.csv, &self.svg].into_iter().flatten();
+        let same = |path: &&PathBuf| path.canonicalize().ok().is_some_and(|path| Some(path) == measured);
+        match outputs.find(same) {
+            Some(path) => Err(Trouble::usage(format!("{}: that is what is measured: write elsewhere", path.display()))),
+            None => Ok(()),
+        }
+    }
+
+    /// Refuses formats that take one curve when there are several.
+    pub fn fit(&self, curves: usize) -> Result<(), Trouble> {
+        if curves > 1 && (self.json.is_some() || self.csv.is_some()) {
+            return Err(Trouble::usage("--json and --csv take one run: use --html or --svg for several"));
+        }
+        Ok(())
+    }
+
     /// How text looks where it is shown.
     pub const fn style(&self) -> &TextStyle {
         &self.style
@@ -49,16 +68,14 @@ impl Outputs {
     /// Writes curves in every format that was asked for. JSON takes one curve.
     pub fn write(&self, curves: &[Curve]) -> Result<(), Trouble> {
         if let Some(path) = &self.json {
-            let [curve] = curves else {
-                return Err(Trouble::usage("--json takes one run: the run files are JSON already"));
-            };
-            put(path, &curve.to_json())?;
+            for curve in curves {
+                put(path, &curve.to_json())?;
+            }
         }
         if let Some(path) = &self.csv {
-            let [curve] = curves else {
-                return Err(Trouble::usage("--csv takes one run: give them one by one"));
-            };
-            put(path, plimsoll_report::csv(curve).as_bytes())?;
+            for curve in curves {
+                put(path, plimsoll_report::csv(curve).as_bytes())?;
+            }
         }
         if let Some(path) = &self.html {
             let ladders: Vec<_> = curves.iter().map(|curve| ladder(&curve.runs)).collect();
@@ -94,7 +111,9 @@ pub fn finish(mut curve: Curve, outputs: &Outputs) -> Result<(), Trouble> {
     outputs.write(std::slice::from_ref(&curve))?;
     match kept {
         // What could not be kept was shown and written all the same.
-        Some(Err(error)) => outputs.print(&format!("The run was not kept: {error:#}\n"))?,
+        Some(Err(error)) => {
+            let _ = writeln!(std::io::stderr(), "plimsoll: the run was not kept: {error:#}");
+        }
         Some(Ok(path)) => outputs.print(&format!(
             "Kept as {}\nA page with pictures: plimsoll report --html report.html\n",
             path.display()
@@ -104,9 +123,9 @@ pub fn finish(mut curve: Curve, outputs: &Outputs) -> Result<(), Trouble> {
     match ended {
         Ended::Complete => Ok(()),
         Ended::Interrupted => Err(Trouble::Interrupted),
-        Ended::Failed => {
-            Err(Trouble::Failed(anyhow::anyhow!("the target failed in the middle: the figures are those until then")))
-        }
+        Ended::Failed => Err(Trouble::Failed(anyhow::anyhow!(
+            "it ended in the middle (see the findings): the figures are those until then"
+        ))),
     }
 }
 

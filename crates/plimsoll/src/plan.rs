@@ -13,8 +13,12 @@ use crate::words::{BlockSizes, PatternWord, Percent, WorkingSet};
 
 /// Slots for an open load: so many operations may be in flight before arrivals wait in the generator.
 const OPEN_SLOTS: u64 = 1024;
-/// Memory for the buffers of one loop.
-const BUFFER_MEMORY: u64 = 64 << 20;
+/// Memory for the buffers of all loops, where plimsoll chooses the depth.
+const BUFFER_MEMORY: u64 = 32 << 20;
+/// Memory for the buffers of all loops, where the user chooses it.
+const MOST_BUFFER_MEMORY: u64 = 1 << 30;
+/// No loop offers more arrivals than this in a second.
+const MOST_RATE: f64 = 2e7;
 
 /// What will be done, whatever it is done to.
 #[derive(Clone, Debug, PartialEq)]
@@ -31,6 +35,8 @@ pub struct Plan {
     pub threads: u32,
     /// Through the page cache, because the preset is about that.
     pub buffered: bool,
+    /// The first operation that fails ends the measurement.
+    pub stop_on_error: bool,
     /// Each point warms up for at least this long.
     pub warm_up: Span,
     /// The course of the measurement.
@@ -93,12 +99,16 @@ impl Plan {
         if let Some(points) = points {
             // Named points share the time among themselves.
             most = effort.measuring / (points as u64 * u64::from(repetitions)).max(1);
+            most = most - course.warm_up.unwrap_or_default();
             least = if course.duration.is_some() { most } else { least.min(most) };
         }
+        let largest = templates.iter().map(|template| template.sizes().largest().get()).max().unwrap_or(1);
+        let deepest = u32::try_from(BUFFER_MEMORY / largest).unwrap_or(u32::MAX).clamp(8, 256);
+        check_memory(course, largest)?;
         let sweep = SweepPlan {
             budget: effort.measuring,
             depths: fixed,
-            max_depth: course.max_depth.or(preset.max_depth).unwrap_or(256),
+            max_depth: course.max_depth.or(preset.max_depth.map(|most| most.min(deepest))).unwrap_or(deepest),
             rates: course.rate.clone(),
             arrival: match course.arrival {
                 ArrivalWord::Poisson => Arrival::Poisson,
@@ -118,6 +128,7 @@ impl Plan {
             seed: load.seed,
             threads: course.threads,
             buffered: preset.buffered,
+            stop_on_error: course.stop_on_error,
             warm_up: course.warm_up.unwrap_or_default(),
             sweep,
             effort,
@@ -152,7 +163,9 @@ impl Plan {
         let alone = |index: usize, template: &Template| index > 0 && template.pattern == Pattern::Sequential;
         let logs = self.templates.iter().enumerate().filter(|(index, template)| alone(*index, template)).count() as u64;
         let part = Bytes::new(size.get() / 16).round_down(Bytes::mib(1));
-        let shared = Bytes::new(size.get() - logs * part.get());
+        // Logs begin on a whole MiB, whatever the size is.
+        let shared =
+            if logs == 0 { size } else { Bytes::new(size.get() - logs * part.get()).round_down(Bytes::mib(1)) };
         let mut logs_before = 0;
         let mut streams = Vec::new();
         for (index, template) in self.templates.iter().enumerate() {
@@ -207,15 +220,32 @@ impl Plan {
     }
 }
 
-/// Slots that a loop needs for these streams.
-pub fn slots(streams: &[StreamSpec]) -> u32 {
+/// Slots that one of `loops` needs for these streams.
+pub fn slots(streams: &[StreamSpec], loops: u32) -> u32 {
     let largest = streams.iter().map(|stream| stream.mix.sizes.largest().get()).max().unwrap_or(1).max(1);
     let open = (BUFFER_MEMORY / largest).clamp(16, OPEN_SLOTS) as u32;
+    let open = (open / loops.max(1)).max(16);
     let slots = streams.iter().map(|stream| match stream.pace {
         Pace::Closed { depth } => depth,
         Pace::Open { .. } => open,
     });
     slots.sum()
+}
+
+/// Refuses depths whose buffers no machine should have to hold.
+fn check_memory(course: &CourseArgs, largest: u64) -> Result<(), Trouble> {
+    let deepest = course.depth.iter().flatten().chain(&course.max_depth).max().copied().unwrap_or(0);
+    // One buffer to read into and one to write from.
+    let needed = 2 * u64::from(deepest) * largest;
+    if needed <= MOST_BUFFER_MEMORY {
+        return Ok(());
+    }
+    Err(Trouble::usage(format!(
+        "a depth of {deepest} with blocks of {} needs {} of buffers, more than {}: lower the depth or the block size",
+        Bytes::new(largest),
+        Bytes::new(needed),
+        Bytes::new(MOST_BUFFER_MEMORY)
+    )))
 }
 
 fn check_course(course: &CourseArgs, preset: &Preset) -> Result<(), Trouble> {
@@ -224,6 +254,22 @@ fn check_course(course: &CourseArgs, preset: &Preset) -> Result<(), Trouble> {
         if !(1..=4096).contains(depth) {
             return Err(Trouble::usage(format!("a queue depth of {depth} cannot be: write 1 to 4096")));
         }
+    }
+    if let Some(rate) = course.rate.iter().flatten().find(|rate| rate.as_f64() > MOST_RATE) {
+        return Err(Trouble::usage(format!("{rate} are more than any loop can offer: write at most {MOST_RATE:.0}")));
+    }
+    if course.max_depth.is_some() && preset.depths.is_some() {
+        return Err(Trouble::usage("this preset has queue depths of its own: give --depth instead of --max-depth"));
+    }
+    let most_points = 200 / course.repetitions.max(1) as usize;
+    let named = course.depth.as_ref().map(Vec::len).or(course.rate.as_ref().map(Vec::len)).unwrap_or(0);
+    if named > most_points {
+        return Err(Trouble::usage(format!("{named} loads are too many for one run: write at most {most_points}")));
+    }
+    if course.warm_up.zip(course.duration).is_some_and(|(warm_up, all)| warm_up * named.max(1) as u64 >= all) {
+        return Err(Trouble::usage(
+            "the warm-up leaves nothing of the duration: lower --warm-up, or give --duration more",
+        ));
     }
     if !(1..=256).contains(&course.threads) {
         return Err(Trouble::usage(format!("{} threads cannot be: write 1 to 256", course.threads)));

@@ -1,6 +1,6 @@
 //! Short looks at the storage and at the generator itself, before the course: what they show becomes findings.
 
-use plimsoll_device::{Clock, Engine, Ring, Shape, truncate};
+use plimsoll_device::{Clock, Engine, Ring, Shape, sync, truncate};
 use plimsoll_drive::{Fault, Onward, Rules, Target, drive};
 use plimsoll_load::{Mix, Pace, Pattern, Phase, Region, Split, StreamSpec, Streams};
 use plimsoll_record::Tally;
@@ -11,12 +11,12 @@ use crate::stand::{Stand, Storage, Trial};
 
 const SLICE: Span = Span::from_millis(20);
 
-/// Fills a scratch file of `size` bytes with the data that the load will write, for at most `most`; cuts it to what
-/// was filled. Returns its size then.
-pub fn fill(storage: &mut Storage, size: Bytes, most: Span, seed: u64, console: &mut Console) -> Result<Bytes, Fault> {
+/// Fills a scratch file of `size` bytes with the data that the load will write, from its first byte, for at most `most`;
+/// cuts it to what was filled, and waits until that is durable. Returns its size then.
+pub fn fill(storage: &mut Storage, size: Bytes, most: Span, console: &mut Console) -> Result<Bytes, Fault> {
     let block = Bytes::mib(1);
     let stream = stream(block, 0.0, Pattern::Sequential, size, Pace::Closed { depth: 8 });
-    let trial = Trial { streams: &[stream], lasts: most, slice: Span::from_millis(100), seed };
+    let trial = Trial { streams: &[stream], lasts: most, slice: Span::from_millis(100), seed: 0 };
     let mut filled = 0;
     let threads = std::mem::replace(&mut storage.threads, 1);
     let sighting = storage.offer(&trial, &mut |series| {
@@ -29,7 +29,7 @@ pub fn fill(storage: &mut Storage, size: Bytes, most: Span, seed: u64, console: 
     let written: u64 = sighting?.seen.series.iter().map(|slice| slice.tally.bytes()).sum();
     let filled = Bytes::new(written.min(size.get())).round_down(block);
     let failed = |source| Fault { attempt: format!("cutting the file to the {filled} that were filled"), source };
-    truncate(&storage.file, filled).map_err(failed)?;
+    truncate(&storage.file, filled).and_then(|()| sync(&storage.file)).map_err(failed)?;
     console.clear();
     Ok(filled)
 }
@@ -44,13 +44,14 @@ pub fn ceiling(engine: Engine, depth: u32, threads: u32) -> Option<f64> {
     let shape = Shape { depth, largest: Bytes::kib(4), writes: false, compressible: 0.0, seed: 0 };
     let mut ring = Ring::new(None, &shape, clock).ok()?;
     let start = ring.now();
-    let lasts = Span::from_millis(100);
+    let lasts = Span::from_millis(20);
     let spec = stream(Bytes::kib(4), 1.0, Pattern::Uniform, Bytes::gib(1), Pace::Closed { depth });
     let mut load = Streams::new(&[spec], 0, Phase { end: start + lasts, ..Phase::unbounded(start) })?;
-    let rules = Rules { depth, slice: SLICE };
+    let rules = Rules::new(depth, Span::from_millis(5));
     let seen = drive(&mut ring, &mut load, &rules, &mut |_| Onward::Continue(())).ok()?;
     let operations: u64 = seen.series.iter().map(|slice| slice.tally.operations()).sum();
-    Some(operations as f64 / lasts.as_secs_f64() * f64::from(threads))
+    let cores = std::thread::available_parallelism().map_or(1, |cores| cores.get() as u32);
+    Some(operations as f64 / lasts.as_secs_f64() * f64::from(threads.min(cores)))
 }
 
 /// Median time of a 4 KiB write and the flush that makes it durable, one after the other; `None` when none was seen.

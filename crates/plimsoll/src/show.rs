@@ -21,6 +21,7 @@ pub fn report(args: &Report) -> Result<(), Trouble> {
     };
     let curves: Result<Vec<Curve>, _> = names.iter().map(|name| store::load(name)).collect();
     let curves = curves?;
+    outputs.fit(curves.len())?;
     for curve in &curves {
         outputs.show(curve)?;
     }
@@ -30,6 +31,7 @@ pub fn report(args: &Report) -> Result<(), Trouble> {
 /// `plimsoll compare`
 pub fn comparison(args: &Compare) -> Result<(), Trouble> {
     let outputs = Outputs::new(&args.output)?;
+    outputs.fit(2)?;
     let (before, after) = (store::load(&args.before)?, store::load(&args.after)?);
     let comparison = compare(&before, &after);
     let names = [&args.before, &args.after].map(|path| path.display().to_string());

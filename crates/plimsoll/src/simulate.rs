@@ -13,6 +13,9 @@ use crate::trouble::Trouble;
 
 /// Simulates the model.
 pub fn run(args: &Simulate) -> Result<(), Trouble> {
+    if args.course.threads != 1 {
+        return Err(Trouble::usage("a simulation has one loop, and virtual time: leave out --threads"));
+    }
     let plan = Plan::new(&args.load, &args.course)?;
     let outputs = Outputs::new(&args.output)?;
     let model = plimsoll_model::parse(&args.model).map_err(|error| Trouble::usage(error.to_string()))?;

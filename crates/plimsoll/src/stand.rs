@@ -2,13 +2,13 @@
 
 use std::io;
 use std::os::fd::{AsFd, OwnedFd};
-use std::sync::Barrier;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::mpsc::{Receiver, Sender, channel};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
+use std::time::Duration;
 
 use plimsoll_device::{Clock, Engine, Shape, cpu_time, sharpen_timers, thread_cpu_time};
 use plimsoll_drive::{Fault, Observe, Onward, Rules, Seen, Simulated, drive};
-use plimsoll_load::{Phase, StreamSpec, Streams};
+use plimsoll_load::{Arrival, Pace, Phase, StreamSpec, Streams};
 use plimsoll_model::{Chain, ChainSpec};
 use plimsoll_record::{CpuTime, Slice};
 use plimsoll_units::{Instant, Span};
@@ -53,8 +53,9 @@ pub struct Virtual {
 impl Stand for Virtual {
     fn offer(&mut self, trial: &Trial<'_>, observe: Observe<'_>) -> Result<Sighting, Fault> {
         let mut target = Simulated::new(Chain::new(&self.model, trial.seed));
-        let mut load = load_of(trial, trial.streams, Instant::ZERO, trial.seed)?;
-        let rules = Rules { depth: slots(trial.streams), slice: trial.slice };
+        let all: Vec<_> = numbered(trial.streams).collect();
+        let mut load = load_of(trial, &all, Instant::ZERO, trial.seed)?;
+        let rules = Rules::new(slots(trial.streams, 1), trial.slice);
         let seen = drive(&mut target, &mut load, &rules, observe)?;
         Ok(Sighting { seen, cpu: None })
     }
@@ -78,19 +79,24 @@ impl Stand for Storage {
     fn offer(&mut self, trial: &Trial<'_>, observe: Observe<'_>) -> Result<Sighting, Fault> {
         let clock = Clock::start();
         let stop = AtomicBool::new(false);
-        let ready = Barrier::new(self.threads as usize);
         let (send, receive) = channel();
         let process_before = cpu_time();
+        let parts: Vec<_> = (0..self.threads).map(|part| self.part(trial, part)).collect();
+        let busy = parts.iter().filter(|part| !part.is_empty()).count();
         let sightings: Vec<Result<Sighting, Fault>> = std::thread::scope(|scope| {
-            let (this, stop, ready) = (&*self, &stop, &ready);
-            let start = |part| {
+            let (this, stop) = (&*self, &stop);
+            let start = |(part, streams): (usize, Vec<(u8, StreamSpec)>)| {
                 let send = send.clone();
-                scope.spawn(move || this.one_loop(trial, part, clock, ready, stop, &send))
+                let run = move || this.one_loop(trial, part as u32, &streams, clock, stop, &send);
+                std::thread::Builder::new().name(format!("loop {part}")).spawn_scoped(scope, run)
             };
-            let loops: Vec<_> = (0..self.threads).map(start).collect();
+            let loops: Vec<_> = parts.into_iter().enumerate().filter(|(_, part)| !part.is_empty()).map(start).collect();
             drop(send);
-            gather(&receive, self.threads as usize, observe, stop);
-            loops.into_iter().map(|one| one.join().expect("a loop does not panic")).collect()
+            if loops.iter().any(Result::is_err) {
+                stop.store(true, Ordering::Relaxed);
+            }
+            gather(&receive, busy, observe, stop);
+            loops.into_iter().map(joined).collect()
         });
         let mut merged = merge(sightings)?;
         if self.engine == Engine::Threads {
@@ -100,34 +106,43 @@ impl Stand for Storage {
     }
 }
 
+fn joined(one: io::Result<std::thread::ScopedJoinHandle<'_, Result<Sighting, Fault>>>) -> Result<Sighting, Fault> {
+    match one {
+        Ok(handle) => handle.join().expect("a loop does not panic"),
+        Err(source) => Err(Fault { attempt: "starting a thread for a loop".into(), source }),
+    }
+}
+
 impl Storage {
+    /// The streams that one loop offers, with their numbers in the whole load; none when there is nothing left for it.
+    fn part(&self, trial: &Trial<'_>, part: u32) -> Vec<(u8, StreamSpec)> {
+        numbered(trial.streams).filter_map(|(index, spec)| Some((index, spec.share(part, self.threads)?))).collect()
+    }
+
     fn one_loop(
         &self,
         trial: &Trial<'_>,
         part: u32,
+        streams: &[(u8, StreamSpec)],
         clock: Clock,
-        ready: &Barrier,
         stop: &AtomicBool,
         send: &Sender<(usize, Slice)>,
     ) -> Result<Sighting, Fault> {
         sharpen_timers();
-        let streams: Vec<_> = trial.streams.iter().filter_map(|spec| spec.share(part, self.threads)).collect();
         let own_seed = trial.seed ^ (u64::from(part) << 32);
+        let specs: Vec<_> = streams.iter().map(|(_, spec)| spec.clone()).collect();
         let shape = Shape {
-            depth: slots(&streams).max(1),
-            largest: streams.iter().map(|spec| spec.mix.sizes.largest()).max().unwrap_or_default(),
-            writes: streams.iter().any(StreamSpec::writes),
+            depth: slots(&specs, self.threads),
+            largest: specs.iter().map(|spec| spec.mix.sizes.largest()).max().unwrap_or_default(),
+            writes: specs.iter().any(StreamSpec::writes),
             compressible: self.compressible,
             seed: own_seed,
         };
-        let target = self.engine.start(self.file.as_fd(), &shape, clock);
-        ready.wait();
-        let mut target = target.inspect_err(|_| stop.store(true, Ordering::Relaxed))?;
-        if streams.is_empty() {
-            return Ok(Sighting::default());
-        }
-        let mut load = load_of(trial, &streams, target.now(), own_seed)?;
-        let rules = Rules { depth: shape.depth, slice: trial.slice };
+        let failed = |_: &Fault| stop.store(true, Ordering::Relaxed);
+        let mut target = self.engine.start(self.file.as_fd(), &shape, clock).inspect_err(failed)?;
+        let start = target.now() + turn(streams, part, self.threads);
+        let mut load = load_of(trial, streams, start, own_seed)?;
+        let rules = Rules::new(shape.depth, trial.slice);
         let mut delivered = 0;
         let cpu_before = thread_cpu_time();
         let seen = drive(&mut *target, &mut load, &rules, &mut |series| {
@@ -138,14 +153,26 @@ impl Storage {
             }
             if stop.load(Ordering::Relaxed) { Onward::Break(()) } else { Onward::Continue(()) }
         });
-        let seen = seen.inspect_err(|_| stop.store(true, Ordering::Relaxed))?;
+        let seen = seen.inspect_err(failed)?;
         Ok(Sighting { seen, cpu: Some(difference(thread_cpu_time(), cpu_before)) })
     }
 }
 
-fn load_of(trial: &Trial<'_>, streams: &[StreamSpec], start: Instant, seed: u64) -> Result<Streams, Fault> {
+fn numbered(streams: &[StreamSpec]) -> impl Iterator<Item = (u8, StreamSpec)> {
+    streams.iter().enumerate().map(|(index, spec)| (index as u8, spec.clone()))
+}
+
+/// How much later than the first loop another one begins, so that their even arrivals together are even, too.
+fn turn(streams: &[(u8, StreamSpec)], part: u32, parts: u32) -> Span {
+    match streams.first().map(|(_, spec)| spec.pace) {
+        Some(Pace::Open { rate, arrival: Arrival::Constant }) => rate.time_of(1) / u64::from(parts) * u64::from(part),
+        _ => Span::ZERO,
+    }
+}
+
+fn load_of(trial: &Trial<'_>, streams: &[(u8, StreamSpec)], start: Instant, seed: u64) -> Result<Streams, Fault> {
     let phase = Phase { end: start + trial.lasts, ..Phase::unbounded(start) };
-    Streams::new(streams, seed, phase).ok_or_else(|| Fault {
+    Streams::numbered(streams, seed, phase).ok_or_else(|| Fault {
         attempt: "placing the load".into(),
         source: io::Error::other("a stream's space is smaller than one of its operations"),
     })
@@ -156,19 +183,24 @@ fn gather(receive: &Receiver<(usize, Slice)>, loops: usize, observe: Observe<'_>
     let mut series: Vec<Slice> = Vec::new();
     let mut delivered: Vec<usize> = Vec::new();
     let mut complete = 0;
-    for (index, slice) in receive {
-        if index < series.len() {
-            series[index].tally.merge(&slice.tally);
-            delivered[index] += 1;
-        } else {
-            series.push(slice);
-            delivered.push(1);
+    loop {
+        match receive.recv_timeout(Duration::from_millis(250)) {
+            Err(RecvTimeoutError::Disconnected) => return,
+            // The observer is asked all the same: the user may want an end while a slice is long.
+            Err(RecvTimeoutError::Timeout) => {}
+            Ok((index, slice)) if index < series.len() => {
+                series[index].tally.merge(&slice.tally);
+                delivered[index] += 1;
+            }
+            Ok((_, slice)) => {
+                series.push(slice);
+                delivered.push(1);
+            }
         }
-        let before = complete;
         while delivered.get(complete).is_some_and(|count| *count == loops) {
             complete += 1;
         }
-        if complete > before && observe(&series[..complete]).is_break() {
+        if observe(&series[..complete]).is_break() {
             stop.store(true, Ordering::Relaxed);
         }
     }

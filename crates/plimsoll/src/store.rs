@@ -6,14 +6,20 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, anyhow};
 use plimsoll_record::Curve;
+use plimsoll_units::Bytes;
 
 use crate::trouble::Trouble;
+
+/// A larger file is no run.
+const LARGEST_RUN: u64 = 1 << 30;
 
 /// The environment variable that names the folder of kept runs.
 pub const RUNS_VARIABLE: &str = "PLIMSOLL_RUNS";
 
 /// Writes `bytes` to `path` so that it is there whole or not at all: beside it first, then under its name.
 pub fn write_whole(path: &Path, bytes: &[u8]) -> anyhow::Result<()> {
+    // A link stays a link: what it leads to is replaced.
+    let path = &resolved(path);
     let draft = draft_of(path);
     let written = File::create(&draft).and_then(|mut file| {
         file.write_all(bytes)?;
@@ -38,9 +44,17 @@ pub fn check_writable(path: &Path) -> Result<(), Trouble> {
     if path.is_dir() {
         return Err(refused(&"it is a directory"));
     }
-    let draft = draft_of(path);
+    // Replacing a device's node by a file would be worse than any write to it.
+    if path.exists() && !path.is_file() {
+        return Err(refused(&"it is no regular file; - stands for standard output"));
+    }
+    let draft = draft_of(&resolved(path));
     File::create(&draft).map_err(|error| refused(&error))?;
     fs::remove_file(&draft).map_err(|error| refused(&error))
+}
+
+fn resolved(path: &Path) -> PathBuf {
+    path.canonicalize().unwrap_or_else(|_| path.to_owned())
 }
 
 fn draft_of(path: &Path) -> PathBuf {
@@ -97,7 +111,12 @@ pub fn load(name: &Path) -> Result<Curve, Trouble> {
             name.display()
         ))
     })?;
-    let bytes = fs::read(&found).map_err(|error| Trouble::usage(format!("{}: {error}", found.display())))?;
+    let unreadable = |why: &dyn std::fmt::Display| Trouble::usage(format!("{}: {why}", found.display()));
+    let length = fs::metadata(&found).map_err(|error| unreadable(&error))?.len();
+    if length > LARGEST_RUN {
+        return Err(unreadable(&format!("{} are more than any run file has", Bytes::new(length))));
+    }
+    let bytes = fs::read(&found).map_err(|error| unreadable(&error))?;
     Curve::from_json(&bytes).map_err(|error| {
         let cause = std::error::Error::source(&error).map(|cause| format!(" ({cause})")).unwrap_or_default();
         Trouble::usage(format!("{}: {error}{cause}", found.display()))

@@ -84,12 +84,23 @@ fn what_cannot_be_is_refused_in_one_line() {
     measure(&[".", "--size", "16MiB", "--working-set", "32MiB"], "larger than the space");
     measure(&[".", "--destroy", "."], "leave out --destroy");
     measure(&[".", "--json", "/nowhere/run.json"], "cannot be written");
+    measure(&[".", "--json", "/dev/null"], "no regular file");
+    measure(&["data", "--json", "data"], "that is what is measured");
+    measure(&["data", "--destroy", "data", "--destroy", "other"], "only data is measured");
+    measure(&[".", "--size", "1MiB"], "too little to measure on");
+    measure(&[".", "--block-size", "1GiB", "--depth", "64"], "of buffers");
+    measure(&[".", "--rate", "1000M"], "more than any loop can offer");
+    measure(&[".", "--preset", "redo", "--max-depth", "8"], "depths of its own");
+    measure(&[".", "--depth", "1,2", "--duration", "10s", "--warm-up", "5s"], "warm-up leaves nothing");
+    measure(&[".", "--block-size", "4KiB:4294967295,8KiB:1"], "not block sizes");
     measure(&[".", "--html", "."], "it is a directory");
     measure(&["data", "--size", "2MiB"], "--size asks for 2 MiB");
     measure(&["data", "--reads", "50"], "add --destroy data");
     measure(&["data", "--destroy", "./data"], "destroy");
     folder.refuses(&["simulate", "disk(3)"], "is no stage");
     folder.refuses(&["simulate", "station(0, 80us)"], "cannot be a model");
+    folder.refuses(&["simulate", "link(0us)"], "cannot be a model");
+    folder.refuses(&["simulate", "link(1us)", "--threads", "2"], "one loop");
     folder.refuses(&["report", "nothing"], "no such run");
     folder.refuses(&["report"], "no run was kept yet");
     fs::write(folder.path().join("broken.json"), "{\"format\":\"plimsoll.curve/9\"}").expect("a file can be made");
@@ -126,6 +137,7 @@ fn a_directory_is_measured_and_left_as_it_was() {
     let same = folder.run(&["compare", "run.json", "run.json"]);
     assert!(same.status.success(), "{}", String::from_utf8_lossy(&same.stderr));
     assert!(stdout(&folder.run(&["runs"])).contains("measured"));
+    folder.refuses(&["compare", "run.json", "run.json", "--json", "both.json"], "take one run");
 }
 
 #[test]
@@ -150,6 +162,20 @@ fn threads_measure_where_the_ring_may_not() {
     let output = folder.run(&[&arguments[..], &["--json", "-"]].concat());
     let text = stdout(&output);
     assert!(text.contains("\"engine\":\"threads\""), "{text}");
+}
+
+#[test]
+fn more_loops_than_depth_still_measure_and_keep_their_streams_apart() {
+    let folder = Folder::new("loops");
+    let arguments = ["measure", ".", "--size", "64MiB", "--preset", "database", "--threads", "2", "--duration", "2s"];
+    let output = folder.run(&[&arguments[..], &["--json", "-"]].concat());
+    let curve: serde_json::Value = serde_json::from_slice(&output.stdout).expect("it is JSON");
+    for run in curve["runs"].as_array().expect("runs") {
+        for counter in run["total"].as_array().expect("counters") {
+            let kind = ["read", "write", "durable-write"][counter["stream"].as_u64().expect("an index") as usize];
+            assert_eq!(counter["kind"], kind, "the data are read, the writer writes, the log writes durably");
+        }
+    }
 }
 
 #[test]

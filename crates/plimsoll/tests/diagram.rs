@@ -32,7 +32,7 @@ fn offered(target: &mut dyn Target, pace: Pace) -> Bins {
     let start = target.now();
     let phase = Phase { end: start + LASTS, ..Phase::unbounded(start) };
     let mut load = Streams::new(&[spec], 7, phase).expect("the region holds a block");
-    let rules = Rules { depth: 64, slice: Span::from_millis(100) };
+    let rules = Rules::new(64, Span::from_millis(100));
     let seen = drive(target, &mut load, &rules, &mut |_| Onward::Continue(())).expect("no faults");
     let mut all = Bins::default();
     for slice in &seen.series {

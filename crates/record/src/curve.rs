@@ -1,7 +1,7 @@
 //! A curve: runs of one load on one target, ordered by what was offered; and the file that it is kept in.
 
-use plimsoll_load::StreamSpec;
-use plimsoll_units::{Bytes, Span};
+use plimsoll_load::{Pace, StreamSpec};
+use plimsoll_units::{Bytes, Iops, Span};
 use serde::{Deserialize, Serialize};
 
 use crate::figures::{Knee, LoadLine};
@@ -61,7 +61,6 @@ pub struct Subject {
     /// `directory`, `file`, `block device` or `model`.
     pub kind: String,
     /// Bytes that the load could touch.
-    #[cfg_attr(feature = "schema", schemars(with = "u64"))]
     pub size: Bytes,
     /// The device behind it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -73,7 +72,6 @@ pub struct Subject {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Conditions {
     /// The streams; the pace of the first is what each run varies.
-    #[cfg_attr(feature = "schema", schemars(with = "Vec<serde_json::Value>"))]
     pub streams: Vec<StreamSpec>,
     /// Loops that shared the load, each with its own thread.
     pub threads: u32,
@@ -114,7 +112,6 @@ pub struct Curve {
     pub started: Option<String>,
     /// How long all of it took, in nanoseconds of the target's time line.
     #[serde(rename = "wall_ns")]
-    #[cfg_attr(feature = "schema", schemars(with = "u64"))]
     pub wall: Span,
     /// The command that repeats it.
     pub command: Vec<String>,
@@ -148,6 +145,9 @@ pub enum FormatError {
     /// Not JSON, or not of this shape.
     #[error("not a plimsoll run file")]
     Shape(#[source] serde_json::Error),
+    /// A rate that is none.
+    #[error("not a plimsoll run file: it has a rate of nothing, or in no time")]
+    Rate,
     /// A curve of another version.
     #[error("a run file of format {0:?}, and this version reads {FORMAT:?}: use the version that made it")]
     Version(String),
@@ -164,7 +164,17 @@ impl Curve {
         if head.format != FORMAT {
             return Err(FormatError::Version(head.format));
         }
-        serde_json::from_slice(bytes).map_err(FormatError::Shape)
+        let curve: Self = serde_json::from_slice(bytes).map_err(FormatError::Shape)?;
+        let paces = curve.runs.iter().map(|run| run.offered);
+        let paces = paces.chain(curve.conditions.streams.iter().map(|stream| stream.pace));
+        for pace in paces {
+            if let Pace::Open { rate: Iops { ops, seconds }, .. } = pace
+                && (ops == 0 || seconds == 0)
+            {
+                return Err(FormatError::Rate);
+            }
+        }
+        Ok(curve)
     }
 
     /// The bytes of its file, ending in a newline.

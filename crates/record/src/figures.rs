@@ -65,6 +65,9 @@ pub struct Figures {
     /// The objective's own measure of the response time, when one was set.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub objective_ns: Option<Estimate>,
+    /// What `objective_ns` measures.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub objective: Option<Objective>,
     /// Mean number of operations in flight or waiting (Little's law: throughput times response time).
     pub in_flight: f64,
     /// Whether it would have gone on so.
@@ -80,7 +83,6 @@ pub struct Knee {
     /// Mean response time there.
     pub mean_ns: f64,
     /// The offered load that it was seen at.
-    #[cfg_attr(feature = "schema", schemars(with = "serde_json::Value"))]
     pub offered: Pace,
 }
 
@@ -109,7 +111,6 @@ pub enum LoadLine {
         objective: Objective,
         /// The least value of the objective's measure that was seen, in nanoseconds.
         #[serde(rename = "least_ns")]
-        #[cfg_attr(feature = "schema", schemars(with = "u64"))]
         least: Span,
     },
 }

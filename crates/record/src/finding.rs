@@ -37,11 +37,9 @@ pub enum Finding {
     GeneratorLate {
         /// 99th percentile of its lateness, in nanoseconds.
         #[serde(rename = "p99_ns")]
-        #[cfg_attr(feature = "schema", schemars(with = "u64"))]
         p99: Span,
         /// 99th percentile of the response times, in nanoseconds.
         #[serde(rename = "response_p99_ns")]
-        #[cfg_attr(feature = "schema", schemars(with = "u64"))]
         response_p99: Span,
     },
     /// The processors were busy: latencies include waiting for one.
@@ -52,11 +50,9 @@ pub enum Finding {
     /// The data fit in a cache on the way.
     SmallData {
         /// Bytes that the load touched.
-        #[cfg_attr(feature = "schema", schemars(with = "u64"))]
         data: Bytes,
         /// Bytes of the host's memory, when that is the cache; absent for a device's own.
         #[serde(default, skip_serializing_if = "Option::is_none")]
-        #[cfg_attr(feature = "schema", schemars(with = "Option<u64>"))]
         memory: Option<Bytes>,
     },
     /// Compressible or repeated data went faster than incompressible data.
@@ -68,7 +64,6 @@ pub enum Finding {
     FlushNotHonoured {
         /// Median time of `write` and `fdatasync`, in nanoseconds.
         #[serde(rename = "median_ns")]
-        #[cfg_attr(feature = "schema", schemars(with = "u64"))]
         median: Span,
     },
     /// A run was still changing when it ended.
@@ -96,11 +91,9 @@ pub enum Finding {
     Unrepeatable {
         /// The lowest 99th percentile of that load, in nanoseconds.
         #[serde(rename = "low_p99_ns")]
-        #[cfg_attr(feature = "schema", schemars(with = "u64"))]
         low_p99: Span,
         /// The highest, in nanoseconds.
         #[serde(rename = "high_p99_ns")]
-        #[cfg_attr(feature = "schema", schemars(with = "u64"))]
         high_p99: Span,
     },
     /// Others used the device at the same time.
@@ -114,8 +107,24 @@ pub enum Finding {
     HostCacheSuspected {
         /// Median read at depth 1, in nanoseconds.
         #[serde(rename = "median_ns")]
-        #[cfg_attr(feature = "schema", schemars(with = "u64"))]
         median: Span,
+    },
+    /// A part of the file was never written.
+    Holes {
+        /// Bytes that the filesystem holds.
+        allocated: Bytes,
+        /// Bytes that the file claims to have.
+        size: Bytes,
+    },
+    /// Direct reads that the device never saw.
+    DeviceNotReached {
+        /// Share of the bytes read, 0 to 1.
+        share: f64,
+    },
+    /// The target failed as a whole, and ended the measurement.
+    Fault {
+        /// What failed, and what the system said.
+        what: String,
     },
     /// The data are in memory: there is no storage below.
     InMemory {
@@ -172,6 +181,9 @@ impl Finding {
             Self::PageCacheAnswered { .. }
             | Self::GeneratorBound { .. }
             | Self::InMemory { .. }
+            | Self::Holes { .. }
+            | Self::DeviceNotReached { .. }
+            | Self::Fault { .. }
             | Self::ClockChanged { .. } => Weight::Void,
             Self::BudgetSpent { .. } | Self::ReadOnly | Self::RingRefused { .. } | Self::NotSaturated { .. } => {
                 Weight::Note
@@ -208,6 +220,14 @@ impl Finding {
             Self::FlushNotHonoured { median } => {
                 format!("a write with fdatasync took {median}, faster than durable media: flushes may not be honoured")
             }
+            _ => self.course_text(),
+        }
+    }
+
+    /// The sentences about the course, the surroundings and the place, rather than about who answered.
+    fn course_text(&self) -> String {
+        let percent = |share: f64| format!("{:.0} %", share * 100.0);
+        match self {
             Self::NoSteadyState { measure, drift } => {
                 format!("no steady state: {measure} changed by {:+.0} % within the run", drift * 100.0)
             }
@@ -225,6 +245,16 @@ impl Finding {
             Self::HostCacheSuspected { median } => {
                 format!("a virtual disk answered reads in {median} (median): a cache on its host is likely")
             }
+            Self::Holes { allocated, size } => {
+                format!("only {allocated} of the file's {size} were ever written: reading the rest reaches no device")
+            }
+            Self::DeviceNotReached { share } => {
+                format!(
+                    "{} of the bytes read never came from the device: a cache, or space never written",
+                    percent(*share)
+                )
+            }
+            Self::Fault { what } => format!("the target failed: {what}"),
             Self::InMemory { what } => {
                 format!("{what} keeps its data in memory: the figures describe that, not storage")
             }
@@ -242,6 +272,8 @@ impl Finding {
             Self::BudgetSpent { half_width } => {
                 format!("the time was spent while the objective was known to ±{} only", percent(*half_width))
             }
+            // The others have their sentence in `text`.
+            _ => String::new(),
         }
     }
 
@@ -268,6 +300,9 @@ impl Finding {
             Self::OtherLoad { .. } => "stop the other load, or count it in",
             Self::DirectRefused => "use a filesystem with direct I/O, such as ext4 or XFS, or a block device",
             Self::HostCacheSuspected { .. } => "give --size more than the host can cache, or set the disk's cache=none",
+            Self::Holes { .. } => "fill the file first, or measure the directory that it is in",
+            Self::DeviceNotReached { .. } => "measure a directory (its file is filled first), or fill what is measured",
+            Self::Fault { .. } => "read the kernel log (dmesg), and check the device",
             Self::InMemory { .. } => "give a path on storage",
             Self::Beyond { .. } => "compare only with runs made the same way",
             Self::ClockChanged { .. } => "repeat the run, and find out why the kernel distrusts its clock",
@@ -280,5 +315,46 @@ impl Finding {
             Self::NotSaturated { .. } => "raise --max-depth or --threads",
             Self::BudgetSpent { .. } => "use --thorough, or a longer --duration",
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// One of each, as a file would have them.
+    const ALL: &str = r#"[
+        {"finding":"page-cache-answered","share":0.5}, {"finding":"buffered"},
+        {"finding":"generator-bound","achieved":2.0,"ceiling":3.0},
+        {"finding":"generator-late","p99_ns":1,"response_p99_ns":2}, {"finding":"processor-bound","busy":1.0},
+        {"finding":"small-data","data":1,"memory":2}, {"finding":"small-data","data":1},
+        {"finding":"compression-suspected","ratio":2.0}, {"finding":"flush-not-honoured","median_ns":1},
+        {"finding":"no-steady-state","measure":"p99","drift":0.5},
+        {"finding":"rate-dropped","at_seconds":1.0,"before":2.0,"after":1.0}, {"finding":"stolen-time","share":0.1},
+        {"finding":"unrepeatable","low_p99_ns":1,"high_p99_ns":2}, {"finding":"other-load","iops":1.0},
+        {"finding":"direct-refused"}, {"finding":"host-cache-suspected","median_ns":1},
+        {"finding":"holes","allocated":1,"size":2}, {"finding":"device-not-reached","share":0.5},
+        {"finding":"fault","what":"x"}, {"finding":"in-memory","what":"tmpfs"}, {"finding":"beyond","note":"nfs"},
+        {"finding":"clock-changed","from":"tsc","to":"hpet"}, {"finding":"frequency-changed","ratio":0.5},
+        {"finding":"ring-refused","reason":"x"}, {"finding":"read-only"}, {"finding":"errors","count":1,"errno":5},
+        {"finding":"not-saturated","depth":8}, {"finding":"budget-spent","half_width":0.2}
+    ]"#;
+
+    #[test]
+    fn every_finding_says_what_and_what_to_do() {
+        let all: Vec<Finding> = serde_json::from_str(ALL).unwrap();
+        for finding in &all {
+            assert!(!finding.text().is_empty() && !finding.remedy().is_empty(), "{finding:?}");
+        }
+        let kinds: std::collections::BTreeSet<String> = all
+            .iter()
+            .map(|finding| format!("{finding:?}").chars().take_while(|c| c.is_alphabetic()).collect())
+            .collect();
+        let source = include_str!("finding.rs");
+        let declared = source.split("pub enum Finding {").nth(1).unwrap().split("\n}\n").next().unwrap();
+        let variants = declared
+            .lines()
+            .filter(|line| line.starts_with("    ") && line.trim_start().starts_with(char::is_uppercase));
+        assert_eq!(kinds.len(), variants.count(), "a finding is missing from the list above");
     }
 }

@@ -15,7 +15,6 @@ pub struct Host {
     /// Processors that the process may use.
     pub cpus: Option<u32>,
     /// Memory in bytes.
-    #[cfg_attr(feature = "schema", schemars(with = "Option<u64>"))]
     pub memory: Option<Bytes>,
     /// The hypervisor, when there is one and it says so.
     pub virtualization: Option<String>,
@@ -35,7 +34,6 @@ pub struct Device {
     /// Vendor and model as the device gives them.
     pub model: Option<String>,
     /// Size of the block device in bytes.
-    #[cfg_attr(feature = "schema", schemars(with = "Option<u64>"))]
     pub size: Option<Bytes>,
     /// The kernel thinks that it rotates.
     pub rotational: Option<bool>,

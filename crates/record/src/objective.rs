@@ -64,7 +64,6 @@ pub struct Objective {
     pub measure: Measure,
     /// The bound, in nanoseconds.
     #[serde(rename = "limit_ns")]
-    #[cfg_attr(feature = "schema", schemars(with = "u64"))]
     pub limit: Span,
 }
 

@@ -15,11 +15,9 @@ use crate::tally::Tally;
 pub struct Slice {
     /// From the start of the run, in nanoseconds.
     #[serde(rename = "start_ns")]
-    #[cfg_attr(feature = "schema", schemars(with = "u64"))]
     pub start: Instant,
     /// Its length in nanoseconds.
     #[serde(rename = "span_ns")]
-    #[cfg_attr(feature = "schema", schemars(with = "u64"))]
     pub span: Span,
     /// What completed in it.
     pub tally: Tally,
@@ -31,11 +29,9 @@ pub struct Slice {
 pub struct CpuTime {
     /// In user mode, nanoseconds.
     #[serde(rename = "user_ns")]
-    #[cfg_attr(feature = "schema", schemars(with = "u64"))]
     pub user: Span,
     /// In the kernel, nanoseconds.
     #[serde(rename = "system_ns")]
-    #[cfg_attr(feature = "schema", schemars(with = "u64"))]
     pub system: Span,
 }
 
@@ -44,17 +40,15 @@ pub struct CpuTime {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Run {
     /// How the leading stream (the first) was paced. Curves are ordered by this, never by what was achieved.
-    #[cfg_attr(feature = "schema", schemars(with = "serde_json::Value"))]
     pub offered: Pace,
     /// Time at the start that is in no figure, in nanoseconds.
     #[serde(rename = "warm_up_ns")]
-    #[cfg_attr(feature = "schema", schemars(with = "u64"))]
     pub warm_up: Span,
     /// The time that the figures cover, in nanoseconds.
     #[serde(rename = "span_ns")]
-    #[cfg_attr(feature = "schema", schemars(with = "u64"))]
     pub span: Span,
-    /// What completed in that time, by stream and kind.
+    /// What completed after the warm-up, by stream and kind, the backlog that drained after the offered time included.
+    /// The time above does not cover that: rates are in the figures.
     pub total: Tally,
     /// Operations that had arrived but were never issued, because the run was ended while a queue stood. Their wait
     /// so far is counted in the response times, as a lower bound.

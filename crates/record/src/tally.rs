@@ -12,7 +12,6 @@ pub struct Counter {
     /// Index of the stream in the load.
     pub stream: u8,
     /// Kind of the operations.
-    #[cfg_attr(feature = "schema", schemars(with = "String"))]
     pub kind: Kind,
     /// Bytes moved by operations that succeeded.
     pub bytes: u64,

@@ -3,7 +3,7 @@
 use plimsoll_load::Pace;
 use plimsoll_record::{Bins, Counter, Curve, Estimate, Run, Steadiness};
 
-use crate::words;
+use crate::{pick, words};
 
 const HEADER: &[&str] = &[
     "subject",
@@ -92,8 +92,7 @@ fn whole(run: &Run) -> Vec<String> {
 }
 
 fn part(curve: &Curve, run: &Run, counter: &Counter) -> Vec<String> {
-    let seconds = run.span.as_secs_f64();
-    let per_second = |count: u64| if seconds > 0.0 { plain(count as f64 / seconds) } else { String::new() };
+    let rates = pick::rates(run, counter);
     let bare = |value: String| [value, String::new(), String::new()];
     let spec = curve.conditions.streams.get(usize::from(counter.stream));
     let name = spec.map_or_else(|| counter.stream.to_string(), |spec| words::clean(&spec.name));
@@ -101,8 +100,8 @@ fn part(curve: &Curve, run: &Run, counter: &Counter) -> Vec<String> {
     let mut cells = vec!["stream and kind".into(), name, counter.kind.name().into()];
     cells.extend(times(run));
     cells.extend([counter.operations().to_string(), failed.to_string(), String::new()]);
-    cells.extend(bare(per_second(counter.operations())));
-    cells.push(per_second(counter.bytes));
+    cells.extend(bare(rates.map_or(String::new(), |rates| plain(rates.iops))));
+    cells.push(rates.map_or(String::new(), |rates| plain(rates.bytes_per_second)));
     cells.extend(bare(counter.response.mean().map_or(String::new(), |mean| mean.as_nanos().to_string())));
     for q in [0.5, 0.99, 0.999] {
         cells.extend(bare(quantile(&counter.response, q)));

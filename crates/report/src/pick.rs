@@ -1,7 +1,7 @@
 //! Which runs speak for a curve: the lightest, the one at the load line, the most loaded.
 
 use plimsoll_load::Pace;
-use plimsoll_record::{Curve, Estimate, LoadLine, Measure, Objective, Run, Scope, Steadiness};
+use plimsoll_record::{Counter, Curve, Estimate, LoadLine, Measure, Objective, Run, Scope, Steadiness};
 
 use crate::number;
 
@@ -78,6 +78,24 @@ pub(crate) fn of_measure(run: &Run, measure: Measure) -> Option<Estimate> {
         _ if is(0.999) => Some(figures.p999_ns),
         Measure::Quantile(_) => figures.objective_ns,
     }
+}
+
+/// Operations and bytes per second.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub(crate) struct Rates {
+    pub(crate) iops: f64,
+    pub(crate) bytes_per_second: f64,
+}
+
+/// A counter's share of its run's rates, so that those of all counters add up to them; `None` for a run without time.
+///
+/// Its counts over the run's time would be too much: they include what drained after it.
+pub(crate) fn rates(run: &Run, counter: &Counter) -> Option<Rates> {
+    let share = |part: u64, all: u64| if all > 0 { part as f64 / all as f64 } else { 0.0 };
+    (!run.span.is_zero()).then(|| Rates {
+        iops: run.figures.iops.value * share(counter.operations(), run.total.operations()),
+        bytes_per_second: run.figures.bytes_per_second * share(counter.bytes, run.total.bytes()),
+    })
 }
 
 /// True when what is bounded is none of mean, p50, p99 and p99.9 of all operations, so that tables need a column for it.

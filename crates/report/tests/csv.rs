@@ -62,3 +62,20 @@ fn what_is_not_known_is_empty() {
     let idle = rows.last().unwrap();
     assert_eq!((idle[column("iops")].as_str(), idle[column("p99_ns")].as_str()), ("0", ""));
 }
+
+#[test]
+fn the_rates_of_the_parts_add_up_to_the_whole() {
+    let curve = support::drained(support::curve());
+    let rows = parse(&csv(&curve));
+    for name in ["iops", "bytes_per_s"] {
+        let column = rows[0].iter().position(|head| head == name).unwrap();
+        let rate = |row: &Vec<String>| row[column].parse::<f64>().unwrap();
+        let mut rest = &rows[1..];
+        for run in &curve.runs {
+            let (own, after) = rest.split_at(1 + run.total.0.len());
+            let parts: f64 = own[1..].iter().map(rate).sum();
+            assert!((parts / rate(&own[0]) - 1.0).abs() < 1e-6, "{name}: {parts} of {}", rate(&own[0]));
+            rest = after;
+        }
+    }
+}

@@ -106,3 +106,13 @@ fn a_page_of_a_long_measurement_stays_small() {
     }
     assert!(html(&[&curve]).len() < 400_000);
 }
+
+#[test]
+fn what_drained_adds_nothing_to_the_rates_by_stream() {
+    let table = |curve: &Curve| {
+        let page = html(&[curve]);
+        let from = page.find("<h2>By stream and kind</h2>").expect("there are several streams");
+        page[from..].split("</table>").next().unwrap_or_default().to_owned()
+    };
+    assert_eq!(table(&support::drained(support::curve())), table(&support::curve()));
+}

@@ -112,3 +112,10 @@ fn ladders_and_comparisons_fit_too() {
     assert!(same.contains("no real change") && same.contains("+0.0 %"), "{same}");
     assert!(ladder(&[], &plain(80)).is_empty());
 }
+
+#[test]
+fn what_drained_adds_nothing_to_the_rates_by_stream() {
+    let shown = text(&support::curve(), &plain(120));
+    assert!(shown.contains("By stream and kind"), "{shown}");
+    assert_eq!(text(&support::drained(support::curve()), &plain(120)), shown);
+}

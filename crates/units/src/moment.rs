@@ -13,6 +13,7 @@ use crate::parse::{self, Malformed, Quantity};
 
 /// A moment of a time line: nanoseconds since the line's origin. Reaches 584 years.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(transparent)]
 pub struct Instant(u64);
 
@@ -60,6 +61,7 @@ impl Sub<Span> for Instant {
 
 /// A length of time in nanoseconds. Arithmetic saturates: a span is never negative and never wraps.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(transparent)]
 pub struct Span(u64);
 

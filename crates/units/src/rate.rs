@@ -13,6 +13,7 @@ const NANOS: u128 = 1_000_000_000;
 /// A rate of operations, kept as the fraction `ops / seconds`: 7,000,000 a second has no exact interval in
 /// nanoseconds, and a rounded one drifts by 0.6 %.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Iops {
     /// Operations in `seconds`; at least 1.
     pub ops: u64,
@@ -82,6 +83,7 @@ impl FromStr for Iops {
 
 /// Bytes per second.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(transparent)]
 pub struct Throughput(u64);
 

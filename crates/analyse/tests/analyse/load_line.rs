@@ -2,8 +2,8 @@
 
 use plimsoll_analyse::{chosen_objective, knee, ladder, load_line};
 use plimsoll_load::Pace;
-use plimsoll_record::{Estimate, Figures, LoadLine, Objective, Run, Steadiness};
-use plimsoll_units::Span;
+use plimsoll_record::{Counter, Estimate, Figures, LoadLine, Objective, Run, Steadiness, Tally};
+use plimsoll_units::{Kind, Span};
 
 use crate::toy::{self, known, open};
 
@@ -136,4 +136,61 @@ fn the_chosen_objective_climbs_its_rungs() {
     assert_eq!(lightest(12.0), Some(within_ms(50)));
     assert_eq!(lightest(9_000.0), None);
     assert_eq!(chosen_objective(&[at(900.0, 0.1), at(100.0, 0.1)]), Some(within_ms(20)), "the lowest rate");
+}
+
+/// What the load line at least is when a single run, offered 500 a second, completed `achieved` and met the objective.
+fn credited(achieved: f64, total: Tally) -> f64 {
+    let mut run = Run { total, ..at(500.0, 0.05) };
+    run.figures.iops = known(achieved, 0.01);
+    match load_line(&[run], within_ms(20)) {
+        Some(LoadLine::Beyond { iops, .. }) => iops.value,
+        other => panic!("{other:?}"),
+    }
+}
+
+fn counted(stream: u8, errors: Vec<(i32, u64)>) -> Counter {
+    Counter { stream, kind: Kind::Read, bytes: 0, errors, response: toy::bins(&mut [1_000_000], 5_000), service: None }
+}
+
+#[test]
+fn only_one_stream_that_did_not_fail_stands_for_what_was_offered() {
+    let check = |achieved: f64, counters: Vec<Counter>, expected: f64| {
+        let credited = credited(achieved, Tally(counters));
+        assert!((credited - expected).abs() < 1e-6, "{achieved} achieved: {credited}, not {expected}");
+    };
+    check(460.0, vec![counted(0, vec![])], 500.0);
+    check(460.0, vec![counted(0, vec![(5, 400)])], 460.0);
+    for achieved in [540.0, 560.0] {
+        check(achieved, vec![counted(0, vec![]), counted(1, vec![])], achieved);
+    }
+}
+
+/// The runs of [`at`] with their p99 as the measure of `own` instead, and certain counts that say the same.
+fn measuring(own: Objective, half_width: f64) -> Vec<Run> {
+    let run = |rate| {
+        let mut run = at(rate, half_width);
+        let p99 = std::mem::take(&mut run.figures.p99_ns);
+        run.figures.objective_ns = Some(p99);
+        run.figures.objective = Some(own);
+        run.total = Tally(vec![Counter { response: toy::bins(&mut [p99.value as u64], 5_000), ..counted(0, vec![]) }]);
+        run
+    };
+    [600.0, 760.0, 780.0, 900.0].map(run).into()
+}
+
+#[test]
+fn the_figures_own_measure_keeps_its_interval() {
+    let interval = |own: &str, asked: &str| {
+        let own: Objective = own.parse().unwrap();
+        match load_line(&measuring(own, 0.2), asked.parse().unwrap()) {
+            Some(LoadLine::At { iops, .. }) => iops.interval,
+            other => panic!("{other:?}"),
+        }
+    };
+    let (doubtful, certain) = (Some((600.0, 900.0)), Some((760.0, 780.0)));
+    assert_eq!(interval("read p99<=20ms", "read p99<=20ms"), doubtful);
+    assert_eq!(interval("p95<=20ms", "p95<=20ms"), doubtful);
+    assert_eq!(interval("p95<=5ms", "p95<=20ms"), doubtful, "whatever the limit");
+    assert_eq!(interval("read p95<=20ms", "p95<=20ms"), certain, "another scope");
+    assert_eq!(interval("p90<=20ms", "p95<=20ms"), certain, "another quantile");
 }

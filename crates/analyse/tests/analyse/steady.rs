@@ -202,3 +202,13 @@ fn little_s_law_holds() {
     let settled = settle(&follows(1, 100, 0.02, |_| 1_000.0), &closed());
     assert!((settled.figures.in_flight / 8.0 - 1.0).abs() < 0.03, "{}", settled.figures.in_flight);
 }
+
+#[test]
+fn the_figures_say_what_their_own_measure_is() {
+    for text in ["p95<=5ms", "read p99<=5ms"] {
+        let objective = Some(text.parse().unwrap());
+        let figures = settle(&follows(1, 100, 0.02, |_| 1_000.0), &Settle { objective, ..closed() }).figures;
+        assert_eq!(figures.objective, objective);
+        assert!(figures.objective_ns.is_some_and(|own| own.interval.is_some()), "{:?}", figures.objective_ns);
+    }
+}

@@ -75,10 +75,12 @@ pub enum Refusal {
         path: String,
     },
     /// A process has it open for writing.
-    #[error("{path}: open for writing in process {pid} ({command}): stop that first")]
+    #[error("{path}: {opened} is open for writing in process {pid} ({command}): stop that first")]
     Open {
         /// The path, and where it leads.
         path: String,
+        /// What the process has open: this, or its disk, or a partition of it.
+        opened: String,
         /// The process.
         pid: u32,
         /// Its name.

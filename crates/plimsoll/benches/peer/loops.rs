@@ -45,7 +45,7 @@ fn rate(target: &mut dyn Target) -> f64 {
     };
     let phase = Phase { operations, ..Phase::unbounded(target.now()) };
     let mut load = Streams::new(&[spec], 1, phase).unwrap();
-    let rules = Rules { depth: DEPTH, slice: Span::from_millis(100) };
+    let rules = Rules::new(DEPTH, Span::from_millis(100));
     let start = std::time::Instant::now();
     let seen = drive(target, &mut load, &rules, &mut |_| Onward::Continue(())).unwrap();
     let elapsed = start.elapsed().as_secs_f64();

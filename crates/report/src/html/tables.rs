@@ -199,8 +199,7 @@ pub(super) fn streams(curve: &Curve) -> Markup {
 }
 
 fn stream_columns(run: &Run, unit: Unit) -> Vec<Column> {
-    let seconds = run.span.as_secs_f64();
-    let rate = |count: u64| (seconds > 0.0).then_some(count as f64 / seconds);
+    let rates = |counter: &Counter| pick::rates(run, counter);
     let time = |span: Option<Span>| span.map(|span| unit.show(span.as_nanos() as f64));
     let column = |name: &str, unit: &str, of: &dyn Fn(&Counter) -> Option<String>| Column {
         name: name.into(),
@@ -209,8 +208,8 @@ fn stream_columns(run: &Run, unit: Unit) -> Vec<Column> {
     };
     let quantile = |name: &str, q: f64| column(name, unit.name(), &|counter| time(counter.response.quantile(q)));
     vec![
-        column("completed", "IOPS", &|counter| rate(counter.operations()).map(number::whole)),
-        column("moved", "MB/s", &|counter| rate(counter.bytes).map(|bytes| number::three(bytes / 1e6))),
+        column("completed", "IOPS", &|counter| rates(counter).map(|rates| number::whole(rates.iops))),
+        column("moved", "MB/s", &|counter| rates(counter).map(|rates| number::three(rates.bytes_per_second / 1e6))),
         column("mean", unit.name(), &|counter| time(counter.response.mean())),
         quantile("p50", 0.5),
         quantile("p99", 0.99),

@@ -180,8 +180,8 @@ pub(super) fn by_stream(curve: &Curve, style: &TextStyle) -> Vec<Line> {
 }
 
 fn stream_columns(curve: &Curve, run: &Run) -> Vec<Column> {
-    let (unit, seconds) = (Unit::of(curve), run.span.as_secs_f64());
-    let per_second = |count: u64| if seconds > 0.0 { count as f64 / seconds } else { 0.0 };
+    let unit = Unit::of(curve);
+    let rates = |counter: &Counter| pick::rates(run, counter).unwrap_or_default();
     let column = |name, unit, align, expendable, of: &dyn Fn(&Counter) -> String| Column {
         name,
         unit,
@@ -197,8 +197,8 @@ fn stream_columns(curve: &Curve, run: &Run) -> Vec<Column> {
         column("stream", "", Align::Left, 0, &|counter| stream_name(curve, counter.stream)),
         column("kind", "", Align::Left, 0, &|counter| counter.kind.name().into()),
         column("size", "", Align::Left, 4, &mean_size),
-        column("IOPS", "", Align::Point, 0, &|counter| rate(per_second(counter.operations()))),
-        column("MB/s", "", Align::Point, 3, &|counter| megabytes(per_second(counter.bytes))),
+        column("IOPS", "", Align::Point, 0, &|counter| rate(rates(counter).iops)),
+        column("MB/s", "", Align::Point, 3, &|counter| megabytes(rates(counter).bytes_per_second)),
         column("mean", unit.name(), Align::Point, 5, &|counter| show(counter.response.mean(), unit)),
         quantile("p50", 0, 0.5),
         quantile("p99", 0, 0.99),

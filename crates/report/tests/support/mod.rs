@@ -141,6 +141,16 @@ pub fn hostile() -> Curve {
     curve
 }
 
+/// The curve as it would look had as much drained after the offered time as completed within it: counts double, the
+/// figures stay.
+pub fn drained(mut curve: Curve) -> Curve {
+    for run in &mut curve.runs {
+        let backlog = run.total.clone();
+        run.total.merge(&backlog);
+    }
+    curve
+}
+
 /// The curve as it would look without a single interval.
 pub fn without_intervals(mut curve: Curve) -> Curve {
     for run in &mut curve.runs {
@@ -277,6 +287,7 @@ fn figures(total: &Tally, overloaded: bool) -> Figures {
         p99_ns: quantile(0.99, 0.03),
         p999_ns: quantile(0.999, 0.11),
         objective_ns: None,
+        objective: None,
         in_flight: iops * mean / 1e9,
         steadiness: if overloaded { Steadiness::Overloaded } else { Steadiness::Steady },
     }

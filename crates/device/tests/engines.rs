@@ -1,0 +1,131 @@
+//! Both engines on a scratch file: what they are asked for is done, and what would be unsound is refused.
+#![allow(clippy::unwrap_used, reason = "a test that fails says where")]
+#![expect(clippy::print_stderr, reason = "a test that is skipped says why")]
+
+use std::ops::ControlFlow;
+use std::os::fd::{AsFd, OwnedFd};
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::path::Path;
+
+use plimsoll_device::{Caching, Clock, Engine, Ring, Shape, scratch};
+use plimsoll_drive::{Rules, Target, drive};
+use plimsoll_load::{Mix, Pace, Pattern, Phase, Region, Split, Stream, StreamSpec};
+use plimsoll_units::{Bytes, Instant, Kind, Op, Slot, Span};
+
+const SIZE: Bytes = Bytes::mib(4);
+
+const SHAPE: Shape = Shape { depth: 4, largest: Bytes::kib(8), writes: true, compressible: 1.0, seed: 1 };
+
+fn file() -> OwnedFd {
+    scratch(Path::new(env!("CARGO_TARGET_TMPDIR")), SIZE, Caching::Buffered).unwrap().file
+}
+
+/// The engines that there are here.
+fn engines() -> Vec<Engine> {
+    let engines = [Engine::Ring, Engine::Threads].into_iter();
+    engines
+        .filter(|engine| {
+            let refused = engine.refused();
+            if let Some(why) = &refused {
+                eprintln!("skipped: {engine}: {why}");
+            }
+            refused.is_none()
+        })
+        .collect()
+}
+
+/// Drives `operations` of `block` bytes at `depth`, and wants all of them done.
+fn check(engine: Engine, block: Bytes, depth: u32, operations: u64) {
+    let file = file();
+    let spec = StreamSpec {
+        name: "data".into(),
+        mix: Mix { sizes: Split::one(block), reads: 0.5, durable: false, flush_every: 16 },
+        pattern: Pattern::Uniform,
+        region: Region { start: 0, length: SIZE },
+        pace: Pace::Closed { depth },
+    };
+    let clock = Clock::start();
+    let mut target = engine.start(file.as_fd(), &Shape { depth, largest: block, ..SHAPE }, clock).unwrap();
+    let phase = Phase { start: Instant::ZERO, end: Instant::NEVER, operations };
+    let mut load = Stream::new(&spec, 0, 1, phase).unwrap();
+    let rules = Rules::new(depth, Span::from_secs(1));
+    let seen = drive(target.as_mut(), &mut load, &rules, &mut |_| ControlFlow::Continue(())).unwrap();
+    let done: u64 = seen.series.iter().map(|slice| slice.tally.operations()).sum();
+    assert_eq!((done, seen.unserved), (operations, 0), "{engine}, {block}, depth {depth}");
+}
+
+#[test]
+fn what_is_asked_for_is_done() {
+    for engine in engines() {
+        check(engine, Bytes::new(512), 1, 200);
+        check(engine, Bytes::kib(8), 4, 1000);
+        check(engine, Bytes::mib(1), 3, 20);
+        check(engine, Bytes::kib(4), 64, 5000);
+    }
+}
+
+#[test]
+fn threads_share_a_descriptor() {
+    let open = || std::fs::read_dir("/proc/self/fd").unwrap().count();
+    let file = file();
+    let before = open();
+    let pool = Engine::Threads.start(file.as_fd(), &Shape { depth: 200, ..SHAPE }, Clock::start()).unwrap();
+    // Other tests of this process have files open too.
+    assert!(open() < before + 100, "{} descriptors more", open() - before);
+    drop(pool);
+}
+
+fn written(target: &mut dyn Target, length: u32) {
+    let batch: Vec<(Slot, Op)> = (0..SHAPE.depth)
+        .map(|slot| (Slot(slot), Op { offset: u64::from(slot) * 8192, length, kind: Kind::Write, stream: 0 }))
+        .collect();
+    target.submit(&batch).unwrap();
+    let mut completions = Vec::new();
+    while completions.len() < batch.len() {
+        target.wait(Instant::NEVER, &mut completions).unwrap();
+    }
+}
+
+#[test]
+fn small_appends_differ() {
+    for engine in engines() {
+        let file = file();
+        let mut target = engine.start(file.as_fd(), &SHAPE, Clock::start()).unwrap();
+        written(target.as_mut(), 2300);
+        let mut first: Vec<[u8; 8]> = (0..4)
+            .map(|slot| {
+                let mut mark = [0; 8];
+                rustix::io::pread(&file, &mut mark[..], slot * 8192).unwrap();
+                mark
+            })
+            .collect();
+        first.sort_unstable();
+        first.dedup();
+        assert_eq!(first.len(), 4, "{engine}");
+    }
+}
+
+/// What a ring of `shape` says when it is given an operation.
+fn refused(shape: &Shape, slot: u32, length: u32, kind: Kind, expected: &str) {
+    let file = file();
+    let mut ring = Ring::new(Some(file.as_fd()), shape, Clock::start()).unwrap();
+    let good = (Slot(0), Op { offset: 0, length: 512, kind: Kind::Read, stream: 0 });
+    let batch = [good, (Slot(slot), Op { offset: 0, length, kind, stream: 0 })];
+    let panic = catch_unwind(AssertUnwindSafe(|| ring.submit(&batch))).unwrap_err();
+    let said = panic.downcast_ref::<String>().cloned();
+    let said = said.or_else(|| panic.downcast_ref::<&str>().map(|&text| text.to_owned())).unwrap();
+    assert!(said.contains(expected), "{said}");
+}
+
+#[test]
+fn a_ring_refuses_what_does_not_fit_its_buffers() {
+    if !engines().contains(&Engine::Ring) {
+        return;
+    }
+    refused(&SHAPE, 3, 8193, Kind::Write, "8193 bytes do not fit a slot of 8192");
+    refused(&SHAPE, 1, 8193, Kind::Read, "8193 bytes do not fit a slot of 8192");
+    refused(&SHAPE, 4, 512, Kind::Read, "is outside of a buffer");
+    let reading = Shape { writes: false, ..SHAPE };
+    refused(&reading, 0, 512, Kind::Write, "a write is submitted to a ring whose shape says no writes");
+    refused(&reading, 0, 512, Kind::DurableWrite, "a write is submitted to a ring whose shape says no writes");
+}
