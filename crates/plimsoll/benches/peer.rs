@@ -128,7 +128,7 @@ fn start_up() {
     std::fs::remove_file(&file).unwrap();
     extra_ms.sort_by(f64::total_cmp);
     println!(
-        "Everything but measuring, process start to exit, median of 9: {:.0} ms, 100 ms of them the check of the generator.",
+        "Everything but measuring, process start to exit, median of 9: {:.0} ms, 20 ms of them the check of the generator.",
         extra_ms[4]
     );
 }
