@@ -202,7 +202,10 @@ fn unrepeatable(runs: &[Run]) -> Option<Finding> {
         for other in runs[index + 1..].iter().filter(|other| other.offered == one.offered) {
             let (a, b) = (one.figures.p99_ns, other.figures.p99_ns);
             let (low, high) = if a.value < b.value { (a, b) } else { (b, a) };
-            let apart = low.interval.zip(high.interval).is_some_and(|(low, high)| low.1 < high.0);
+            // Too few operations for an interval: half as much again, and half, stand for it.
+            let upper = low.interval.map_or(low.value * 1.5, |(_, upper)| upper);
+            let lower = high.interval.map_or(high.value / 2.0, |(lower, _)| lower);
+            let apart = upper < lower;
             let ratio = |(low, high): (f64, f64)| high / low;
             if apart && high.value > low.value * 1.5 && worst.is_none_or(|pair| ratio(pair) < high.value / low.value) {
                 worst = Some((low.value, high.value));
