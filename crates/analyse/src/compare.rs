@@ -15,6 +15,9 @@ use plimsoll_record::{Curve, Estimate, LoadLine, Objective};
 use crate::load_line::{chosen_objective, load_line};
 use change::{Pair, Paired, judged};
 
+/// The most IOPS of two curves that differ by this factor, clearly, need no second witness.
+const DECISIVE: f64 = 1.25;
+
 /// Which number of the two curves is compared. More is better of the rates, less of the response times.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Quantity {
@@ -92,7 +95,7 @@ pub struct Comparison {
 ///
 /// The overall numbers are the most operations per second, the load line (both under the objective of `a`, or the one
 /// chosen from its lightest load) and the mean response time at depth 1. The verdict on the whole is a change when two
-/// neighbouring loads say the same, or the load line and any load; or what there is, when only one load or none was
+/// neighbouring loads say the same, or the load line and any load, or the most is another by a quarter; or what there is, when only one load or none was
 /// offered to both. A single number that stands out may be chance, and does not turn it.
 pub fn compare(a: &Curve, b: &Curve) -> Comparison {
     let paired = Paired::of(&a.runs, &b.runs);
@@ -139,7 +142,8 @@ fn judge_lines(a: &LoadLine, b: &LoadLine, judge: impl Fn(Pair) -> Change) -> Ch
     Change { verdict, ..change }
 }
 
-/// The verdict on the whole: each direction needs two witnesses that are not the same runs seen twice.
+/// The verdict on the whole: each direction needs two witnesses that are not the same runs seen twice, or the most that
+/// is carried to differ by more than any hour of the day makes it.
 fn whole(overall: &[Change], points: &[Change]) -> Verdict {
     let comparable = |change: &&Change| !matches!(change.verdict, Verdict::NotComparable(_));
     if !overall.iter().chain(points).any(|change| comparable(&change)) {
@@ -148,7 +152,14 @@ fn whole(overall: &[Change], points: &[Change]) -> Verdict {
     // The most IOPS and the response time at depth 1 belong to runs that the points show already, if there are points.
     let others = overall.iter().filter(|change| change.quantity == Quantity::LoadLine || points.is_empty());
     let others: Vec<&Change> = others.filter(comparable).collect();
+    let decisive = |change: &Change, direction: &Verdict| {
+        let most = change.quantity == Quantity::MostIops && change.verdict == *direction;
+        most && !(1.0 / DECISIVE..=DECISIVE).contains(&change.ratio.value)
+    };
     let says = |direction: &Verdict| {
+        if overall.iter().any(|change| decisive(change, direction)) {
+            return true;
+        }
         let loads = loads(points, direction);
         let alone = others.iter().filter(|change| change.verdict == *direction).count();
         let neighbours = loads.windows(2).any(|pair| pair[0] && pair[1]);
