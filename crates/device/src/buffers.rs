@@ -11,7 +11,7 @@ pub(crate) const PAGE: usize = 4096;
 
 /// Page-aligned memory, zeroed at first.
 #[derive(Debug)]
-pub(crate) struct Aligned {
+pub struct Aligned {
     start: NonNull<u8>,
     layout: Layout,
 }
@@ -21,25 +21,35 @@ unsafe impl Send for Aligned {}
 
 impl Aligned {
     /// `length` bytes, at least 1.
-    pub(crate) fn new(length: usize) -> Self {
+    pub fn new(length: usize) -> Self {
         let layout = Layout::from_size_align(length.max(1), PAGE).expect("buffers are far below the address space");
         // SAFETY: the layout's size is at least 1.
         let start = NonNull::new(unsafe { alloc_zeroed(layout) });
         Self { start: start.unwrap_or_else(|| handle_alloc_error(layout)), layout }
     }
 
-    pub(crate) const fn len(&self) -> usize {
+    /// Bytes, at least 1.
+    #[allow(clippy::len_without_is_empty)] // never empty
+    pub const fn len(&self) -> usize {
         self.layout.size()
     }
 
     /// The address of byte `offset`, for the kernel.
-    pub(crate) fn at(&self, offset: usize) -> *mut u8 {
+    pub fn at(&self, offset: usize) -> *mut u8 {
         assert!(offset < self.len(), "{offset} is outside of a buffer of {} bytes", self.len());
         // SAFETY: inside of the allocation, as was just checked.
         unsafe { self.start.as_ptr().add(offset) }
     }
 
-    pub(crate) fn bytes(&mut self) -> &mut [u8] {
+    /// All of it, to be read.
+    pub const fn content(&self) -> &[u8] {
+        // SAFETY: the allocation is this long and initialised; `&self` excludes a `&mut`. The kernel is still reading into
+        // it only if the caller looks before a request has ended.
+        unsafe { std::slice::from_raw_parts(self.start.as_ptr(), self.len()) }
+    }
+
+    /// All of it.
+    pub fn bytes(&mut self) -> &mut [u8] {
         // SAFETY: the allocation is this long and initialised; `&mut self` excludes every other reference. The kernel
         // may still be reading into it only if the caller broke the slot rule of `Target::submit`.
         unsafe { std::slice::from_raw_parts_mut(self.start.as_ptr(), self.len()) }

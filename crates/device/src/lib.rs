@@ -10,6 +10,7 @@ mod disk;
 mod engine;
 mod file;
 mod host;
+pub mod nbd;
 mod null;
 mod refuse;
 mod ring;
@@ -19,6 +20,7 @@ mod threads;
 mod usage;
 
 pub use activity::{Activity, ActivityDelta, DiskDelta, Frequency, ProcessDelta, Watch};
+pub use buffers::Aligned;
 pub use clock::Clock;
 pub use disk::describe as describe_disk;
 pub use engine::{Engine, Shape};

@@ -156,7 +156,7 @@ fn passing(entered: io::Result<usize>) -> io::Result<()> {
 }
 
 /// The fastest setup that the kernel has: a single issuer that runs its own task work (Linux 6.1), else a plain ring.
-fn setup(depth: u32) -> io::Result<IoUring> {
+pub(crate) fn setup(depth: u32) -> io::Result<IoUring> {
     let entries = depth.next_power_of_two().clamp(8, 32_768);
     IoUring::builder()
         .setup_single_issuer()

@@ -132,8 +132,10 @@ impl Offering<'_> {
             if due == Due::Over && self.free.len() == self.flights.len() {
                 break;
             }
-            now = self.wait(due, now, slice_end.min(self.tick), &mut completions)?;
-            let asked = now >= slice_end || now >= self.tick;
+            // Broken off, the run has one slice more: all that comes back.
+            let ask_at = if onward.is_continue() { slice_end.min(self.tick) } else { self.tick };
+            now = self.wait(due, now, ask_at, &mut completions)?;
+            let asked = now >= ask_at;
             if asked {
                 onward = self.turn(now, load, observe, onward);
             }
@@ -230,7 +232,7 @@ impl Offering<'_> {
     /// Closes all slices that ended by `now`, and asks whether to go on.
     #[cold]
     fn turn<L: Load + ?Sized>(&mut self, now: Instant, load: &mut L, observe: Observe<'_>, onward: Onward) -> Onward {
-        while now >= self.slice_start + self.slice {
+        while onward.is_continue() && now >= self.slice_start + self.slice {
             self.close(self.slice);
         }
         self.tick = now + Rules::TICK.min(self.slice);

@@ -1,14 +1,14 @@
-//! What happens next: moments with their slots, taken out in the order of time, then of when they were entered.
+//! What happens next: moments with numbers, taken out in the order of time, then of when they were entered.
 
 use alloc::collections::{BinaryHeap, VecDeque};
 use core::cmp::Reverse;
 
-use plimsoll_units::{Instant, Slot};
+use plimsoll_units::Instant;
 
-/// Bits of an entry's low half that hold the slot; the sequence number has the rest.
-const SLOT_BITS: u32 = 20;
+/// Bits of an entry's low half that hold the number; the sequence number has the rest.
+const NUMBER_BITS: u32 = 24;
 
-/// Moment, sequence number and slot in one integer, so that an order of two is one comparison.
+/// Moment, sequence and number in one integer, so that an order of two is one comparison.
 type Entry = u128;
 
 /// An agenda. Stations and links mostly enter moments in their order, and those cost no heap.
@@ -23,10 +23,10 @@ pub(crate) struct Agenda {
 
 impl Agenda {
     #[inline]
-    pub(crate) fn enter(&mut self, at: Instant, slot: Slot) {
+    pub(crate) fn enter(&mut self, at: Instant, number: u32) {
         self.sequence += 1;
-        debug_assert!(slot.0 < 1 << SLOT_BITS, "slots are far below a million");
-        let low = self.sequence << SLOT_BITS | u64::from(slot.0);
+        debug_assert!(number < 1 << NUMBER_BITS, "far fewer are under way");
+        let low = self.sequence << NUMBER_BITS | u64::from(number);
         let entry = u128::from(at.as_nanos()) << 64 | u128::from(low);
         match self.ordered.back() {
             Some(last) if *last > entry => self.stray.push(Reverse(entry)),
@@ -48,7 +48,7 @@ impl Agenda {
 
     /// Takes the first entry out if its moment is not after `now`.
     #[inline]
-    pub(crate) fn take(&mut self, now: Instant) -> Option<(Instant, Slot)> {
+    pub(crate) fn take(&mut self, now: Instant) -> Option<(Instant, u32)> {
         let ordered = self.ordered.front().copied();
         let stray = self.stray.peek().map(|entry| entry.0);
         let from_stray = match (ordered, stray) {
@@ -64,7 +64,7 @@ impl Agenda {
         } else {
             self.ordered.pop_front();
         }
-        Some((moment(first), Slot(first as u32 & ((1 << SLOT_BITS) - 1))))
+        Some((moment(first), first as u32 & ((1 << NUMBER_BITS) - 1)))
     }
 }
 

@@ -1,72 +1,350 @@
-//! A chain: stages that every operation passes one after the other.
+//! A chain at work: operations on their way through the steps of a program.
 
+use alloc::collections::VecDeque;
 use alloc::vec::Vec;
 
 use plimsoll_units::{Instant, Kind, Op, Slot, Span};
 
 use crate::agenda::Agenda;
-use crate::stage::{ChainSpec, State};
+use crate::array::Part;
+use crate::program::{Program, Resource, Step};
+use crate::spec::ChainSpec;
+use crate::write_back::{Arrival, Piece};
 use crate::{Answer, Change, Model, Refused, Stage};
 
-/// A model made of stages in a row.
+/// A model made of stages that operations pass one after the other.
 ///
 /// Each stage sees its operations in the order of their arrival, so an operation that overtakes another in one stage
 /// is served before it in the next.
 #[derive(Clone, Debug)]
 pub struct Chain {
-    stages: Vec<State>,
+    program: Program,
     passages: Vec<Passage>,
-    /// When operations leave the stage that they are in.
+    free: Vec<u32>,
+    /// When passages leave the stage that they are in.
     departures: Agenda,
+    /// Passages that go on at this moment.
+    woken: VecDeque<u32>,
     ready: Vec<Answer>,
+    parts: Vec<Part>,
 }
 
-/// Where an operation is, and what has held it longest so far.
+/// An operation, a part of one, or what goes on behind its answer: where it is, and what held it longest.
 #[derive(Clone, Copy, Debug)]
 struct Passage {
     op: Op,
-    stage: u8,
+    role: Role,
+    /// The step that it is at.
+    step: u16,
+    /// What resource numbers are relative to.
+    base: u16,
+    /// How far an array or a write-back memory is with it.
+    progress: u32,
+    /// Parts that are under way.
+    parts: u32,
+    /// When it began to wait.
+    since: Instant,
     longest: Span,
     bound_by: Stage,
+}
+
+#[derive(Clone, Copy, Debug)]
+enum Role {
+    /// A submitted operation.
+    Whole(Slot),
+    /// A part of another passage.
+    Part(u32),
+    /// A piece of a write that was answered; the number of flushes before it.
+    Behind(u32),
 }
 
 impl Chain {
     /// A chain at rest. `seed` determines its service times; each stage has a random stream of its own.
     pub fn new(spec: &ChainSpec, seed: u64) -> Self {
-        let stage = |(index, stage)| State::new(stage, seed.wrapping_mul(31).wrapping_add(index as u64 + 1));
         Self {
-            stages: spec.stages().iter().enumerate().map(stage).collect(),
+            program: Program::new(spec, seed),
             passages: Vec::new(),
+            free: Vec::new(),
             departures: Agenda::default(),
+            woken: VecDeque::new(),
             ready: Vec::new(),
+            parts: Vec::new(),
         }
     }
 
-    /// Lets `slot` enter the stage that its passage says, at `now`.
     #[inline]
-    fn enter(&mut self, now: Instant, slot: Slot) {
-        let passage = &mut self.passages[slot.index()];
-        let at = self.stages[usize::from(passage.stage)].enter(now, &passage.op);
-        let held = at.since(now);
-        if held >= passage.longest {
-            passage.longest = held;
-            passage.bound_by = Stage(passage.stage);
+    fn begin(&mut self, op: Op, role: Role, step: u16, base: u16) -> u32 {
+        let since = Instant::ZERO;
+        let passage =
+            Passage { op, role, step, base, progress: 0, parts: 0, since, longest: Span::ZERO, bound_by: Stage(0) };
+        if let Some(number) = self.free.pop() {
+            self.passages[number as usize] = passage;
+            number
+        } else {
+            self.passages.push(passage);
+            self.passages.len() as u32 - 1
         }
-        self.departures.enter(at, slot);
     }
 
     /// Lets everything happen that happens up to `now`.
     #[inline]
     fn advance(&mut self, now: Instant) {
-        while let Some((at, slot)) = self.departures.take(now) {
-            let passage = &mut self.passages[slot.index()];
-            passage.stage += 1;
-            if usize::from(passage.stage) == self.stages.len() {
-                self.ready.push(Answer { slot, at, bound_by: passage.bound_by });
-            } else {
-                self.enter(at, slot);
+        while let Some((at, number)) = self.departures.take(now) {
+            let passage = &self.passages[number as usize];
+            if let Step::Seek(disk) = self.program.steps[usize::from(passage.step)] {
+                self.leave_disk(at, number, usize::from(passage.base + disk));
+            }
+            self.run(at, number);
+        }
+    }
+
+    /// Lets a passage go on at `now`, and all those that this lets go on.
+    #[inline]
+    fn run(&mut self, now: Instant, number: u32) {
+        self.go_on(now, number);
+        while let Some(next) = self.woken.pop_front() {
+            self.go_on(now, next);
+        }
+    }
+
+    /// Takes steps until the passage has to wait or ends.
+    #[inline]
+    fn go_on(&mut self, now: Instant, mut number: u32) {
+        loop {
+            let passage = &mut self.passages[number as usize];
+            let (step, base) = (self.program.steps[usize::from(passage.step)], passage.base);
+            match step {
+                Step::Pass(resource) => {
+                    let at = pass(&mut self.program.resources[usize::from(base + resource)], now, &passage.op);
+                    held(passage, at.since(now), self.program.stages[usize::from(passage.step)]);
+                    passage.step += 1;
+                    if at > now {
+                        return self.departures.enter(at, number);
+                    }
+                }
+                Step::End => {
+                    if let Role::Whole(slot) = passage.role {
+                        self.ready.push(Answer { slot, at: now, bound_by: passage.bound_by });
+                    }
+                    return self.free.push(number);
+                }
+                Step::Split { write, flush } => {
+                    passage.step = match passage.op.kind {
+                        Kind::Read => passage.step + 1,
+                        Kind::Write | Kind::DurableWrite => write,
+                        Kind::Flush => flush,
+                    };
+                }
+                Step::Choose { cache, miss } => {
+                    let hit = match &mut self.program.resources[usize::from(base + cache)] {
+                        Resource::Shares(shares) => shares.hit(&passage.op),
+                        Resource::Clock(clock) => clock.hit(&passage.op),
+                        _ => unreachable!("a choice is made by a cache"),
+                    };
+                    passage.step = if hit { passage.step + 1 } else { miss };
+                }
+                Step::Jump(to) => passage.step = to,
+                Step::Seek(disk) => return self.enter_disk(now, number, usize::from(base + disk)),
+                Step::Enter(window) => {
+                    if !self.enter_window(now, number, usize::from(base + window)) {
+                        return;
+                    }
+                }
+                Step::Leave(window) => self.leave_window(now, number, usize::from(base + window)),
+                Step::Fork { array, first, stride, after } => {
+                    if self.fork(number, usize::from(base + array), (base + first, stride), after) {
+                        return;
+                    }
+                }
+                Step::Join => match self.join(number) {
+                    Some(whole) => number = whole,
+                    None => return,
+                },
+                Step::Accept { memory, after } => {
+                    if !self.accept(now, number, usize::from(base + memory), after) {
+                        return;
+                    }
+                }
+                Step::Through { memory, body } => {
+                    if !self.through(now, number, usize::from(base + memory), body) {
+                        return;
+                    }
+                }
             }
         }
+    }
+
+    /// Ends the wait of a passage: what it waited for held it so long.
+    fn waited(&mut self, now: Instant, number: u32) -> &mut Passage {
+        let passage = &mut self.passages[number as usize];
+        let stage = self.program.stages[usize::from(passage.step)];
+        held(passage, now.since(passage.since), stage);
+        passage
+    }
+
+    fn enter_disk(&mut self, now: Instant, number: u32, disk: usize) {
+        let passage = &mut self.passages[number as usize];
+        passage.since = now;
+        let Resource::Disk(disk) = &mut self.program.resources[disk] else { unreachable!("a seek is on a disk") };
+        if let Some(at) = disk.enter(now, number, &passage.op) {
+            self.departures.enter(at, number);
+        }
+    }
+
+    fn leave_disk(&mut self, now: Instant, number: u32, disk: usize) {
+        let Resource::Disk(disk) = &mut self.program.resources[disk] else { unreachable!("a seek is on a disk") };
+        if let Some((next, at)) = disk.leave(now) {
+            self.departures.enter(at, next);
+        }
+        self.waited(now, number).step += 1;
+    }
+
+    fn window(&mut self, window: usize) -> &mut crate::window::Window {
+        match &mut self.program.resources[window] {
+            Resource::Window(window) => window,
+            _ => unreachable!("only windows are entered"),
+        }
+    }
+
+    fn enter_window(&mut self, now: Instant, number: u32, window: usize) -> bool {
+        let entered = self.window(window).enter(number);
+        let passage = &mut self.passages[number as usize];
+        passage.since = now;
+        passage.step += u16::from(entered);
+        entered
+    }
+
+    fn leave_window(&mut self, now: Instant, number: u32, window: usize) {
+        if let Some(next) = self.window(window).leave() {
+            self.waited(now, next).step += 1;
+            self.woken.push_back(next);
+        }
+        self.passages[number as usize].step += 1;
+    }
+
+    /// Sends the next parts of an operation on their way; false, and the whole goes on, when there are none.
+    fn fork(&mut self, number: u32, array: usize, (first, stride): (u16, u16), after: u16) -> bool {
+        let mut parts = core::mem::take(&mut self.parts);
+        let passage = &mut self.passages[number as usize];
+        let Resource::Array(array) = &mut self.program.resources[array] else { unreachable!("a fork is on an array") };
+        array.parts(&passage.op, &mut passage.progress, &mut parts);
+        passage.parts = parts.len() as u32;
+        let body = passage.step + 1;
+        if parts.is_empty() {
+            passage.progress = 0;
+            passage.step = after;
+        }
+        for (member, op) in &parts {
+            let part = self.begin(*op, Role::Part(number), body, first + *member as u16 * stride);
+            self.woken.push_back(part);
+        }
+        let forked = !parts.is_empty();
+        self.parts = parts;
+        forked
+    }
+
+    /// Ends a part; the whole, if that was the last one.
+    fn join(&mut self, number: u32) -> Option<u32> {
+        let part = self.passages[number as usize];
+        self.free.push(number);
+        let Role::Part(whole) = part.role else { unreachable!("only parts join") };
+        let passage = &mut self.passages[whole as usize];
+        held(passage, part.longest, part.bound_by);
+        passage.parts -= 1;
+        (passage.parts == 0).then_some(whole)
+    }
+
+    fn memory(&mut self, memory: usize) -> &mut crate::write_back::WriteBack {
+        match &mut self.program.resources[memory] {
+            Resource::WriteBack(memory) => memory,
+            _ => unreachable!("only a write-back memory accepts"),
+        }
+    }
+
+    /// False when the passage has to wait.
+    fn accept(&mut self, now: Instant, number: u32, memory: usize, after: u16) -> bool {
+        let passage = self.passages[number as usize];
+        let mut progress = passage.progress;
+        let arrival = self.memory(memory).enter(number, &passage.op, &mut progress);
+        let accepted = &mut self.passages[number as usize];
+        accepted.progress = progress;
+        accepted.since = now;
+        let goes_on = match arrival {
+            Arrival::Through => {
+                accepted.step += 1;
+                true
+            }
+            Arrival::Answered => {
+                accepted.progress = 0;
+                accepted.step = after;
+                true
+            }
+            Arrival::Waits => false,
+        };
+        self.start_pieces(memory, passage.step + 1, passage.base);
+        goes_on
+    }
+
+    fn start_pieces(&mut self, memory: usize, body: u16, base: u16) {
+        while let Some(Piece { op, epoch }) = self.memory(memory).start() {
+            let piece = self.begin(op, Role::Behind(epoch), body, base);
+            self.woken.push_back(piece);
+        }
+    }
+
+    /// False when the passage was one behind an answer: it ends here, and makes room.
+    fn through(&mut self, now: Instant, number: u32, memory: usize, body: u16) -> bool {
+        let passage = self.passages[number as usize];
+        let after = passage.step + 1;
+        let Role::Behind(epoch) = passage.role else {
+            self.passages[number as usize].step = after;
+            return true;
+        };
+        self.free.push(number);
+        let mut flush = self.memory(memory).through(&Piece { op: passage.op, epoch });
+        while let Some(satisfied) = flush {
+            self.waited(now, satisfied).step = body;
+            self.woken.push_back(satisfied);
+            flush = self.memory(memory).satisfied_flush();
+        }
+        while let Some(first) = self.memory(memory).first_waiting() {
+            let Passage { op, mut progress, .. } = self.passages[first as usize];
+            let all = self.memory(memory).accept_first(&op, &mut progress);
+            self.passages[first as usize].progress = progress;
+            if !all {
+                break;
+            }
+            let accepted = self.waited(now, first);
+            accepted.progress = 0;
+            accepted.step = after;
+            self.woken.push_back(first);
+        }
+        self.start_pieces(memory, body, passage.base);
+        false
+    }
+}
+
+/// Where an operation that enters now will leave. Called in order of time.
+#[inline]
+fn pass(resource: &mut Resource, now: Instant, op: &Op) -> Instant {
+    match resource {
+        Resource::Station(station) => station.enter(now, op),
+        Resource::Bank(bank) => bank.enter(now, op),
+        Resource::Limit(limit) => limit.enter(now, op),
+        Resource::Link(link) => link.enter(now, op),
+        Resource::Buffer(buffer) => buffer.enter(now, op),
+        Resource::Stall(stall) => stall.enter(now),
+        Resource::Pressure(pressure) => pressure.enter(now, op),
+        Resource::Cold(cold) => cold.enter(now, op),
+        _ => unreachable!("these are not simply passed"),
+    }
+}
+
+#[inline]
+fn held(passage: &mut Passage, span: Span, by: Stage) {
+    if span >= passage.longest {
+        passage.longest = span;
+        passage.bound_by = by;
     }
 }
 
@@ -76,13 +354,8 @@ impl Model for Chain {
         // All that happened before is settled first: otherwise the order of events at the same moment would depend
         // on when the chain was last drained.
         self.advance(now);
-        if slot.index() >= self.passages.len() {
-            let nothing = Op { offset: 0, length: 0, kind: Kind::Read, stream: 0 };
-            let free = Passage { op: nothing, stage: 0, longest: Span::ZERO, bound_by: Stage(0) };
-            self.passages.resize(slot.index() + 1, free);
-        }
-        self.passages[slot.index()] = Passage { op: *op, stage: 0, longest: Span::ZERO, bound_by: Stage(0) };
-        self.enter(now, slot);
+        let number = self.begin(*op, Role::Whole(slot), 0, 0);
+        self.run(now, number);
     }
 
     #[inline]
@@ -100,11 +373,15 @@ impl Model for Chain {
     fn change(&mut self, now: Instant, change: &Change) -> Result<(), Refused> {
         self.advance(now);
         let Change::Rate { stage, rate } = *change;
-        let changed = match self.stages.get_mut(usize::from(stage.0)) {
-            None => return Err(Refused::NoSuchStage(stage)),
-            Some(State::Limit(limit)) => limit.change(rate),
-            Some(_) => false,
-        };
+        if !self.program.stages.contains(&stage) {
+            return Err(Refused::NoSuchStage(stage));
+        }
+        let mut changed = false;
+        for (owner, resource) in self.program.owners.iter().zip(&mut self.program.resources) {
+            if let (true, Resource::Limit(limit)) = (*owner == stage, resource) {
+                changed |= limit.change(rate);
+            }
+        }
         if changed { Ok(()) } else { Err(Refused::NoSuchRate(stage)) }
     }
 }

@@ -8,23 +8,37 @@
 extern crate alloc;
 
 mod agenda;
+pub mod analytic;
+mod array;
+mod bank;
+mod buffer;
+mod cache;
 mod chain;
+mod cold;
+mod disk;
 mod limit;
 mod link;
 mod notation;
-mod stage;
+mod pressure;
+mod program;
+mod show;
+mod spec;
 mod stall;
 mod station;
+mod valid;
+mod variate;
+mod window;
+mod write_back;
 
 pub use chain::Chain;
 pub use notation::{NotationError, parse};
-pub use stage::{ChainSpec, Rate, Service, StageSpec};
+pub use spec::{ChainSpec, Demand, DiskSpec, Flushing, Invalid, Layout, Named, Rate, Service, StageSpec};
 
 use alloc::vec::Vec;
 
 use plimsoll_units::{Instant, Op, Slot};
 
-/// Which stage of a model, counted from the side where operations enter.
+/// Which stage of a model, counted from the side where operations enter, those inside of a stage after it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Stage(pub u8);
 

@@ -1,14 +1,15 @@
-//! The notation for stages: `limit(3000) then station(8, 80us, exponential) then link(25us, 1200MB/s)`.
+//! The notation for models: `limit(3000) then station(8, 80us, exponential) then link(25us, 1200MB/s)`.
+
+mod form;
+mod value;
 
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 use core::fmt;
 
-use plimsoll_units::{Bytes, Span, Throughput};
+use crate::spec::{ChainSpec, Invalid, Named};
 
-use crate::stage::{ChainSpec, Rate, Service, StageSpec};
-
-/// A text that names no chain of stages.
+/// A text that names no model.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum NotationError {
     /// A part is not of the form `name(...)`, or the name is unknown.
@@ -21,138 +22,145 @@ pub enum NotationError {
         takes: &'static str,
     },
     /// The stages can be read, but not together or not with these numbers.
-    Chain(String),
+    Chain {
+        /// The model as written.
+        text: String,
+        /// What speaks against it.
+        why: String,
+    },
 }
 
 impl fmt::Display for NotationError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Stage(part) => {
-                write!(
-                    f,
-                    "{part:?} is no stage: write limit(...), station(...), link(...) or stall(...), joined by then"
-                )
+                write!(f, "{part:?} is no stage: write one of {}, joined by then", form::names().join(", "))
             }
             Self::Argument { stage, takes } => write!(f, "{stage:?} cannot be read: write {takes}"),
-            Self::Chain(text) => write!(
-                f,
-                "{text:?} cannot be a model: 1 to 16 stages, one of them taking time, servers and bursts at least 1, \
-                 a stall shorter than its period"
-            ),
+            Self::Chain { text, why } => write!(f, "{text:?} cannot be a model: {why}"),
         }
     }
 }
 
 impl core::error::Error for NotationError {}
 
-const LIMIT: &str = "limit(IOPS or MB/s [, burst OPERATIONS or SIZE]), such as limit(3000) or limit(480MB/s)";
-const STATION: &str = "station(SERVERS, MEAN [, exponential | lognormal SCV]), such as station(8, 80us, exponential)";
-const LINK: &str = "link(LATENCY [, MB/s]), such as link(25us, 1200MB/s)";
-const STALL: &str = "stall(EVERY, LENGTH), such as stall(100s, 10s)";
-
 /// Reads stages joined by `then`.
+///
+/// # Errors
+/// When a stage is unknown or cannot be read, or the stages cannot be a model together.
 pub fn parse(text: &str) -> Result<ChainSpec, NotationError> {
-    let stages: Result<Vec<_>, _> = text.split(" then ").map(|part| stage(part.trim())).collect();
-    ChainSpec::new(stages?).ok_or_else(|| NotationError::Chain(text.to_string()))
-}
-
-fn stage(part: &str) -> Result<StageSpec, NotationError> {
-    let unknown = || NotationError::Stage(part.to_string());
-    let (name, rest) = part.split_once('(').ok_or_else(unknown)?;
-    let inside = rest.strip_suffix(')').ok_or_else(unknown)?;
-    let arguments: Vec<&str> = inside.split(',').map(str::trim).collect();
-    let (read, takes) = match name.trim() {
-        "limit" => (limit(&arguments), LIMIT),
-        "station" => (station(&arguments), STATION),
-        "link" => (link(&arguments), LINK),
-        "stall" => (stall(&arguments), STALL),
-        _ => return Err(unknown()),
-    };
-    read.ok_or_else(|| NotationError::Argument { stage: part.to_string(), takes })
-}
-
-fn limit(arguments: &[&str]) -> Option<StageSpec> {
-    let (rate, burst) = match arguments {
-        [rate] => (*rate, None),
-        [rate, burst] => (*rate, Some(burst.strip_prefix("burst")?.trim())),
-        _ => return None,
-    };
-    if let Some(rate) = throughput(rate) {
-        // One operation of any size passes at once, as devices let it.
-        let burst = burst.map_or(Some(Bytes::mib(1)), |size| size.parse().ok())?;
-        return Some(StageSpec::Limit { rate: Rate::Bytes(rate), burst: burst.get() });
+    if depth(text) > MOST_NESTED {
+        let why = alloc::format!("its parentheses are nested deeper than {MOST_NESTED}");
+        return Err(NotationError::Chain { text: text.to_string(), why });
     }
-    let burst = burst.map_or(Some(1), |operations| operations.parse().ok())?;
-    Some(StageSpec::Limit { rate: Rate::Operations(rate.parse().ok()?), burst })
+    let stages = stages(text)?;
+    ChainSpec::new(stages).map_err(|Invalid(why)| NotationError::Chain { text: text.to_string(), why })
 }
 
-fn station(arguments: &[&str]) -> Option<StageSpec> {
-    let (servers, mean, service) = match arguments {
-        [servers, mean] => (servers, mean, Service::Constant),
-        [servers, mean, "exponential"] => (servers, mean, Service::Exponential),
-        [servers, mean, spread] => {
-            (servers, mean, Service::LogNormal(spread.strip_prefix("lognormal")?.trim().parse().ok()?))
+const MOST_NESTED: usize = 12;
+
+fn depth(text: &str) -> usize {
+    let mut depth = 0_usize;
+    let mut most = 0;
+    for letter in text.bytes() {
+        match letter {
+            b'(' => depth += 1,
+            b')' => depth = depth.saturating_sub(1),
+            _ => {}
         }
-        _ => return None,
+        most = most.max(depth);
+    }
+    most
+}
+
+fn stages(text: &str) -> Result<Vec<Named>, NotationError> {
+    split(text, " then ").into_iter().map(|part| stage(part.trim())).collect()
+}
+
+/// A chain inside of a stage: nothing is a chain too.
+fn inside(text: &str) -> Result<ChainSpec, NotationError> {
+    let text = text.trim();
+    if text.is_empty() { Ok(ChainSpec::default()) } else { stages(text).map(ChainSpec::inside) }
+}
+
+/// `form(...)`, with a name in quotes behind it or not.
+fn stage(part: &str) -> Result<Named, NotationError> {
+    let unknown = || NotationError::Stage(part.to_string());
+    let (written, name) = match part.strip_suffix('"').and_then(|rest| rest.rsplit_once('"')) {
+        Some((written, name)) => (written.trim_end(), Some(name.into())),
+        None => (part, None),
     };
-    Some(StageSpec::Station { servers: servers.parse().ok()?, mean: mean.parse().ok()?, service })
+    let (name_of_form, rest) = written.split_once('(').ok_or_else(unknown)?;
+    let arguments = rest.strip_suffix(')').ok_or_else(unknown)?;
+    let form = form::find(name_of_form.trim()).ok_or_else(unknown)?;
+    let stage = form
+        .read(&Arguments::new(arguments))?
+        .ok_or_else(|| NotationError::Argument { stage: written.to_string(), takes: form.takes })?;
+    Ok(Named { stage, name })
 }
 
-fn link(arguments: &[&str]) -> Option<StageSpec> {
-    let (latency, bandwidth) = match arguments {
-        [latency] => (latency, None),
-        [latency, bandwidth] => (latency, Some(throughput(bandwidth)?)),
-        _ => return None,
-    };
-    Some(StageSpec::Link { latency: latency.parse().ok()?, bandwidth })
+/// What stands between the parentheses: values separated by commas, and chains behind a colon.
+struct Arguments<'a> {
+    values: Vec<&'a str>,
+    /// Chains with their labels; an empty label when there is none.
+    chains: Vec<(&'a str, &'a str)>,
 }
 
-fn stall(arguments: &[&str]) -> Option<StageSpec> {
-    let [every, length] = arguments else { return None };
-    let (every, length): (Span, Span) = (every.parse().ok()?, length.parse().ok()?);
-    Some(StageSpec::Stall { every, length })
+impl<'a> Arguments<'a> {
+    fn new(text: &'a str) -> Self {
+        let mut values = Vec::new();
+        let mut chains = Vec::new();
+        for (index, section) in split(text, ";").into_iter().enumerate() {
+            let halves = split(section, ":");
+            let (head, chain) = match &halves[..] {
+                [head] => (*head, None),
+                [head, ..] => (*head, Some(section[head.len() + 1..].trim())),
+                [] => continue,
+            };
+            let mut items: Vec<&str> = split(head, ",").into_iter().map(str::trim).collect();
+            let labelled = items.last().is_some_and(|item| form::LABELS.contains(item));
+            let label = if labelled && chain.is_some() { items.pop().unwrap_or_default() } else { "" };
+            chains.extend(chain.map(|chain| (label, chain)));
+            if index == 0 {
+                values = items;
+            } else if items.iter().any(|item| !item.is_empty()) {
+                // Values behind a chain are none that a stage takes.
+                values.push("");
+            }
+        }
+        Self { values, chains }
+    }
+
+    /// The chain with this label; nothing when it was left out.
+    fn chain(&self, label: &str) -> Result<ChainSpec, NotationError> {
+        let found = self.chains.iter().find(|(own, _)| *own == label);
+        found.map_or_else(|| Ok(ChainSpec::default()), |(_, text)| inside(text))
+    }
+
+    /// True when it has exactly these chains, or fewer of them.
+    fn only(&self, labels: &[&str]) -> bool {
+        self.chains.len() <= labels.len() && self.chains.iter().all(|(label, _)| labels.contains(label))
+    }
 }
 
-/// `480MB/s`, `1.2GB/s`, `512MiB/s`.
-fn throughput(text: &str) -> Option<Throughput> {
-    let size: Bytes = text.strip_suffix("/s")?.parse().ok()?;
-    // A number without a unit of bytes is a rate of operations.
-    let has_unit = text.trim_end_matches("/s").ends_with(|c: char| c.eq_ignore_ascii_case(&'b'));
-    (has_unit && size.get() > 0).then(|| Throughput::per_second(size.get()))
+/// The parts between separators that stand in no parentheses and no quotes.
+fn split<'a>(text: &'a str, separator: &str) -> Vec<&'a str> {
+    let (mut parts, mut start, mut depth, mut quoted) = (Vec::new(), 0, 0_i32, false);
+    for (at, letter) in text.char_indices() {
+        match letter {
+            '"' => quoted = !quoted,
+            '(' if !quoted => depth += 1,
+            ')' if !quoted => depth -= 1,
+            _ => {}
+        }
+        if depth == 0 && !quoted && at >= start && text[at..].starts_with(separator) {
+            parts.push(&text[start..at]);
+            start = at + separator.len();
+        }
+    }
+    parts.push(&text[start..]);
+    parts
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn check(text: &str, expected: &str) {
-        let shown = parse(text).map_or_else(|e| e.to_string(), |spec| spec.to_string());
-        assert!(shown.starts_with(expected), "{text:?} gave {shown:?}");
-    }
-
-    #[test]
-    fn what_is_shown_can_be_read_again() {
-        for text in [
-            "limit(3000)",
-            "limit(2.5, burst 60)",
-            "limit(480MB/s, burst 1MiB)",
-            "station(8, 80us)",
-            "station(1, 1500ns, exponential) then link(25us, 1200MB/s)",
-            "station(4, 1ms, lognormal 0.3) then stall(100s, 10s) then link(10us)",
-        ] {
-            check(text, text);
-        }
-    }
-
-    #[test]
-    fn what_cannot_be_read_says_what_can() {
-        check("disk(3)", "\"disk(3)\" is no stage");
-        check("station(8)", "\"station(8)\" cannot be read: write station(SERVERS, MEAN");
-        check("station(0, 80us)", "\"station(0, 80us)\" cannot be a model");
-        check("stall(1s, 2s)", "\"stall(1s, 2s)\" cannot be a model");
-        check("link(0us)", "\"link(0us)\" cannot be a model");
-        check("stall(2ms, 1ms)", "\"stall(2ms, 1ms)\" cannot be a model");
-        check("limit(3000", "\"limit(3000\" is no stage");
-        check("limit(0)", "\"limit(0)\" cannot be read");
-    }
-}
+mod tests;

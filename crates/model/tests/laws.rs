@@ -16,6 +16,26 @@ const MODELS: &[&str] = &[
     "station(4, 1ms, lognormal 2)",
     "link(25us, 1200MB/s)",
     "stall(2ms, 1ms) then link(1ns)",
+    "limit(3000 per 16KiB)",
+    "bank(6 of 8KiB, 300us, write 900us, 100MB/s, exponential)",
+    "disk(1GiB, 7200rpm, seek 0.8ms to 8.5ms, 150MB/s to 75MB/s, queue 32 gain 0.2)",
+    "pressure(3000, burst 10, delay 1ms) then link(1us)",
+    "cold(rest 1s, extra 2ms, grain 64KiB, share 30%) then link(10us)",
+    "buffer(1MB, drain 50MB/s, flush honoured) then link(10us)",
+    "window(3: station(8, 1ms, exponential)) then link(1us)",
+    "split(read: station(2, 100us, exponential); write: limit(2000); flush: station(1, 2ms)) then link(1us)",
+    "cache(40%, hit: link(2us); miss: station(2, 90us, exponential)) then link(1us)",
+    "clock(1MiB of 4KiB, hit: link(2us); miss: station(2, 90us, exponential)) then link(1us)",
+    "writeback(2MiB: station(1, 200us, exponential)) then link(1us)",
+    "writeback(256KiB, flush immediate: disk(1GiB, 7200rpm, seek 0.8ms to 8.5ms, 150MB/s to 75MB/s)) then link(1us)",
+    "stripe(3, 16KiB: station(1, 200us, exponential) then link(10us))",
+    "split-stripe(2, 64KiB: station(1, 200us, exponential))",
+    "serial-stripe(2, 64KiB: bank(2, 150us)) then link(5us)",
+    "raid10(4, 64KiB: disk(1GiB, 7200rpm, seek 0.8ms to 8.5ms, 150MB/s to 75MB/s))",
+    "raid5(4, 64KiB: station(1, 300us, exponential))",
+    "raid6(5, 16KiB: window(2: station(4, 300us, exponential)))",
+    "mirror(2: writeback(1MiB: stripe(2, 8KiB: limit(5000))) then link(3us))",
+    "writeback(1MiB: writeback(256KiB: station(2, 300us)) then link(1us)) then link(1us)",
     "station(8, 80us, exponential) then station(2, 20us, exponential)",
     "limit(20000) then station(16, 200us, exponential) then link(25us, 500MB/s) then stall(10ms, 2ms)",
 ];
@@ -23,17 +43,20 @@ const MODELS: &[&str] = &[
 /// What is done to a model, one after the other; each step comes `gap_ns` after the last one.
 #[derive(Clone, Debug)]
 enum Step {
-    Submit { gap_ns: u64, length: u32, kind: Kind },
+    Submit { gap_ns: u64, offset: u64, length: u32, kind: Kind },
     Drain { gap_ns: u64 },
     Change { gap_ns: u64, ops: u64 },
 }
 
 fn steps() -> impl Strategy<Value = Vec<Step>> {
     let gap_ns = prop_oneof![Just(0), 1..500_u64, 1..300_000_u64];
-    let kind = prop_oneof![Just(Kind::Read), Just(Kind::Write), Just(Kind::DurableWrite)];
-    let length = prop_oneof![Just(4096), Just(8192), Just(1 << 20)];
+    let kind = prop_oneof![Just(Kind::Read), Just(Kind::Write), Just(Kind::DurableWrite), Just(Kind::Flush)];
+    let place = prop_oneof![(0..256_u64, Just(4096)), (0..128_u64, Just(8192)), (0..8_u64, Just(1 << 20))];
     let step = prop_oneof![
-        8 => (gap_ns.clone(), length, kind).prop_map(|(gap_ns, length, kind)| Step::Submit { gap_ns, length, kind }),
+        8 => (gap_ns.clone(), place, kind).prop_map(|(gap_ns, (block, length), kind)| match kind {
+            Kind::Flush => Step::Submit { gap_ns, offset: 0, length: 0, kind },
+            _ => Step::Submit { gap_ns, offset: block * u64::from(length), length, kind },
+        }),
         3 => gap_ns.clone().prop_map(|gap_ns| Step::Drain { gap_ns }),
         1 => (gap_ns, 100..50_000_u64).prop_map(|(gap_ns, ops)| Step::Change { gap_ns, ops }),
     ];
@@ -56,10 +79,10 @@ fn play(model: &mut dyn Model, steps: &[Step], drains: bool) -> Story {
     let mut now = Instant::ZERO;
     for step in steps {
         match *step {
-            Step::Submit { gap_ns, length, kind } => {
+            Step::Submit { gap_ns, offset, length, kind } => {
                 now += Span::from_nanos(gap_ns);
                 let slot = Slot(story.submitted.len() as u32);
-                let op = Op { offset: 0, length, kind, stream: 0 };
+                let op = Op { offset, length, kind, stream: 0 };
                 model.submit(now, slot, &op);
                 story.submitted.insert(slot, (now, op));
             }
@@ -87,7 +110,7 @@ fn play(model: &mut dyn Model, steps: &[Step], drains: bool) -> Story {
         now = now.max(at);
         model.drain(now, &mut story.answers);
         wakes += 1;
-        assert!(wakes <= story.submitted.len() * 16 + 1, "law 6: woken for nothing, again and again");
+        assert!(wakes <= story.submitted.len() * 64 + 1, "law 6: woken for nothing, again and again");
     }
     story
 }

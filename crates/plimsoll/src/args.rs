@@ -7,6 +7,11 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 use plimsoll_record::Objective;
 use plimsoll_units::{Bytes, Iops, Span};
 
+mod offers;
+
+use offers::QUOTE_EXAMPLES;
+pub use offers::{CatalogueArgs, CatalogueCommand, ExplainArgs, FitArgs, MatchArgs, QuoteArgs, TermsArgs};
+
 use crate::words::{BlockSizes, Percent, WorkingSet};
 
 /// Finds the load line of storage: how much a database may ask of it.
@@ -27,6 +32,19 @@ pub enum Command {
     /// Run the same load against a model, in virtual time
     #[command(after_help = SIMULATE_EXAMPLES)]
     Simulate(Box<Simulate>),
+    /// Say what storage products give and cost, what binds them, and what lifting that would cost
+    #[command(after_help = QUOTE_EXAMPLES)]
+    Quote(QuoteArgs),
+    /// List the storage products that are known, show one, or check a product file
+    Catalogue(CatalogueArgs),
+    /// Say which products would carry the load line of a run, the cheapest first, and what the storage resembles
+    Match(MatchArgs),
+    /// Put a run beside what a configuration would give, with the likely cause of each difference
+    Explain(ExplainArgs),
+    /// Fit a model to runs, as a product file for storage that is in no catalogue
+    Fit(FitArgs),
+    /// Check what an NBD server does of the protocol, and how it keeps time
+    NbdCheck(NbdCheckArgs),
     /// Show kept runs, one or several over each other
     Report(Report),
     /// Say what changed between two runs, and whether the change is real
@@ -72,6 +90,9 @@ Examples:
 
 const SIMULATE_EXAMPLES: &str = "\
 Examples:
+  plimsoll simulate oci:256GB@50vpu
+  plimsoll simulate netapp/aff-a800 netapp/aff-c800 --reads 100 --html both.html
+  plimsoll simulate 'stripe(2,64KiB) of azure/2014:1023GB' --block-size 4KiB
   plimsoll simulate 'limit(3000) then station(8, 80us, exponential)'
   plimsoll simulate 'station(32, 100us, lognormal 0.5) then link(25us, 1200MB/s)' --reads 100";
 
@@ -93,11 +114,14 @@ pub struct Measure {
 /// `plimsoll simulate`
 #[derive(Debug, Args)]
 pub struct Simulate {
-    /// Stages joined by `then`: limit(...), station(...), link(...), stall(...)
-    pub model: String,
-    /// Size of the space that the load addresses
-    #[arg(long, value_name = "SIZE", default_value = "64GiB")]
-    pub size: Bytes,
+    /// Configurations of the catalogue, or stages joined by `then`: limit(...), station(...), link(...)
+    #[arg(required = true, value_name = "CONFIG|MODEL")]
+    pub models: Vec<String>,
+    /// Size of the space that the load addresses; by default the product's capacity, or 64 GiB for bare stages
+    #[arg(long, value_name = "SIZE")]
+    pub size: Option<Bytes>,
+    #[command(flatten)]
+    pub terms: TermsArgs,
     #[command(flatten)]
     pub load: LoadArgs,
     #[command(flatten)]
@@ -243,6 +267,19 @@ pub struct OutputArgs {
     /// Print without colours; the environment variable `NO_COLOR` does the same
     #[arg(long)]
     pub no_color: bool,
+}
+
+/// `plimsoll nbd-check`
+#[derive(Debug, Args)]
+pub struct NbdCheckArgs {
+    /// The export: `nbd://HOST:PORT/NAME` or `nbd+unix:///NAME?socket=PATH`
+    pub uri: String,
+    /// Allow writing to it: the same URI again. What is overwritten is put back, if nothing breaks in between
+    #[arg(long, value_name = "URI")]
+    pub destroy: Option<String>,
+    /// Show what was sent and got for every feature
+    #[arg(long)]
+    pub all: bool,
 }
 
 /// `plimsoll report`

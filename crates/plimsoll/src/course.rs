@@ -14,8 +14,8 @@ use crate::console::Console;
 use crate::plan::Plan;
 use crate::stand::{Sighting, Stand, Trial};
 
-/// The series is watched in slices of these lengths: short enough for batches, long enough to hold something.
-const SLICES: (Span, Span) = (Span::from_millis(20), Span::from_millis(500));
+/// The series is watched in slices of at most this length: short enough for batches.
+const LONGEST_SLICE: Span = Span::from_millis(500);
 /// A run has no more slices than this while it lasts, and keeps no more than that.
 const MOST_SLICES: u64 = 1200;
 const MOST_KEPT: u64 = 300;
@@ -53,6 +53,7 @@ pub fn follow(
             sweep: &sweep,
             point: &point,
             before: travelled.spent,
+            shortest_slice: plan.shortest_slice,
             stop_on_error: plan.stop_on_error,
             next_check: 0,
         };
@@ -89,6 +90,7 @@ struct Step<'a> {
     sweep: &'a Sweep,
     point: &'a Point,
     before: Span,
+    shortest_slice: Span,
     stop_on_error: bool,
     /// Number of slices at which it is asked again whether enough is known.
     next_check: usize,
@@ -105,7 +107,7 @@ impl Step<'_> {
         let mut paced = streams.to_vec();
         paced[0].pace = self.point.pace;
         let lasts = self.point.warm_up + self.point.most;
-        let slice = (self.point.least / 40).clamp(SLICES.0, SLICES.1).max(lasts / MOST_SLICES);
+        let slice = (self.point.least / 40).min(LONGEST_SLICE).max(self.shortest_slice).max(lasts / MOST_SLICES);
         let trial = Trial { streams: &paced, lasts, slice, seed };
         stand.offer(&trial, &mut |series| self.watch(series, lasts, console))
     }

@@ -52,7 +52,7 @@ fn reference() -> String {
     let mut command = Cli::command();
     command.build();
     let mut text = String::from(
-        "# Reference\n\nEvery command and flag. Generated: `plimsoll generate reference`.\n\nExit codes: 0 done; 1 tried and failed; 2 asked for what cannot be, nothing was written; 130 stopped by the user, what was measured is kept.\n\nEnvironment: `PLIMSOLL_RUNS` names the folder of kept runs; `NO_COLOR` turns colours off.\n",
+        "# Reference\n\nEvery command and flag. Generated: `plimsoll generate reference`.\n\nExit codes: 0 done; 1 tried and failed; 2 asked for what cannot be, nothing was written; 130 stopped by the user, what was measured is kept.\n\nEnvironment: `PLIMSOLL_RUNS` names the folder of kept runs, `PLIMSOLL_PRODUCTS` that of your own product files; `NO_COLOR` turns colours off.\n",
     );
     for sub in command.get_subcommands().filter(|sub| sub.get_name() != "help") {
         section(&mut text, sub);

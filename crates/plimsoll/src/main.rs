@@ -1,15 +1,22 @@
 //! The command line: flags become a plan, the plan is wired to crates, and what comes of it is printed.
 
 mod args;
+mod catalogue;
 mod checks;
 mod console;
 mod course;
+mod explain;
+mod fitting;
 mod generate;
+mod matching;
 mod measure;
+mod nbd_check;
+mod offers;
 mod output;
 mod plan;
 mod preset;
 mod probe;
+mod quote;
 mod show;
 mod simulate;
 mod stand;
@@ -32,6 +39,12 @@ fn main() -> ExitCode {
     let done = match Cli::parse().command {
         Command::Measure(args) => measure::run(&args),
         Command::Simulate(args) => simulate::run(&args),
+        Command::Quote(args) => quote::run(&args),
+        Command::Catalogue(args) => catalogue::run(&args),
+        Command::Match(args) => matching::run(&args),
+        Command::Explain(args) => explain::run(&args),
+        Command::Fit(args) => fitting::run(&args),
+        Command::NbdCheck(args) => nbd_check::run(&args),
         Command::Report(args) => show::report(&args),
         Command::Compare(args) => show::comparison(&args),
         Command::Runs => show::runs(),

@@ -10,6 +10,7 @@ use plimsoll_record::{Curve, Ended, Run};
 use plimsoll_report::{Charset, Color, Sheet, TextStyle};
 
 use crate::args::OutputArgs;
+use crate::matching;
 use crate::store;
 use crate::trouble::Trouble;
 
@@ -34,6 +35,11 @@ impl Outputs {
         }
         let (json, html, csv, svg) = (args.json.clone(), args.html.clone(), args.csv.clone(), args.svg.clone());
         Ok(Self { json, html, csv, svg, quiet: args.quiet, style: style(args.no_color) })
+    }
+
+    /// Text on standard output, and no files.
+    pub fn plain(no_color: bool) -> Self {
+        Self { json: None, html: None, csv: None, svg: None, quiet: false, style: style(no_color) }
     }
 
     /// Refuses to write a result over what is measured.
@@ -102,24 +108,49 @@ impl Outputs {
     }
 }
 
-/// Judges a fresh curve, keeps it if it was measured, writes and shows it.
+/// Judges a fresh measurement, keeps it, writes and shows it, and says which products would carry it.
 pub fn finish(mut curve: Curve, outputs: &Outputs) -> Result<(), Trouble> {
     judge(&mut curve);
-    let kept = if curve.started.is_some() { Some(store::keep(&curve)) } else { None };
-    let ended = curve.ended;
+    let kept = store::keep(&curve);
     outputs.show(&curve)?;
     outputs.write(std::slice::from_ref(&curve))?;
+    if let Some(matched) = matching::short(&curve, outputs) {
+        outputs.print(&matched)?;
+    }
     match kept {
         // What could not be kept was shown and written all the same.
-        Some(Err(error)) => {
+        Err(error) => {
             let _ = writeln!(std::io::stderr(), "plimsoll: the run was not kept: {error:#}");
         }
-        Some(Ok(path)) => outputs.print(&format!(
+        Ok(path) => outputs.print(&format!(
             "Kept as {}\nA page with pictures: plimsoll report --html report.html\n",
             path.display()
         ))?,
-        None => {}
     }
+    ended(curve.ended)
+}
+
+/// Judges simulated curves, writes and shows them.
+pub fn finish_all(mut curves: Vec<Curve>, outputs: &Outputs) -> Result<(), Trouble> {
+    curves.iter_mut().for_each(judge);
+    share_an_objective(&mut curves);
+    for curve in &curves {
+        outputs.show(curve)?;
+    }
+    outputs.write(&curves)?;
+    curves.iter().try_for_each(|curve| ended(curve.ended))
+}
+
+/// Curves beside each other are judged by one objective: by the laxest, where each chose its own.
+fn share_an_objective(curves: &mut [Curve]) {
+    let chosen = curves.iter().filter_map(|curve| curve.load_line).map(|line| line.objective());
+    let Some(laxest) = chosen.max_by_key(|objective| objective.limit) else { return };
+    for curve in curves {
+        curve.load_line = load_line(&curve.runs, laxest).or(curve.load_line);
+    }
+}
+
+fn ended(ended: Ended) -> Result<(), Trouble> {
     match ended {
         Ended::Complete => Ok(()),
         Ended::Interrupted => Err(Trouble::Interrupted),
@@ -149,7 +180,8 @@ fn is_standard_output(path: &Path) -> bool {
     path.as_os_str() == "-"
 }
 
-fn put(path: &Path, bytes: &[u8]) -> Result<(), Trouble> {
+/// Writes a file whole, or to standard output.
+pub fn put(path: &Path, bytes: &[u8]) -> Result<(), Trouble> {
     if is_standard_output(path) { print(bytes) } else { Ok(store::write_whole(path, bytes)?) }
 }
 

@@ -17,6 +17,8 @@ const OPEN_SLOTS: u64 = 1024;
 const BUFFER_MEMORY: u64 = 32 << 20;
 /// Memory for the buffers of all loops, where the user chooses it.
 const MOST_BUFFER_MEMORY: u64 = 1 << 30;
+/// No queue is deeper.
+const DEEPEST: u32 = 4096;
 /// No loop offers more arrivals than this in a second.
 const MOST_RATE: f64 = 2e7;
 
@@ -39,6 +41,10 @@ pub struct Plan {
     pub stop_on_error: bool,
     /// Each point warms up for at least this long.
     pub warm_up: Span,
+    /// Runs are watched in slices no shorter than this: long enough to hold something.
+    pub shortest_slice: Span,
+    /// The deepest queue, where that was said.
+    pub deepest_asked: Option<u32>,
     /// The course of the measurement.
     pub sweep: SweepPlan,
     /// How much time the whole may take.
@@ -56,6 +62,8 @@ pub struct Effort {
     pub largest_file: Bytes,
     /// The shortest point, and the longest.
     pub point: (Span, Span),
+    /// Operations that a point needs where time costs nothing; `None` when the user gave the time.
+    pub operations: Option<f64>,
     /// How well a point has to be known.
     pub precision: Precision,
 }
@@ -70,16 +78,18 @@ impl Effort {
             filling: Span::from_secs(filling_s),
             largest_file: Bytes::gib(gib),
             point: (Span::from_millis(least_ms), Span::from_secs(most_s)),
+            operations: None,
             precision,
         };
+        let worth = |operations: f64, effort: Self| Self { operations: Some(operations), ..effort };
         match (course.quick, course.thorough, course.duration) {
-            (true, ..) => effort(10, 3, 2, 500, 1, rough),
-            (_, true, _) => effort(520, 60, 32, 6_000, 60, fine),
+            (true, ..) => worth(10_000.0, effort(10, 3, 2, 500, 1, rough)),
+            (_, true, _) => worth(500_000.0, effort(520, 60, 32, 6_000, 60, fine)),
             (_, _, Some(measuring)) => {
                 let point = ((measuring / 40).max(Span::from_millis(200)), measuring / 4);
                 Self { measuring, point, ..effort(0, 12, 8, 0, 0, usual) }
             }
-            _ => effort(44, 10, 8, 1_000, 5, usual),
+            _ => worth(50_000.0, effort(44, 10, 8, 1_000, 5, usual)),
         }
     }
 }
@@ -130,9 +140,26 @@ impl Plan {
             buffered: preset.buffered,
             stop_on_error: course.stop_on_error,
             warm_up: course.warm_up.unwrap_or_default(),
+            shortest_slice: Span::from_millis(20),
+            deepest_asked: course.max_depth.or(preset.max_depth),
             sweep,
             effort,
         })
+    }
+
+    /// The same for something that answers `iops` and takes no time to measure: points are as long as their
+    /// operations need. What the user said about time stays.
+    pub fn for_operations(&self, iops: f64) -> Self {
+        let mut plan = self.clone();
+        if let Some(operations) = self.effort.operations {
+            let least = Span::from_secs_f64(operations / iops).max(Span::from_millis(10));
+            plan.sweep.least_point = least;
+            plan.sweep.most_point = least * 5;
+            plan.sweep.budget = least * 40;
+            plan.shortest_slice = least / 40;
+            plan.sweep.max_depth = self.deepest_asked.unwrap_or(DEEPEST);
+        }
+        plan
     }
 
     /// What the load line has to meet, if that was said.
@@ -251,8 +278,8 @@ fn check_memory(course: &CourseArgs, largest: u64) -> Result<(), Trouble> {
 fn check_course(course: &CourseArgs, preset: &Preset) -> Result<(), Trouble> {
     let depths = course.depth.iter().flatten().chain(&course.max_depth).chain(preset.depths.iter().flatten());
     for depth in depths.chain(&preset.max_depth) {
-        if !(1..=4096).contains(depth) {
-            return Err(Trouble::usage(format!("a queue depth of {depth} cannot be: write 1 to 4096")));
+        if !(1..=DEEPEST).contains(depth) {
+            return Err(Trouble::usage(format!("a queue depth of {depth} cannot be: write 1 to {DEEPEST}")));
         }
     }
     if let Some(rate) = course.rate.iter().flatten().find(|rate| rate.as_f64() > MOST_RATE) {

@@ -1,54 +1,136 @@
-//! `plimsoll simulate`: the same load, course and report against a model in virtual time.
+//! `plimsoll simulate`: the same load, course and report against products or models in virtual time.
 
-use plimsoll_record::{Conditions, Curve, FORMAT, Source, Subject};
+use plimsoll_catalogue::Offer;
+use plimsoll_load::{Pace, StreamSpec};
+use plimsoll_model::ChainSpec;
+use plimsoll_record::{Conditions, Curve, FORMAT, Finding, Source, Subject};
 use plimsoll_units::Bytes;
 
 use crate::args::Simulate;
 use crate::console::Console;
 use crate::course::follow;
-use crate::output::{Outputs, finish};
+use crate::offers::Offers;
+use crate::output::{Outputs, finish_all};
 use crate::plan::Plan;
 use crate::stand::Virtual;
 use crate::trouble::Trouble;
 
-/// Simulates the model.
+/// Operations that tell how fast a model is, and in how deep a queue.
+const PILOT: u64 = 2_000;
+const PILOT_DEPTH: u32 = 32;
+/// The space that bare stages are addressed on.
+const SPACE: Bytes = Bytes::gib(64);
+
+/// Simulates the models, one after the other.
 pub fn run(args: &Simulate) -> Result<(), Trouble> {
     if args.course.threads != 1 {
         return Err(Trouble::usage("a simulation has one loop, and virtual time: leave out --threads"));
     }
     let plan = Plan::new(&args.load, &args.course)?;
     let outputs = Outputs::new(&args.output)?;
-    let model = plimsoll_model::parse(&args.model).map_err(|error| Trouble::usage(error.to_string()))?;
-    let streams = plan.place(args.size, Bytes::new(1))?;
-    let stages: Vec<String> = model.stages().iter().map(ToString::to_string).collect();
-    let name = model.to_string();
+    outputs.fit(args.models.len())?;
+    let mut offers = Offers::new(&args.terms)?;
+    let products: Result<Vec<Simulable>, Trouble> =
+        args.models.iter().map(|text| Simulable::new(text, &mut offers)).collect();
+    let products = products?;
     let mut console = Console::new(args.output.quiet).map_err(|error| Trouble::Failed(error.into()))?;
-    let travelled = follow(&plan, &streams, &stages, &mut Virtual { model }, &mut console);
-    if let Some(fault) = travelled.fault {
-        return Err(Trouble::Failed(anyhow::Error::new(fault)));
+    let mut curves = Vec::new();
+    for product in products {
+        curves.push(product.curve(&plan, args.size, &mut console)?);
+        if console.interrupted() {
+            break;
+        }
     }
-    let curve = Curve {
-        format: FORMAT.into(),
-        made_by: crate::MADE_BY.into(),
-        started: None,
-        wall: travelled.spent,
-        command: std::env::args().collect(),
-        ended: travelled.ended,
-        source: Source::Simulated { model: name.clone() },
-        subject: Subject { name, kind: "model".into(), size: args.size, device: None },
-        host: None,
-        conditions: Conditions {
-            streams,
-            threads: 1,
-            direct: true,
-            compressible: plan.compressible,
-            seed: plan.seed,
-            objective: plan.objective(),
-        },
-        runs: travelled.runs,
-        knee: None,
-        load_line: None,
-        findings: Vec::new(),
-    };
-    finish(curve, &outputs)
+    finish_all(curves, &outputs)
+}
+
+/// Something that can be simulated.
+struct Simulable {
+    name: String,
+    kind: &'static str,
+    model: ChainSpec,
+    size: Bytes,
+    findings: Vec<Finding>,
+}
+
+impl Simulable {
+    /// Stages as they are written, or a configuration of the catalogue.
+    fn new(text: &str, offers: &mut Offers) -> Result<Self, Trouble> {
+        match plimsoll_model::parse(text) {
+            Ok(model) => Ok(Self { name: model.to_string(), kind: "model", model, size: SPACE, findings: Vec::new() }),
+            Err(error) if is_stages(text) => Err(Trouble::usage(error.to_string())),
+            Err(_) => Self::product(text, offers),
+        }
+    }
+
+    fn product(text: &str, offers: &mut Offers) -> Result<Self, Trouble> {
+        let offer = offers.offer(text)?;
+        let model = offer.model().map_err(|why| Trouble::usage(format!("{text}: {why}")))?;
+        let (name, size) = (offer.short().to_string(), offer.capacity);
+        Ok(Self { name, kind: "product", model, size, findings: doubts(&offer) })
+    }
+
+    fn curve(self, plan: &Plan, size: Option<Bytes>, console: &mut Console) -> Result<Curve, Trouble> {
+        let size = size.unwrap_or(self.size);
+        let streams = plan.place(size, Bytes::new(1))?;
+        let plan = &in_virtual_time(plan, &self.model, &streams);
+        let stages = self.model.names();
+        let notation = self.model.to_string();
+        let travelled = follow(plan, &streams, &stages, &mut Virtual { model: self.model }, console);
+        if let Some(fault) = travelled.fault {
+            return Err(Trouble::Failed(anyhow::Error::new(fault)));
+        }
+        Ok(Curve {
+            format: FORMAT.into(),
+            made_by: crate::MADE_BY.into(),
+            started: None,
+            wall: travelled.spent,
+            command: std::env::args().collect(),
+            ended: travelled.ended,
+            source: Source::Simulated { model: notation },
+            subject: Subject { name: self.name, kind: self.kind.into(), size, device: None },
+            host: None,
+            conditions: Conditions {
+                streams,
+                threads: 1,
+                direct: true,
+                compressible: plan.compressible,
+                seed: plan.seed,
+                objective: plan.objective(),
+            },
+            runs: travelled.runs,
+            knee: None,
+            load_line: None,
+            findings: self.findings,
+        })
+    }
+}
+
+/// The plan with points as long as their operations need: time costs nothing here, operations do.
+fn in_virtual_time(plan: &Plan, model: &ChainSpec, streams: &[StreamSpec]) -> Plan {
+    let mut loaded = streams.to_vec();
+    loaded[0].pace = Pace::Closed { depth: PILOT_DEPTH };
+    match plimsoll_choose::trial(model, &loaded, PILOT, plan.seed) {
+        Some(figures) if figures.iops > 0.0 => plan.for_operations(figures.iops),
+        _ => plan.clone(),
+    }
+}
+
+/// What the product's curve stands on, in few findings: the model's own doubts, and how many limits were not read.
+fn doubts(offer: &Offer) -> Vec<Finding> {
+    let mut found = offer.product().model_view().map(|model| model.doubts).unwrap_or_default();
+    let others = offer.doubts().into_iter().filter(|doubt| !found.contains(&doubt.text)).count();
+    if others > 0 {
+        let product = &offer.config.volume.product;
+        found.push(format!(
+            "{others} of its figures were inferred or recalled, not read (plimsoll catalogue show {product})"
+        ));
+    }
+    found.into_iter().map(|what| Finding::ModelDoubted { what }).collect()
+}
+
+/// True when a text is meant as stages, though it may be written wrongly: `name(...)`, and no array `of` something.
+fn is_stages(text: &str) -> bool {
+    let (open, colon) = (text.find('('), text.find(':'));
+    !text.contains(") of ") && open.is_some_and(|open| colon.is_none_or(|colon| open < colon))
 }

@@ -43,6 +43,9 @@ pub trait Stand {
     fn offer(&mut self, trial: &Trial<'_>, observe: Observe<'_>) -> Result<Sighting, Fault>;
 }
 
+/// An open load may have so many operations in flight on a model: they need no buffers.
+const MOST_VIRTUAL: u32 = 1 << 14;
+
 /// A model at rest, anew for each trial.
 #[derive(Debug)]
 pub struct Virtual {
@@ -55,7 +58,11 @@ impl Stand for Virtual {
         let mut target = Simulated::new(Chain::new(&self.model, trial.seed));
         let all: Vec<_> = numbered(trial.streams).collect();
         let mut load = load_of(trial, &all, Instant::ZERO, trial.seed)?;
-        let rules = Rules::new(slots(trial.streams, 1), trial.slice);
+        let in_flight = |stream: &StreamSpec| match stream.pace {
+            Pace::Closed { depth } => depth,
+            Pace::Open { .. } => MOST_VIRTUAL,
+        };
+        let rules = Rules::new(trial.streams.iter().map(in_flight).sum(), trial.slice);
         let seen = drive(&mut target, &mut load, &rules, observe)?;
         Ok(Sighting { seen, cpu: None })
     }

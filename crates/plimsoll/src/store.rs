@@ -98,6 +98,15 @@ pub fn kept() -> Vec<PathBuf> {
     runs
 }
 
+/// Reads a run, or the last one that was kept.
+pub fn load_or_last(name: Option<&Path>) -> Result<Curve, Trouble> {
+    let last = || kept().pop().ok_or_else(|| Trouble::usage("no run was kept yet: start with `plimsoll measure .`"));
+    match name {
+        Some(name) => load(name),
+        None => load(&last()?),
+    }
+}
+
 /// Reads a run: a path, or the name of a kept run with or without its ending.
 pub fn load(name: &Path) -> Result<Curve, Trouble> {
     let candidates = [

@@ -97,7 +97,7 @@ fn what_cannot_be_is_refused_in_one_line() {
     measure(&["data", "--size", "2MiB"], "--size asks for 2 MiB");
     measure(&["data", "--reads", "50"], "add --destroy data");
     measure(&["data", "--destroy", "./data"], "destroy");
-    folder.refuses(&["simulate", "disk(3)"], "is no stage");
+    folder.refuses(&["simulate", "drum(3)"], "is no stage");
     folder.refuses(&["simulate", "station(0, 80us)"], "cannot be a model");
     folder.refuses(&["simulate", "link(0us)"], "cannot be a model");
     folder.refuses(&["simulate", "link(1us)", "--threads", "2"], "one loop");

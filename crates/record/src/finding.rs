@@ -136,6 +136,11 @@ pub enum Finding {
         /// What lies between, in a sentence.
         note: String,
     },
+    /// What the model stands on is not all published, or not certain.
+    ModelDoubted {
+        /// Which part, in a sentence.
+        what: String,
+    },
     /// The clock source changed during the run.
     ClockChanged {
         /// Before.
@@ -259,6 +264,7 @@ impl Finding {
                 format!("{what} keeps its data in memory: the figures describe that, not storage")
             }
             Self::Beyond { note } => note.clone(),
+            Self::ModelDoubted { what } => format!("the model: {what}"),
             Self::ClockChanged { from, to } => format!("the clock source changed from {from} to {to}"),
             Self::FrequencyChanged { ratio } => {
                 format!("processor frequency fell to {} of its highest", percent(*ratio))
@@ -305,6 +311,7 @@ impl Finding {
             Self::Fault { .. } => "read the kernel log (dmesg), and check the device",
             Self::InMemory { .. } => "give a path on storage",
             Self::Beyond { .. } => "compare only with runs made the same way",
+            Self::ModelDoubted { .. } => "take the curve's shape from it, and measure before you buy",
             Self::ClockChanged { .. } => "repeat the run, and find out why the kernel distrusts its clock",
             Self::FrequencyChanged { .. } => "set the performance governor, and check the cooling",
             Self::RingRefused { .. } => {
@@ -335,6 +342,7 @@ mod tests {
         {"finding":"direct-refused"}, {"finding":"host-cache-suspected","median_ns":1},
         {"finding":"holes","allocated":1,"size":2}, {"finding":"device-not-reached","share":0.5},
         {"finding":"fault","what":"x"}, {"finding":"in-memory","what":"tmpfs"}, {"finding":"beyond","note":"nfs"},
+        {"finding":"model-doubted","what":"x"},
         {"finding":"clock-changed","from":"tsc","to":"hpet"}, {"finding":"frequency-changed","ratio":0.5},
         {"finding":"ring-refused","reason":"x"}, {"finding":"read-only"}, {"finding":"errors","count":1,"errno":5},
         {"finding":"not-saturated","depth":8}, {"finding":"budget-spent","half_width":0.2}

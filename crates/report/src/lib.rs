@@ -1,12 +1,16 @@
-//! Runs as text, HTML, SVG and CSV: what a person reads. JSON is the curve's own form, in `plimsoll-record`.
+//! Runs as text, HTML, SVG and CSV: what a person reads; and offers of storage as text and JSON. The JSON of a curve is
+//! its own form, in `plimsoll-record`.
 //!
-//! Pure: takes curves, returns strings. Knows nothing about files, terminals, clocks or how a curve came to be.
+//! Pure: takes curves and choices, returns strings and bytes. Knows nothing about files, terminals, clocks or how a curve
+//! came to be.
 
 mod chart;
 mod csv;
 mod doubts;
 mod html;
+mod json;
 mod latency;
+mod money;
 mod number;
 mod pick;
 mod progress;
@@ -17,6 +21,10 @@ pub mod words;
 
 pub use csv::csv;
 pub use html::{Sheet, html, html_of};
+pub use json::{explanation_json, matches_json, quotes_json};
 pub use progress::{Progress, progress_line};
 pub use svg::svg;
-pub use text::{Charset, Color, TextStyle, comparison, ladder, text};
+pub use text::{
+    Charset, Color, Detail, TextStyle, comparison, explanation, fit, ladder, matches, product_list, product_page,
+    quotes, text,
+};

@@ -39,6 +39,21 @@ pub(crate) fn three(value: f64) -> String {
     if text.contains('.') { text.trim_end_matches('0').trim_end_matches('.').into() } else { text }
 }
 
+/// Whole operations a second, or three digits of slow ones: what a document gives exactly stays exact.
+pub(crate) fn rate(iops: f64) -> String {
+    if iops < 100.0 { three(iops) } else { whole(iops) }
+}
+
+/// A quantity as exact as three decimals allow, thousands grouped: `12,800`, `1.5`.
+pub(crate) fn exact(value: f64) -> String {
+    let thousandths = (value.abs() * 1e3).round();
+    let (units, rest) = ((thousandths / 1e3).floor(), thousandths % 1e3);
+    let fraction = format!("{rest:03}");
+    let fraction = fraction.trim_end_matches('0');
+    let (sign, point) = (if value < 0.0 { "-" } else { "" }, if fraction.is_empty() { "" } else { "." });
+    format!("{sign}{}{point}{fraction}", whole(units))
+}
+
 /// Short, for axes and marks: `950`, `10k`, `41.2k`, `1.5M`.
 pub(crate) fn short(value: f64) -> String {
     match value {
@@ -100,6 +115,15 @@ mod tests {
             assert_eq!(three(value), expected);
         }
         assert_eq!(three(f64::NAN), "0");
+    }
+
+    #[test]
+    fn exact_figures_keep_three_decimals_at_most() {
+        let cases = [(12_800.0, "12,800"), (1.5, "1.5"), (-0.25, "-0.25"), (131.072, "131.072"), (0.999_96, "1")];
+        for (value, expected) in cases {
+            assert_eq!(exact(value), expected);
+        }
+        assert_eq!((rate(23_040.0), rate(99.4)), ("23,040".into(), "99.4".into()));
     }
 
     #[test]

@@ -1,15 +1,27 @@
 //! A curve for a terminal: the verdict first, then the figures, then the doubts.
 
 mod beside;
+mod configurations;
+mod explanation;
+mod fit;
+mod matches;
 mod paint;
 mod plot;
+mod product;
+mod products;
 mod prose;
+mod quote;
+mod quotes;
 mod rungs;
 mod runs;
 mod table;
 
-use plimsoll_analyse::Comparison;
+use plimsoll_analyse::{Comparison, Fitted};
+use plimsoll_catalogue::{Catalogue, Product};
+use plimsoll_choose::{Explanation, Matches, Need, Quote, Resemblance};
 use plimsoll_record::{Curve, LoadLine};
+
+pub use matches::Detail;
 
 /// Whether escape sequences may be used. No colour carries meaning alone.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -78,6 +90,43 @@ pub fn comparison(names: [&str; 2], comparison: &Comparison, style: &TextStyle) 
         beside::conditions(comparison, &style),
     ];
     paint::finish(&parts, &style)
+}
+
+/// What configurations give, cost and are bound by: of several a comparison, then each for itself. Nothing for none.
+pub fn quotes(quotes: &[Quote], style: &TextStyle) -> String {
+    let style = style.at_least_40();
+    paint::finish(&quotes::parts(quotes, &style), &style)
+}
+
+/// Products that would carry a load, the cheapest first; what the measured storage most resembles; what would not carry
+/// it, and why. With [`Detail::Short`] at most eight lines.
+pub fn matches(need: &Need, matches: &Matches, near: &[Resemblance], detail: Detail, style: &TextStyle) -> String {
+    let style = style.at_least_40();
+    paint::finish(&matches::parts(need, matches, near, detail, &style), &style)
+}
+
+/// What was measured beside what a configuration would have given, and the likely causes of the differences.
+pub fn explanation(explanation: &Explanation, style: &TextStyle) -> String {
+    let style = style.at_least_40();
+    paint::finish(&explanation::parts(explanation, &style), &style)
+}
+
+/// A fitted model: its numbers and how well they are known, what else was tried, and what is doubtful.
+pub fn fit(fitted: &Fitted, style: &TextStyle) -> String {
+    let style = style.at_least_40();
+    paint::finish(&fit::parts(fitted, &style), &style)
+}
+
+/// Every product of the catalogue by provider: names, sizes, prices, and how sure its figures are.
+pub fn product_list(catalogue: &Catalogue, style: &TextStyle) -> String {
+    let style = style.at_least_40();
+    paint::finish(&products::parts(catalogue, &style), &style)
+}
+
+/// All that is known of one product, with the source of each figure.
+pub fn product_page(product: &Product, style: &TextStyle) -> String {
+    let style = style.at_least_40();
+    paint::finish(&product::parts(product, &style), &style)
 }
 
 impl TextStyle {

@@ -7,6 +7,7 @@ use plimsoll_units::Bytes;
 use crate::{number, pick};
 
 mod errno;
+pub(crate) mod offer;
 mod place;
 
 pub use errno::errno;

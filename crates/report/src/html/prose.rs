@@ -53,7 +53,7 @@ pub(super) fn about(curve: &Curve) -> Markup {
                 dt { "Target" } dd { (words::clean(&curve.subject.name)) ": " (words::subject(&curve.subject)) }
                 @if let Some(mount) = mount { dt { "Mounted" } dd { (words::clean(mount)) } }
                 @if let Some(host) = host { dt { "Host" } dd { (host) } }
-                dt { "Source" } dd { (words::source(&curve.source)) }
+                dt { "Source" } dd { (words::source(curve)) }
                 @if let Some(started) = &curve.started { dt { "Began" } dd { (words::clean(started)) ", took " (number::clock(curve.wall)) } }
             }
         }

@@ -34,6 +34,24 @@ impl Line {
     pub fn led(lead: impl Into<String>, lead_tone: Tone, rest: impl Into<String>) -> Self {
         Self { lead: lead.into(), lead_tone, rest: rest.into(), tone: Tone::Plain }
     }
+
+    /// At most `width` columns of it.
+    pub fn cut(self, width: usize) -> Self {
+        let lead = cut(&self.lead, width);
+        let rest = cut(&self.rest, width.saturating_sub(lead.chars().count()));
+        Self { lead, rest, ..self }
+    }
+}
+
+/// Columns that a hanging word takes.
+pub(super) const INDENT: usize = 9;
+
+/// Lines with a word hanging before the first.
+pub(super) fn hanging(word: &str, tone: Tone, lines: Vec<String>) -> impl Iterator<Item = Line> {
+    let word = format!("{word:<INDENT$}");
+    lines.into_iter().enumerate().map(move |(index, line)| {
+        if index == 0 { Line::led(word.clone(), tone, line) } else { Line::plain(format!("{:INDENT$}{line}", "")) }
+    })
 }
 
 /// Parts with an empty line between them; parts without lines are left out.

@@ -3,19 +3,8 @@
 use plimsoll_record::{Curve, LoadLine, Weight};
 
 use super::TextStyle;
-use super::paint::{Line, Tone, wrap};
+use super::paint::{INDENT, Line, Tone, hanging, wrap};
 use crate::{doubts, number, pick, words};
-
-/// Columns that a hanging word takes.
-const INDENT: usize = 9;
-
-/// Lines with a word hanging before the first.
-fn hanging(word: &str, tone: Tone, lines: Vec<String>) -> impl Iterator<Item = Line> {
-    let word = format!("{word:<INDENT$}");
-    lines.into_iter().enumerate().map(move |(index, line)| {
-        if index == 0 { Line::led(word.clone(), tone, line) } else { Line::plain(format!("{:INDENT$}{line}", "")) }
-    })
-}
 
 /// The load line, what limits it, the knee and the most.
 pub(super) fn headline(curve: &Curve, style: &TextStyle) -> Vec<Line> {
@@ -97,7 +86,7 @@ pub(super) fn place(curve: &Curve, style: &TextStyle) -> Vec<Line> {
         add("host", &host);
     }
     let began = curve.started.as_ref().map(|started| format!(", began {}", words::clean(started))).unwrap_or_default();
-    add("source", &format!("{}{began}, took {}", words::source(&curve.source), number::clock(curve.wall)));
+    add("source", &format!("{}{began}, took {}", words::source(curve), number::clock(curve.wall)));
     add(
         "figures",
         "latency: response time from the intended moment; 95 % intervals by batch means; 1 MB is 1,000,000 bytes",

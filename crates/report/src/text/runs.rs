@@ -74,7 +74,7 @@ fn columns(curve: &Curve, runs: &[&Run], style: &TextStyle) -> Vec<Column> {
     };
     let mut columns = vec![
         Column { align: Align::Left, ..column("offered", "", 0, &|run| words::offered(&run.offered)) },
-        column("IOPS", "", 0, &|run| number::seen(&run.figures.iops).map_or("–".into(), rate)),
+        column("IOPS", "", 0, &|run| number::seen(&run.figures.iops).map_or("–".into(), number::rate)),
         column(plus_minus, "%", 1, &|run| half_width(&run.figures.iops)),
         column("MB/s", "", 4, &|run| megabytes(run.figures.bytes_per_second)),
         time("mean", 5, |figures| figures.mean_ns),
@@ -89,11 +89,6 @@ fn columns(curve: &Curve, runs: &[&Run], style: &TextStyle) -> Vec<Column> {
         if pick::is_overloaded(run) { "grew".into() } else { number::three(run.figures.in_flight) }
     }));
     columns
-}
-
-/// Whole operations, or three digits of slow ones.
-fn rate(iops: f64) -> String {
-    if iops < 100.0 { number::three(iops) } else { number::whole(iops) }
 }
 
 fn latency(estimate: &Estimate, unit: Unit) -> String {
@@ -197,7 +192,7 @@ fn stream_columns(curve: &Curve, run: &Run) -> Vec<Column> {
         column("stream", "", Align::Left, 0, &|counter| stream_name(curve, counter.stream)),
         column("kind", "", Align::Left, 0, &|counter| counter.kind.name().into()),
         column("size", "", Align::Left, 4, &mean_size),
-        column("IOPS", "", Align::Point, 0, &|counter| rate(rates(counter).iops)),
+        column("IOPS", "", Align::Point, 0, &|counter| number::rate(rates(counter).iops)),
         column("MB/s", "", Align::Point, 3, &|counter| megabytes(rates(counter).bytes_per_second)),
         column("mean", unit.name(), Align::Point, 5, &|counter| show(counter.response.mean(), unit)),
         quantile("p50", 0, 0.5),

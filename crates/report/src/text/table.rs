@@ -1,7 +1,7 @@
 //! Aligned columns that fit the width: columns go one by one, by their rank, until the rest fits.
 
 use super::TextStyle;
-use super::paint::{Line, Tone, cut};
+use super::paint::{Line, Tone, cut, wrap};
 use crate::latency::pads;
 
 /// How a column's cells stand.
@@ -86,7 +86,7 @@ impl Table {
         }
         for row in 0..rows {
             for (_, heading) in self.groups.iter().filter(|(before, _)| *before == row) {
-                out.push(Line::of(cut(heading, style.width), Tone::Quiet));
+                out.extend(wrap(heading, style.width).into_iter().map(|line| Line::of(line, Tone::Quiet)));
             }
             let tone = if self.strong == Some(row) { Tone::Strong } else { Tone::Plain };
             out.push(Line::of(line(&|column| column.cells[row].clone()), tone));
@@ -96,7 +96,8 @@ impl Table {
 }
 
 impl Column {
-    fn width(&self) -> usize {
+    /// Columns of the widest cell or head.
+    pub fn width(&self) -> usize {
         let heads = [self.name, self.unit].map(|head| head.chars().count());
         self.cells.iter().map(|cell| cell.chars().count()).chain(heads).max().unwrap_or(0)
     }

@@ -5,11 +5,15 @@ use plimsoll_record::{Conditions, Curve, Host, Source, Subject};
 use super::clean;
 use crate::number;
 
-/// How figures came to be: `measured with io_uring`, `simulated by gp3`.
-pub fn source(source: &Source) -> String {
-    let word = source.word();
-    match source {
+/// How figures came to be: `measured with io_uring`, `simulated by link(1us)`, `simulated by the catalogue's model`.
+pub fn source(curve: &Curve) -> String {
+    let word = curve.source.word();
+    match &curve.source {
         Source::Measured { engine } => format!("{word} with {}", clean(engine)),
+        // The stages of a product are for machines to read; they stand in the run's file.
+        Source::Simulated { .. } | Source::Emulated { .. } if curve.subject.kind == "product" => {
+            format!("{word} by the catalogue's model")
+        }
         Source::Simulated { model } | Source::Emulated { model } => format!("{word} by {}", clean(model)),
         Source::Published { document } => format!("{word} in {}", clean(document)),
     }
@@ -23,7 +27,7 @@ pub fn source_line(curve: &Curve) -> String {
 
 /// The line that every chart carries, without the date.
 pub(crate) fn source_place(curve: &Curve) -> String {
-    format!("{} on {}", source(&curve.source), clean(&curve.subject.name))
+    format!("{} on {}", source(curve), clean(&curve.subject.name))
 }
 
 /// The day that it began.

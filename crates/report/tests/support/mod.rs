@@ -2,6 +2,7 @@
 #![allow(dead_code, clippy::unwrap_used)]
 
 pub mod markup;
+pub mod shelf;
 
 use std::sync::OnceLock;
 

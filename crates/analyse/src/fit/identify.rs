@@ -1,0 +1,168 @@
+//! What identified each number of a fitted model, and what did not.
+
+use plimsoll_model::Service;
+
+use super::points::{Point, different};
+use super::search::{QUICK, adjust_but, loss, with};
+use super::shape::{Meaning, Shape, Shows, extra_of_writes};
+use super::{Candidate, Parameter};
+
+/// How much another value may add to the loss and describe the runs as well: two standard deviations of one point.
+const AS_WELL: f64 = 4.0;
+/// Throughput that falls by more from a lighter load to a heavier one is no saturation.
+const FALLS: f64 = 0.95;
+
+/// The numbers of the chosen shape.
+pub(super) fn parameters(best: &Candidate, points: &[Point], ranges: Option<&[(f64, f64)]>) -> Vec<Parameter> {
+    let one = |(index, meaning): (usize, &Meaning)| {
+        let open = open_side(best, points, index);
+        let value = best.numbers[index];
+        let identified = open.is_none();
+        let whole = best.shape.counts() == Some(index);
+        let outward = |(low, high): (f64, f64)| if whole { (low.floor(), high.ceil()) } else { (low, high) };
+        Parameter {
+            name: meaning.name.into(),
+            value: if whole { value.round() } else { value },
+            unit: meaning.unit,
+            interval: ranges.filter(|_| identified).map(|ranges| outward(ranges[index])),
+            identified,
+            identified_by: open.unwrap_or_else(|| words(best.shape, meaning.shows, points)),
+        }
+    };
+    best.shape.meanings().iter().enumerate().map(one).chain(writes_beside_reads(best.shape, points)).collect()
+}
+
+/// How much longer writes take, when the shape has a time of their own and both were counted.
+fn writes_beside_reads(shape: Shape, points: &[Point]) -> Option<Parameter> {
+    shape.spread()?;
+    let (point, (read, write)) = points.iter().find_map(|point| Some((point, point.kinds?)))?;
+    Some(Parameter {
+        name: "writes, time beyond that of a read".into(),
+        value: write - read,
+        unit: "ns",
+        interval: None,
+        identified: true,
+        identified_by: format!("{}: reads {:.1} us, writes {:.1} us", point.words(), read / 1e3, write / 1e3),
+    })
+}
+
+/// Why a number is not identified: twice or half of it, with the others adjusted, describes the runs as well.
+fn open_side(best: &Candidate, points: &[Point], index: usize) -> Option<String> {
+    let least = loss(best.shape, &best.numbers, points);
+    let as_well = |factor: f64| {
+        let numbers = with(&best.numbers, index, best.numbers[index] * factor);
+        let again = adjust_but(best.shape, &numbers, points, 2 * QUICK, Some(index));
+        loss(best.shape, &again, points) < least + AS_WELL
+    };
+    let sides = match (as_well(0.5), as_well(2.0)) {
+        (false, false) => return None,
+        (true, true) => "half and twice as much describe",
+        (true, false) => "half as much describes",
+        (false, true) => "twice as much describes",
+    };
+    Some(format!("not identified: {sides} these runs as well"))
+}
+
+/// Where it shows, with the figures.
+fn words(shape: Shape, shows: Shows, points: &[Point]) -> String {
+    let (first, last) = (&points[0], most(points));
+    match shows {
+        Shows::First => format!("{}: mean {:.1} us", first.words(), first.mean_ns / 1e3),
+        Shows::Last => format!("{}: {:.0} IOPS, the most", last.words(), last.iops),
+        Shows::Growth if matches!(shape, Shape::Disk) => {
+            format!("from {} to {}: {:.0} to {:.0} IOPS", first.words(), last.words(), first.iops, last.iops)
+        }
+        Shows::Growth => {
+            let (from, to) = (first.mean_ns / 1e3, last.mean_ns / 1e3);
+            format!("how the mean grows from {} to {}: {from:.1} to {to:.1} us", first.words(), last.words())
+        }
+    }
+}
+
+fn most(points: &[Point]) -> &Point {
+    points.iter().max_by(|a, b| a.iops.total_cmp(&b.iops)).expect("there is a point")
+}
+
+/// What the reader should know.
+pub(super) fn doubts(
+    best: &Candidate,
+    points: &[Point],
+    parameters: &[Parameter],
+    intervals: bool,
+    doubts: &mut Vec<String>,
+) {
+    let mut doubt = |holds: bool, words: &str| {
+        if holds {
+            doubts.push(words.into());
+        }
+    };
+    let depths = different(points);
+    doubt(
+        depths == 1,
+        "one load was measured: what is waited for, and how much can be carried, is not identified; measure several depths",
+    );
+    doubt(
+        best.held_out.is_none() && depths > 1,
+        "too few loads to leave one out: how well the model foretells is not known",
+    );
+    doubt(!intervals, "the runs have no intervals, so that the numbers have none");
+    let last = most(points);
+    let falls = points.iter().any(|point| point.depth() > last.depth() && point.iops < FALLS * last.iops);
+    doubt(
+        falls,
+        "throughput falls under the heaviest loads: no shape does that; others may have used the storage or its host",
+    );
+    let spread = match best.shape.spread() {
+        Some(Service::Constant) => "constant",
+        Some(Service::Exponential) => "exponential",
+        Some(Service::LogNormal(_)) => "log-normal with a squared coefficient of variation of 0.3",
+        None => "",
+    };
+    if !spread.is_empty() {
+        doubts.push(format!(
+            "service times are taken as {spread}: means say little about their spread, so tails are a guess"
+        ));
+    }
+    if matches!(best.shape, Shape::Disk) {
+        doubts.push(
+            "only the sum of seek, half a turn and transfer is identified, not its parts; a queue of 32 is assumed"
+                .into(),
+        );
+    }
+    let unknown = |name: &str| parameters.iter().any(|parameter| parameter.name == name && !parameter.identified);
+    if unknown("servers, number") && depths > 1 {
+        doubts.push(format!(
+            "of the servers only what all servers carry together is known: {:.0} IOPS or more",
+            last.iops
+        ));
+    }
+    let served = ["dies, time of one operation", "servers, time of one operation"].into_iter().any(unknown);
+    if served && unknown("path, time of one operation") && depths > 1 {
+        doubts.push(format!("of path and service only the sum is known: {}", words(best.shape, Shows::First, points)));
+    }
+    for parameter in parameters.iter().filter(|parameter| !parameter.identified) {
+        doubts.push(format!("{}: {}", parameter.name, parameter.identified_by));
+    }
+    writes(best.shape, points, doubts);
+}
+
+/// How far reads and writes are told apart.
+fn writes(shape: Shape, points: &[Point], doubts: &mut Vec<String>) {
+    let mixed = points.iter().any(|point| point.workload.reads > 0.0 && point.workload.reads < 1.0);
+    let shares = |share: f64| points.iter().any(|point| (point.workload.reads - share).abs() < 0.1);
+    let both = mixed || (shares(0.0) && shares(1.0));
+    if !both {
+        return;
+    }
+    match extra_of_writes(points) {
+        Some(extra_ns) if shape.spread().is_some() => doubts.push(format!(
+            "writes took {:+.1} us against reads at the lightest load with both, which is taken for their service; whether \
+             they are buffered is not identified: measure writes alone",
+            extra_ns / 1e3
+        )),
+        _ => doubts.push("reads and writes were only measured together: one time stands for both".into()),
+    }
+    if points.iter().any(|point| point.workload.flushes > 0.0) {
+        doubts.push("flushes are not told apart from the rest".into());
+    }
+}

@@ -1,0 +1,163 @@
+//! What is fitted to: a load, and the mean response time that it met.
+
+use plimsoll_load::{Pace, Pattern, StreamSpec};
+use plimsoll_model::analytic::{Offered, Workload};
+use plimsoll_record::{Estimate, Evidence, Finding, Run, Steadiness, Tally, Weight};
+use plimsoll_units::{Bytes, Kind};
+
+use super::NotFitted;
+
+/// One run.
+#[derive(Clone, Debug)]
+pub(super) struct Point {
+    pub(super) workload: Workload,
+    pub(super) offered: Offered,
+    pub(super) iops: f64,
+    pub(super) mean_ns: f64,
+    /// Standard deviation of the mean's logarithm, when the run says how well it is known.
+    pub(super) scatter: Option<f64>,
+    /// Mean response time of reads and of writes, when both were counted.
+    pub(super) kinds: Option<(f64, f64)>,
+}
+
+impl Point {
+    /// Operations in flight: the depth, or what Little's law makes of an open load.
+    pub(super) fn depth(&self) -> f64 {
+        match self.offered {
+            Offered::Closed { depth } => f64::from(depth),
+            Offered::Open { .. } => self.iops * self.mean_ns / 1e9,
+        }
+    }
+
+    /// Its depth, when its load is closed.
+    pub(super) fn closed(&self) -> Option<u32> {
+        match self.offered {
+            Offered::Closed { depth } => Some(depth),
+            Offered::Open { .. } => None,
+        }
+    }
+
+    /// The same load as another point.
+    pub(super) fn is_at(&self, offered: Offered) -> bool {
+        self.offered == offered
+    }
+
+    /// `depth 4` or `1200 IOPS offered`.
+    pub(super) fn words(&self) -> String {
+        match self.offered {
+            Offered::Closed { depth } => format!("depth {depth}"),
+            Offered::Open { iops } => format!("{iops:.0} IOPS offered"),
+        }
+    }
+}
+
+/// The usable runs of all curves, each by operations in flight, and what is doubtful about them. Closed loads when there are at
+/// least three depths; open ones only where there are not.
+pub(super) fn points(evidence: &[Evidence<'_>]) -> Result<(Vec<Point>, Vec<String>), NotFitted> {
+    if evidence.is_empty() {
+        return Err(NotFitted::NoEvidence);
+    }
+    let (mut all, mut curves, mut doubts, mut left_out) = (Vec::new(), Vec::new(), Vec::new(), 0);
+    for evidence in evidence {
+        let curve = evidence.curve();
+        let [stream] = &curve.conditions.streams[..] else {
+            return Err(NotFitted::SeveralStreams(curve.conditions.streams.len()));
+        };
+        if !matches!(stream.pattern, Pattern::Uniform | Pattern::Sequential) {
+            doubts.push("places were not equally likely: what a cache holds of them is inside the fitted times".into());
+        }
+        let usable = curve.runs.iter().filter(|run| is_usable(run));
+        let before = all.len();
+        all.extend(usable.map(|run| point(stream, run)));
+        curves.push(workload(stream));
+        left_out += curve.runs.len() - (all.len() - before);
+    }
+    if left_out > 0 {
+        doubts.push(format!("{left_out} runs were left out: not steady, overloaded, or with void findings"));
+    }
+    let only_closed: Vec<Point> = all.iter().filter(|point| point.closed().is_some()).cloned().collect();
+    if different(&only_closed) >= 3 && only_closed.len() < all.len() {
+        doubts.push(format!("{} runs of open loads were not fitted to", all.len() - only_closed.len()));
+        all = only_closed;
+    }
+    // Curves of other loads stay apart: each is solved in one go.
+    let curve = |point: &Point| curves.iter().position(|workload| *workload == point.workload);
+    all.sort_by(|a, b| curve(a).cmp(&curve(b)).then(a.depth().total_cmp(&b.depth())));
+    if all.is_empty() { Err(NotFitted::NoRun) } else { Ok((all, doubts)) }
+}
+
+/// The loads that differ, in the order of the points.
+pub(super) fn loads(points: &[Point]) -> Vec<Offered> {
+    let mut loads: Vec<Offered> = Vec::new();
+    for point in points {
+        if !loads.contains(&point.offered) {
+            loads.push(point.offered);
+        }
+    }
+    loads
+}
+
+/// How many of them there are.
+pub(super) fn different(points: &[Point]) -> usize {
+    loads(points).len()
+}
+
+fn is_usable(run: &Run) -> bool {
+    let figures = &run.figures;
+    let steady = !matches!(figures.steadiness, Steadiness::Overloaded | Steadiness::Drifting);
+    let void = run.findings.iter().map(Finding::weight).any(|weight| weight == Weight::Void);
+    steady && !void && figures.iops.value > 0.0 && figures.mean_ns.value > 0.0
+}
+
+fn point(stream: &StreamSpec, run: &Run) -> Point {
+    let offered = match run.offered {
+        Pace::Closed { depth } => Offered::Closed { depth },
+        Pace::Open { rate, .. } => Offered::Open { iops: rate.as_f64() },
+    };
+    let figures = &run.figures;
+    let scatter = half_width(&figures.mean_ns).or_else(|| match offered {
+        Offered::Closed { .. } => half_width(&figures.iops),
+        Offered::Open { .. } => None,
+    });
+    let (iops, mean_ns) = (figures.iops.value, figures.mean_ns.value);
+    // Of a closed load both say the same; whichever is better known counts (Little's law).
+    let mean_ns = match (offered, half_width(&figures.mean_ns), half_width(&figures.iops)) {
+        (Offered::Closed { depth }, None, Some(_)) => f64::from(depth) * 1e9 / iops,
+        _ => mean_ns,
+    };
+    Point { workload: workload(stream), offered, iops, mean_ns, scatter, kinds: kinds(&run.total) }
+}
+
+/// Half of a 95 % interval is 1.96 standard deviations.
+fn half_width(estimate: &Estimate) -> Option<f64> {
+    estimate.relative_half_width().map(|half| half / 1.96)
+}
+
+fn kinds(total: &Tally) -> Option<(f64, f64)> {
+    let mean = |wanted: fn(Kind) -> bool| {
+        let counters = total.0.iter().filter(|counter| wanted(counter.kind));
+        let (count, sum_ns) = counters.fold((0, 0), |sum, c| (sum.0 + c.response.count, sum.1 + c.response.sum_ns));
+        (count >= 100).then(|| sum_ns as f64 / count as f64)
+    };
+    Some((mean(|kind| kind == Kind::Read)?, mean(Kind::writes)?))
+}
+
+/// What a stream asks for, on average.
+fn workload(stream: &StreamSpec) -> Workload {
+    let sizes = stream.mix.sizes.sizes();
+    let weights: f64 = sizes.iter().map(|(_, weight)| f64::from(*weight)).sum();
+    let bytes: f64 = sizes.iter().map(|(size, weight)| size.get() as f64 * f64::from(*weight)).sum();
+    let writes = 1.0 - stream.mix.reads;
+    let each = match stream.mix.flush_every {
+        0 => 0.0,
+        every => writes / f64::from(every),
+    };
+    Workload {
+        reads: stream.mix.reads,
+        durable: if stream.mix.durable { 1.0 } else { 0.0 },
+        flushes: each / (1.0 + each),
+        length: Bytes::new((bytes / weights) as u64),
+        sequential: if stream.pattern == Pattern::Sequential { 1.0 } else { 0.0 },
+        space: stream.region.length,
+    }
+}

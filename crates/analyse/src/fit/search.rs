@@ -1,0 +1,228 @@
+//! The search for numbers: downhill over their logarithms, by simplex (Nelder and Mead 1965), and the parametric bootstrap.
+
+use fastrand::Rng;
+use plimsoll_model::analytic::{iops_at, solve};
+
+use super::Misfit;
+use super::points::Point;
+use super::shape::Shape;
+
+/// The numbers of a shape, all above zero.
+pub(super) type Numbers = Vec<f64>;
+
+/// Evaluations of a search from nothing, and of one that begins near its end.
+pub(super) const THOROUGH: u32 = 260;
+pub(super) const QUICK: u32 = 60;
+
+/// Rounds in which other counts are tried.
+const ROUNDS: u32 = 6;
+
+/// Scatter of a mean that is taken to be there besides what its interval says: models are no better.
+const FLOOR: f64 = 0.005;
+/// What the analytic solution itself is off by between the ends of a curve (see `plimsoll_model::analytic`).
+const BEND: f64 = 0.005;
+/// Repetitions of the bootstrap, and its seed.
+const REPETITIONS: usize = 40;
+const SEED: u64 = 1;
+
+/// How far the shape is off at each of `points`: the logarithm of its mean response time over the measured one. `all` are the
+/// points that the spec is made for.
+pub(super) fn off(shape: Shape, numbers: &[f64], points: &[Point], all: &[Point]) -> Vec<f64> {
+    let spec = shape.spec(numbers, all);
+    let mut off = Vec::with_capacity(points.len());
+    // Neighbours of one load, by depth, are solved together.
+    for group in points.chunk_by(|a, b| a.workload == b.workload && a.closed().is_some() && b.closed().is_some()) {
+        let depths: Vec<u32> = group.iter().filter_map(Point::closed).collect();
+        let means = if depths.is_empty() {
+            group.iter().map(|point| solve(&spec, &point.workload, point.offered).mean_ns).collect()
+        } else {
+            let iops = iops_at(&spec, &group[0].workload, &depths);
+            depths.iter().zip(iops).map(|(depth, iops)| f64::from(*depth) * 1e9 / iops).collect::<Vec<f64>>()
+        };
+        off.extend(group.iter().zip(means).map(|(point, mean_ns)| (mean_ns.min(1e15) / point.mean_ns).ln()));
+    }
+    off
+}
+
+/// Operations per second of the shape with four times as many in flight as were measured.
+pub(super) fn beyond(shape: Shape, numbers: &[f64], points: &[Point]) -> f64 {
+    let Some(last) = points.last() else { return 0.0 };
+    let depth = (4.0 * last.depth()).clamp(4.0, 4096.0) as u32;
+    iops_at(&shape.spec(numbers, points), &last.workload, &[depth])[0]
+}
+
+/// Mean and greatest of some misses, as shares.
+pub(super) fn summary(off: &[f64]) -> Misfit {
+    let share = |off: &f64| off.abs().exp_m1();
+    let mean = off.iter().map(share).sum::<f64>() / off.len().max(1) as f64;
+    Misfit { mean, worst: off.iter().map(share).fold(0.0, f64::max) }
+}
+
+/// How well the shape describes the points.
+pub(super) fn misfit(shape: Shape, numbers: &[f64], points: &[Point]) -> Misfit {
+    summary(&off(shape, numbers, points, points))
+}
+
+/// What is made least: squares over the scatter of each point, growing only linearly beyond three times that, so that one
+/// strange run does not decide.
+pub(super) fn loss(shape: Shape, numbers: &[f64], points: &[Point]) -> f64 {
+    let one = |(point, off): (&Point, f64)| {
+        let away = off.abs() / point.scatter.unwrap_or(0.01).hypot(FLOOR);
+        if away <= 3.0 { away * away } else { 6.0 * away - 9.0 }
+    };
+    points.iter().zip(off(shape, numbers, points, points)).map(one).sum()
+}
+
+/// The best numbers: from each start a little, from the best of them to the end; then with other counts.
+pub(super) fn search(shape: Shape, points: &[Point]) -> Numbers {
+    let priced = |numbers: Numbers| (loss(shape, &numbers, points), numbers);
+    let starts = shape.starts(points).into_iter().map(|start| priced(adjust(shape, &start, points, QUICK)));
+    let start = starts.min_by(|a, b| a.0.total_cmp(&b.0)).expect("a shape has a start").1;
+    let mut best = priced(adjust(shape, &start, points, THOROUGH));
+    let Some(count) = shape.counts() else { return best.1 };
+    // Counts are whole, so that the way downhill ends at each of them.
+    for _ in 0..ROUNDS {
+        let whole = best.1[count].round().max(1.0);
+        let others = [whole - 1.0, whole + 1.0, (whole * 0.75).round(), (whole * 1.33).round()];
+        let at = |number: f64| {
+            let start: Numbers = with(&best.1, count, number);
+            priced(adjust_but(shape, &start, points, QUICK, Some(count)))
+        };
+        let next = others.into_iter().filter(|number| *number >= 1.0).map(at).min_by(|a, b| a.0.total_cmp(&b.0));
+        match next {
+            Some(next) if next.0 < best.0 * 0.999 => best = next,
+            _ => break,
+        }
+    }
+    best.1
+}
+
+/// The numbers with one of them replaced.
+pub(super) fn with(numbers: &[f64], index: usize, number: f64) -> Numbers {
+    let mut numbers = numbers.to_vec();
+    numbers[index] = number;
+    numbers
+}
+
+/// The best numbers found from `start` within so many evaluations.
+pub(super) fn adjust(shape: Shape, start: &[f64], points: &[Point], evaluations: u32) -> Numbers {
+    adjust_but(shape, start, points, evaluations, None)
+}
+
+/// The same, one number being kept.
+pub(super) fn adjust_but(
+    shape: Shape,
+    start: &[f64],
+    points: &[Point],
+    evaluations: u32,
+    kept: Option<usize>,
+) -> Numbers {
+    let free: Vec<usize> = (0..start.len()).filter(|index| Some(*index) != kept).collect();
+    let whole = |logs: &[f64]| {
+        let mut numbers = start.to_vec();
+        for (index, log) in free.iter().zip(logs) {
+            numbers[*index] = log.exp();
+        }
+        numbers
+    };
+    let cost = |logs: &[f64]| loss(shape, &whole(logs), points);
+    let from: Vec<f64> = free.iter().map(|index| start[*index].max(1e-6).ln()).collect();
+    whole(&simplex(&cost, from, evaluations))
+}
+
+/// Downhill from `from`, with steps of a third at first.
+fn simplex(cost: &dyn Fn(&[f64]) -> f64, from: Vec<f64>, evaluations: u32) -> Vec<f64> {
+    let dimensions = from.len();
+    if dimensions == 0 {
+        return from;
+    }
+    let mut corners: Vec<(f64, Vec<f64>)> = vec![(cost(&from), from.clone())];
+    for index in 0..dimensions {
+        let mut corner = from.clone();
+        corner[index] += 0.3;
+        corners.push((cost(&corner), corner));
+    }
+    let mut used = corners.len() as u32;
+    while used < evaluations {
+        corners.sort_by(|a, b| a.0.total_cmp(&b.0));
+        if corners[dimensions].0 - corners[0].0 < 1e-9 * (1e-3 + corners[0].0) && wide(&corners) < 1e-4 {
+            break;
+        }
+        let middle: Vec<f64> = (0..dimensions)
+            .map(|index| corners[..dimensions].iter().map(|corner| corner.1[index]).sum::<f64>() / dimensions as f64)
+            .collect();
+        let worst = corners[dimensions].clone();
+        let towards = |by: f64| -> (f64, Vec<f64>) {
+            let corner: Vec<f64> = middle.iter().zip(&worst.1).map(|(m, w)| m + by * (m - w)).collect();
+            (cost(&corner), corner)
+        };
+        let mirrored = towards(1.0);
+        used += 1;
+        let next = if mirrored.0 < corners[0].0 {
+            used += 1;
+            let further = towards(2.0);
+            if further.0 < mirrored.0 { further } else { mirrored }
+        } else if mirrored.0 < corners[dimensions - 1].0 {
+            mirrored
+        } else {
+            used += 1;
+            towards(if mirrored.0 < worst.0 { 0.5 } else { -0.5 })
+        };
+        if next.0 < worst.0 {
+            corners[dimensions] = next;
+            continue;
+        }
+        let best = corners[0].1.clone();
+        for corner in &mut corners[1..] {
+            let nearer: Vec<f64> = corner.1.iter().zip(&best).map(|(c, b)| f64::midpoint(*c, *b)).collect();
+            *corner = (cost(&nearer), nearer);
+            used += 1;
+        }
+    }
+    corners.into_iter().min_by(|a, b| a.0.total_cmp(&b.0)).map_or(from, |corner| corner.1)
+}
+
+/// The widest that corners are apart.
+fn wide(corners: &[(f64, Vec<f64>)]) -> f64 {
+    let (first, others) = (&corners[0].1, &corners[1..]);
+    let apart = |corner: &(f64, Vec<f64>)| corner.1.iter().zip(first).map(|(a, b)| (a - b).abs()).fold(0.0, f64::max);
+    others.iter().map(apart).fold(0.0, f64::max)
+}
+
+/// Where the numbers lie for 95 % of the figures that could have been measured: those of the model, each moved within its
+/// run's interval, or within how far the model is off where that is more; and all of them bent together as far as the
+/// analytic solution is off in the middle of a curve. `None` when no run has an interval.
+pub(super) fn scatter(shape: Shape, numbers: &Numbers, points: &[Point]) -> Option<Vec<(f64, f64)>> {
+    if points.iter().all(|point| point.scatter.is_none()) {
+        return None;
+    }
+    let off = off(shape, numbers, points, points);
+    let spare = points.len().saturating_sub(numbers.len()).max(1) as f64;
+    let misfit = (off.iter().map(|off| off * off).sum::<f64>() / spare).sqrt();
+    let mut rng = Rng::with_seed(SEED);
+    let mut found: Vec<Vec<f64>> = vec![Vec::new(); numbers.len()];
+    for _ in 0..REPETITIONS {
+        let bent = BEND * normal(&mut rng);
+        let moved = |(index, point): (usize, &Point)| {
+            let along = index as f64 / (points.len() - 1).max(1) as f64;
+            let by =
+                normal(&mut rng) * point.scatter.unwrap_or(misfit).max(misfit) + bent * 4.0 * along * (1.0 - along);
+            Point { mean_ns: point.mean_ns * (off[index] + by).exp(), ..point.clone() }
+        };
+        let again: Vec<Point> = points.iter().enumerate().map(moved).collect();
+        let numbers = adjust(shape, numbers, &again, QUICK);
+        found.iter_mut().zip(numbers).for_each(|(found, number)| found.push(number));
+    }
+    let range = |(mut found, best): (Vec<f64>, &f64)| {
+        found.sort_by(f64::total_cmp);
+        // The second of forty on each side: 95 %.
+        (found[1].min(*best), found[REPETITIONS - 2].max(*best))
+    };
+    Some(found.into_iter().zip(numbers).map(range).collect())
+}
+
+/// A standard normal variate (Box and Muller 1958).
+fn normal(rng: &mut Rng) -> f64 {
+    let radius = (-2.0 * (1.0 - rng.f64()).ln()).sqrt();
+    radius * (std::f64::consts::TAU * rng.f64()).cos()
+}

@@ -1,0 +1,284 @@
+//! The shapes that are tried: which stages, what their numbers mean, and where a search for them begins.
+
+use plimsoll_model::{ChainSpec, Demand, DiskSpec, Named, Rate, Service, StageSpec};
+use plimsoll_units::{Bytes, Iops, Span, Throughput};
+
+use super::points::Point;
+use super::search::Numbers;
+
+/// Stages whose numbers are searched for. Servers and dies have service times of some spread.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) enum Shape {
+    /// One time, whatever the load.
+    Delay,
+    /// A time, and a rate that is never exceeded.
+    Limit,
+    /// A disk that reorders: a power law of the queue depth.
+    Disk,
+    /// Servers with one queue.
+    Servers(Service),
+    /// The same behind a path.
+    PathAndServers(Service),
+    /// Dies with a queue each.
+    Dies(Service),
+    /// The same behind a path.
+    PathAndDies(Service),
+    /// A path, dies with a queue each, and a pipeline that all operations pass one after the other.
+    Device(Service),
+}
+
+/// One number of a shape.
+pub(super) struct Meaning {
+    pub(super) name: &'static str,
+    pub(super) unit: &'static str,
+    /// Where in a curve it shows.
+    pub(super) shows: Shows,
+}
+
+/// Where in a curve a number shows.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Shows {
+    /// At the lightest load.
+    First,
+    /// At the heaviest load.
+    Last,
+    /// In how waits grow between them.
+    Growth,
+}
+
+const SPREADS: [Service; 3] = [Service::LogNormal(0.3), Service::Exponential, Service::Constant];
+/// A disk that turns takes no less, in nanoseconds.
+const LEAST_OF_DISKS_NS: f64 = 2e6;
+/// The queue that SATA disks choose from.
+const DISK_QUEUE: u32 = 32;
+/// One turn at 7,200 a minute, in nanoseconds.
+const TURN_NS: f64 = 8_333_333.0;
+
+impl Shape {
+    /// Every shape, with the first of the spreads.
+    pub(super) fn all() -> [Self; 8] {
+        let spread = SPREADS[0];
+        [
+            Self::Delay,
+            Self::Limit,
+            Self::Disk,
+            Self::Servers(spread),
+            Self::PathAndServers(spread),
+            Self::Dies(spread),
+            Self::PathAndDies(spread),
+            Self::Device(spread),
+        ]
+    }
+
+    /// False for what cannot have given these figures: with more numbers than they allow, or with a time that it does not
+    /// have.
+    pub(super) fn is_possible(self, points: &[Point], loads: usize) -> bool {
+        let most = if loads < 3 { loads } else { loads - 1 };
+        let turns = points.first().is_some_and(|point| point.mean_ns >= LEAST_OF_DISKS_NS);
+        self.count() <= most && (turns || self != Self::Disk)
+    }
+
+    /// The same with the other spreads.
+    pub(super) fn other_spreads(self) -> Vec<Self> {
+        let with = |spread: Service| match self {
+            Self::Delay | Self::Limit | Self::Disk => None,
+            Self::Servers(_) => Some(Self::Servers(spread)),
+            Self::PathAndServers(_) => Some(Self::PathAndServers(spread)),
+            Self::Dies(_) => Some(Self::Dies(spread)),
+            Self::PathAndDies(_) => Some(Self::PathAndDies(spread)),
+            Self::Device(_) => Some(Self::Device(spread)),
+        };
+        SPREADS.into_iter().skip(1).filter_map(with).collect()
+    }
+
+    pub(super) const fn words(self) -> &'static str {
+        match self {
+            Self::Delay => "a time that no load changes",
+            Self::Limit => "a latency and a limit",
+            Self::Disk => "a disk that reorders its queue",
+            Self::Servers(_) => "servers with one queue",
+            Self::PathAndServers(_) => "a path and servers with one queue",
+            Self::Dies(_) => "dies with a queue each",
+            Self::PathAndDies(_) => "a path and dies with a queue each",
+            Self::Device(_) => "a path, dies with a queue each, and a pipeline",
+        }
+    }
+
+    pub(super) fn meanings(self) -> &'static [Meaning] {
+        const fn time(name: &'static str, shows: Shows) -> Meaning {
+            Meaning { name, unit: "ns", shows }
+        }
+        const fn count(name: &'static str, shows: Shows) -> Meaning {
+            Meaning { name, unit: "", shows }
+        }
+        const PATH: Meaning = time("path, time of one operation", Shows::First);
+        match self {
+            Self::Delay => const { &[PATH] },
+            Self::Limit => {
+                const { &[PATH, Meaning { name: "limit, operations", unit: "per second", shows: Shows::Last }] }
+            }
+            Self::Disk => {
+                const {
+                    &[
+                        time("disk, time of one operation alone", Shows::First),
+                        count("disk, exponent of the queue", Shows::Growth),
+                    ]
+                }
+            }
+            Self::Servers(_) => {
+                const { &[time("servers, time of one operation", Shows::First), count("servers, number", Shows::Last)] }
+            }
+            Self::PathAndServers(_) => {
+                const {
+                    &[
+                        PATH,
+                        time("servers, time of one operation", Shows::Growth),
+                        count("servers, number", Shows::Last),
+                    ]
+                }
+            }
+            Self::Dies(_) => {
+                const { &[time("dies, time of one operation", Shows::First), count("dies, number", Shows::Growth)] }
+            }
+            Self::PathAndDies(_) => {
+                const { &[PATH, time("dies, time of one operation", Shows::Growth), count("dies, number", Shows::Growth)] }
+            }
+            Self::Device(_) => {
+                const {
+                    &[
+                        PATH,
+                        time("dies, time of one operation", Shows::Growth),
+                        count("dies, number", Shows::Growth),
+                        time("pipeline, time of one operation", Shows::Last),
+                    ]
+                }
+            }
+        }
+    }
+
+    /// Which of its numbers is a whole number.
+    pub(super) const fn counts(self) -> Option<usize> {
+        match self {
+            Self::Delay | Self::Limit | Self::Disk => None,
+            Self::Servers(_) | Self::Dies(_) => Some(1),
+            Self::PathAndServers(_) | Self::PathAndDies(_) | Self::Device(_) => Some(2),
+        }
+    }
+
+    /// How many numbers it has.
+    pub(super) fn count(self) -> usize {
+        self.meanings().len()
+    }
+
+    /// How the service times are taken to spread.
+    pub(super) const fn spread(self) -> Option<Service> {
+        match self {
+            Self::Delay | Self::Limit | Self::Disk => None,
+            Self::Servers(spread)
+            | Self::PathAndServers(spread)
+            | Self::Dies(spread)
+            | Self::PathAndDies(spread)
+            | Self::Device(spread) => Some(spread),
+        }
+    }
+
+    /// Where searches begin: from the response at the lightest load, of which the servers may be any part, and the rate at
+    /// the heaviest.
+    pub(super) fn starts(self, points: &[Point]) -> Vec<Numbers> {
+        let alone_ns = points.first().map_or(1e5, |point| point.mean_ns);
+        let most = points.iter().map(|point| point.iops).fold(1.0, f64::max);
+        let parts = |start: &dyn Fn(f64, f64, f64) -> Numbers| {
+            let part = |part: f64| start((1.0 - part) * alone_ns, part * alone_ns, most * part * alone_ns / 1e9);
+            [0.2, 0.5, 0.85].into_iter().map(part).collect()
+        };
+        match self {
+            Self::Delay => vec![vec![alone_ns]],
+            Self::Limit => vec![vec![alone_ns, most]],
+            Self::Disk => vec![vec![alone_ns, 0.2]],
+            Self::Servers(_) | Self::Dies(_) => vec![vec![alone_ns, (most * alone_ns / 1e9).max(1.0)]],
+            Self::PathAndServers(_) => parts(&|path, time, busy| vec![path, time, busy.max(1.0)]),
+            Self::PathAndDies(_) => parts(&|path, time, busy| vec![path, time, (1.2 * busy).max(1.0)]),
+            Self::Device(_) => parts(&|path, time, busy| vec![path, time, (1.6 * busy).max(1.0), 1e9 / most]),
+        }
+    }
+
+    /// The stages with these numbers, for the loads of `points`.
+    pub(super) fn spec(self, numbers: &[f64], points: &[Point]) -> ChainSpec {
+        let largest = points.iter().map(|point| point.workload.length).max().unwrap_or(Bytes::kib(4));
+        let path = || named("path", link(numbers[0]));
+        let write_ns = extra_of_writes(points);
+        let servers = |at: usize, spread| {
+            let servers = whole(numbers[at + 1]);
+            named("servers", StageSpec::Station { servers, demand: demand(numbers[at], write_ns, spread) })
+        };
+        let grain = Bytes::new(largest.get().next_power_of_two().max(4096));
+        let dies = |at: usize, spread| {
+            let queues = whole(numbers[at + 1]);
+            named("dies", StageSpec::Bank { queues, grain, demand: demand(numbers[at], write_ns, spread) })
+        };
+        let stages = match self {
+            Self::Delay => vec![path()],
+            Self::Limit => {
+                let rate = Rate::Operations(Iops::from_f64(numbers[1].max(1e-3)));
+                vec![named("limit", StageSpec::Limit { rate, burst: 1, unit: None }), path()]
+            }
+            Self::Disk => {
+                let space = points.iter().map(|point| point.workload.space).max().unwrap_or(Bytes::gib(1));
+                vec![named("disk", StageSpec::Disk(disk(numbers[0], numbers[1], space)))]
+            }
+            Self::Servers(spread) => vec![servers(0, spread)],
+            Self::PathAndServers(spread) => vec![path(), servers(1, spread)],
+            Self::Dies(spread) => vec![dies(0, spread)],
+            Self::PathAndDies(spread) => vec![path(), dies(1, spread)],
+            Self::Device(spread) => {
+                let demand = Demand::constant(nanos(numbers[3]));
+                vec![path(), dies(1, spread), named("pipeline", StageSpec::Station { servers: 1, demand })]
+            }
+        };
+        ChainSpec::new(stages).expect("all counts and times are at least 1")
+    }
+}
+
+/// How much longer writes took than reads at the lightest load that has both, ns; negative when they were faster.
+pub(super) fn extra_of_writes(points: &[Point]) -> Option<f64> {
+    let (reads, writes) = points.iter().find_map(|point| point.kinds)?;
+    Some(writes - reads)
+}
+
+fn named(name: &str, stage: StageSpec) -> Named {
+    Named { stage, name: Some(name.into()) }
+}
+
+fn whole(number: f64) -> u32 {
+    number.round().clamp(1.0, 4096.0) as u32
+}
+
+fn nanos(ns: f64) -> Span {
+    Span::from_nanos(ns.round().clamp(1.0, 1e12) as u64)
+}
+
+fn link(ns: f64) -> StageSpec {
+    StageSpec::Link { latency: nanos(ns), bandwidth: None }
+}
+
+fn demand(ns: f64, write_ns: Option<f64>, spread: Service) -> Demand {
+    let write = write_ns.map(|extra| nanos(ns + extra));
+    Demand { write, spread, ..Demand::constant(nanos(ns)) }
+}
+
+/// A disk of which only the sum of seek, half a turn and transfer is known.
+fn disk(alone_ns: f64, gain: f64, space: Bytes) -> DiskSpec {
+    let turn = TURN_NS.min(alone_ns);
+    let seek = nanos(alone_ns - turn / 2.0);
+    let rate = Throughput::per_second(1_000_000_000);
+    DiskSpec {
+        capacity: space,
+        turn: nanos(turn),
+        settle: seek,
+        seek,
+        outer: rate,
+        inner: rate,
+        gain: gain.clamp(0.0, 1.0),
+        queue: DISK_QUEUE,
+    }
+}

@@ -1,0 +1,204 @@
+//! Fitting: a model that gave figures is given back by them, and what they do not say is not said.
+
+use fastrand::Rng;
+use plimsoll_analyse::{Fitted, NotFitted, Parameter, fit};
+use plimsoll_load::{Mix, Pace, Pattern, Region, Split, StreamSpec};
+use plimsoll_model::{Answer, Chain, Model, parse};
+use plimsoll_record::{
+    Conditions, Curve, Ended, Estimate, Evidence, FORMAT, Figures, Run, Source, Steadiness, Subject, Tally,
+};
+use plimsoll_units::{Bytes, Instant, Kind, Op, Slot, Span};
+
+/// Operations per second with so many in flight.
+fn simulate(model: &str, depth: u32, count: usize) -> f64 {
+    let mut chain = Chain::new(&parse(model).expect("a model"), 3);
+    let mut rng = Rng::with_seed(9);
+    let mut answers: Vec<Answer> = Vec::new();
+    let mut op = || Op { offset: rng.u64(0..1 << 20) * 8192, length: 8192, kind: Kind::Read, stream: 0 };
+    (0..depth).for_each(|slot| chain.submit(Instant::ZERO, Slot(slot), &op()));
+    let (mut done, mut warm_at, mut now) = (0, Instant::ZERO, Instant::ZERO);
+    while done < count {
+        now = chain.wake_at().expect("operations are in flight");
+        chain.drain(now, &mut answers);
+        for answer in answers.drain(..) {
+            done += 1;
+            if done == count / 10 {
+                warm_at = answer.at;
+            }
+            chain.submit(answer.at, answer.slot, &op());
+        }
+    }
+    (done - count / 10) as f64 / now.since(warm_at).as_secs_f64()
+}
+
+fn run(depth: u32, iops: f64, half: Option<f64>) -> Run {
+    let estimate =
+        |value: f64| Estimate { value, interval: half.map(|half| (value * (1.0 - half), value * (1.0 + half))) };
+    let figures = Figures {
+        iops: estimate(iops),
+        mean_ns: estimate(f64::from(depth) * 1e9 / iops),
+        steadiness: Steadiness::Steady,
+        ..Figures::default()
+    };
+    Run {
+        offered: Pace::Closed { depth },
+        warm_up: Span::ZERO,
+        span: Span::from_secs(10),
+        total: Tally::default(),
+        unserved: 0,
+        series: Vec::new(),
+        lateness: plimsoll_record::Bins::default(),
+        cpu: None,
+        bound_by: Vec::new(),
+        figures,
+        findings: Vec::new(),
+    }
+}
+
+fn curve(source: Source, reads: f64, runs: Vec<Run>) -> Curve {
+    let stream = StreamSpec {
+        name: "data".into(),
+        mix: Mix { sizes: Split::one(Bytes::kib(8)), reads, durable: false, flush_every: 0 },
+        pattern: Pattern::Uniform,
+        region: Region::first(Bytes::gib(8)),
+        pace: Pace::Closed { depth: 1 },
+    };
+    let conditions =
+        Conditions { streams: vec![stream], threads: 1, direct: true, compressible: 0.0, seed: 1, objective: None };
+    Curve {
+        format: FORMAT.into(),
+        made_by: "a test".into(),
+        started: None,
+        wall: Span::from_secs(60),
+        command: Vec::new(),
+        ended: Ended::Complete,
+        source,
+        subject: Subject { name: "x".into(), kind: "block device".into(), size: Bytes::gib(8), device: None },
+        host: None,
+        conditions,
+        runs,
+        knee: None,
+        load_line: None,
+        findings: Vec::new(),
+    }
+}
+
+fn measured() -> Source {
+    Source::Measured { engine: "io_uring".into() }
+}
+
+/// What is fitted to the figures of a model, as if they had been measured to a hundredth.
+fn fit_to(model: &str, depths: &[u32]) -> Fitted {
+    let runs = depths.iter().map(|depth| run(*depth, simulate(model, *depth, 60_000), Some(0.01))).collect();
+    let curve = curve(measured(), 1.0, runs);
+    fit(&[Evidence::try_from(&curve).expect("measured")]).expect("steady runs")
+}
+
+/// That a number came back: within its interval, or at least within a tolerance of the truth.
+fn came_back(fitted: &Fitted, name: &str, truth: f64) {
+    let parameter = named(fitted, name);
+    let (low, high) = parameter.interval.unwrap_or_else(|| panic!("{parameter:?} has no interval"));
+    assert!(low * 0.99 <= truth && truth <= high * 1.01, "{truth} and {parameter:?}\n{fitted:#?}");
+    assert!((parameter.value / truth - 1.0).abs() < 0.2, "{truth} and {parameter:?}");
+}
+
+fn named<'a>(fitted: &'a Fitted, name: &str) -> &'a Parameter {
+    let found = fitted.parameters.iter().find(|parameter| parameter.name == name);
+    found.unwrap_or_else(|| panic!("no {name} in {fitted:#?}"))
+}
+
+#[test]
+fn a_device_comes_back() {
+    let fitted = fit_to("link(60us) then bank(16, 80us, lognormal 0.3)", &[1, 2, 4, 8, 16, 32, 64, 128]);
+    came_back(&fitted, "path, time of one operation", 60e3);
+    came_back(&fitted, "dies, time of one operation", 80e3);
+    came_back(&fitted, "dies, number", 16.0);
+    assert!(fitted.error.mean < 0.01 && fitted.held_out.unwrap().mean < 0.01, "{fitted:#?}");
+}
+
+#[test]
+fn a_pipeline_comes_back_when_it_binds() {
+    let model = "link(20us) then bank(64, 60us, lognormal 0.3) then station(1, 3us)";
+    let fitted = fit_to(model, &[1, 2, 4, 8, 16, 32, 64, 128]);
+    came_back(&fitted, "pipeline, time of one operation", 3e3);
+    assert!(fitted.error.mean < 0.01, "{fitted:#?}");
+}
+
+#[test]
+fn a_pool_of_servers_comes_back() {
+    let fitted = fit_to("link(100us) then station(4, 300us, exponential)", &[1, 2, 4, 5, 6, 8, 16, 64]);
+    came_back(&fitted, "servers, number", 4.0);
+    came_back(&fitted, "servers, time of one operation", 300e3);
+}
+
+/// 12 servers of 223 us give the same figures within a quarter of a hundredth: only what they carry together shows.
+#[test]
+fn a_large_pool_is_only_known_as_a_whole() {
+    let fitted = fit_to("link(700us) then station(16, 300us, exponential)", &[1, 4, 16, 32, 48, 56, 64, 128]);
+    assert!(!named(&fitted, "servers, number").identified, "{fitted:#?}");
+    assert!(fitted.doubts.iter().any(|doubt| doubt.contains("what all servers carry together")), "{:?}", fitted.doubts);
+    assert!(fitted.held_out.unwrap().mean < 0.01);
+}
+
+#[test]
+fn a_limit_comes_back() {
+    let fitted = fit_to("limit(3000) then link(1ms)", &[1, 2, 3, 4, 8, 16]);
+    came_back(&fitted, "limit, operations", 3000.0);
+    came_back(&fitted, "path, time of one operation", 1e6);
+    assert_eq!(fitted.spec.names(), ["limit", "path"]);
+    assert!(named(&fitted, "limit, operations").identified_by.contains("3000 IOPS"));
+}
+
+/// A measured 7,200 rpm disk (ST2000DM006), 4 KiB random reads with 1 to 32 in flight.
+#[test]
+fn a_measured_disk_is_a_power_law() {
+    let iops = [57.6, 64.5, 71.2, 78.6, 86.3, 93.6];
+    let runs = (0..6).map(|power| run(1 << power, iops[power], None)).collect();
+    let curve = curve(Source::Published { document: "a table".into() }, 1.0, runs);
+    let fitted = fit(&[Evidence::try_from(&curve).unwrap()]).unwrap();
+    assert_eq!(fitted.spec.names(), ["disk"], "{fitted:#?}");
+    let gain = named(&fitted, "disk, exponent of the queue");
+    assert!((0.1..0.2).contains(&gain.value), "{gain:?}");
+    assert!(gain.interval.is_none() && fitted.doubts.iter().any(|doubt| doubt.contains("no intervals")));
+}
+
+#[test]
+fn one_depth_identifies_one_time_and_no_more() {
+    let fitted = fit_to("link(20us) then bank(32, 80us) then station(1, 2us)", &[1]);
+    assert_eq!(fitted.parameters.len(), 1);
+    assert!((fitted.parameters[0].value / 102e3 - 1.0).abs() < 0.01);
+    assert_eq!(fitted.parameters[0].identified_by, "depth 1: mean 102.0 us");
+    assert!(fitted.doubts.iter().any(|doubt| doubt.contains("one load was measured")), "{:?}", fitted.doubts);
+    assert!(fitted.held_out.is_none());
+}
+
+#[test]
+fn what_never_waited_has_no_number_of_servers() {
+    let fitted = fit_to("station(512, 90us, lognormal 0.3)", &[1, 2, 4, 8]);
+    assert_eq!(fitted.parameters.iter().filter(|parameter| parameter.identified).count(), 1, "{fitted:#?}");
+    came_back(&fitted, "path, time of one operation", 90e3);
+}
+
+#[test]
+fn reads_and_writes_measured_together_are_doubted() {
+    let runs = [1, 4, 16].into_iter().map(|depth| run(depth, f64::from(depth) * 1e4, Some(0.02))).collect();
+    let curve = curve(measured(), 0.7, runs);
+    let fitted = fit(&[Evidence::try_from(&curve).unwrap()]).unwrap();
+    assert!(fitted.doubts.iter().any(|doubt| doubt.contains("only measured together")), "{:?}", fitted.doubts);
+}
+
+#[test]
+fn nothing_is_fitted_to_nothing() {
+    assert_eq!(fit(&[]).unwrap_err(), NotFitted::NoEvidence);
+    let mut drifting = run(1, 1e4, None);
+    drifting.figures.steadiness = Steadiness::Drifting;
+    let curve = curve(measured(), 1.0, vec![drifting]);
+    assert_eq!(fit(&[Evidence::try_from(&curve).unwrap()]).unwrap_err(), NotFitted::NoRun);
+}
+/// Twice as many in flight would tell whether the dies or a pipeline bind.
+#[test]
+fn two_models_are_shown_where_they_part_beyond_what_was_measured() {
+    let fitted = fit_to("link(20us) then bank(64, 60us, lognormal 0.3) then station(1, 3us)", &[1, 2, 4, 6, 8, 12]);
+    let rival = fitted.rival.as_ref().unwrap_or_else(|| panic!("{fitted:#?}"));
+    assert!(rival.error.mean < 0.01, "{rival:?}");
+}

@@ -1,0 +1,73 @@
+//! The product files that come with the program. The one list of them; a test compares it with the folder.
+
+/// Path below the project, and text.
+macro_rules! file {
+    ($path:literal) => {
+        ($path, include_str!(concat!("../../../", $path)))
+    };
+}
+
+/// Product files.
+pub(crate) const FILES: &[(&str, &str)] = &[
+    file!("catalogue/aws/fsx-ontap.toml"),
+    file!("catalogue/aws/gp2.toml"),
+    file!("catalogue/aws/gp3.toml"),
+    file!("catalogue/aws/instances.toml"),
+    file!("catalogue/aws/io1.toml"),
+    file!("catalogue/aws/io2.toml"),
+    file!("catalogue/aws/sc1.toml"),
+    file!("catalogue/aws/st1.toml"),
+    file!("catalogue/aws/standard.toml"),
+    file!("catalogue/azure/2014.toml"),
+    file!("catalogue/azure/machines.toml"),
+    file!("catalogue/azure/premium-ssd-v2.toml"),
+    file!("catalogue/azure/premium-ssd.toml"),
+    file!("catalogue/azure/standard-hdd.toml"),
+    file!("catalogue/azure/standard-ssd.toml"),
+    file!("catalogue/azure/ultra.toml"),
+    file!("catalogue/gcp/hyperdisk-balanced-ha.toml"),
+    file!("catalogue/gcp/hyperdisk-balanced.toml"),
+    file!("catalogue/gcp/hyperdisk-extreme.toml"),
+    file!("catalogue/gcp/hyperdisk-ml.toml"),
+    file!("catalogue/gcp/hyperdisk-throughput.toml"),
+    file!("catalogue/gcp/pd-balanced.toml"),
+    file!("catalogue/gcp/pd-extreme.toml"),
+    file!("catalogue/gcp/pd-ssd.toml"),
+    file!("catalogue/gcp/pd-standard.toml"),
+    file!("catalogue/generic/hdd-10000.toml"),
+    file!("catalogue/generic/hdd-15000.toml"),
+    file!("catalogue/generic/hdd-7200.toml"),
+    file!("catalogue/generic/nvme-qlc.toml"),
+    file!("catalogue/generic/nvme-tlc.toml"),
+    file!("catalogue/generic/sata-ssd.toml"),
+    file!("catalogue/netapp/aff-a800.toml"),
+    file!("catalogue/netapp/aff-c800.toml"),
+    file!("catalogue/netapp/hdd-array.toml"),
+    file!("catalogue/oci/block-volume.toml"),
+    file!("catalogue/oci/boot-volume.toml"),
+    file!("catalogue/oci/machines.toml"),
+    file!("catalogue/sakura/intel-320-120.toml"),
+    file!("catalogue/sakura/intel-320-600.toml"),
+    file!("catalogue/sakura/intel-330-180.toml"),
+    file!("catalogue/sakura/intel-520-240.toml"),
+    file!("catalogue/sakura/intel-710-100.toml"),
+    file!("catalogue/sakura/intel-910-400.toml"),
+    file!("catalogue/sakura/intel-dc-s3500-240.toml"),
+    file!("catalogue/sakura/intel-dc-s3500-480.toml"),
+    file!("catalogue/sakura/iodrive-320.toml"),
+    file!("catalogue/sakura/iodrive-duo-640.toml"),
+    file!("catalogue/sakura/iodrive2-365.toml"),
+    file!("catalogue/sakura/sas-hdd.toml"),
+    file!("catalogue/sakura/sata-hdd.toml"),
+    file!("catalogue/sakura/server.toml"),
+];
+
+/// Tables that lie beside them.
+pub(crate) const TABLES: &[(&str, &str)] = &[file!("catalogue/aws/instances.csv")];
+
+/// The text of the table `csv` in the folder of `file`.
+pub(crate) fn beside(file: &str, csv: &str) -> Option<String> {
+    let folder = file.rsplit_once('/').map_or("", |(folder, _)| folder);
+    let path = format!("{folder}/{csv}");
+    TABLES.iter().find(|(known, _)| *known == path).map(|(_, text)| (*text).to_owned())
+}

@@ -1,0 +1,198 @@
+//! An offer as a model: its ceilings as limits, then the stages of the product, inside the arrays that it is part of.
+//!
+//! Writes the notation of models and lets `plimsoll_model` read it. Knows nothing about when a stage answers.
+
+use plimsoll_model::{ChainSpec, Layout};
+use plimsoll_units::Bytes;
+use thiserror::Error;
+
+use crate::config::{Wrap, exactly};
+use crate::expression::Value;
+use crate::number::plain;
+use crate::offer::{Access, Ceiling, Kinds, Offer};
+use crate::product::{ModelText, Piece};
+use crate::resolve::Resolved;
+
+/// Why an offer has no model.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+pub enum NoModel {
+    /// Ceilings alone do not say when an operation is answered.
+    #[error("the catalogue does not know when {product} answers, only what it carries")]
+    Unknown {
+        /// The product.
+        product: String,
+    },
+    /// A figure of the model hangs on an option that was not given.
+    #[error("the model of {product} needs {expression}, which has no value for this configuration")]
+    NoValue {
+        /// The product.
+        product: String,
+        /// The expression.
+        expression: String,
+    },
+    /// The stages cannot be read as a model.
+    #[error("the model of {product} cannot be read: {reason}")]
+    Unreadable {
+        /// The product.
+        product: String,
+        /// What the notation says.
+        reason: String,
+    },
+}
+
+impl Offer {
+    /// The model that answers as this offer would.
+    ///
+    /// Of the ceilings that count the same thing, the smallest is a limit; one with credits is a limit with a burst,
+    /// followed by the limit of the peak. A ceiling for one order of addresses only is left out, and
+    /// [`Offer::doubts`] says so.
+    pub fn model(&self) -> Result<ChainSpec, NoModel> {
+        let unreadable = |error: plimsoll_model::NotationError| NoModel::Unreadable {
+            product: self.volume.name.to_string(),
+            reason: error.to_string(),
+        };
+        plimsoll_model::parse(&self.model_notation()?).map_err(unreadable)
+    }
+
+    /// The same in the notation of models.
+    pub fn model_notation(&self) -> Result<String, NoModel> {
+        let unknown = || NoModel::Unknown { product: self.volume.name.to_string() };
+        let model = self.volume.product.model.as_ref().ok_or_else(unknown)?;
+        let (shared, own): (Vec<&Ceiling>, Vec<&Ceiling>) = self
+            .ceilings
+            .iter()
+            .filter(|ceiling| belongs_in_model(ceiling))
+            .partition(|ceiling| ceiling.scope.is_shared());
+        let (mut member, mut outside) = (limits(&own), limits(&shared));
+        if let Some(machine) = &self.machine
+            && let Some(model) = &machine.product.model
+        {
+            outside.push(stages(model, machine)?);
+        }
+        // One volume: its own limits, then the machine's. An array: the machine's once, before its members.
+        let first_array = self.config.wraps.iter().position(|wrap| matches!(wrap, Wrap::Array { .. }));
+        if first_array.is_none() {
+            member.append(&mut outside);
+        }
+        member.push(stages(model, &self.volume)?);
+        let mut chain = member.join(THEN);
+        for (index, wrap) in self.config.wraps.iter().enumerate().rev() {
+            chain = wrapped(wrap, &chain);
+            if first_array == Some(index) {
+                outside.push(chain);
+                chain = outside.join(THEN);
+            }
+        }
+        Ok(chain)
+    }
+}
+
+const THEN: &str = " then ";
+/// What memory takes to answer: a system call and a copy.
+const MEMORY: &str = "link(1us) \"page cache\"";
+/// The page of a page cache.
+const PAGE: &str = "4KiB";
+
+fn belongs_in_model(ceiling: &Ceiling) -> bool {
+    !ceiling.in_model && ceiling.access == Access::Any
+}
+
+/// The stages of a product, with their holes filled.
+fn stages(model: &ModelText, of: &Resolved) -> Result<String, NoModel> {
+    let mut text = String::new();
+    for piece in &model.pieces {
+        match piece {
+            Piece::Text(piece) => text += piece,
+            Piece::Hole(expression) => match expression.value(&of.values) {
+                Value::Number(number) => text += &plain(number),
+                Value::Text(word) => text += &word,
+                Value::Absent => {
+                    let expression = expression.text().to_owned();
+                    return Err(NoModel::NoValue { product: of.name.to_string(), expression });
+                }
+            },
+        }
+    }
+    Ok(text)
+}
+
+/// Writes are answered while the cache has room for them and go on behind it; reads are answered from what is in it.
+fn wrapped(wrap: &Wrap, chain: &str) -> String {
+    match *wrap {
+        Wrap::PageCache(size) => {
+            let size = exactly(size);
+            format!("{MEMORY} then writeback({size}, flush honoured: clock({size} of {PAGE}, hit: ; miss: {chain}))")
+        }
+        Wrap::Array { layout: Layout::Mirror, members, .. } => format!("mirror({members}: {chain})"),
+        Wrap::Array { layout, members, interleave } => {
+            format!("{}({members}, {}: {chain})", layout.word(), exactly(interleave))
+        }
+    }
+}
+
+/// The limits of ceilings, of all operations first, then of reads and of writes.
+fn limits(ceilings: &[&Ceiling]) -> Vec<String> {
+    let of = |kinds: Kinds| {
+        let counted: Vec<&Ceiling> = ceilings.iter().copied().filter(|ceiling| ceiling.kinds == kinds).collect();
+        effective(&counted)
+    };
+    let mut all = of(Kinds::All);
+    let (reads, writes) = (of(Kinds::Read).join(THEN), of(Kinds::Write).join(THEN));
+    if !reads.is_empty() || !writes.is_empty() {
+        all.push(format!("split(read: {reads}; write: {writes})"));
+    }
+    all
+}
+
+/// One limit for each thing that is counted, and one more for each bucket of credits that can drain.
+fn effective(ceilings: &[&Ceiling]) -> Vec<String> {
+    let mut units: Vec<Option<Bytes>> = ceilings.iter().filter(|c| c.iops.is_some()).map(|c| c.unit).collect();
+    units.sort_unstable();
+    units.dedup();
+    let mut texts = Vec::new();
+    for unit in units {
+        let per = unit.map_or_else(String::new, |unit| format!(" per {}", exactly(unit)));
+        let operations = ceilings.iter().filter(|ceiling| ceiling.unit == unit);
+        let rates = operations.filter_map(|c| Some(Rate { each_second: c.iops?, credits: c.credits, name: &c.name }));
+        push(
+            &mut texts,
+            &rates.collect::<Vec<_>>(),
+            |rate| format!("{}{per}", thousandths(rate)),
+            |credits| plain(credits.round()),
+        );
+    }
+    let bytes = |value: f64| exactly(Bytes::new(value.round().max(1.0) as u64));
+    let rates = ceilings.iter();
+    let rates =
+        rates.filter_map(|c| Some(Rate { each_second: c.bytes_per_second?, credits: c.credit_bytes, name: &c.name }));
+    push(&mut texts, &rates.collect::<Vec<_>>(), |rate| format!("{}/s", bytes(rate)), bytes);
+    texts
+}
+
+/// A rate with its credits.
+struct Rate<'c> {
+    each_second: f64,
+    credits: Option<f64>,
+    name: &'c str,
+}
+
+fn push(texts: &mut Vec<String>, rates: &[Rate], show: impl Fn(f64) -> String, burst: impl Fn(f64) -> String) {
+    let lasting =
+        rates.iter().filter(|rate| rate.credits.is_none()).min_by(|a, b| a.each_second.total_cmp(&b.each_second));
+    let peak = lasting.map_or(f64::INFINITY, |lasting| lasting.each_second);
+    for (rate, credits) in
+        rates.iter().filter_map(|rate| Some((rate, rate.credits.filter(|_| rate.each_second < peak)?)))
+    {
+        texts.push(format!("limit({}, burst {}) {}", show(rate.each_second), burst(credits), quoted(rate.name)));
+    }
+    texts.extend(lasting.map(|lasting| format!("limit({}) {}", show(lasting.each_second), quoted(lasting.name))));
+}
+
+/// Operations a second, as exact as the notation takes them.
+fn thousandths(rate: f64) -> String {
+    plain((rate * 1e3).round().max(1.0) / 1e3)
+}
+
+fn quoted(name: &str) -> String {
+    format!("\"{}\"", name.replace('"', "'"))
+}

@@ -1,0 +1,65 @@
+//! What is wrong with a product file, and where. Knows nothing about what a product is.
+
+use std::fmt;
+
+/// One thing wrong with a product file.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Complaint {
+    /// The file, as it was named to the reader.
+    pub file: String,
+    /// Line, counted from 1.
+    pub line: u32,
+    /// Column in characters, counted from 1.
+    pub column: u32,
+    /// What is wrong.
+    pub what: String,
+    /// What is allowed instead.
+    pub allowed: String,
+}
+
+/// `file:line:column: what: allowed`.
+impl fmt::Display for Complaint {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}:{}:{}: {}: {}", self.file, self.line, self.column, self.what, self.allowed)
+    }
+}
+
+impl std::error::Error for Complaint {}
+
+/// Complaints about one text.
+pub(crate) struct Complaints<'t> {
+    file: &'t str,
+    text: &'t str,
+    list: Vec<Complaint>,
+}
+
+impl<'t> Complaints<'t> {
+    pub(crate) const fn new(file: &'t str, text: &'t str) -> Self {
+        Self { file, text, list: Vec::new() }
+    }
+
+    /// Adds one at a byte of the text.
+    pub(crate) fn at(&mut self, byte: usize, what: impl Into<String>, allowed: impl Into<String>) {
+        let end = (0..=byte.min(self.text.len())).rev().find(|end| self.text.is_char_boundary(*end)).unwrap_or(0);
+        let before = &self.text[..end];
+        let line_start = before.rfind('\n').map_or(0, |newline| newline + 1);
+        self.list.push(Complaint {
+            file: self.file.to_owned(),
+            line: before.matches('\n').count() as u32 + 1,
+            column: before[line_start..].chars().count() as u32 + 1,
+            what: what.into(),
+            allowed: allowed.into(),
+        });
+    }
+
+    pub(crate) const fn is_empty(&self) -> bool {
+        self.list.is_empty()
+    }
+
+    /// All of them in the order of the text.
+    pub(crate) fn into_sorted(mut self) -> Vec<Complaint> {
+        self.list.sort_by_key(|complaint| (complaint.line, complaint.column));
+        self.list.dedup();
+        self.list
+    }
+}

@@ -1,0 +1,186 @@
+//! Configurations as text: which product, with which settings, in which array, on which machine.
+//!
+//! Knows the grammar only: whether such a product exists and has such an option is [`Catalogue`](crate::Catalogue)'s.
+
+mod read;
+#[cfg(test)]
+mod tests;
+
+use std::fmt;
+
+use plimsoll_model::Layout;
+use plimsoll_units::Bytes;
+use thiserror::Error;
+
+/// What somebody would buy: `stripe(2,64KiB) of oci:256GB@120vpu on oci/VM.Standard.E4.Flex:16ocpu`.
+///
+/// ```text
+/// CONFIG   = VOLUME [ " on " PRODUCT [":" SETTINGS] ]
+/// VOLUME   = WRAP " of " VOLUME | PRODUCT [ ":" SETTINGS ]
+/// WRAP     = stripe(N[,INTERLEAVE]) | split-stripe(N[,I]) | serial-stripe(N,I) | mirror(N)
+///          | raid10(N[,I]) | raid5(N[,I]) | raid6(N[,I]) | page-cache(SIZE)
+/// SETTINGS = SETTING { ("," | "@") SETTING }
+/// SETTING  = SIZE | TIER | NUMBER OPTION | OPTION=VALUE
+/// ```
+///
+/// Written, it is canonical: options as `name=value`, settings joined by commas, every interleave named.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Config {
+    /// What stands around the volume, outermost first.
+    pub wraps: Vec<Wrap>,
+    /// The volume.
+    pub volume: Part,
+    /// The machine that it is attached to.
+    pub machine: Option<Part>,
+}
+
+/// A product and its settings.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Part {
+    /// Name, alias or path of a product file.
+    pub product: String,
+    /// Settings in the order in which they were given.
+    pub settings: Vec<Setting>,
+}
+
+/// One setting of a product.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub enum Setting {
+    /// A size, with the unit as written: what a vendor's GB is, its product says.
+    Size {
+        /// A decimal number.
+        number: String,
+        /// Such as `GB` or `GiB`.
+        unit: String,
+    },
+    /// A tier, or a choice that can be meant by its value alone.
+    Word(String),
+    /// An option with its value.
+    Option {
+        /// The option.
+        name: String,
+        /// Its value as written.
+        value: String,
+    },
+}
+
+/// What stands around a volume.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Wrap {
+    /// Several of it, as one.
+    Array {
+        /// How they share the data.
+        layout: Layout,
+        /// How many.
+        members: u32,
+        /// Bytes before the next member's turn; says nothing for a mirror.
+        interleave: Bytes,
+    },
+    /// The host's page cache of this size.
+    PageCache(Bytes),
+}
+
+/// A text that is no configuration.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+#[error("{text:?} is no configuration: at {at:?}, {expected}")]
+pub struct ConfigError {
+    /// The whole text.
+    pub text: String,
+    /// From where on it cannot be read.
+    pub at: String,
+    /// What could stand there.
+    pub expected: String,
+}
+
+/// Every layout.
+pub(crate) const LAYOUTS: [Layout; 7] = [
+    Layout::Stripe,
+    Layout::SplitStripe,
+    Layout::SerialStripe,
+    Layout::Mirror,
+    Layout::Raid10,
+    Layout::Raid5,
+    Layout::Raid6,
+];
+
+impl Wrap {
+    /// How many volumes it is made of.
+    pub const fn members(&self) -> u32 {
+        match *self {
+            Self::Array { members, .. } => members,
+            Self::PageCache(_) => 1,
+        }
+    }
+
+    /// How many volumes' worth of data it holds.
+    pub const fn data_members(&self) -> u32 {
+        match *self {
+            Self::Array { layout, members, .. } => match layout {
+                Layout::Stripe | Layout::SplitStripe | Layout::SerialStripe => members,
+                Layout::Mirror => 1,
+                Layout::Raid10 => members / 2,
+                Layout::Raid5 => members - 1,
+                Layout::Raid6 => members - 2,
+            },
+            Self::PageCache(_) => 1,
+        }
+    }
+}
+
+impl fmt::Display for Config {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.wraps.iter().try_for_each(|wrap| write!(f, "{wrap} of "))?;
+        self.volume.fmt(f)?;
+        self.machine.iter().try_for_each(|machine| write!(f, " on {machine}"))
+    }
+}
+
+impl fmt::Display for Part {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.product)?;
+        for (index, setting) in self.settings.iter().enumerate() {
+            write!(f, "{}{setting}", if index == 0 { ':' } else { ',' })?;
+        }
+        Ok(())
+    }
+}
+
+impl fmt::Display for Setting {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Size { number, unit } => write!(f, "{number}{unit}"),
+            Self::Word(word) => f.write_str(word),
+            Self::Option { name, value } => write!(f, "{name}={value}"),
+        }
+    }
+}
+
+impl fmt::Display for Wrap {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Array { layout: Layout::Mirror, members, .. } => write!(f, "mirror({members})"),
+            Self::Array { layout, members, interleave } => {
+                write!(f, "{}({members},{})", layout.word(), exactly(*interleave))
+            }
+            Self::PageCache(size) => write!(f, "page-cache({})", exactly(*size)),
+        }
+    }
+}
+
+/// A size exactly, in the unit that makes it shortest: `64KiB`, `1200MB`.
+pub(crate) fn exactly(size: Bytes) -> String {
+    const UNITS: [(&str, u64); 8] = [
+        ("GiB", 1 << 30),
+        ("MiB", 1 << 20),
+        ("KiB", 1 << 10),
+        ("GB", 1_000_000_000),
+        ("MB", 1_000_000),
+        ("kB", 1_000),
+        ("TiB", 1 << 40),
+        ("TB", 1_000_000_000_000),
+    ];
+    let bytes = size.get();
+    let whole = UNITS.iter().filter(|(_, unit)| bytes > 0 && bytes.is_multiple_of(*unit));
+    let texts = whole.map(|(name, unit)| format!("{}{name}", bytes / unit));
+    texts.min_by_key(String::len).unwrap_or_else(|| format!("{bytes}B"))
+}

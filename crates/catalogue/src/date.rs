@@ -1,0 +1,101 @@
+//! Dates as documents give them: a year, perhaps a month, perhaps a day. Knows no calendar beyond the order of days.
+
+use std::fmt;
+use std::str::FromStr;
+
+use thiserror::Error;
+
+/// A day, a month or a year. A longer time comes before the shorter ones that it holds: 2025 < 2025-01 < 2025-01-01.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Date {
+    /// The year, 1 to 9999.
+    pub year: u16,
+    /// The month, 1 to 12, when known.
+    pub month: Option<u8>,
+    /// The day, 1 to 31, when known; never without a month.
+    pub day: Option<u8>,
+}
+
+/// A text that is no date.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+#[error("{0:?} is no date: write YYYY, YYYY-MM or YYYY-MM-DD")]
+pub struct DateError(pub String);
+
+impl Date {
+    /// A whole year.
+    pub const fn year(year: u16) -> Self {
+        Self { year, month: None, day: None }
+    }
+
+    /// A day.
+    pub const fn day(year: u16, month: u8, day: u8) -> Self {
+        Self { year, month: Some(month), day: Some(day) }
+    }
+
+    /// True when this time, to its last day, lies in `from` (its first day on) `until` (before its first day).
+    pub fn within(self, from: Option<Self>, until: Option<Self>) -> bool {
+        let last = (self.year, self.month.unwrap_or(12), self.day.unwrap_or(31));
+        from.is_none_or(|from| from.first_day() <= last) && until.is_none_or(|until| last < until.first_day())
+    }
+
+    fn first_day(self) -> (u16, u8, u8) {
+        (self.year, self.month.unwrap_or(1), self.day.unwrap_or(1))
+    }
+}
+
+impl fmt::Display for Date {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{:04}", self.year)?;
+        self.month.iter().chain(&self.day).try_for_each(|part| write!(f, "-{part:02}"))
+    }
+}
+
+impl FromStr for Date {
+    type Err = DateError;
+
+    fn from_str(text: &str) -> Result<Self, DateError> {
+        read(text).ok_or_else(|| DateError(text.to_owned()))
+    }
+}
+
+fn read(text: &str) -> Option<Date> {
+    let number = |part: &str, digits: usize, most: u16| {
+        let plain = part.len() == digits && part.bytes().all(|byte| byte.is_ascii_digit());
+        part.parse().ok().filter(|number| plain && (1..=most).contains(number))
+    };
+    let mut parts = text.split('-');
+    let year = number(parts.next()?, 4, 9999)?;
+    let month = parts.next().map(|part| number(part, 2, 12).ok_or(())).transpose().ok()?;
+    let day = parts.next().map(|part| number(part, 2, 31).ok_or(())).transpose().ok()?;
+    parts.next().is_none().then_some(Date { year, month: month.map(|m| m as u8), day: day.map(|d| d as u8) })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn dates_are_read_and_written() {
+        for text in ["2025", "2025-09", "2025-09-30", "0001-01-01"] {
+            assert_eq!(text.parse::<Date>().unwrap().to_string(), text);
+        }
+        for text in ["", "25", "2025-9", "2025-13", "2025-00", "2025-01-32", "2025-01-01-01", "today", "+025", "2025-"]
+        {
+            assert!(text.parse::<Date>().is_err(), "{text:?}");
+        }
+        assert!(Date::year(2025) < "2025-01".parse().unwrap());
+    }
+
+    #[test]
+    fn validity_ends_before_its_end() {
+        let within = |date: &str, from: &str, until: &str| {
+            date.parse::<Date>().unwrap().within(from.parse().ok(), until.parse().ok())
+        };
+        assert!(within("2025-09-01", "2025-09", ""));
+        assert!(within("2025", "2025-09", ""));
+        assert!(!within("2025-08-31", "2025-09", ""));
+        assert!(within("2025-08", "", "2025-09"));
+        assert!(!within("2025-09-01", "", "2025-09"));
+        assert!(within("2020", "", ""));
+    }
+}

@@ -1,0 +1,238 @@
+//! Arithmetic of product files: `min(80000, max(3000, 500 * size))`.
+//!
+//! Parsed once, when a file is read; evaluated for each configuration. Knows variables by number only. Logic is
+//! three-valued (Kleene 1938): what meets a variable that is not given has no value, unless the rest decides alone.
+
+mod parse;
+#[cfg(test)]
+mod tests;
+
+use std::sync::Arc;
+
+pub(crate) use parse::{ParseError, Resolve, parse};
+
+/// The value of a variable.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) enum Value {
+    /// Not given.
+    Absent,
+    /// A number, or a truth: 1 or 0.
+    Number(f64),
+    /// A choice or a cell of a table.
+    Text(Arc<str>),
+}
+
+impl Value {
+    pub(crate) const fn as_number(&self) -> Option<f64> {
+        match self {
+            Self::Number(number) => Some(*number),
+            _ => None,
+        }
+    }
+
+    /// For messages: a number with its thousands grouped, a text as it is.
+    pub(crate) fn words(&self) -> String {
+        match self {
+            Self::Absent => "not given".to_owned(),
+            Self::Number(number) => crate::number::shown(*number),
+            Self::Text(text) => text.to_string(),
+        }
+    }
+}
+
+/// What a variable can hold.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Type {
+    /// Numbers.
+    Number,
+    /// Texts.
+    Text,
+    /// Either: it is somebody else's variable.
+    Any,
+}
+
+/// A parsed expression.
+#[derive(Clone, Debug)]
+pub(crate) struct Expression {
+    root: Node,
+    /// As written.
+    text: Box<str>,
+}
+
+#[derive(Clone, Debug)]
+enum Node {
+    Number(f64),
+    Text(Arc<str>),
+    Variable(usize),
+    Given(usize),
+    Not(Box<Node>),
+    Negative(Box<Node>),
+    Binary(Binary, Box<[Node; 2]>),
+    Call(Function, Box<[Node]>),
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Binary {
+    Or,
+    And,
+    Equal,
+    Unequal,
+    Less,
+    AtMost,
+    Greater,
+    AtLeast,
+    Plus,
+    Minus,
+    Times,
+    Divided,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Function {
+    Min,
+    Max,
+    Clamp,
+    Ceil,
+    Floor,
+    If,
+}
+
+/// A value while it is worked with.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Seen<'v> {
+    Number(f64),
+    Text(&'v str),
+}
+
+impl Seen<'_> {
+    const fn number(self) -> Option<f64> {
+        match self {
+            Self::Number(number) => Some(number),
+            Self::Text(_) => None,
+        }
+    }
+}
+
+impl Expression {
+    /// A constant.
+    pub(crate) fn constant(value: f64) -> Self {
+        Self { root: Node::Number(value), text: value.to_string().into() }
+    }
+
+    /// A constant text.
+    pub(crate) fn constant_text(text: &str) -> Self {
+        Self { root: Node::Text(text.into()), text: text.into() }
+    }
+
+    /// Its number, when it is a constant.
+    pub(crate) const fn as_constant(&self) -> Option<f64> {
+        match self.root {
+            Node::Number(number) => Some(number),
+            _ => None,
+        }
+    }
+
+    /// As it was written.
+    pub(crate) const fn text(&self) -> &str {
+        &self.text
+    }
+
+    /// Its number; `None` when something that it needs is not given, or the arithmetic has no finite result.
+    pub(crate) fn number(&self, values: &[Value]) -> Option<f64> {
+        evaluate(&self.root, values)?.number().filter(|number| number.is_finite())
+    }
+
+    /// Its truth; `None` when something that decides is not given.
+    pub(crate) fn truth(&self, values: &[Value]) -> Option<bool> {
+        self.number(values).map(|number| number != 0.0)
+    }
+
+    /// Its value.
+    pub(crate) fn value(&self, values: &[Value]) -> Value {
+        match evaluate(&self.root, values) {
+            Some(Seen::Number(number)) if number.is_finite() => Value::Number(number),
+            Some(Seen::Text(text)) => Value::Text(text.into()),
+            _ => Value::Absent,
+        }
+    }
+}
+
+fn evaluate<'v>(node: &'v Node, values: &'v [Value]) -> Option<Seen<'v>> {
+    match node {
+        Node::Number(number) => Some(Seen::Number(*number)),
+        Node::Text(text) => Some(Seen::Text(text)),
+        Node::Variable(slot) => match &values[*slot] {
+            Value::Absent => None,
+            Value::Number(number) => Some(Seen::Number(*number)),
+            Value::Text(text) => Some(Seen::Text(text)),
+        },
+        Node::Given(slot) => Some(truth(values[*slot] != Value::Absent)),
+        Node::Not(inner) => Some(truth(evaluate(inner, values)?.number()? == 0.0)),
+        Node::Negative(inner) => Some(Seen::Number(-evaluate(inner, values)?.number()?)),
+        Node::Binary(binary, operands) => combine(*binary, operands, values),
+        Node::Call(function, arguments) => call(*function, arguments, values),
+    }
+}
+
+const fn truth(holds: bool) -> Seen<'static> {
+    Seen::Number(if holds { 1.0 } else { 0.0 })
+}
+
+fn combine<'v>(binary: Binary, [left, right]: &'v [Node; 2], values: &'v [Value]) -> Option<Seen<'v>> {
+    let left = evaluate(left, values);
+    if matches!(binary, Binary::Or | Binary::And) {
+        return decide(binary == Binary::Or, left, || evaluate(right, values));
+    }
+    let (left, right) = (left?, evaluate(right, values)?);
+    match binary {
+        Binary::Equal => return Some(truth(left == right)),
+        Binary::Unequal => return Some(truth(left != right)),
+        _ => {}
+    }
+    let (left, right) = (left.number()?, right.number()?);
+    Some(match binary {
+        Binary::Less => truth(left < right),
+        Binary::AtMost => truth(left <= right),
+        Binary::Greater => truth(left > right),
+        Binary::AtLeast => truth(left >= right),
+        Binary::Plus => Seen::Number(left + right),
+        Binary::Minus => Seen::Number(left - right),
+        Binary::Times => Seen::Number(left * right),
+        _ => Seen::Number(left / right),
+    })
+}
+
+/// `or` when `deciding` is true, else `and`: one side that decides is enough.
+fn decide<'v>(deciding: bool, left: Option<Seen>, right: impl FnOnce() -> Option<Seen<'v>>) -> Option<Seen<'v>> {
+    let holds = |seen: Option<Seen>| seen.and_then(Seen::number).map(|number| number != 0.0);
+    let left = holds(left);
+    if left == Some(deciding) {
+        return Some(truth(deciding));
+    }
+    let right = holds(right());
+    if right == Some(deciding) {
+        return Some(truth(deciding));
+    }
+    (left.is_some() && right.is_some()).then_some(truth(!deciding))
+}
+
+fn call<'v>(function: Function, arguments: &'v [Node], values: &'v [Value]) -> Option<Seen<'v>> {
+    let number = |node: &'v Node| evaluate(node, values)?.number();
+    if function == Function::If {
+        let [condition, then, otherwise] = arguments else { return None };
+        return evaluate(if number(condition)? == 0.0 { otherwise } else { then }, values);
+    }
+    let mut rest = arguments.iter().map(number);
+    let first = rest.next()??;
+    let result = match function {
+        Function::Min => rest.try_fold(first, |least, next| next.map(|next| least.min(next)))?,
+        Function::Max => rest.try_fold(first, |most, next| next.map(|next| most.max(next)))?,
+        Function::Clamp => {
+            let (low, high) = (rest.next()??, rest.next()??);
+            first.max(low).min(high)
+        }
+        Function::Ceil => first.ceil(),
+        _ => first.floor(),
+    };
+    Some(Seen::Number(result))
+}

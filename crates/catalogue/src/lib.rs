@@ -1,0 +1,41 @@
+//! Storage products and prices as data: what a configuration offers, what it costs, and how it answers.
+//!
+//! Product files become a [`Catalogue`]; a [`Config`] and [`Terms`] become an [`Offer`] or a [`Refusal`]. Knows nothing
+//! about runs and loads, and no product: those are data. Pure: no clock, file or thread.
+
+mod built_in;
+mod catalogue;
+mod ceilings;
+mod chain;
+mod cite;
+mod complaint;
+mod config;
+mod date;
+mod decimal;
+mod expression;
+mod money;
+mod nearest;
+mod number;
+mod offer;
+mod price;
+mod product;
+mod read;
+mod refusal;
+mod resolve;
+mod standing;
+mod view;
+
+pub use catalogue::{Catalogue, built_in_files, check, check_built_in};
+pub use chain::NoModel;
+pub use cite::{Cite, Status};
+pub use complaint::Complaint;
+pub use config::{Config, ConfigError, Part, Setting, Wrap};
+pub use date::{Date, DateError};
+pub use money::{Currency, CurrencyError, Money};
+pub use offer::{Access, Ceiling, Chosen, ChosenBy, Doubt, Kinds, Latency, Offer, OptionValue, Scope, Terms};
+pub use plimsoll_model::Layout;
+pub use price::{Charge, NoPrice, Often, Price};
+pub use product::{Autotune, Product, ProductKind, Warning};
+pub use refusal::{Refusal, UnknownProduct};
+pub use standing::{Ask, Bound, Counts, Peak, Standing};
+pub use view::{LimitView, ModelView, NamedFigure, OptionView, PartView, PriceView, RuleView};

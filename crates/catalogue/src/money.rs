@@ -1,0 +1,117 @@
+//! Money: exact sums with a currency. Knows no exchange rate, and adds no two currencies.
+
+use std::fmt;
+use std::str::FromStr;
+
+use thiserror::Error;
+
+use crate::number::grouped;
+
+/// A currency by its three letters (ISO 4217).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Currency([u8; 3]);
+
+/// A text that is no currency.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+#[error("{0:?} is no currency: write three letters, such as USD or JPY")]
+pub struct CurrencyError(pub String);
+
+/// Currencies without a smaller unit in use.
+const WHOLE: [&str; 5] = ["JPY", "KRW", "CLP", "VND", "ISK"];
+
+impl Currency {
+    /// Its three capital letters.
+    pub fn code(&self) -> &str {
+        std::str::from_utf8(&self.0).expect("made of ASCII letters")
+    }
+
+    /// Decimals that prices in it usually have.
+    pub fn decimals(self) -> usize {
+        if WHOLE.contains(&self.code()) { 0 } else { 2 }
+    }
+}
+
+impl fmt::Display for Currency {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.code())
+    }
+}
+
+impl FromStr for Currency {
+    type Err = CurrencyError;
+
+    /// Three letters, in any case.
+    fn from_str(text: &str) -> Result<Self, CurrencyError> {
+        let letters: Option<[u8; 3]> = text.as_bytes().try_into().ok();
+        let code = letters.filter(|letters| letters.iter().all(u8::is_ascii_alphabetic));
+        code.map(|code| Self(code.map(|letter| letter.to_ascii_uppercase())))
+            .ok_or_else(|| CurrencyError(text.to_owned()))
+    }
+}
+
+/// A sum of money.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Money {
+    /// Millionths of one unit of the currency.
+    pub millionths: i128,
+    /// The currency.
+    pub currency: Currency,
+}
+
+impl Money {
+    /// The sum of both; `None` when the currencies differ or the sum leaves 128 bits.
+    pub fn plus(self, other: Self) -> Option<Self> {
+        let millionths = self.millionths.checked_add(other.millionths)?;
+        (self.currency == other.currency).then_some(Self { millionths, ..self })
+    }
+
+    /// In units of the currency, for charts and ratios only.
+    pub fn as_f64(self) -> f64 {
+        self.millionths as f64 / 1e6
+    }
+}
+
+/// Thousands grouped, with the currency's usual decimals, or as many as the sum needs and at least two: `1,234.50 USD`, `658.75 JPY`.
+impl fmt::Display for Money {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (whole, rest) = (self.millionths.unsigned_abs() / 1_000_000, self.millionths.unsigned_abs() % 1_000_000);
+        let fraction = format!("{rest:06}");
+        let needed = fraction.trim_end_matches('0').len();
+        let least = if needed > 0 { 2 } else { self.currency.decimals() };
+        let fraction = &fraction[..needed.max(least)];
+        let sign = if self.millionths < 0 { "-" } else { "" };
+        let point = if fraction.is_empty() { "" } else { "." };
+        write!(f, "{sign}{}{point}{fraction} {}", grouped(&whole.to_string()), self.currency)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check(millionths: i128, code: &str, shown: &str) {
+        assert_eq!(Money { millionths, currency: code.parse().unwrap() }.to_string(), shown);
+    }
+
+    #[test]
+    fn sums_are_shown_with_as_many_decimals_as_they_need() {
+        check(658_750_000, "JPY", "658.75 JPY");
+        check(659_000_000, "JPY", "659 JPY");
+        check(1_317_500_000, "JPY", "1,317.50 JPY");
+        check(1_234_500_000, "usd", "1,234.50 USD");
+        check(1_234_567_000_001, "USD", "1,234,567.000001 USD");
+        check(-1_000_000, "EUR", "-1.00 EUR");
+        check(0, "USD", "0.00 USD");
+        check(999_999_999_999, "JPY", "999,999.999999 JPY");
+    }
+
+    #[test]
+    fn currencies_are_three_letters_and_do_not_mix() {
+        for text in ["", "US", "USDX", "U$D", "¥"] {
+            assert!(text.parse::<Currency>().is_err(), "{text:?}");
+        }
+        let one = |code: &str| Money { millionths: 1, currency: code.parse().unwrap() };
+        assert_eq!(one("USD").plus(one("JPY")), None);
+        assert_eq!(one("USD").plus(one("USD")).unwrap().millionths, 2);
+    }
+}

@@ -1,0 +1,284 @@
+//! What an offer costs. Knows list prices; knows no discount, no exchange rate and no tax.
+
+use std::sync::Arc;
+
+use thiserror::Error;
+
+use crate::cite::Cite;
+use crate::date::Date;
+use crate::decimal::Decimal;
+use crate::expression::Expression;
+use crate::money::{Currency, Money};
+use crate::offer::{Doubt, Offer};
+use crate::product::{Amount, PriceList, PricePart};
+use crate::resolve::Resolved;
+
+/// A price by a list.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Price {
+    /// For a month.
+    pub monthly: Money,
+    /// Once, at the beginning; `None` when nothing.
+    pub once: Option<Money>,
+    /// What it is made of. Parts are rounded one by one, the sums above are not their sums but rounded from exact ones.
+    pub parts: Vec<Charge>,
+    /// The vendor's region; `None` when the list holds everywhere.
+    pub region: Option<Arc<str>>,
+    /// Where the list was read; of a list with parts of other sources, the least sure of them.
+    pub cite: Arc<Cite>,
+    /// What the list says of taxes; empty when nothing.
+    pub taxes: Arc<str>,
+    /// What is in the configuration and not in the price: a machine without a list.
+    pub without: Vec<String>,
+}
+
+/// One part of a price.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Charge {
+    /// What it is for.
+    pub name: Arc<str>,
+    /// The vendor's unit, such as `GiB-month`.
+    pub per: Arc<str>,
+    /// Units, over all members.
+    pub quantity: f64,
+    /// What they cost, for a month or once.
+    pub money: Money,
+    /// How often.
+    pub often: Often,
+    /// Where its amount was read.
+    pub cite: Arc<Cite>,
+}
+
+/// How often something is paid.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Often {
+    /// Every month.
+    Monthly,
+    /// At the beginning only.
+    Once,
+}
+
+/// Why an offer has no price.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+pub enum NoPrice {
+    /// There is no list at all.
+    #[error("the catalogue has no price of {product}")]
+    None {
+        /// The product.
+        product: String,
+    },
+    /// No list for this currency, region and date.
+    #[error("the catalogue has no price of {product} {wanted}; it has {}", known.join(", "))]
+    NotListed {
+        /// The product.
+        product: String,
+        /// What was wanted: `for USD in us-east-1 as of 2026-11`.
+        wanted: String,
+        /// Which lists there are.
+        known: Vec<String>,
+    },
+    /// Several lists hold: somebody must choose.
+    #[error("{product} has several prices: choose a currency and a region of {}", known.join(", "))]
+    Several {
+        /// The product.
+        product: String,
+        /// Which lists hold.
+        known: Vec<String>,
+    },
+    /// The list has no price for this configuration.
+    #[error("the list of {product} has no price for {part}")]
+    NotCovered {
+        /// The product.
+        product: String,
+        /// What has no price: a part, or a tier.
+        part: String,
+    },
+    /// The sum leaves 128 bits.
+    #[error("the price of {product} is beyond reckoning")]
+    TooLarge {
+        /// The product.
+        product: String,
+    },
+}
+
+impl Price {
+    /// What makes it questionable: that its amounts were not read with the vendor.
+    pub fn doubts(&self) -> Vec<Doubt> {
+        let alike = self.parts.iter().all(|part| part.cite == self.cite);
+        let about = |text: String, cite: &Arc<Cite>| Doubt { text, cite: Some(Arc::clone(cite)) };
+        if alike {
+            let doubt = self.cite.status.doubt();
+            return doubt.map(|doubt| about(format!("its price {doubt}"), &self.cite)).into_iter().collect();
+        }
+        let doubtful = self.parts.iter().filter_map(|part| Some((part, part.cite.status.doubt()?)));
+        doubtful.map(|(part, doubt)| about(format!("the price of \"{}\" {doubt}", part.name), &part.cite)).collect()
+    }
+}
+
+/// Names a list for a message: `USD in us-east-1 from 2025-09`.
+pub(crate) fn list_name(currency: Currency, region: Option<&str>, from: Option<Date>, until: Option<Date>) -> String {
+    let words = [
+        ("in", region.map(str::to_owned)),
+        ("from", from.map(|d| d.to_string())),
+        ("until", until.map(|d| d.to_string())),
+    ];
+    let given = words.into_iter().filter_map(|(word, value)| Some(format!(" {word} {}", value?)));
+    std::iter::once(currency.to_string()).chain(given).collect()
+}
+
+impl Offer {
+    /// The one price under the offer's terms. For all members of an array, and for the machine when it has a list.
+    pub fn price(&self) -> Result<Price, NoPrice> {
+        let product = &self.volume.product;
+        let name = || product.name.to_string();
+        if product.prices.is_empty() {
+            return Err(NoPrice::None { product: name() });
+        }
+        let valid: Vec<&PriceList> = self.valid_lists(&self.volume).collect();
+        let wanted: Vec<&PriceList> = valid.iter().copied().filter(|list| self.is_wanted(list)).collect();
+        match chosen(&wanted) {
+            Some(list) => self.price_by(list),
+            None if wanted.is_empty() => {
+                let known = product.prices.iter().map(PriceList::words).collect();
+                Err(NoPrice::NotListed { product: name(), wanted: self.wanted_words(), known })
+            }
+            None => Err(NoPrice::Several { product: name(), known: wanted.iter().map(|list| list.words()).collect() }),
+        }
+    }
+
+    /// Every price that holds at the date of the offer's terms, whatever the currency and the region.
+    pub fn prices(&self) -> Vec<Price> {
+        self.valid_lists(&self.volume).filter_map(|list| self.price_by(list).ok()).collect()
+    }
+
+    fn valid_lists<'r>(&self, of: &'r Resolved) -> impl Iterator<Item = &'r PriceList> {
+        let as_of = self.terms.as_of;
+        of.product.prices.iter().filter(move |list| list.validity.holds(as_of))
+    }
+
+    fn is_wanted(&self, list: &PriceList) -> bool {
+        let in_region = |region: &String| list.region.as_deref().is_none_or(|listed| listed == region.as_str());
+        self.terms.currency.is_none_or(|currency| currency == list.currency)
+            && self.terms.region.as_ref().is_none_or(in_region)
+    }
+
+    fn wanted_words(&self) -> String {
+        let mut words: Vec<String> = self.terms.currency.iter().map(|currency| format!("for {currency}")).collect();
+        words.extend(self.terms.region.iter().map(|region| format!("in {region}")));
+        words.push(format!("as of {}", self.terms.as_of));
+        words.join(" ")
+    }
+
+    fn price_by(&self, list: &PriceList) -> Result<Price, NoPrice> {
+        let members = self.config.wraps.iter().map(|wrap| i128::from(wrap.members())).product();
+        let mut bill = Bill { currency: list.currency, monthly: Decimal::ZERO, once: None, parts: Vec::new() };
+        bill.add(list, &self.volume, members)?;
+        let mut without = Vec::new();
+        if let Some(machine) = &self.machine {
+            let alike = |other: &&PriceList| {
+                let region = self.terms.region.as_deref().or(list.region.as_deref());
+                other.currency == list.currency && (other.region.is_none() || other.region.as_deref() == region)
+            };
+            let lists: Vec<&PriceList> = self.valid_lists(machine).filter(alike).collect();
+            match chosen(&lists) {
+                Some(list) => bill.add(list, machine, 1)?,
+                None => without.push(machine.name.to_string()),
+            }
+        }
+        let too_large = || NoPrice::TooLarge { product: self.volume.name.to_string() };
+        let monthly = bill.money(bill.monthly).ok_or_else(too_large)?;
+        let once = bill.once.map(|once| bill.money(once).ok_or_else(too_large)).transpose()?;
+        let cites = bill.parts.iter().map(|part| &part.cite).chain([&list.cite]);
+        let cite = Arc::clone(cites.max_by_key(|cite| cite.status).unwrap_or(&list.cite));
+        let (region, taxes) = (list.region.clone(), Arc::clone(&list.taxes));
+        Ok(Price { monthly, once, parts: bill.parts, region, cite, taxes, without })
+    }
+}
+
+/// The only list, or the only one that names its region.
+fn chosen<'l>(lists: &[&'l PriceList]) -> Option<&'l PriceList> {
+    if let [only] = lists {
+        return Some(only);
+    }
+    let first = lists.first()?;
+    let mut regional = lists.iter().filter(|list| list.region.is_some());
+    let only = regional.next().filter(|_| regional.next().is_none());
+    only.copied().filter(|_| lists.iter().all(|list| list.currency == first.currency))
+}
+
+/// A price while it is added up.
+struct Bill {
+    currency: Currency,
+    monthly: Decimal,
+    once: Option<Decimal>,
+    parts: Vec<Charge>,
+}
+
+impl Bill {
+    fn add(&mut self, list: &PriceList, of: &Resolved, members: i128) -> Result<(), NoPrice> {
+        for part in &list.parts {
+            match part.when.as_ref().map(|when| when.truth(&of.values)) {
+                Some(Some(false)) => continue,
+                Some(None) => return Err(not_covered(of, part)),
+                _ => {}
+            }
+            let (quantity, exact) = cost(part, of).ok_or_else(|| not_covered(of, part))?;
+            let too_large = || NoPrice::TooLarge { product: of.name.to_string() };
+            let exact = exact.and_then(|exact| exact.times(Decimal::from_integer(members))).ok_or_else(too_large)?;
+            let money = self.money(exact).ok_or_else(too_large)?;
+            let sum = match part.often {
+                Often::Monthly => &mut self.monthly,
+                Often::Once => self.once.get_or_insert(Decimal::ZERO),
+            };
+            *sum = sum.plus(exact).ok_or_else(too_large)?;
+            self.parts.push(Charge {
+                name: Arc::clone(&part.name),
+                per: Arc::clone(&part.per),
+                quantity: quantity * members as f64,
+                money,
+                often: part.often,
+                cite: Arc::clone(&part.cite),
+            });
+        }
+        Ok(())
+    }
+
+    fn money(&self, sum: Decimal) -> Option<Money> {
+        sum.millionths().map(|millionths| Money { millionths, currency: self.currency })
+    }
+}
+
+fn not_covered(of: &Resolved, part: &PricePart) -> NoPrice {
+    NoPrice::NotCovered { product: of.part().to_string(), part: part.name.to_string() }
+}
+
+/// The quantity, and what it costs; `None` when the list does not say, `Some((_, None))` when it is beyond reckoning.
+fn cost(part: &PricePart, of: &Resolved) -> Option<(f64, Option<Decimal>)> {
+    let quantity = |expression: &Expression| expression.number(&of.values);
+    let by_hours = |sum: Decimal| part.hours.map_or(Some(sum), |hours| sum.times(hours));
+    match &part.amount {
+        Amount::Each(amount, expression) => {
+            let quantity = quantity(expression)?;
+            let exact = Decimal::from_quantity(quantity).and_then(|exact| exact.times(*amount));
+            Some((quantity, exact.and_then(by_hours)))
+        }
+        Amount::Graduated(steps, expression) => {
+            let quantity = quantity(expression)?;
+            Some((quantity, Decimal::from_quantity(quantity).and_then(|q| graduated(steps, q)).and_then(by_hours)))
+        }
+        Amount::Unknown => None,
+        Amount::ByTier(amounts) => Some((1.0, by_hours((*amounts.get(of.tier?)?)?))),
+    }
+}
+
+fn graduated(steps: &[(Option<Decimal>, Decimal)], quantity: Decimal) -> Option<Decimal> {
+    let (mut sum, mut from) = (Decimal::ZERO, Decimal::ZERO);
+    for (upto, amount) in steps {
+        let end = upto.filter(|upto| upto.is_less_than(quantity)).unwrap_or(quantity);
+        if from.is_less_than(end) {
+            sum = sum.plus(end.minus(from)?.times(*amount)?)?;
+            from = end;
+        }
+    }
+    Some(sum)
+}

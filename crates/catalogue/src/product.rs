@@ -1,0 +1,425 @@
+//! A product as its file describes it: data, with its arithmetic parsed. Knows no configuration.
+
+use std::sync::Arc;
+
+use plimsoll_units::Bytes;
+
+use crate::cite::Cite;
+use crate::date::Date;
+use crate::decimal::Decimal;
+use crate::expression::{Expression, Type, Value};
+use crate::money::Currency;
+use crate::offer::{Access, Kinds, Latency, OptionValue, Scope};
+use crate::price::{Often, list_name};
+
+/// What kind of thing a product is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum ProductKind {
+    /// A volume of a cloud.
+    Volume,
+    /// Machines that volumes are attached to.
+    Machine,
+    /// A storage array.
+    Array,
+    /// A drive.
+    Drive,
+    /// A server with drives inside.
+    Server,
+}
+
+impl ProductKind {
+    /// Every kind.
+    pub const ALL: [Self; 5] = [Self::Volume, Self::Machine, Self::Array, Self::Drive, Self::Server];
+
+    /// Its word in product files.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Volume => "volume",
+            Self::Machine => "machine",
+            Self::Array => "array",
+            Self::Drive => "drive",
+            Self::Server => "server",
+        }
+    }
+}
+
+/// A product, or a family of machines.
+#[derive(Debug)]
+pub struct Product {
+    pub(crate) name: Arc<str>,
+    pub(crate) aliases: Vec<String>,
+    pub(crate) title: Arc<str>,
+    pub(crate) kind: ProductKind,
+    pub(crate) about: String,
+    pub(crate) ranked: bool,
+    /// The vendor's word for its unit of capacity, and what one of it is.
+    pub(crate) unit: Unit,
+    /// Variables by number.
+    pub(crate) variables: Vec<Variable>,
+    pub(crate) options: Vec<OptionRule>,
+    pub(crate) tiers: Option<Tiers>,
+    pub(crate) machines: Option<Machines>,
+    pub(crate) figures: Vec<Figure>,
+    pub(crate) limits: Vec<Limit>,
+    pub(crate) latency: Vec<(Latency, Validity)>,
+    pub(crate) model: Option<ModelText>,
+    pub(crate) rules: Vec<Rule>,
+    pub(crate) prices: Vec<PriceList>,
+    pub(crate) published: Vec<PublishedTable>,
+    pub(crate) autotune: Vec<Autotune>,
+    pub(crate) warnings: Vec<Warning>,
+}
+
+/// The vendor's unit of capacity.
+#[derive(Clone, Debug)]
+pub(crate) struct Unit {
+    pub word: Arc<str>,
+    pub bytes: u64,
+}
+
+/// A variable of a product's arithmetic; its number is its place.
+#[derive(Clone, Debug)]
+pub(crate) struct Variable {
+    pub name: Box<str>,
+    pub holds: Type,
+    pub origin: Origin,
+}
+
+/// Where a variable gets its value from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Origin {
+    /// An option of the product.
+    Option,
+    /// A cell of the tier or of the machine's row.
+    Cell,
+    /// A named number.
+    Figure,
+    /// The machine that the volume is attached to.
+    Machine,
+}
+
+/// When something holds.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Validity {
+    pub from: Option<Date>,
+    pub until: Option<Date>,
+}
+
+impl Validity {
+    pub(crate) fn holds(self, as_of: Date) -> bool {
+        as_of.within(self.from, self.until)
+    }
+
+    /// `from 2025-09`, `until 2026`, both, or `always`.
+    pub(crate) fn words(self) -> String {
+        let from = self.from.map(|from| format!("from {from}"));
+        let until = self.until.map(|until| format!("until {until}"));
+        let words: Vec<String> = from.into_iter().chain(until).collect();
+        if words.is_empty() { "always".to_owned() } else { words.join(" ") }
+    }
+}
+
+/// An option as it may be chosen.
+#[derive(Clone, Debug)]
+pub(crate) struct OptionRule {
+    pub name: Arc<str>,
+    pub variable: usize,
+    pub range: Range,
+    pub default: Option<Expression>,
+    pub note: Arc<str>,
+    pub cite: Arc<Cite>,
+}
+
+/// What an option can be.
+#[derive(Clone, Debug)]
+pub(crate) enum Range {
+    /// A number.
+    Number(Bounds),
+    /// A size in the vendor's unit.
+    Size(Bounds, Vec<Value>),
+    /// One of these.
+    Choice(Vec<Value>),
+}
+
+/// From where to where, and in which steps.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Bounds {
+    pub low: Option<Expression>,
+    pub high: Option<Expression>,
+    pub step: Option<Expression>,
+}
+
+/// Rows that a size or a name chooses.
+#[derive(Clone, Debug)]
+pub(crate) struct Tiers {
+    /// The variable of the first column; the others follow.
+    pub first: usize,
+    pub columns: Vec<String>,
+    pub rows: Vec<Row>,
+    pub cite: Arc<Cite>,
+    /// What each row holds, when there is such a column.
+    pub sizes: Option<Vec<f64>>,
+    pub default: Option<usize>,
+}
+
+/// Machines of a family.
+#[derive(Clone, Debug)]
+pub(crate) struct Machines {
+    /// The variable of the first column; the others follow.
+    pub first: usize,
+    pub rows: Vec<Row>,
+}
+
+/// A row of a table.
+#[derive(Clone, Debug)]
+pub(crate) struct Row {
+    pub name: Arc<str>,
+    pub cells: Vec<Value>,
+}
+
+/// A named number.
+#[derive(Clone, Debug)]
+pub(crate) struct Figure {
+    pub variable: usize,
+    pub value: f64,
+    pub unit: Box<str>,
+    pub validity: Validity,
+    pub cite: Arc<Cite>,
+}
+
+/// A ceiling.
+#[derive(Clone, Debug)]
+pub(crate) struct Limit {
+    pub name: Arc<str>,
+    pub scope: Scope,
+    pub when: Option<Expression>,
+    pub iops: Option<Expression>,
+    pub bytes: Option<Expression>,
+    pub kinds: Kinds,
+    pub access: Access,
+    pub unit: Option<Bytes>,
+    pub credits: Option<Expression>,
+    pub credit_bytes: Option<Expression>,
+    pub burst: bool,
+    pub in_model: bool,
+    pub lift: Vec<Arc<str>>,
+    pub validity: Validity,
+    pub cite: Arc<Cite>,
+}
+
+/// What may be combined.
+#[derive(Clone, Debug)]
+pub(crate) struct Rule {
+    pub require: Expression,
+    pub message: Arc<str>,
+    pub validity: Validity,
+    pub cite: Arc<Cite>,
+}
+
+/// Stages with holes.
+#[derive(Clone, Debug)]
+pub(crate) struct ModelText {
+    pub pieces: Vec<Piece>,
+    pub doubts: Vec<String>,
+    pub cite: Arc<Cite>,
+    /// Byte of the file where the stages begin.
+    pub at: usize,
+}
+
+/// A piece of a text with holes.
+#[derive(Clone, Debug)]
+pub(crate) enum Piece {
+    Text(String),
+    Hole(Expression),
+}
+
+/// A list of prices.
+#[derive(Clone, Debug)]
+pub(crate) struct PriceList {
+    pub currency: Currency,
+    /// `None` when it holds everywhere.
+    pub region: Option<Arc<str>>,
+    pub validity: Validity,
+    pub taxes: Arc<str>,
+    pub parts: Vec<PricePart>,
+    pub cite: Arc<Cite>,
+}
+
+impl PriceList {
+    pub(crate) fn words(&self) -> String {
+        list_name(self.currency, self.region.as_deref(), self.validity.from, self.validity.until)
+    }
+}
+
+/// A part of a price.
+#[derive(Clone, Debug)]
+pub(crate) struct PricePart {
+    pub name: Arc<str>,
+    pub per: Arc<str>,
+    pub when: Option<Expression>,
+    pub amount: Amount,
+    pub cite: Arc<Cite>,
+    /// Hours of the month, when it is paid by the hour.
+    pub hours: Option<Decimal>,
+    pub often: Often,
+}
+
+/// What a part costs.
+#[derive(Clone, Debug)]
+pub(crate) enum Amount {
+    /// So much for each unit.
+    Each(Decimal, Expression),
+    /// So much for each unit up to a quantity, then so much; the last goes on for ever.
+    Graduated(Vec<(Option<Decimal>, Decimal)>, Expression),
+    /// So much for the tier, by its row.
+    ByTier(Vec<Option<Decimal>>),
+    /// It costs something, and the catalogue does not know what.
+    Unknown,
+}
+
+/// A table that the limits must reproduce.
+#[derive(Clone, Debug)]
+pub(crate) struct PublishedTable {
+    pub title: String,
+    /// Byte of the file where each row begins.
+    pub rows: Vec<(usize, Vec<Value>)>,
+    pub columns: Vec<String>,
+    /// Options that are the same in all rows.
+    pub set: Vec<(String, Value)>,
+    pub tolerance: f64,
+    /// Rows that are known not to agree, counted from 1.
+    pub except: Vec<usize>,
+    pub as_of: Date,
+}
+
+/// Parameters of something that the service does by itself.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Autotune {
+    /// Its name, such as `performance` or `detached`.
+    pub name: String,
+    /// Its parameters by name, units in the names.
+    pub parameters: Vec<(String, OptionValue)>,
+    /// Where they were read.
+    pub cite: Arc<Cite>,
+}
+
+/// An inconsistency of the documents.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Warning {
+    /// In words.
+    pub text: String,
+    /// Of which document.
+    pub cite: Arc<Cite>,
+}
+
+impl Product {
+    /// Its name, such as `aws/gp3`; of machines, the word before the slash.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// Other names.
+    pub fn aliases(&self) -> &[String] {
+        &self.aliases
+    }
+
+    /// Its title.
+    pub fn title(&self) -> &str {
+        &self.title
+    }
+
+    /// What it is.
+    pub const fn kind(&self) -> ProductKind {
+        self.kind
+    }
+
+    /// One sentence about it.
+    pub fn about(&self) -> &str {
+        &self.about
+    }
+
+    /// False for what rankings leave out: boot volumes, what is no longer sold.
+    pub const fn ranked(&self) -> bool {
+        self.ranked
+    }
+
+    /// The vendor's word for its unit of capacity, and what one of it is in bytes.
+    pub fn capacity_unit(&self) -> (&str, Bytes) {
+        (&self.unit.word, Bytes::new(self.unit.bytes))
+    }
+
+    /// The names of its tiers with what each holds, in the vendor's unit, when that is known.
+    pub fn tiers(&self) -> Vec<(&str, Option<f64>)> {
+        let rows = self.tiers.iter().flat_map(|tiers| tiers.rows.iter().enumerate().map(move |row| (tiers, row)));
+        rows.map(|(tiers, (index, row))| (&*row.name, tiers.sizes.as_ref().map(|sizes| sizes[index]))).collect()
+    }
+
+    /// The names of its machines, when it is a family of machines: `oci/VM.Standard.E4.Flex`.
+    pub fn machines(&self) -> impl Iterator<Item = String> {
+        let rows = self.machines.iter().flat_map(|machines| &machines.rows);
+        rows.map(|row| format!("{}/{}", self.name, row.name))
+    }
+
+    /// What the service does by itself.
+    pub fn autotune(&self) -> &[Autotune] {
+        &self.autotune
+    }
+
+    /// Inconsistencies of its documents.
+    pub fn warnings(&self) -> &[Warning] {
+        &self.warnings
+    }
+
+    /// True when the catalogue knows when it answers, not only what it carries.
+    pub const fn has_model(&self) -> bool {
+        self.model.is_some()
+    }
+
+    /// True when its size is chosen, not fixed.
+    pub fn has_size(&self) -> bool {
+        self.option("size").is_some()
+    }
+
+    /// The least size that can be bought and holds `capacity`, in the vendor's unit: rounded up to the step. `None` when
+    /// the size is not chosen, or so much is beyond the largest.
+    pub fn smallest_size(&self, capacity: Bytes) -> Option<f64> {
+        let (_, option) = self.option("size")?;
+        let units = capacity.get() as f64 / self.unit.bytes as f64;
+        if !option.choices().is_empty() {
+            let sizes = option.choices().iter().filter_map(Value::as_number);
+            return sizes.filter(|size| *size >= units).min_by(f64::total_cmp);
+        }
+        // Bounds that hang on other options are checked when an offer is made.
+        let nothing = vec![Value::Absent; self.variables.len()];
+        let number = |expression: Option<&Expression>| expression?.number(&nothing);
+        let bounds = option.bounds()?;
+        let (low, high) = (number(bounds.low.as_ref()), number(bounds.high.as_ref()));
+        let step = number(bounds.step.as_ref()).filter(|step| *step > 0.0);
+        let rounded = step.map_or(units, |step| (units / step).ceil() * step);
+        let size = low.map_or(rounded, |low| rounded.max(low));
+        match high {
+            Some(high) if size > high => (units <= high).then_some(high),
+            _ => Some(size),
+        }
+    }
+
+    pub(crate) fn option(&self, name: &str) -> Option<(usize, &OptionRule)> {
+        self.options.iter().enumerate().find(|(_, option)| &*option.name == name)
+    }
+}
+
+impl OptionRule {
+    pub(crate) fn choices(&self) -> &[Value] {
+        match &self.range {
+            Range::Choice(choices) | Range::Size(_, choices) => choices,
+            Range::Number(_) => &[],
+        }
+    }
+
+    pub(crate) const fn bounds(&self) -> Option<&Bounds> {
+        match &self.range {
+            Range::Number(bounds) | Range::Size(bounds, _) => Some(bounds),
+            Range::Choice(_) => None,
+        }
+    }
+}

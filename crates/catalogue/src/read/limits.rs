@@ -1,0 +1,157 @@
+//! Figures, ceilings, rules and latencies of a product file.
+
+use super::Reader;
+use super::section::Section;
+use crate::expression::Type;
+use crate::offer::{Access, Kinds, Latency, Scope};
+use crate::product::{Figure, Limit, Origin, ProductKind, Rule, Validity};
+
+impl Scope {
+    const ALL: [Self; 9] = [
+        Self::Volume,
+        Self::Level,
+        Self::Attachment,
+        Self::Machine,
+        Self::Guest,
+        Self::Network,
+        Self::Media,
+        Self::Controller,
+        Self::Account,
+    ];
+}
+
+impl Kinds {
+    const ALL: [Self; 3] = [Self::All, Self::Read, Self::Write];
+}
+
+impl Reader<'_> {
+    /// Named numbers. Several may share a name when they hold at different times.
+    pub(super) fn figures(&mut self, head: &Section) -> Vec<Figure> {
+        let mut read: Vec<Figure> = Vec::new();
+        for section in head.sections("figure", "[[figure]]", &mut self.to) {
+            let validity = self.validity(&section);
+            let cite = self.cites.cite(&section, &mut self.to);
+            let unit = section.words("unit", &mut self.to).into();
+            let value = section.number("value", &mut self.to);
+            let name = section.required("name", &mut self.to);
+            if value.is_none() {
+                self.to.at(section.at, "the figure has no value", "value = a number");
+            }
+            if let (Some(name), Some(value)) = (name, value) {
+                let earlier = |slot: usize| {
+                    let earlier: Vec<Validity> =
+                        read.iter().filter(|f| f.variable == slot).map(|f| f.validity).collect();
+                    (!earlier.is_empty() && earlier.iter().all(|other| disjoint(*other, validity))).then_some(slot)
+                };
+                let declared =
+                    self.names.declare(name.text, Type::Number, Origin::Figure).or_else(|slot| earlier(slot).ok_or(()));
+                match declared {
+                    Ok(variable) => read.push(Figure { variable, value, unit, validity, cite }),
+                    Err(()) => self.to.at(name.at, format!("{:?} has a meaning already", name.text), "another name"),
+                }
+            }
+            section.finish(&mut self.to);
+        }
+        read
+    }
+
+    pub(super) fn limits(&mut self, head: &Section, kind: ProductKind) -> Vec<Limit> {
+        self.names.may_be_machines = kind != ProductKind::Machine;
+        let sections = head.sections("limit", "[[limit]]", &mut self.to);
+        let limits = sections.into_iter().map(|section| self.limit(section)).collect();
+        self.names.may_be_machines = false;
+        limits
+    }
+
+    fn limit(&mut self, section: Section) -> Limit {
+        let scope = section.required("scope", &mut self.to);
+        let kinds = section.text("kinds", &mut self.to);
+        let limit = Limit {
+            name: section.required("name", &mut self.to).map_or("", |name| name.text).into(),
+            scope: scope.and_then(|text| self.word(text, "scope", &Scope::ALL, Scope::name)).unwrap_or(Scope::Volume),
+            when: self.expression(&section, "when", Type::Number),
+            iops: self.expression(&section, "iops", Type::Number),
+            bytes: self.expression(&section, "bytes", Type::Number),
+            kinds: kinds.and_then(|text| self.word(text, "kinds", &Kinds::ALL, Kinds::name)).unwrap_or(Kinds::All),
+            access: self.access(&section),
+            unit: self.size(&section, "unit"),
+            credits: self.expression(&section, "credits", Type::Number),
+            credit_bytes: self.expression(&section, "credit_bytes", Type::Number),
+            burst: section.truth("burst", &mut self.to),
+            in_model: section.truth("in_model", &mut self.to),
+            lift: self.lift(&section),
+            validity: self.validity(&section),
+            cite: self.cites.cite(&section, &mut self.to),
+        };
+        let has = |key| section.has(key);
+        let rateless = (has("credits") && !has("iops"))
+            || (has("credit_bytes") && !has("bytes"))
+            || (!has("iops") && !has("bytes"));
+        if rateless {
+            let what = format!("limit {:?} has no rate", limit.name);
+            self.to.at(section.at, what, "iops or bytes or both; credits with iops, credit_bytes with bytes");
+        }
+        section.finish(&mut self.to);
+        limit
+    }
+
+    fn access(&mut self, section: &Section) -> Access {
+        match (section.truth("sequential", &mut self.to), section.truth("random", &mut self.to)) {
+            (false, false) => Access::Any,
+            (true, false) => Access::Sequential,
+            (false, true) => Access::Random,
+            (true, true) => {
+                self.to.at(section.at, "sequential and random are both true", "one of both, or neither for any access");
+                Access::Any
+            }
+        }
+    }
+
+    fn lift(&mut self, section: &Section) -> Vec<std::sync::Arc<str>> {
+        let texts = section.texts("lift", &mut self.to);
+        for text in &texts {
+            let is_option = |name: &str| {
+                self.names.list.iter().any(|v| *v.name == *name && matches!(v.origin, Origin::Option | Origin::Machine))
+            };
+            if !is_option(text.text) && !matches!(text.text, "tier" | "machine") {
+                let options = self.names.list.iter().filter(|variable| variable.origin == Origin::Option);
+                let options: Vec<&str> = options.map(|variable| &*variable.name).collect();
+                let allowed = format!("options ({}), tier or machine", options.join(", "));
+                self.to.at(text.at, format!("lift names {:?}", text.text), allowed);
+            }
+        }
+        texts.into_iter().map(|text| text.text.into()).collect()
+    }
+
+    pub(super) fn rules(&mut self, head: &Section, kind: ProductKind) -> Vec<Rule> {
+        self.names.may_be_machines = kind != ProductKind::Machine;
+        let mut rules = Vec::new();
+        for section in head.sections("rule", "[[rule]]", &mut self.to) {
+            section.required("require", &mut self.to);
+            let require = self.expression(&section, "require", Type::Number);
+            let message = section.required("message", &mut self.to).map_or("", |message| message.text).into();
+            let (validity, cite) = (self.validity(&section), self.cites.cite(&section, &mut self.to));
+            rules.extend(require.map(|require| Rule { require, message, validity, cite }));
+            section.finish(&mut self.to);
+        }
+        self.names.may_be_machines = false;
+        rules
+    }
+
+    pub(super) fn latency(&mut self, head: &Section) -> Vec<(Latency, Validity)> {
+        let sections = head.sections("latency", "[[latency]]", &mut self.to);
+        let mut read = |section: Section| {
+            let text = section.required("text", &mut self.to).map_or("", |text| text.text).into();
+            let (validity, cite) = (self.validity(&section), self.cites.cite(&section, &mut self.to));
+            section.finish(&mut self.to);
+            (Latency { text, cite }, validity)
+        };
+        sections.into_iter().map(&mut read).collect()
+    }
+}
+
+/// True when one ends before the other begins.
+fn disjoint(a: Validity, b: Validity) -> bool {
+    let before = |a: Validity, b: Validity| a.until.zip(b.from).is_some_and(|(until, from)| until <= from);
+    before(a, b) || before(b, a)
+}

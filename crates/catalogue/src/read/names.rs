@@ -1,0 +1,73 @@
+//! The variables of a file's arithmetic: each is declared before anything that uses it is parsed.
+
+use crate::expression::{Resolve, Type};
+use crate::nearest;
+use crate::product::{Origin, Variable};
+
+/// Variables by number.
+#[derive(Default)]
+pub(crate) struct Names {
+    pub list: Vec<Variable>,
+    /// Names that only a machine can have, and the byte of the text where each was met.
+    pub of_machines: Vec<(String, usize)>,
+    /// Unknown names are a machine's.
+    pub may_be_machines: bool,
+}
+
+impl Names {
+    /// The number of a new variable, or of the one that has this name already.
+    pub(crate) fn declare(&mut self, name: &str, holds: Type, origin: Origin) -> Result<usize, usize> {
+        if let Some(slot) = self.position(name) {
+            return Err(slot);
+        }
+        self.list.push(Variable { name: name.into(), holds, origin });
+        Ok(self.list.len() - 1)
+    }
+
+    fn position(&self, name: &str) -> Option<usize> {
+        self.list.iter().position(|variable| *variable.name == *name)
+    }
+
+    /// For an expression at this byte of the text.
+    pub(crate) const fn at(&mut self, byte: usize) -> NamesAt<'_> {
+        NamesAt { names: self, byte }
+    }
+}
+
+/// Variables, as an expression at a certain place sees them.
+pub(crate) struct NamesAt<'n> {
+    names: &'n mut Names,
+    byte: usize,
+}
+
+impl Resolve for NamesAt<'_> {
+    fn resolve(&mut self, name: &str) -> Result<(usize, Type), String> {
+        let names = &mut *self.names;
+        let known = names.position(name);
+        let is_machines = |slot: usize| names.list[slot].origin == Origin::Machine;
+        match known.filter(|slot| names.may_be_machines || !is_machines(*slot)) {
+            Some(slot) => {
+                if is_machines(slot) {
+                    names.of_machines.push((name.to_owned(), self.byte));
+                }
+                Ok((slot, names.list[slot].holds))
+            }
+            None if names.may_be_machines && !name.contains('.') => {
+                names.of_machines.push((name.to_owned(), self.byte));
+                names.list.push(Variable { name: name.into(), holds: Type::Any, origin: Origin::Machine });
+                Ok((names.list.len() - 1, Type::Any))
+            }
+            None => Err(names.known(name)),
+        }
+    }
+}
+
+impl Names {
+    fn known(&self, name: &str) -> String {
+        let own = self.list.iter().filter(|variable| variable.origin != Origin::Machine);
+        let own: Vec<&str> = own.map(|variable| &*variable.name).collect();
+        let near = nearest::nearest(name, own.iter().copied());
+        let near = if near.is_empty() { String::new() } else { format!("{}? of ", nearest::one_of(&near)) };
+        format!("{near}{}", own.join(", "))
+    }
+}

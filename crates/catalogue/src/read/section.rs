@@ -1,0 +1,183 @@
+//! One table of a product file: keys are asked for by name, and those that nobody asked for are complaints.
+//!
+//! Knows TOML and where things stand in the text; knows no product.
+
+use std::cell::RefCell;
+
+use toml::Spanned;
+use toml::de::{DeTable, DeValue};
+
+use crate::complaint::Complaints;
+use crate::nearest;
+
+/// A table, or one entry of an array of tables.
+pub(crate) struct Section<'d, 'i> {
+    table: &'d DeTable<'i>,
+    /// Where it begins in the text.
+    pub at: usize,
+    /// How messages call it, such as `[[limit]]`.
+    pub name: &'static str,
+    asked: RefCell<Vec<&'static str>>,
+}
+
+/// A value and where it stands.
+pub(crate) type Value<'d, 'i> = &'d Spanned<DeValue<'i>>;
+
+/// A text and where it stands.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Text<'d> {
+    pub text: &'d str,
+    pub at: usize,
+}
+
+impl<'d, 'i> Section<'d, 'i> {
+    pub(crate) fn new(table: &'d DeTable<'i>, at: usize, name: &'static str) -> Self {
+        Self { table, at, name, asked: RefCell::default() }
+    }
+
+    pub(crate) fn get(&self, key: &'static str) -> Option<Value<'d, 'i>> {
+        self.asked.borrow_mut().push(key);
+        self.table.get(key)
+    }
+
+    pub(crate) fn has(&self, key: &str) -> bool {
+        self.table.contains_key(key)
+    }
+
+    /// Every key with its value, in the order of the text.
+    pub(crate) fn entries(&self) -> Vec<(Text<'d>, Value<'d, 'i>)> {
+        let mut entries: Vec<_> =
+            self.table.iter().map(|(key, value)| (Text { text: key.get_ref(), at: key.span().start }, value)).collect();
+        entries.sort_by_key(|(key, _)| key.at);
+        entries
+    }
+
+    pub(crate) fn text(&self, key: &'static str, to: &mut Complaints) -> Option<Text<'d>> {
+        let value = self.get(key)?;
+        let text = value.get_ref().as_str().map(|text| Text { text, at: value.span().start });
+        if text.is_none() {
+            wrong(value, key, "a text in quotation marks", to);
+        }
+        text
+    }
+
+    /// A text that must be there.
+    pub(crate) fn required(&self, key: &'static str, to: &mut Complaints) -> Option<Text<'d>> {
+        let text = self.text(key, to);
+        if !self.has(key) {
+            to.at(self.at, format!("{} has no {key}", self.name), format!("{key} = \"...\""));
+        }
+        text
+    }
+
+    /// A text, or nothing.
+    pub(crate) fn words(&self, key: &'static str, to: &mut Complaints) -> &'d str {
+        self.text(key, to).map_or("", |text| text.text)
+    }
+
+    pub(crate) fn number(&self, key: &'static str, to: &mut Complaints) -> Option<f64> {
+        let value = self.get(key)?;
+        let number = number(value);
+        if number.is_none() {
+            wrong(value, key, "a number", to);
+        }
+        number
+    }
+
+    /// False when it is not there.
+    pub(crate) fn truth(&self, key: &'static str, to: &mut Complaints) -> bool {
+        let Some(value) = self.get(key) else { return false };
+        let truth = value.get_ref().as_bool();
+        if truth.is_none() {
+            wrong(value, key, "true or false", to);
+        }
+        truth.unwrap_or_default()
+    }
+
+    /// The elements of an array; none when it is not there.
+    pub(crate) fn list(&self, key: &'static str, to: &mut Complaints) -> Vec<Value<'d, 'i>> {
+        self.get(key).map_or_else(Vec::new, |value| elements(value, key, to))
+    }
+
+    pub(crate) fn texts(&self, key: &'static str, to: &mut Complaints) -> Vec<Text<'d>> {
+        let list = self.list(key, to);
+        let mut text = |value: Value<'d, 'i>| {
+            let text = value.get_ref().as_str().map(|text| Text { text, at: value.span().start });
+            if text.is_none() {
+                wrong(value, key, "texts in quotation marks", to);
+            }
+            text
+        };
+        list.into_iter().filter_map(&mut text).collect()
+    }
+
+    /// A table below this one.
+    pub(crate) fn section(&self, key: &'static str, name: &'static str, to: &mut Complaints) -> Option<Self> {
+        let value = self.get(key)?;
+        let section = section(value, name);
+        if section.is_none() {
+            wrong(value, key, "a table", to);
+        }
+        section
+    }
+
+    /// The entries of an array of tables.
+    pub(crate) fn sections(&self, key: &'static str, name: &'static str, to: &mut Complaints) -> Vec<Self> {
+        let list = self.list(key, to);
+        list.into_iter()
+            .filter_map(|value| {
+                let section = section(value, name);
+                if section.is_none() {
+                    wrong(value, key, "tables", to);
+                }
+                section
+            })
+            .collect()
+    }
+
+    /// Complains about keys that nobody asked for.
+    pub(crate) fn finish(self, to: &mut Complaints) {
+        let asked = self.asked.borrow();
+        for (key, _) in self.entries() {
+            if !asked.contains(&key.text) {
+                let near = nearest::suggestion(key.text, asked.iter().copied());
+                let mut known = asked.clone();
+                known.sort_unstable();
+                known.dedup();
+                to.at(key.at, format!("{} has no key {:?}{near}", self.name, key.text), known.join(", "));
+            }
+        }
+    }
+}
+
+pub(crate) fn section<'d, 'i>(value: Value<'d, 'i>, name: &'static str) -> Option<Section<'d, 'i>> {
+    value.get_ref().as_table().map(|table| Section::new(table, value.span().start, name))
+}
+
+/// The elements of an array.
+pub(crate) fn elements<'d, 'i>(value: Value<'d, 'i>, key: &str, to: &mut Complaints) -> Vec<Value<'d, 'i>> {
+    let array = value.get_ref().as_array();
+    if array.is_none() {
+        wrong(value, key, "a list in brackets", to);
+    }
+    array.into_iter().flatten().collect()
+}
+
+pub(crate) fn wrong(value: Value, key: &str, allowed: &str, to: &mut Complaints) {
+    to.at(value.span().start, format!("{key} is {}", value.get_ref().type_str()), allowed);
+}
+
+/// An integer or a fraction, as a number.
+pub(crate) fn number(value: Value) -> Option<f64> {
+    number_text(value)?.parse().ok().filter(|number: &f64| number.is_finite())
+}
+
+/// An integer or a fraction, as its digits.
+pub(crate) fn number_text<'d>(value: Value<'d, '_>) -> Option<&'d str> {
+    let text = match value.get_ref() {
+        DeValue::Integer(integer) if integer.radix() == 10 => integer.as_str(),
+        DeValue::Float(float) => float.as_str(),
+        _ => return None,
+    };
+    Some(text.strip_prefix('+').unwrap_or(text))
+}

@@ -1,0 +1,48 @@
+//! The model of a product file: stages as text, with holes for arithmetic.
+
+use super::Reader;
+use super::section::{Section, Text};
+use crate::expression::Type;
+use crate::product::{ModelText, Piece};
+
+impl Reader<'_> {
+    pub(super) fn model(&mut self, head: &Section) -> Option<ModelText> {
+        let section = head.section("model", "[model]", &mut self.to)?;
+        let stages = section.required("stages", &mut self.to);
+        let cite = self.cites.cite(&section, &mut self.to);
+        let doubts = section.texts("doubts", &mut self.to).into_iter().map(|doubt| doubt.text.to_owned()).collect();
+        section.finish(&mut self.to);
+        let stages = stages?;
+        Some(ModelText { pieces: self.pieces(stages)?, doubts, cite, at: stages.at })
+    }
+
+    /// Splits `window({queue}: ...)` into texts and arithmetic.
+    fn pieces(&mut self, stages: Text) -> Option<Vec<Piece>> {
+        let mut pieces = Vec::new();
+        let mut rest = stages.text;
+        while let Some((before, after)) = rest.split_once('{') {
+            let begin = stages.text.len() - after.len();
+            let Some((inside, after)) = after.split_once('}') else {
+                self.to.at(stages.at + begin, "stages: { is not closed", "{arithmetic}");
+                return None;
+            };
+            pieces.push(Piece::Text(on_one_line(before)));
+            let text = Text { text: inside, at: stages.at };
+            pieces.push(Piece::Hole(self.parsed(text, begin, "stages", Type::Any)?));
+            rest = after;
+        }
+        pieces.push(Piece::Text(on_one_line(rest)));
+        Some(pieces)
+    }
+}
+
+/// Files break long models into lines; the notation is one line.
+fn on_one_line(text: &str) -> String {
+    let mut line = String::new();
+    for letter in text.chars().map(|letter| if letter.is_whitespace() { ' ' } else { letter }) {
+        if letter != ' ' || !line.ends_with(' ') {
+            line.push(letter);
+        }
+    }
+    line
+}

@@ -1,0 +1,264 @@
+//! From a configuration to the values of a product's variables: what is given, what the tier and the defaults add,
+//! and whether it may be so. Knows neither ceilings nor prices.
+
+mod bounds;
+mod settings;
+
+use std::sync::Arc;
+
+use crate::config::{Part, Setting};
+use crate::date::Date;
+use crate::expression::Value;
+use crate::number::plain;
+use crate::offer::{Chosen, ChosenBy, OptionValue};
+use crate::product::{Origin, Product, Range};
+use crate::refusal::Refusal;
+use settings::Given;
+
+/// A product with a value for each of its variables.
+#[derive(Clone, Debug)]
+pub(crate) struct Resolved {
+    pub product: Arc<Product>,
+    /// The product's name, or the machine's.
+    pub name: Arc<str>,
+    pub values: Vec<Value>,
+    pub tier: Option<usize>,
+    /// The machine of a family.
+    row: Option<usize>,
+    /// What the configuration gave.
+    given: Given,
+}
+
+/// A product, or one machine of a family.
+#[derive(Clone, Debug)]
+pub(crate) struct Subject<'c> {
+    pub product: &'c Arc<Product>,
+    pub row: Option<usize>,
+}
+
+impl Subject<'_> {
+    fn name(&self) -> Arc<str> {
+        let machine = self.row.zip(self.product.machines.as_ref()).map(|(row, machines)| &machines.rows[row].name);
+        machine.map_or_else(|| Arc::clone(&self.product.name), |row| format!("{}/{row}", self.product.name).into())
+    }
+}
+
+/// Gives every variable of `subject` its value. `machine` is what a volume is attached to.
+pub(crate) fn resolve(
+    subject: &Subject,
+    part: &Part,
+    as_of: Date,
+    machine: Option<&Resolved>,
+) -> Result<Resolved, Refusal> {
+    let product = subject.product;
+    let given = Given::read(product, &subject.name(), &part.settings)?;
+    let mut resolved = Resolved {
+        product: Arc::clone(product),
+        name: subject.name(),
+        values: vec![Value::Absent; product.variables.len()],
+        row: subject.row,
+        tier: given.tier.or_else(|| product.tiers.as_ref()?.default),
+        given,
+    };
+    resolved.dated(as_of)?;
+    resolved.take_row();
+    resolved.take_from(machine);
+    resolved.take_given();
+    resolved.settle_tier()?;
+    resolved.take_defaults();
+    resolved.check_options()?;
+    resolved.check_rules(as_of)?;
+    Ok(resolved)
+}
+
+impl Resolved {
+    /// Figures of that date; refuses when nothing is known of it.
+    fn dated(&mut self, as_of: Date) -> Result<(), Refusal> {
+        for figure in self.product.figures.iter().filter(|figure| figure.validity.holds(as_of)) {
+            self.values[figure.variable] = Value::Number(figure.value);
+        }
+        let limits = &self.product.limits;
+        if limits.is_empty() || limits.iter().any(|limit| limit.validity.holds(as_of)) {
+            return Ok(());
+        }
+        let mut known: Vec<String> = limits.iter().map(|limit| limit.validity.words()).collect();
+        known.dedup();
+        Err(Refusal::NoLimitsThen { product: self.name.to_string(), as_of: as_of.to_string(), known })
+    }
+
+    fn take_row(&mut self) {
+        if let Some((row, machines)) = self.row.zip(self.product.machines.as_ref()) {
+            let cells = &machines.rows[row].cells;
+            self.values[machines.first..machines.first + cells.len()].clone_from_slice(cells);
+        }
+    }
+
+    fn take_from(&mut self, machine: Option<&Self>) {
+        let Some(machine) = machine else { return };
+        let foreign = self.product.variables.iter().enumerate().filter(|(_, own)| own.origin == Origin::Machine);
+        for (slot, own) in foreign {
+            let theirs = machine.product.variables.iter().position(|theirs| theirs.name == own.name);
+            self.values[slot] = theirs.map_or(Value::Absent, |theirs| machine.values[theirs].clone());
+        }
+    }
+
+    fn take_given(&mut self) {
+        for (option, given) in self.product.options.iter().zip(&self.given.options) {
+            if let Some((value, _)) = given {
+                self.values[option.variable] = value.clone();
+            }
+        }
+    }
+
+    /// A tier follows from the size, or the size from a tier that was named.
+    fn settle_tier(&mut self) -> Result<(), Refusal> {
+        let size = self.product.option("size").map(|(_, option)| option.variable);
+        let product = Arc::clone(&self.product);
+        if let (Some(size), Some(tiers), Some(tier)) = (size, &product.tiers, self.tier)
+            && let Some(sizes) = &tiers.sizes
+        {
+            match self.values[size] {
+                Value::Number(wanted) if wanted > sizes[tier] => return Err(self.tier_too_small(tier, sizes[tier])),
+                Value::Number(_) => {}
+                _ => self.values[size] = Value::Number(sizes[tier]),
+            }
+        }
+        if size.is_some_and(|size| self.values[size] == Value::Absent) {
+            self.take_defaults();
+        }
+        if let (Some(size), Some(tiers), None) = (size, &product.tiers, self.tier)
+            && let (Some(sizes), Value::Number(wanted)) = (&tiers.sizes, &self.values[size])
+        {
+            self.tier = sizes.iter().position(|holds| holds >= wanted);
+        }
+        if let (Some(tiers), Some(tier)) = (&product.tiers, self.tier) {
+            let cells = &tiers.rows[tier].cells;
+            self.values[tiers.first..tiers.first + cells.len()].clone_from_slice(cells);
+        }
+        Ok(())
+    }
+
+    fn tier_too_small(&self, tier: usize, holds: f64) -> Refusal {
+        let rows = &self.product.tiers.as_ref().expect("it was asked for by its tiers").rows;
+        Refusal::TierTooSmall {
+            product: self.name.to_string(),
+            tier: rows[tier].name.to_string(),
+            holds: format!("{} {}", crate::number::shown(holds), self.product.unit.word),
+            size: self.given.shown("size", &self.product),
+        }
+    }
+
+    /// Gives defaults to what was not given. One may hang on another, wherever it stands.
+    fn take_defaults(&mut self) {
+        for _ in 0..self.product.options.len() {
+            let mut changed = false;
+            for index in 0..self.product.options.len() {
+                let option = &self.product.options[index];
+                let default = option.default.as_ref().filter(|_| self.values[option.variable] == Value::Absent);
+                let value = default.map(|default| default.value(&self.values)).filter(|value| *value != Value::Absent);
+                if let Some(value) = value {
+                    self.values[option.variable] = value;
+                    changed = true;
+                }
+            }
+            if !changed {
+                return;
+            }
+        }
+    }
+
+    fn check_rules(&self, as_of: Date) -> Result<(), Refusal> {
+        let rules = self.product.rules.iter().filter(|rule| rule.validity.holds(as_of));
+        match rules.into_iter().find(|rule| rule.require.truth(&self.values) == Some(false)) {
+            None => Ok(()),
+            Some(rule) => Err(Refusal::Rule {
+                product: self.name.to_string(),
+                message: rule.message.to_string(),
+                cite: Arc::clone(&rule.cite),
+            }),
+        }
+    }
+
+    /// The size in the vendor's unit, when it has one.
+    pub(crate) fn size(&self) -> Option<f64> {
+        let (_, option) = self.product.option("size")?;
+        match self.values[option.variable] {
+            Value::Number(size) => Some(size),
+            _ => None,
+        }
+    }
+
+    /// The configuration without what the product has by default; in full, should that not be the same.
+    pub(crate) fn short_part(&self, as_of: Date, machine: Option<&Self>) -> Part {
+        let full = self.part();
+        let by_default = |setting: &Setting| {
+            let Setting::Option { name, .. } = setting else { return false };
+            let option = self.product.option(name).map(|(_, option)| option);
+            let default = option.and_then(|option| Some((option, option.default.as_ref()?)));
+            default.is_some_and(|(option, default)| default.value(&self.values) == self.values[option.variable])
+        };
+        let settings = full.settings.iter().filter(|setting| !by_default(setting)).cloned().collect();
+        let short = Part { product: full.product.clone(), settings };
+        let subject = Subject { product: &self.product, row: self.row };
+        let same = resolve(&subject, &short, as_of, machine).is_ok_and(|other| other.values == self.values);
+        if same { short } else { full }
+    }
+
+    /// The configuration in full.
+    pub(crate) fn part(&self) -> Part {
+        let size =
+            self.size().map(|size| Setting::Size { number: plain(size), unit: self.product.unit.word.to_string() });
+        let tier = self.given.tier.or_else(|| self.product.tiers.as_ref()?.default);
+        let tier = tier.zip(self.product.tiers.as_ref());
+        let tier = tier.map(|(tier, tiers)| Setting::Word(tiers.rows[tier].name.to_string()));
+        let options = self.product.options.iter().filter(|option| !matches!(option.range, Range::Size(..)));
+        let options = options.filter_map(|option| {
+            let value = match &self.values[option.variable] {
+                Value::Absent => return None,
+                Value::Number(number) => plain(*number),
+                Value::Text(text) => text.to_string(),
+            };
+            Some(Setting::Option { name: option.name.to_string(), value })
+        });
+        Part { product: self.name.to_string(), settings: size.into_iter().chain(tier).chain(options).collect() }
+    }
+
+    /// The options as they are.
+    pub(crate) fn chosen(&self) -> Vec<Chosen> {
+        let one = |(index, option): (usize, &crate::product::OptionRule)| {
+            let (low, high, step) = self.bounds(option);
+            let texts = option.choices().iter().map(|choice| match choice {
+                Value::Text(text) => Arc::clone(text),
+                other => other.words().into(),
+            });
+            Chosen {
+                name: Arc::clone(&option.name),
+                value: match &self.values[option.variable] {
+                    Value::Absent => None,
+                    Value::Number(number) => Some(OptionValue::Number(*number)),
+                    Value::Text(text) => Some(OptionValue::Text(Arc::clone(text))),
+                },
+                by: if self.given.options[index].is_some() { ChosenBy::Configuration } else { ChosenBy::Default },
+                low,
+                high,
+                step,
+                choices: texts.collect(),
+            }
+        };
+        self.product.options.iter().enumerate().map(one).chain(self.chosen_tier()).collect()
+    }
+
+    /// The tier, as if it were an option.
+    fn chosen_tier(&self) -> Option<Chosen> {
+        let rows = &self.product.tiers.as_ref()?.rows;
+        Some(Chosen {
+            name: "tier".into(),
+            value: self.tier.map(|tier| OptionValue::Text(Arc::clone(&rows[tier].name))),
+            by: if self.given.tier.is_some() { ChosenBy::Configuration } else { ChosenBy::Default },
+            low: None,
+            high: None,
+            step: None,
+            choices: rows.iter().map(|row| Arc::clone(&row.name)).collect(),
+        })
+    }
+}

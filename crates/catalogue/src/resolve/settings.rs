@@ -1,0 +1,118 @@
+//! Settings of a configuration, as values of a product's options. Knows no defaults and no bounds.
+
+use std::sync::Arc;
+
+use plimsoll_units::Bytes;
+
+use crate::config::Setting;
+use crate::expression::Value;
+use crate::number::shown;
+use crate::product::{OptionRule, Product, Range};
+use crate::refusal::Refusal;
+
+/// What a configuration gives.
+#[derive(Clone, Debug)]
+pub(crate) struct Given {
+    /// For each option of the product: its value, and how it was written.
+    pub options: Vec<Option<(Value, String)>>,
+    /// The tier that was named.
+    pub tier: Option<usize>,
+}
+
+impl Given {
+    pub(crate) fn read(product: &Product, name: &Arc<str>, settings: &[Setting]) -> Result<Self, Refusal> {
+        let mut given = Self { options: vec![None; product.options.len()], tier: None };
+        for setting in settings {
+            match setting {
+                Setting::Size { number, unit } => {
+                    let (index, _) = known(product, name, "size")?;
+                    given.options[index] = Some(size(product, name, number, unit)?);
+                }
+                Setting::Option { name: option, value } if option == "tier" && product.tiers.is_some() => {
+                    given.word(product, name, value)?;
+                }
+                Setting::Option { name: option, value } => {
+                    let (index, option) = known(product, name, option)?;
+                    given.options[index] = Some((read(name, option, value)?, value.clone()));
+                }
+                Setting::Word(word) => given.word(product, name, word)?,
+            }
+        }
+        Ok(given)
+    }
+
+    /// A tier, or a choice of the only option that has it.
+    fn word(&mut self, product: &Product, name: &Arc<str>, word: &str) -> Result<(), Refusal> {
+        let tiers = product.tiers.iter().flat_map(|tiers| &tiers.rows);
+        let tier = tiers.clone().position(|row| row.name.eq_ignore_ascii_case(word));
+        if tier.is_some() && self.tier.is_none() {
+            self.tier = tier;
+            return Ok(());
+        }
+        let offering = |option: &OptionRule| option.choices().iter().any(|choice| choice.words() == word);
+        let mut options = product.options.iter().enumerate().filter(|(_, option)| offering(option));
+        if let (Some((index, option)), None) = (options.next(), options.next()) {
+            self.options[index] = Some((read(name, option, word)?, word.to_owned()));
+            return Ok(());
+        }
+        let choices = product.options.iter().flat_map(OptionRule::choices).map(Value::words);
+        let known = tiers.map(|row| row.name.to_string()).chain(choices).collect();
+        Err(Refusal::UnknownWord { product: name.to_string(), word: word.to_owned(), known })
+    }
+
+    /// An option's value as it was written.
+    pub(crate) fn shown(&self, option: &str, product: &Product) -> String {
+        let given = product.option(option).and_then(|(index, _)| self.options[index].as_ref());
+        given.map_or_else(String::new, |(_, written)| written.clone())
+    }
+}
+
+fn known<'p>(product: &'p Product, name: &Arc<str>, option: &str) -> Result<(usize, &'p OptionRule), Refusal> {
+    product.option(option).ok_or_else(|| Refusal::UnknownOption {
+        product: name.to_string(),
+        option: option.to_owned(),
+        known: product.options.iter().map(|option| option.name.to_string()).collect(),
+    })
+}
+
+fn number(name: &Arc<str>, option: &str, text: &str) -> Result<f64, Refusal> {
+    let number = text.parse().ok().filter(|number: &f64| number.is_finite());
+    number.ok_or_else(|| Refusal::NoNumber {
+        product: name.to_string(),
+        option: option.to_owned(),
+        value: text.to_owned(),
+    })
+}
+
+/// The vendor's own word is the vendor's unit, whatever it is in bytes; others are converted.
+fn size(product: &Product, name: &Arc<str>, digits: &str, unit: &str) -> Result<(Value, String), Refusal> {
+    let vendors = &product.unit;
+    if unit.eq_ignore_ascii_case(&vendors.word) {
+        let size = number(name, "size", digits)?;
+        return Ok((Value::Number(size), format!("{} {}", shown(size), vendors.word)));
+    }
+    let written = format!("{digits}{unit}");
+    let bytes: Bytes = written.parse().map_err(|_| Refusal::NoNumber {
+        product: name.to_string(),
+        option: "size".to_owned(),
+        value: written.clone(),
+    })?;
+    let size = bytes.get() as f64 / vendors.bytes as f64;
+    Ok((Value::Number(size), format!("{digits} {unit} ({} {})", shown(size), vendors.word)))
+}
+
+fn read(name: &Arc<str>, option: &OptionRule, text: &str) -> Result<Value, Refusal> {
+    let Range::Choice(choices) = &option.range else {
+        return number(name, &option.name, text).map(Value::Number);
+    };
+    let chosen = choices.iter().find(|choice| match choice {
+        Value::Number(number) => text.parse() == Ok(*number),
+        other => other.words().eq_ignore_ascii_case(text),
+    });
+    chosen.cloned().ok_or_else(|| Refusal::NoChoice {
+        product: name.to_string(),
+        option: option.name.to_string(),
+        value: text.to_owned(),
+        choices: choices.iter().map(Value::words).collect(),
+    })
+}

@@ -1,0 +1,190 @@
+//! What of an offer a load can have: the ceilings in the unit of its operations, lowest first.
+//!
+//! Knows ceilings only. Latency, and what queues do below the ceilings, is the model's.
+
+use plimsoll_model::Layout;
+use plimsoll_units::Bytes;
+
+use crate::config::Wrap;
+use crate::offer::{Access, Ceiling, Kinds, Offer};
+
+/// What is asked of an offer.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Ask {
+    /// Size of each operation, above zero.
+    pub block: Bytes,
+    /// Share of reads among the operations, 0 to 1.
+    pub reads: f64,
+    /// Addresses follow each other; otherwise they are random.
+    pub sequential: bool,
+}
+
+/// Where a load stands among an offer's ceilings.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Standing {
+    /// What each ceiling allows when credits are used up, lowest first: the first binds. Empty when nothing is known.
+    pub bounds: Vec<Bound>,
+    /// What more there is while credits last.
+    pub peak: Option<Peak>,
+}
+
+/// What one ceiling allows.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Bound {
+    /// Its place in [`Offer::ceilings`].
+    pub ceiling: usize,
+    /// What it counts.
+    pub counts: Counts,
+    /// Operations of the asked size per second, over the whole configuration.
+    pub iops: f64,
+    /// The same in bytes per second.
+    pub bytes_per_second: f64,
+}
+
+/// What a ceiling counts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Counts {
+    /// Operations.
+    Operations,
+    /// Bytes.
+    Bytes,
+}
+
+/// A burst.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Peak {
+    /// What binds while credits last.
+    pub bound: Bound,
+    /// The ceiling whose credits end first, in [`Offer::ceilings`].
+    pub credits_of: usize,
+    /// Seconds that full credits last at the peak.
+    pub seconds: f64,
+}
+
+impl Standing {
+    /// The ceiling that binds in the long run.
+    pub fn binding(&self) -> Option<&Bound> {
+        self.bounds.first()
+    }
+
+    /// What binds next when the binding ceiling is lifted.
+    pub fn next(&self) -> Option<&Bound> {
+        let binding = self.binding()?;
+        self.bounds.iter().find(|bound| bound.ceiling != binding.ceiling)
+    }
+}
+
+impl Offer {
+    /// Where `ask` stands among the ceilings.
+    ///
+    /// # Panics
+    /// When the block is empty or the share of reads not within 0 to 1.
+    pub fn standing(&self, ask: &Ask) -> Standing {
+        assert!(ask.block > Bytes::ZERO && (0.0..=1.0).contains(&ask.reads), "{ask:?} asks for nothing");
+        standing(&self.ceilings, &self.config.wraps, ask)
+    }
+}
+
+/// What one asked operation becomes where a ceiling sits.
+#[derive(Clone, Copy, Debug)]
+struct Demand {
+    reads: f64,
+    writes: f64,
+    block: f64,
+}
+
+impl Demand {
+    fn of(ask: &Ask) -> Self {
+        Self { reads: ask.reads, writes: 1.0 - ask.reads, block: ask.block.get() as f64 }
+    }
+
+    /// What it becomes for one of the members.
+    fn within(self, wrap: &Wrap) -> Self {
+        let Wrap::Array { layout, members, interleave } = *wrap else { return self };
+        let (n, data) = (f64::from(members), f64::from(wrap.data_members()));
+        let chunks = (self.block / interleave.get() as f64).ceil();
+        let parts = match layout {
+            Layout::Mirror => 1.0,
+            Layout::SplitStripe | Layout::SerialStripe => chunks,
+            // Neighbouring chunks of a member are one operation there.
+            Layout::Stripe | Layout::Raid10 | Layout::Raid5 | Layout::Raid6 => chunks.min(data),
+        };
+        let whole_rows = self.block % (interleave.get() as f64 * data) == 0.0;
+        // Reads and writes of members for each part that is written.
+        let (reads, writes) = match layout {
+            Layout::Stripe | Layout::SplitStripe | Layout::SerialStripe => (0.0, 1.0),
+            Layout::Mirror => (0.0, n),
+            Layout::Raid10 => (0.0, 2.0),
+            Layout::Raid5 | Layout::Raid6 if whole_rows => (0.0, n / data),
+            Layout::Raid5 => (2.0, 2.0),
+            Layout::Raid6 => (3.0, 3.0),
+        };
+        Self {
+            reads: parts * (self.reads + self.writes * reads) / n,
+            writes: parts * self.writes * writes / n,
+            block: self.block / parts,
+        }
+    }
+
+    fn counted(self, kinds: Kinds) -> f64 {
+        match kinds {
+            Kinds::All => self.reads + self.writes,
+            Kinds::Read => self.reads,
+            Kinds::Write => self.writes,
+        }
+    }
+}
+
+pub(crate) fn standing(ceilings: &[Ceiling], wraps: &[Wrap], ask: &Ask) -> Standing {
+    let outside = Demand::of(ask);
+    let member = wraps.iter().fold(outside, Demand::within);
+    let block = ask.block.get() as f64;
+    let mut limits: Vec<Limit> = Vec::new();
+    for (index, ceiling) in ceilings.iter().enumerate().filter(|(_, ceiling)| meant_for(ceiling, ask)) {
+        let demand = if ceiling.scope.is_shared() { outside } else { member };
+        let operations = demand.counted(ceiling.kinds);
+        let units = ceiling.unit.map_or(1.0, |unit| (demand.block / unit.get() as f64).ceil());
+        let bound = |counts, rate: f64, each: f64| Bound {
+            ceiling: index,
+            counts,
+            iops: rate / each,
+            bytes_per_second: rate / each * block,
+        };
+        // What one asked operation takes of each rate and of its credits.
+        let by_operations = (Counts::Operations, ceiling.iops, operations * units, ceiling.credits);
+        let by_bytes = (Counts::Bytes, ceiling.bytes_per_second, operations * demand.block, ceiling.credit_bytes);
+        for (counts, rate, each, credits) in [by_operations, by_bytes] {
+            if let Some(rate) = rate.filter(|_| each > 0.0) {
+                limits.push(Limit { bound: bound(counts, rate, each), credits: credits.map(|credits| credits / each) });
+            }
+        }
+    }
+    let peak = peak(&limits);
+    let mut bounds: Vec<Bound> = limits.into_iter().map(|limit| limit.bound).collect();
+    bounds.sort_by(|a, b| a.iops.total_cmp(&b.iops));
+    Standing { bounds, peak }
+}
+
+fn meant_for(ceiling: &Ceiling, ask: &Ask) -> bool {
+    match ceiling.access {
+        Access::Any => true,
+        Access::Sequential => ask.sequential,
+        Access::Random => !ask.sequential,
+    }
+}
+
+/// A bound, and how many asked operations its credits hold.
+struct Limit {
+    bound: Bound,
+    credits: Option<f64>,
+}
+
+fn peak(limits: &[Limit]) -> Option<Peak> {
+    let lasting = limits.iter().filter(|limit| limit.credits.is_none());
+    let bound = lasting.map(|limit| limit.bound).min_by(|a, b| a.iops.total_cmp(&b.iops))?;
+    let draining = limits.iter().filter(|limit| limit.bound.iops < bound.iops);
+    let ends =
+        draining.filter_map(|limit| Some((limit.bound.ceiling, limit.credits? / (bound.iops - limit.bound.iops))));
+    let (credits_of, seconds) = ends.min_by(|a, b| a.1.total_cmp(&b.1))?;
+    Some(Peak { bound, credits_of, seconds })
+}

@@ -1,0 +1,292 @@
+//! A product for showing: its data as they are written, arithmetic as text. Knows no configuration, and no page.
+
+use std::sync::Arc;
+
+use plimsoll_units::Bytes;
+
+use crate::cite::Cite;
+use crate::expression::{Expression, Value};
+use crate::offer::{Access, Kinds, Latency, Scope};
+use crate::price::Often;
+use crate::product::{Amount, Figure, Limit, OptionRule, Piece, PriceList, PricePart, Product, Rule};
+
+/// A named number.
+#[derive(Clone, Debug, PartialEq)]
+pub struct NamedFigure {
+    /// Its name.
+    pub name: String,
+    /// Its value, in `unit`.
+    pub value: f64,
+    /// The unit; may be empty.
+    pub unit: String,
+    /// Where it was read.
+    pub cite: Arc<Cite>,
+}
+
+/// An option.
+#[derive(Clone, Debug, PartialEq)]
+pub struct OptionView {
+    /// The option.
+    pub name: Arc<str>,
+    /// Smallest value; empty when there is none.
+    pub low: String,
+    /// Largest value; empty when there is none.
+    pub high: String,
+    /// Step; empty when there is none.
+    pub step: String,
+    /// Default; empty when there is none.
+    pub default: String,
+    /// What may be chosen; empty for other options.
+    pub choices: Vec<String>,
+    /// A remark of the product file; may be empty.
+    pub note: Arc<str>,
+    /// Where it was read.
+    pub cite: Arc<Cite>,
+}
+
+/// A ceiling.
+#[derive(Clone, Debug, PartialEq)]
+pub struct LimitView {
+    /// What a person reads when it binds.
+    pub name: Arc<str>,
+    /// Where it sits.
+    pub scope: Scope,
+    /// Its condition; empty when there is none.
+    pub when: String,
+    /// Operations per second; empty when it does not count them.
+    pub iops: String,
+    /// Bytes per second; empty when it does not count them.
+    pub bytes: String,
+    /// Operations in its bucket; empty when it has none.
+    pub credits: String,
+    /// Bytes in its bucket; empty when it has none.
+    pub credit_bytes: String,
+    /// What it counts.
+    pub kinds: Kinds,
+    /// What it is meant for.
+    pub access: Access,
+    /// An operation counts once for each begun unit of this size.
+    pub unit: Option<Bytes>,
+    /// It is the peak while credits last.
+    pub burst: bool,
+    /// The product's model holds it already.
+    pub in_model: bool,
+    /// What raises it, best first.
+    pub lift: Vec<Arc<str>>,
+    /// When it holds: `from 2025-09 until 2026`; empty for always.
+    pub validity: String,
+    /// Where it was read.
+    pub cite: Arc<Cite>,
+}
+
+/// A price list.
+#[derive(Clone, Debug, PartialEq)]
+pub struct PriceView {
+    /// As in [`Product::price_lists`].
+    pub list: String,
+    /// What it says of taxes; may be empty.
+    pub taxes: Arc<str>,
+    /// Its parts.
+    pub parts: Vec<PartView>,
+    /// Where it was read.
+    pub cite: Arc<Cite>,
+}
+
+/// A part of a price.
+#[derive(Clone, Debug, PartialEq)]
+pub struct PartView {
+    /// What it is for.
+    pub name: Arc<str>,
+    /// The vendor's unit.
+    pub per: Arc<str>,
+    /// `0.08`; `0.065 to 32000, then 0.03185`; `P4 5.28, P6 10.21`; `not known`.
+    pub amount: String,
+    /// How many units; empty when the amount is the tier's.
+    pub quantity: String,
+    /// Its condition; empty when there is none.
+    pub when: String,
+    /// How often it is paid.
+    pub often: Often,
+    /// Where it was read.
+    pub cite: Arc<Cite>,
+}
+
+/// The stages that answer.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ModelView {
+    /// In the notation of models, with arithmetic in braces.
+    pub stages: String,
+    /// What makes them questionable.
+    pub doubts: Vec<String>,
+    /// Where they were read.
+    pub cite: Arc<Cite>,
+}
+
+/// What may be combined.
+#[derive(Clone, Debug, PartialEq)]
+pub struct RuleView {
+    /// What must hold.
+    pub require: String,
+    /// The same in words.
+    pub message: Arc<str>,
+    /// Where it was read.
+    pub cite: Arc<Cite>,
+}
+
+impl Product {
+    /// Its options in the order of the file.
+    pub fn options(&self) -> Vec<OptionView> {
+        self.options.iter().map(OptionRule::view).collect()
+    }
+
+    /// Its ceilings.
+    pub fn limits(&self) -> Vec<LimitView> {
+        self.limits.iter().map(Limit::view).collect()
+    }
+
+    /// What may be combined.
+    pub fn rules(&self) -> Vec<RuleView> {
+        let view = |rule: &Rule| RuleView {
+            require: rule.require.text().to_owned(),
+            message: Arc::clone(&rule.message),
+            cite: Arc::clone(&rule.cite),
+        };
+        self.rules.iter().map(view).collect()
+    }
+
+    /// What the vendor says about latency, at any time.
+    pub fn latency(&self) -> Vec<Latency> {
+        self.latency.iter().map(|(latency, _)| latency.clone()).collect()
+    }
+
+    /// The columns and the cells of its tiers; an empty cell is not known.
+    pub fn tier_table(&self) -> Option<(Vec<String>, Vec<Vec<String>>)> {
+        let tiers = self.tiers.as_ref()?;
+        let words = |cell: &Value| if *cell == Value::Absent { String::new() } else { cell.words() };
+        let rows = tiers.rows.iter().map(|row| row.cells.iter().map(words).collect());
+        Some((tiers.columns.clone(), rows.collect()))
+    }
+
+    /// Its price lists in words: `USD in us-east-1 from 2026-09`.
+    pub fn price_lists(&self) -> Vec<String> {
+        self.prices.iter().map(PriceList::words).collect()
+    }
+
+    /// Its price lists.
+    pub fn price_views(&self) -> Vec<PriceView> {
+        let view = |list: &PriceList| PriceView {
+            list: list.words(),
+            taxes: Arc::clone(&list.taxes),
+            parts: list.parts.iter().map(|part| self.part_view(part)).collect(),
+            cite: Arc::clone(&list.cite),
+        };
+        self.prices.iter().map(view).collect()
+    }
+
+    /// The stages that answer, when they are known.
+    pub fn model_view(&self) -> Option<ModelView> {
+        let model = self.model.as_ref()?;
+        let piece = |piece: &Piece| match piece {
+            Piece::Text(text) => text.clone(),
+            Piece::Hole(expression) => format!("{{{}}}", expression.text()),
+        };
+        let stages = model.pieces.iter().map(piece).collect();
+        Some(ModelView { stages, doubts: model.doubts.clone(), cite: Arc::clone(&model.cite) })
+    }
+
+    /// Its named numbers.
+    pub fn figures(&self) -> Vec<NamedFigure> {
+        let named = |figure: &Figure| NamedFigure {
+            name: self.variables[figure.variable].name.to_string(),
+            value: figure.value,
+            unit: figure.unit.to_string(),
+            cite: Arc::clone(&figure.cite),
+        };
+        self.figures.iter().map(named).collect()
+    }
+
+    /// The source of each option, table of tiers, figure, ceiling, latency, rule and part of a price, and of the model.
+    pub fn cites(&self) -> Vec<Arc<Cite>> {
+        let mut cites: Vec<&Arc<Cite>> = self.options.iter().map(|option| &option.cite).collect();
+        cites.extend(self.tiers.iter().map(|tiers| &tiers.cite));
+        cites.extend(self.figures.iter().map(|figure| &figure.cite));
+        cites.extend(self.limits.iter().map(|limit| &limit.cite));
+        cites.extend(self.latency.iter().map(|(latency, _)| &latency.cite));
+        cites.extend(self.model.iter().map(|model| &model.cite));
+        cites.extend(self.rules.iter().map(|rule| &rule.cite));
+        cites.extend(self.prices.iter().flat_map(|list| &list.parts).map(|part| &part.cite));
+        cites.into_iter().map(Arc::clone).collect()
+    }
+
+    fn part_view(&self, part: &PricePart) -> PartView {
+        let (amount, quantity) = match &part.amount {
+            Amount::Each(amount, quantity) => (amount.to_string(), quantity.text().to_owned()),
+            Amount::Graduated(steps, quantity) => {
+                let step = |(upto, amount): &(Option<_>, _)| match upto {
+                    Some(upto) => format!("{amount} to {upto}"),
+                    None => format!("then {amount}"),
+                };
+                (steps.iter().map(step).collect::<Vec<_>>().join(", "), quantity.text().to_owned())
+            }
+            Amount::Unknown => ("not known".to_owned(), String::new()),
+            Amount::ByTier(amounts) => {
+                let rows = self.tiers.iter().flat_map(|tiers| &tiers.rows);
+                let priced = rows.zip(amounts).filter_map(|(row, amount)| Some(format!("{} {}", row.name, (*amount)?)));
+                (priced.collect::<Vec<_>>().join(", "), String::new())
+            }
+        };
+        PartView {
+            name: Arc::clone(&part.name),
+            per: Arc::clone(&part.per),
+            amount,
+            quantity,
+            when: written(part.when.as_ref()),
+            often: part.often,
+            cite: Arc::clone(&part.cite),
+        }
+    }
+}
+
+impl OptionRule {
+    fn view(&self) -> OptionView {
+        let bounds = self.bounds();
+        OptionView {
+            name: Arc::clone(&self.name),
+            low: written(bounds.and_then(|bounds| bounds.low.as_ref())),
+            high: written(bounds.and_then(|bounds| bounds.high.as_ref())),
+            step: written(bounds.and_then(|bounds| bounds.step.as_ref())),
+            default: written(self.default.as_ref()),
+            choices: self.choices().iter().map(Value::words).collect(),
+            note: Arc::clone(&self.note),
+            cite: Arc::clone(&self.cite),
+        }
+    }
+}
+
+impl Limit {
+    fn view(&self) -> LimitView {
+        let always = self.validity.from.is_none() && self.validity.until.is_none();
+        LimitView {
+            name: Arc::clone(&self.name),
+            scope: self.scope,
+            when: written(self.when.as_ref()),
+            iops: written(self.iops.as_ref()),
+            bytes: written(self.bytes.as_ref()),
+            credits: written(self.credits.as_ref()),
+            credit_bytes: written(self.credit_bytes.as_ref()),
+            kinds: self.kinds,
+            access: self.access,
+            unit: self.unit,
+            burst: self.burst,
+            in_model: self.in_model,
+            lift: self.lift.clone(),
+            validity: if always { String::new() } else { self.validity.words() },
+            cite: Arc::clone(&self.cite),
+        }
+    }
+}
+
+/// An expression as it was written; nothing when there is none.
+fn written(expression: Option<&Expression>) -> String {
+    expression.map_or_else(String::new, |expression| expression.text().to_owned())
+}

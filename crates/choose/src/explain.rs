@@ -1,0 +1,76 @@
+//! Measured beside theoretical, load by load, with the likely cause of each difference.
+
+mod cause;
+
+use plimsoll_catalogue::{Catalogue, Offer, Standing, Terms};
+use plimsoll_load::Pace;
+use plimsoll_record::Curve;
+
+use crate::need::ask_of;
+use crate::trial::{Figures, trial};
+
+pub use cause::Cause;
+
+/// Operations of each trial.
+const OPERATIONS: u64 = 20_000;
+
+/// One offered load: what was measured, and what the model answers.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Row {
+    /// The offered load.
+    pub offered: Pace,
+    /// Operations per second, measured and simulated.
+    pub iops: (f64, f64),
+    /// Mean response time in nanoseconds, measured and simulated.
+    pub mean_ns: (f64, f64),
+    /// 99th percentile in nanoseconds, measured and simulated.
+    pub p99_ns: (f64, f64),
+    /// What holds the model's answers.
+    pub binds: Option<String>,
+}
+
+impl Row {
+    /// Measured throughput over simulated; for an open load, simulated latency over measured.
+    pub fn ratio(&self) -> f64 {
+        match self.offered {
+            Pace::Closed { .. } => self.iops.0 / self.iops.1,
+            Pace::Open { .. } => self.mean_ns.1 / self.mean_ns.0,
+        }
+    }
+}
+
+/// A curve beside what a configuration would have given.
+#[derive(Clone, Debug)]
+pub struct Explanation {
+    /// The offer.
+    pub offer: Offer,
+    /// Its ceilings for this load.
+    pub standing: Standing,
+    /// Load by load.
+    pub rows: Vec<Row>,
+    /// The likely causes of the differences, the largest first.
+    pub causes: Vec<Cause>,
+}
+
+/// Sets a measured curve beside an offer. `None` when the load does not fit on it or it has no model.
+pub fn explain(catalogue: &Catalogue, curve: &Curve, offer: &Offer, terms: &Terms) -> Option<Explanation> {
+    let model = offer.model().ok()?;
+    let leading = curve.conditions.streams.first()?;
+    let standing = offer.standing(&ask_of(leading));
+    let mut rows = Vec::new();
+    for run in &curve.runs {
+        let mut streams = curve.conditions.streams.clone();
+        streams.first_mut()?.pace = run.offered;
+        let simulated: Figures = trial(&model, &streams, OPERATIONS, curve.conditions.seed)?;
+        let p99 = simulated.tally.response().quantile(0.99).map_or(0.0, |p99| p99.as_nanos() as f64);
+        rows.push(Row {
+            offered: run.offered,
+            iops: (run.figures.iops.value, simulated.iops),
+            mean_ns: (run.figures.mean_ns.value, simulated.mean_ns()),
+            p99_ns: (run.figures.p99_ns.value, p99),
+            binds: simulated.bound_by.first().map(|(name, _)| name.clone()),
+        });
+    }
+    let causes = cause::causes(catalogue, curve, offer, terms, &standing, &rows);
+    Some(Explanation { offer: offer.clone(), standing, rows, causes })
+}

@@ -1,0 +1,162 @@
+//! Why measured figures differ from theory: the causes that the five classic write-ups of such tests ran into.
+
+use plimsoll_catalogue::{Catalogue, Chosen, Offer, Standing, Terms};
+use plimsoll_load::Pace;
+use plimsoll_record::Curve;
+
+use super::Row;
+use crate::candidate::{Rungs, option, with};
+use crate::need::ask_of;
+
+/// A likely cause of a difference.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Cause {
+    /// What differs, in a few words.
+    pub what: String,
+    /// The likely cause.
+    pub why: String,
+}
+
+/// Figures within this of each other are the same.
+const SAME: f64 = 0.04;
+/// Ratios that mixed-up units leave, and which.
+const UNITS: [(f64, &str); 3] =
+    [(1.024, "kB and KiB"), (1.048_576, "MB and MiB (or KiB twice)"), (1.073_741_824, "GB and GiB")];
+
+pub(super) fn causes(
+    catalogue: &Catalogue,
+    curve: &Curve,
+    offer: &Offer,
+    terms: &Terms,
+    standing: &Standing,
+    rows: &[Row],
+) -> Vec<Cause> {
+    let mut causes = Vec::new();
+    let cap = standing.binding().map(|bound| (bound.iops, offer.ceilings[bound.ceiling].name.to_string()));
+    let most = rows.iter().map(|row| row.iops.0).fold(0.0, f64::max);
+    if !curve.conditions.direct {
+        causes.push(Cause {
+            what: "it was measured through the page cache".into(),
+            why: "memory answers reads that it holds, and writes until it is full: measure with direct I/O, or more than \
+                  memory holds, and end with a flush"
+                .into(),
+        });
+    }
+    if let Some((cap, name)) = &cap {
+        causes.extend(above_the_cap(most, *cap, name, standing, curve));
+        causes.extend(another_value(catalogue, curve, offer, terms, most, *cap));
+        causes.extend(not_reached(rows, *cap, name));
+    }
+    causes.extend(units(rows));
+    causes.extend(first_depth(rows));
+    causes
+}
+
+fn above_the_cap(most: f64, cap: f64, name: &str, standing: &Standing, curve: &Curve) -> Option<Cause> {
+    if most <= cap * (1.0 + SAME) {
+        return None;
+    }
+    let what = format!("{most:.0} IOPS were measured, and {name} allows {cap:.0}");
+    let peak = standing.peak.filter(|peak| most <= peak.bound.iops * (1.0 + SAME));
+    let why = match peak {
+        Some(peak) => format!("burst credits: full ones last {:.0} s at the peak; measure longer", peak.seconds),
+        None if curve.conditions.direct => {
+            "it is no such configuration, or something between answers: a cache of the host or of the \
+             controller, or data that compresses away"
+                .into()
+        }
+        None => "the page cache takes what the storage has not written yet".into(),
+    };
+    Some(Cause { what, why })
+}
+
+/// Another value of an option whose cap is what was measured.
+fn another_value(
+    catalogue: &Catalogue,
+    curve: &Curve,
+    offer: &Offer,
+    terms: &Terms,
+    most: f64,
+    cap: f64,
+) -> Option<Cause> {
+    if (most / cap - 1.0).abs() < SAME {
+        return None;
+    }
+    let ask = ask_of(&curve.conditions.streams[0]);
+    // Levels are mistaken more easily than sizes.
+    let is_size = |chosen: &&Chosen| &*chosen.name == "size";
+    let (sizes, others): (Vec<&Chosen>, Vec<&Chosen>) = offer.options.iter().partition(is_size);
+    for chosen in others.into_iter().chain(sizes) {
+        let (whose, _) = option(offer, &chosen.name)?;
+        if chosen.low.is_none() {
+            continue;
+        }
+        let rungs = Rungs::all(chosen);
+        let cap_at = |n: u64| {
+            let config = with(&offer.config, whose, &chosen.name, &rungs.value(n));
+            let offer = catalogue.offer(&config, terms).ok()?;
+            let iops = offer.standing(&ask).binding()?.iops;
+            Some((iops, offer))
+        };
+        let (mut below, mut above) = (1, rungs.count());
+        while below < above {
+            let middle = below + (above - below) / 2;
+            match cap_at(middle) {
+                Some((iops, _)) if iops < most * (1.0 - SAME) => below = middle + 1,
+                _ => above = middle,
+            }
+        }
+        if let Some((iops, offer)) = (rungs.count() > 0).then(|| cap_at(below)).flatten()
+            && (iops / most - 1.0).abs() < SAME
+        {
+            return Some(Cause {
+                what: format!("at most {most:.0} IOPS were measured"),
+                why: format!("that is what {} gives ({iops:.0} IOPS)", offer.short()),
+            });
+        }
+    }
+    None
+}
+
+fn not_reached(rows: &[Row], cap: f64, name: &str) -> Option<Cause> {
+    let deepest = rows.iter().rev().find(|row| matches!(row.offered, Pace::Closed { .. }))?;
+    let Pace::Closed { depth } = deepest.offered else { return None };
+    // What is missing may go to the load's other streams.
+    if deepest.binds.as_deref() == Some(name) {
+        return None;
+    }
+    (deepest.iops.1 < cap * (1.0 - SAME)).then(|| Cause {
+        what: format!("{name} allows {cap:.0} IOPS, and depth {depth} gives {:.0} in theory", deepest.iops.1),
+        why: "the queue is too short: throughput is depth over latency until a limit binds (Little's law)".into(),
+    })
+}
+
+/// One factor at all saturated loads that only units explain.
+fn units(rows: &[Row]) -> Option<Cause> {
+    let saturated: Vec<f64> =
+        rows.iter().filter(|row| row.mean_ns.1 > 2.0 * rows[0].mean_ns.1).map(Row::ratio).collect();
+    let mean = saturated.iter().sum::<f64>() / saturated.len() as f64;
+    let steady = saturated.len() >= 2 && saturated.iter().all(|ratio| (ratio / mean - 1.0).abs() < 0.005);
+    let fits = |factor: f64| (mean / factor - 1.0).abs() < 0.004 || (mean * factor - 1.0).abs() < 0.004;
+    let (_, which) = UNITS.into_iter().find(|(factor, _)| steady && fits(*factor))?;
+    Some(Cause {
+        what: format!("all saturated loads differ by the factor {mean:.3}"),
+        why: format!("units: {which} are {} % apart", ((mean.max(1.0 / mean) - 1.0) * 1000.0).round() / 10.0),
+    })
+}
+
+fn first_depth(rows: &[Row]) -> Option<Cause> {
+    let first = rows.iter().find(|row| row.offered == Pace::Closed { depth: 1 })?;
+    let (measured, theory) = first.mean_ns;
+    let difference_us = (measured - theory) / 1e3;
+    if (measured / theory - 1.0).abs() < 0.15 {
+        return None;
+    }
+    let what = format!("one operation at a time takes {:.0} us, and {:.0} us in theory", measured / 1e3, theory / 1e3);
+    let why = if difference_us > 0.0 {
+        format!("something adds {difference_us:.0} us to each operation: the host, a filesystem, a network, encryption")
+    } else {
+        "something nearer answers: a cache, or faster media than the model's".into()
+    };
+    Some(Cause { what, why })
+}

@@ -1,0 +1,65 @@
+//! What somebody needs: a load, a rate, an objective, a capacity.
+
+use plimsoll_catalogue::Ask;
+use plimsoll_load::{Arrival, Pace, Pattern, StreamSpec};
+use plimsoll_model::analytic::Workload;
+use plimsoll_record::{Curve, LoadLine, Objective};
+use plimsoll_units::{Bytes, Iops};
+
+/// What storage has to carry.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Need {
+    /// The streams, paced by what is needed.
+    pub streams: Vec<StreamSpec>,
+    /// Operations per second of the leading stream.
+    pub iops: f64,
+    /// What their response times have to meet.
+    pub objective: Objective,
+    /// Bytes that have to be kept.
+    pub capacity: Bytes,
+}
+
+impl Need {
+    /// What the load line of a curve says: its load at its objective. `None` without a load line that any load met.
+    pub fn of(curve: &Curve, capacity: Bytes) -> Option<Self> {
+        let (objective, iops) = match curve.load_line? {
+            LoadLine::At { objective, iops } | LoadLine::Beyond { objective, iops } => (objective, iops.value),
+            LoadLine::Never { .. } => return None,
+        };
+        let mut streams = curve.conditions.streams.clone();
+        streams.first_mut()?.pace = Pace::Open { rate: Iops::from_f64(iops.max(1.0)), arrival: Arrival::Poisson };
+        Some(Self { streams, iops, objective, capacity })
+    }
+
+    /// What its leading stream asks of ceilings.
+    pub fn ask(&self) -> Ask {
+        ask_of(&self.streams[0])
+    }
+}
+
+/// What a stream asks on average, for the analytic solution.
+pub(crate) fn workload_of(stream: &StreamSpec) -> Workload {
+    let ask = ask_of(stream);
+    let writes = 1.0 - ask.reads;
+    let flushes = if stream.mix.flush_every > 0 { writes / f64::from(stream.mix.flush_every) } else { 0.0 };
+    Workload {
+        reads: ask.reads,
+        durable: if stream.mix.durable { 1.0 } else { 0.0 },
+        flushes: flushes / (1.0 + flushes),
+        length: ask.block,
+        sequential: if ask.sequential { 1.0 } else { 0.0 },
+        space: stream.region.length,
+    }
+}
+
+/// What a stream asks of ceilings: operations of its mean size.
+pub fn ask_of(stream: &StreamSpec) -> Ask {
+    let sizes = stream.mix.sizes.sizes();
+    let weights: f64 = sizes.iter().map(|(_, weight)| f64::from(*weight)).sum();
+    let mean = sizes.iter().map(|(size, weight)| size.get() as f64 * f64::from(*weight)).sum::<f64>() / weights;
+    Ask {
+        block: Bytes::new((mean + 0.5) as u64),
+        reads: stream.mix.reads,
+        sequential: stream.pattern == Pattern::Sequential,
+    }
+}

@@ -1,0 +1,83 @@
+//! What measured storage most resembles: the products whose curve lies nearest to it.
+
+use plimsoll_catalogue::{Catalogue, Config, Part, ProductKind, Setting, Terms};
+use plimsoll_load::{Pace, StreamSpec};
+use plimsoll_model::analytic::{Offered, solve};
+use plimsoll_record::Curve;
+use plimsoll_units::Bytes;
+
+use crate::need::workload_of;
+
+/// Depths that are compared, from the first to the last of the curve.
+const DEPTHS: usize = 4;
+
+/// A product, and how near its curve lies.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Resemblance {
+    /// The configuration.
+    pub config: Config,
+    /// Typical factor between its throughput at a depth and the measured one, 1 for none.
+    pub factor: f64,
+    /// Depth, measured and modelled operations per second.
+    pub points: Vec<(u32, f64, f64)>,
+}
+
+/// The products nearest to a curve's closed loads, the nearest first; none when it has none.
+pub fn resembling(
+    catalogue: &Catalogue,
+    curve: &Curve,
+    capacity: Bytes,
+    terms: &Terms,
+    most: usize,
+) -> Vec<Resemblance> {
+    let closed = curve.runs.iter().filter_map(|run| match run.offered {
+        Pace::Closed { depth } => Some((depth, run.figures.iops.value)),
+        Pace::Open { .. } => None,
+    });
+    let measured = spread(&closed.collect::<Vec<_>>());
+    if measured.is_empty() {
+        return Vec::new();
+    }
+    let mut near: Vec<Resemblance> = Vec::new();
+    for product in catalogue.products().filter(|product| product.kind() != ProductKind::Machine) {
+        let mut volume = Part { product: product.name().into(), settings: Vec::new() };
+        let size = product
+            .smallest_size(capacity)
+            .map(|size| Setting::Option { name: "size".into(), value: format!("{size}") });
+        volume.settings.extend(size);
+        let config = Config { wraps: Vec::new(), volume, machine: None };
+        near.extend(beside(catalogue, &config, terms, &curve.conditions.streams, &measured));
+    }
+    near.sort_by(|a, b| a.factor.total_cmp(&b.factor));
+    near.truncate(most);
+    near
+}
+
+fn spread(points: &[(u32, f64)]) -> Vec<(u32, f64)> {
+    let last = points.len().saturating_sub(1);
+    let mut picked: Vec<(u32, f64)> =
+        (0..DEPTHS).filter_map(|i| points.get(i * last / (DEPTHS - 1)).copied()).collect();
+    picked.dedup();
+    picked
+}
+
+fn beside(
+    catalogue: &Catalogue,
+    config: &Config,
+    terms: &Terms,
+    streams: &[StreamSpec],
+    measured: &[(u32, f64)],
+) -> Option<Resemblance> {
+    let offer = catalogue.offer(config, terms).ok()?;
+    let model = offer.model().ok()?;
+    let workload = workload_of(streams.first()?);
+    let (mut points, mut squares) = (Vec::new(), 0.0);
+    for &(depth, iops) in measured {
+        let modelled = solve(&model, &workload, Offered::Closed { depth }).iops;
+        let ratio: f64 = (modelled / iops).ln();
+        squares += ratio * ratio;
+        points.push((depth, iops, modelled));
+    }
+    let factor = (squares / points.len() as f64).sqrt().exp();
+    factor.is_finite().then_some(Resemblance { config: offer.short(), factor, points })
+}

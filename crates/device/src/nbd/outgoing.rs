@@ -1,0 +1,145 @@
+//! Messages on their way through a socket: gathered, and sent with as few calls as the other side reads.
+//!
+//! Knows nothing about what they say: a message is a header and perhaps a payload behind it.
+#![allow(unsafe_code)]
+
+use std::collections::VecDeque;
+use std::io;
+use std::os::fd::{AsRawFd, BorrowedFd};
+
+/// Pieces that are sent with one call; each has up to two parts.
+const PIECES_MAX: usize = 64;
+
+/// Bytes of headers that are kept although they were sent.
+const GONE_MAX: usize = 64 << 10;
+
+/// Bytes that are sent from where they are, and stay there until they were.
+pub trait Payload {
+    /// The bytes.
+    fn bytes(&self) -> &[u8];
+}
+
+/// A run of headers, and the payload that comes after it.
+#[derive(Debug)]
+struct Piece<P> {
+    head: usize,
+    payload: Option<P>,
+}
+
+/// What has not been sent.
+#[derive(Debug)]
+pub struct Outgoing<P> {
+    heads: Vec<u8>,
+    /// Bytes of `heads` that belong to pieces which are gone.
+    gone: usize,
+    pieces: VecDeque<Piece<P>>,
+    /// Bytes of the first piece that were sent.
+    sent: usize,
+    bytes: usize,
+}
+
+impl<P> Default for Outgoing<P> {
+    fn default() -> Self {
+        Self { heads: Vec::new(), gone: 0, pieces: VecDeque::new(), sent: 0, bytes: 0 }
+    }
+}
+
+impl<P: Payload> Outgoing<P> {
+    /// Bytes that are to be sent.
+    pub const fn bytes(&self) -> usize {
+        self.bytes
+    }
+
+    /// Appends what `write` writes, and a payload behind it.
+    #[inline]
+    pub fn put(&mut self, payload: Option<P>, write: impl FnOnce(&mut Vec<u8>)) {
+        let before = self.heads.len();
+        write(&mut self.heads);
+        let head = self.heads.len() - before;
+        self.bytes += head + payload.as_ref().map_or(0, |payload| payload.bytes().len());
+        match self.pieces.back_mut() {
+            Some(last) if last.payload.is_none() => {
+                last.head += head;
+                last.payload = payload;
+            }
+            _ => self.pieces.push_back(Piece { head, payload }),
+        }
+    }
+
+    /// Sends as much as the other side takes without waiting, and gives back the payloads that were sent. `false`: the rest
+    /// has to wait until it reads.
+    ///
+    /// # Errors
+    /// The connection is broken.
+    #[inline]
+    pub fn send(&mut self, to: BorrowedFd<'_>, socket: bool, mut sent: impl FnMut(P)) -> io::Result<bool> {
+        while self.bytes > 0 {
+            match self.send_once(to, socket) {
+                Ok(0) => return Err(io::ErrorKind::WriteZero.into()),
+                Ok(count) => self.advance(count, &mut sent),
+                Err(error) if error.kind() == io::ErrorKind::WouldBlock => return Ok(false),
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                Err(error) => return Err(error),
+            }
+        }
+        Ok(true)
+    }
+
+    #[inline]
+    fn send_once(&self, to: BorrowedFd<'_>, socket: bool) -> io::Result<usize> {
+        let mut vectors = [const { libc::iovec { iov_base: std::ptr::null_mut(), iov_len: 0 } }; 2 * PIECES_MAX];
+        let mut count = 0;
+        let (mut head_at, mut passed) = (self.gone, self.sent);
+        for piece in self.pieces.iter().take(PIECES_MAX) {
+            let head = &self.heads[head_at..head_at + piece.head];
+            head_at += piece.head;
+            let payload = piece.payload.as_ref().map_or(&[][..], Payload::bytes);
+            for part in [head, payload] {
+                let skip = passed.min(part.len());
+                passed -= skip;
+                if skip < part.len() {
+                    let rest = &part[skip..];
+                    vectors[count] = libc::iovec { iov_base: rest.as_ptr().cast_mut().cast(), iov_len: rest.len() };
+                    count += 1;
+                }
+            }
+        }
+        let sent = if socket {
+            // SAFETY: all-zero is a valid msghdr.
+            let mut message: libc::msghdr = unsafe { std::mem::zeroed() };
+            message.msg_iov = vectors.as_mut_ptr();
+            message.msg_iovlen = count as _;
+            // SAFETY: the vectors point to `count` live ranges, which the call only reads.
+            unsafe { libc::sendmsg(to.as_raw_fd(), &raw const message, libc::MSG_DONTWAIT | libc::MSG_NOSIGNAL) }
+        } else {
+            // SAFETY: as above; the descriptor does not block.
+            unsafe { libc::writev(to.as_raw_fd(), vectors.as_ptr(), i32::try_from(count).unwrap_or(0)) }
+        };
+        usize::try_from(sent).map_err(|_| io::Error::last_os_error())
+    }
+
+    #[inline]
+    fn advance(&mut self, count: usize, sent: &mut impl FnMut(P)) {
+        self.bytes -= count;
+        self.sent += count;
+        while let Some(first) = self.pieces.front() {
+            let whole = first.head + first.payload.as_ref().map_or(0, |payload| payload.bytes().len());
+            if self.sent < whole {
+                break;
+            }
+            self.sent -= whole;
+            self.gone += first.head;
+            self.pieces.pop_front().and_then(|piece| piece.payload).map(&mut *sent);
+        }
+        // A client that always has something to come would keep all the headers that it ever got.
+        if self.pieces.is_empty() || self.gone > GONE_MAX {
+            self.heads.drain(..self.gone);
+            self.gone = 0;
+        }
+    }
+
+    /// Gives up what was not sent: the payloads.
+    pub fn clear(&mut self) -> impl Iterator<Item = P> + use<P> {
+        std::mem::take(self).pieces.into_iter().filter_map(|piece| piece.payload)
+    }
+}

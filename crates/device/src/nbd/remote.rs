@@ -1,0 +1,309 @@
+//! An export of an NBD server as a target: each slot is a request, spread over one or several connections.
+//!
+//! Simple replies only, as the Linux driver has them: with structured replies a server may leave out zeros, and what is
+//! measured would depend on what is stored. Data that are read are thrown away as they come in.
+#![allow(unsafe_code)]
+
+use std::io;
+use std::os::fd::{AsFd, AsRawFd};
+use std::time::Duration;
+
+use io_uring::types::{Fd, SubmitArgs, Timespec};
+use io_uring::{IoUring, opcode};
+use plimsoll_drive::{Completion, Fault, Target};
+use plimsoll_load::Outcome;
+use plimsoll_units::{Instant, Kind, Op, Slot};
+
+use super::address::Address;
+use super::outgoing::{Outgoing, Payload};
+use super::socket::Socket;
+use super::talk::{Asked, Chosen, Talk, TalkError};
+use super::wire::{PAYLOAD_MAX, SIMPLE_REPLY, Style, command, command_flag, flag};
+use crate::buffers::{Aligned, fill, stamp};
+use crate::clock::Clock;
+use crate::engine::Shape;
+use crate::ring::setup;
+
+/// Bytes that are received at a time.
+const INBOX_BYTES: usize = 256 << 10;
+
+/// How long the handshake and a full socket may take.
+const PATIENCE: Duration = Duration::from_secs(30);
+
+/// Marks, beside a line's number, that its socket takes more.
+const WRITABLE: u64 = 1 << 32;
+
+/// One connection.
+struct Line {
+    socket: Socket,
+    inbox: Box<[u8]>,
+    end: usize,
+    /// Bytes of a read's payload that are still to come.
+    skip: u64,
+    /// The request whose payload is coming.
+    reading: Option<Slot>,
+    receiving: bool,
+    out: Outgoing<Data>,
+    /// The kernel says when the server reads.
+    polling: bool,
+}
+
+/// The data of a write: a slot's part of the buffer for writes, which nobody changes before the slot is free again.
+struct Data {
+    start: *const u8,
+    length: usize,
+}
+
+impl Payload for Data {
+    fn bytes(&self) -> &[u8] {
+        // SAFETY: see above; the buffer lives as long as the target, and is not read after its lines are gone.
+        unsafe { std::slice::from_raw_parts(self.start, self.length) }
+    }
+}
+
+/// An export as a target.
+pub struct Remote {
+    uring: IoUring,
+    clock: Clock,
+    now: Instant,
+    lines: Vec<Line>,
+    chosen: Chosen,
+    writes: Aligned,
+    stride: usize,
+    written: u64,
+    /// What each slot is about.
+    asked: Vec<Op>,
+}
+
+impl Remote {
+    /// Connects to an export, `lines` times at most and once where the server cannot keep several consistent, for the
+    /// loads that `shape` describes.
+    ///
+    /// # Errors
+    /// The server cannot be reached, or refuses.
+    pub fn connect(address: &Address, shape: &Shape, lines: u32, clock: Clock) -> Result<Self, TalkError> {
+        let attempt = "starting io_uring";
+        let uring = setup(2 * lines);
+        let uring = uring.map_err(|source| TalkError::Io { attempt, source })?;
+        let (first, chosen) = Line::open(address)?;
+        fits(&chosen, shape)?;
+        let mut all = vec![first];
+        let several = chosen.flags & flag::CAN_MULTI_CONN != 0;
+        for _ in 1..if several { lines } else { 1 } {
+            all.push(Line::open(address)?.0);
+        }
+        let stride = shape.stride();
+        let mut writes = Aligned::new(if shape.writes { stride * shape.depth as usize } else { 1 });
+        fill(writes.bytes(), shape.compressible, shape.seed);
+        let nothing = Op { offset: 0, length: 0, kind: Kind::Flush, stream: 0 };
+        Ok(Self {
+            uring,
+            now: clock.now(),
+            clock,
+            lines: all,
+            chosen,
+            writes,
+            stride,
+            written: shape.seed,
+            asked: vec![nothing; shape.depth as usize],
+        })
+    }
+
+    /// What the server says of the export.
+    pub const fn chosen(&self) -> &Chosen {
+        &self.chosen
+    }
+
+    /// Connections that are in use.
+    pub fn lines(&self) -> usize {
+        self.lines.len()
+    }
+
+    fn ask(&mut self, slot: Slot, op: &Op) {
+        let (command, flags) = match op.kind {
+            Kind::Read => (command::READ, 0),
+            Kind::Write => (command::WRITE, 0),
+            Kind::DurableWrite => (command::WRITE, command_flag::FUA),
+            Kind::Flush => (command::FLUSH, 0),
+        };
+        let (offset, length) = if op.kind == Kind::Flush { (0, 0) } else { (op.offset, u64::from(op.length)) };
+        let data = op.kind.writes().then(|| self.data(slot, op));
+        let count = self.lines.len();
+        let asked = Asked { flags, command, cookie: u64::from(slot.0), offset, length };
+        self.lines[slot.index() % count].out.put(data, |out| asked.write(Style::Simple, out));
+        self.asked[slot.index()] = *op;
+    }
+
+    fn data(&mut self, slot: Slot, op: &Op) -> Data {
+        assert!(op.length as usize <= self.stride, "{} bytes do not fit a slot of {}", op.length, self.stride);
+        self.written += 1;
+        let start = slot.index() * self.stride;
+        let data = &mut self.writes.bytes()[start..start + op.length as usize];
+        stamp(data, self.written);
+        Data { start: data.as_ptr(), length: data.len() }
+    }
+
+    /// Sends what is queued and the server takes.
+    fn send(&mut self) -> io::Result<()> {
+        for (number, line) in self.lines.iter_mut().enumerate().filter(|(_, line)| !line.polling) {
+            if !line.out.send(line.socket.as_fd(), true, drop)? {
+                let descriptor = Fd(line.socket.as_fd().as_raw_fd());
+                let entry = opcode::PollAdd::new(descriptor, libc::POLLOUT as u32).build();
+                // SAFETY: it refers to no memory.
+                let pushed = unsafe { self.uring.submission().push(&entry.user_data(number as u64 | WRITABLE)) };
+                line.polling = pushed.is_ok();
+            }
+        }
+        Ok(())
+    }
+
+    /// Lets the kernel receive on every line where it does not yet.
+    fn receive(&mut self) {
+        for (number, line) in self.lines.iter_mut().enumerate().filter(|(_, line)| !line.receiving) {
+            let room = &mut line.inbox[line.end..];
+            let descriptor = Fd(line.socket.as_fd().as_raw_fd());
+            let entry = opcode::Recv::new(descriptor, room.as_mut_ptr(), room.len() as u32);
+            // SAFETY: the inbox is not moved or freed while the kernel has it (see Drop).
+            let pushed = unsafe { self.uring.submission().push(&entry.build().user_data(number as u64)) };
+            line.receiving = pushed.is_ok();
+        }
+    }
+}
+
+impl Line {
+    fn open(address: &Address) -> Result<(Self, Chosen), TalkError> {
+        let mut talk = Talk::begin(address, PATIENCE)?;
+        let chosen = talk.choose(&address.export, true)?;
+        let line = Self {
+            socket: talk.into_socket(),
+            inbox: vec![0; INBOX_BYTES].into_boxed_slice(),
+            end: 0,
+            skip: 0,
+            reading: None,
+            receiving: false,
+            out: Outgoing::default(),
+            polling: false,
+        };
+        Ok((line, chosen))
+    }
+
+    /// Understands what was received.
+    fn understand(&mut self, asked: &[Op], at: Instant, completions: &mut Vec<Completion>) -> io::Result<()> {
+        let mut start = 0;
+        loop {
+            let skipped = (self.skip.min((self.end - start) as u64)) as usize;
+            start += skipped;
+            self.skip -= skipped as u64;
+            if self.skip > 0 {
+                break;
+            }
+            if let Some(slot) = self.reading.take() {
+                completions.push(Completion { slot, at, outcome: Outcome::Done, bound_by: None });
+            }
+            let Some((head, _)) = self.inbox[start..self.end].split_first_chunk::<16>() else { break };
+            start += 16;
+            let word = |from: usize| u32::from_be_bytes([head[from], head[from + 1], head[from + 2], head[from + 3]]);
+            let slot = Slot(word(12));
+            let op = asked.get(slot.index()).filter(|_| word(0) == SIMPLE_REPLY && word(8) == 0);
+            let op = op.ok_or_else(|| io::Error::other("the server sends what is no reply to a request"))?;
+            match word(4) {
+                0 if op.kind == Kind::Read => {
+                    self.skip = op.length.into();
+                    self.reading = Some(slot);
+                }
+                error => {
+                    let outcome = if error == 0 { Outcome::Done } else { Outcome::Failed(error.cast_signed()) };
+                    completions.push(Completion { slot, at, outcome, bound_by: None });
+                }
+            }
+        }
+        self.inbox.copy_within(start..self.end, 0);
+        self.end -= start;
+        Ok(())
+    }
+}
+
+/// The export has to take what the load will ask.
+fn fits(chosen: &Chosen, shape: &Shape) -> Result<(), TalkError> {
+    let refused = |reason: String| Err(TalkError::Refused { attempt: "preparing the load", reason });
+    let most = chosen.blocks.map_or(PAYLOAD_MAX, |[_, _, most]| most);
+    if shape.largest.get() > u64::from(most) {
+        return refused(format!(
+            "it takes at most {most} bytes at once, and the load asks for {}",
+            shape.largest.get()
+        ));
+    }
+    if shape.writes && chosen.flags & flag::READ_ONLY != 0 {
+        return refused("the export is read-only".into());
+    }
+    Ok(())
+}
+
+impl Target for Remote {
+    fn now(&mut self) -> Instant {
+        self.now = self.clock.now();
+        self.now
+    }
+
+    /// # Panics
+    /// When an operation is larger than the shape says, or writes although the shape says that none does.
+    fn submit(&mut self, batch: &[(Slot, Op)]) -> Result<(), Fault> {
+        for (slot, op) in batch {
+            self.ask(*slot, op);
+        }
+        self.send().map_err(|source| Fault { attempt: "sending requests to the NBD server".into(), source })
+    }
+
+    fn wait(&mut self, until: Instant, completions: &mut Vec<Completion>) -> Result<Instant, Fault> {
+        let failed = |source| Fault { attempt: "waiting for the NBD server".into(), source };
+        let before = completions.len();
+        loop {
+            self.send().map_err(failed)?;
+            self.receive();
+            self.now = self.clock.now();
+            let left = until.since(self.now).as_nanos();
+            let timeout = Timespec::new().sec(left / 1_000_000_000).nsec((left % 1_000_000_000) as u32);
+            match self.uring.submitter().submit_with_args(1, &SubmitArgs::new().timespec(&timeout)) {
+                Err(error) if !matches!(error.raw_os_error(), Some(libc::ETIME | libc::EINTR | libc::EBUSY)) => {
+                    return Err(failed(error));
+                }
+                _ => self.now = self.clock.now(),
+            }
+            for entry in self.uring.completion() {
+                let line = &mut self.lines[(entry.user_data() & !WRITABLE) as usize];
+                if entry.user_data() & WRITABLE != 0 {
+                    line.polling = false;
+                    continue;
+                }
+                line.receiving = false;
+                match entry.result() {
+                    0 => return Err(failed(io::Error::other("it closed the connection"))),
+                    moved @ 1.. => {
+                        line.end += moved as usize;
+                        line.understand(&self.asked, self.now, completions).map_err(failed)?;
+                    }
+                    error if error == -libc::EINTR || error == -libc::EAGAIN => {}
+                    error => return Err(failed(io::Error::from_raw_os_error(-error))),
+                }
+            }
+            if completions.len() > before || self.now >= until {
+                return Ok(self.now);
+            }
+        }
+    }
+}
+
+impl Drop for Remote {
+    fn drop(&mut self) {
+        for line in &mut self.lines {
+            let mut farewell = Vec::new();
+            Asked { command: command::DISC, ..Asked::default() }.write(Style::Simple, &mut farewell);
+            // A server that is gone needs no farewell.
+            let _ = line.socket.write(&farewell);
+            if line.receiving {
+                // The kernel may still write there: the memory is given up rather than reused.
+                std::mem::forget(std::mem::take(&mut line.inbox));
+            }
+        }
+    }
+}

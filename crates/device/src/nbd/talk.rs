@@ -1,0 +1,315 @@
+//! A conversation with a server, one message after the other: options before, requests and replies after.
+//!
+//! Slow and plain: a target that is measured uses it for the handshake only, a check of a server for everything.
+
+use std::io;
+use std::time::Duration;
+
+use super::address::Address;
+use super::socket::Socket;
+use super::wire::{
+    EXTENDED_REPLY, EXTENDED_REQUEST, GREETING, OPTION, OPTION_REPLY, REQUEST, Reader, SIMPLE_REPLY, STRUCTURED_REPLY,
+    Style, chunk, hello, info, option, rep,
+};
+
+/// Bytes of one message of a server at most.
+const MESSAGE_MAX: u64 = 64 << 20;
+
+/// Replies to one option at most.
+const REPLIES_MAX: usize = 10_000;
+
+/// A conversation went wrong.
+#[derive(Debug, thiserror::Error)]
+pub enum TalkError {
+    /// The socket failed, ended or was silent for too long.
+    #[error("{attempt}")]
+    Io {
+        /// What was attempted.
+        attempt: &'static str,
+        /// What the system says.
+        #[source]
+        source: io::Error,
+    },
+    /// The server says what the protocol does not allow there.
+    #[error("{attempt}: the server sends {found}")]
+    Unexpected {
+        /// What was attempted.
+        attempt: &'static str,
+        /// What came.
+        found: String,
+    },
+    /// The server refuses.
+    #[error("{attempt}: the server refuses: {reason}")]
+    Refused {
+        /// What was attempted.
+        attempt: &'static str,
+        /// What the server says, or the number of its error.
+        reason: String,
+    },
+}
+
+/// A reply to an option.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Said {
+    /// Its type, a number of [`super::wire::rep`].
+    pub kind: u32,
+    /// Its data; a sentence for people in an error.
+    pub data: Vec<u8>,
+}
+
+/// What a server tells of the export that was chosen.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Chosen {
+    /// Bytes.
+    pub size: u64,
+    /// Flags of [`super::wire::flag`].
+    pub flags: u16,
+    /// Least, best and largest size of a request, where it was told.
+    pub blocks: Option<[u32; 3]>,
+    /// A sentence about it, where it was told.
+    pub description: Option<String>,
+}
+
+/// A simple reply, or one chunk of a structured or extended one.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Chunk {
+    /// Of which request.
+    pub cookie: u64,
+    /// How it was framed.
+    pub style: Style,
+    /// No more follow.
+    pub done: bool,
+    /// Its type, a number of [`super::wire::chunk`]; [`chunk::NONE`] for a simple reply.
+    pub kind: u16,
+    /// The request's offset, in an extended reply.
+    pub offset: Option<u64>,
+    /// The error of a simple reply, or zero.
+    pub error: u32,
+    /// Bytes behind the header; those of a simple reply to a read only if it is told how many there are.
+    pub payload: Vec<u8>,
+}
+
+impl Chunk {
+    /// The number of the error that it reports; zero for none.
+    pub fn errno(&self) -> u32 {
+        if self.kind & chunk::IS_ERROR == 0 {
+            return self.error;
+        }
+        Reader(&self.payload).u32().unwrap_or(u32::MAX)
+    }
+}
+
+/// A conversation.
+#[derive(Debug)]
+pub struct Talk {
+    socket: Socket,
+    flags: u16,
+}
+
+impl Talk {
+    /// Connects, and exchanges greetings.
+    pub fn begin(address: &Address, patience: Duration) -> Result<Self, TalkError> {
+        let failed = |source| TalkError::Io { attempt: "connecting", source };
+        Self::greet(Socket::connect(&address.host, patience).map_err(failed)?)
+    }
+
+    /// Exchanges greetings on a connection.
+    pub fn greet(socket: Socket) -> Result<Self, TalkError> {
+        let mut talk = Self { socket, flags: 0 };
+        let mut greeting = [0; 18];
+        talk.read("reading the greeting", &mut greeting)?;
+        let mut reader = Reader(&greeting);
+        if (reader.u64(), reader.u64()) != (Some(GREETING), Some(OPTION)) {
+            return Err(unexpected("reading the greeting", "no greeting of a newstyle NBD server"));
+        }
+        talk.flags = reader.u16().unwrap_or(0);
+        if talk.flags & hello::FIXED_NEWSTYLE == 0 {
+            return Err(unexpected("reading the greeting", "no fixed newstyle: it cannot answer options"));
+        }
+        let answer = u32::from(talk.flags & (hello::FIXED_NEWSTYLE | hello::NO_ZEROES));
+        talk.write("greeting", &answer.to_be_bytes())?;
+        Ok(talk)
+    }
+
+    /// The flags of the server's greeting.
+    pub const fn flags(&self) -> u16 {
+        self.flags
+    }
+
+    /// The connection, for the target that goes on with it, or for bytes that no method here would send.
+    pub const fn socket(&self) -> &Socket {
+        &self.socket
+    }
+
+    /// The connection alone.
+    pub fn into_socket(self) -> Socket {
+        self.socket
+    }
+
+    /// Sends an option and reads all replies to it; the last one is an acknowledgement or an error.
+    pub fn option(&mut self, option: u32, data: &[u8]) -> Result<Vec<Said>, TalkError> {
+        const ATTEMPT: &str = "negotiating an option";
+        let head = [&OPTION.to_be_bytes()[..], &option.to_be_bytes(), &(data.len() as u32).to_be_bytes()];
+        self.write(ATTEMPT, &[&head.concat(), data].concat())?;
+        let mut said = Vec::new();
+        while said.len() < REPLIES_MAX {
+            let mut head = [0; 20];
+            self.read(ATTEMPT, &mut head)?;
+            let mut reader = Reader(&head);
+            let (magic, of) = (reader.u64().unwrap_or(0), reader.u32().unwrap_or(0));
+            let (kind, length) = (reader.u32().unwrap_or(0), reader.u32().unwrap_or(0));
+            if magic != OPTION_REPLY || of != option {
+                return Err(unexpected(ATTEMPT, &format!("{magic:#x} for option {of}, not a reply to {option}")));
+            }
+            let data = self.payload(ATTEMPT, u64::from(length))?;
+            said.push(Said { kind, data });
+            if kind == rep::ACK || kind & rep::ERROR != 0 {
+                return Ok(said);
+            }
+        }
+        Err(unexpected(ATTEMPT, "more replies to one option than anybody needs"))
+    }
+
+    /// Asks about an export, or (`go`) chooses it.
+    pub fn choose(&mut self, export: &str, go: bool) -> Result<Chosen, TalkError> {
+        const ATTEMPT: &str = "choosing the export";
+        let asked = [info::BLOCK_SIZE, info::DESCRIPTION];
+        let mut data = [&(export.len() as u32).to_be_bytes()[..], export.as_bytes()].concat();
+        data.extend((asked.len() as u16).to_be_bytes());
+        data.extend(asked.iter().flat_map(|kind| kind.to_be_bytes()));
+        let said = self.option(if go { option::GO } else { option::INFO }, &data)?;
+        let mut chosen = None;
+        for Said { kind, data } in &said {
+            match *kind {
+                rep::INFO => informed(chosen.get_or_insert_default(), data),
+                kind if kind & rep::ERROR != 0 => return Err(refused(ATTEMPT, kind, data)),
+                _ => {}
+            }
+        }
+        chosen.ok_or_else(|| unexpected(ATTEMPT, "nothing about the export"))
+    }
+
+    /// Sends a request, with a payload behind it.
+    pub fn request(&mut self, style: Style, request: &Asked, payload: &[u8]) -> Result<(), TalkError> {
+        let mut bytes = Vec::with_capacity(32 + payload.len());
+        request.write(style, &mut bytes);
+        bytes.extend_from_slice(payload);
+        self.write("sending a request", &bytes)
+    }
+
+    /// Reads a reply, or a chunk of one. A simple reply without an error is followed by `data` bytes.
+    pub fn chunk(&mut self, data: u32) -> Result<Chunk, TalkError> {
+        const ATTEMPT: &str = "reading a reply";
+        let mut magic = [0; 4];
+        self.read(ATTEMPT, &mut magic)?;
+        let (style, bytes) = match u32::from_be_bytes(magic) {
+            SIMPLE_REPLY => (Style::Simple, 12),
+            STRUCTURED_REPLY => (Style::Structured, 16),
+            EXTENDED_REPLY => (Style::Extended, 28),
+            other => return Err(unexpected(ATTEMPT, &format!("{other:#010x}, which opens no reply"))),
+        };
+        let mut head = [0; 28];
+        self.read(ATTEMPT, &mut head[..bytes])?;
+        let mut reader = Reader(&head[..bytes]);
+        let mut chunk =
+            Chunk { cookie: 0, style, done: true, kind: chunk::NONE, offset: None, error: 0, payload: Vec::new() };
+        let mut length = u64::from(data);
+        if style == Style::Simple {
+            chunk.error = reader.u32().unwrap_or(0);
+            chunk.cookie = reader.u64().unwrap_or(0);
+            length = if chunk.error == 0 { length } else { 0 };
+        } else {
+            chunk.done = reader.u16().unwrap_or(0) & chunk::DONE != 0;
+            chunk.kind = reader.u16().unwrap_or(0);
+            chunk.cookie = reader.u64().unwrap_or(0);
+            let extended = style == Style::Extended;
+            chunk.offset = if extended { reader.u64() } else { None };
+            length = if extended { reader.u64() } else { reader.u32().map(u64::from) }.unwrap_or(0);
+        }
+        chunk.payload = self.payload(ATTEMPT, length)?;
+        Ok(chunk)
+    }
+
+    fn payload(&mut self, attempt: &'static str, length: u64) -> Result<Vec<u8>, TalkError> {
+        if length > MESSAGE_MAX {
+            return Err(unexpected(attempt, &format!("a message of {length} bytes")));
+        }
+        let mut bytes = vec![0; length as usize];
+        self.read(attempt, &mut bytes)?;
+        Ok(bytes)
+    }
+
+    fn read(&self, attempt: &'static str, bytes: &mut [u8]) -> Result<(), TalkError> {
+        self.socket.read(bytes).map_err(|source| TalkError::Io { attempt, source })
+    }
+
+    fn write(&self, attempt: &'static str, bytes: &[u8]) -> Result<(), TalkError> {
+        self.socket.write(bytes).map_err(|source| TalkError::Io { attempt, source })
+    }
+}
+
+/// A request as it is sent.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Asked {
+    /// Flags of [`super::wire::command_flag`].
+    pub flags: u16,
+    /// A number of [`super::wire::command`].
+    pub command: u16,
+    /// What the request is called.
+    pub cookie: u64,
+    /// First byte.
+    pub offset: u64,
+    /// Bytes; a compact request keeps the lower 32 bits.
+    pub length: u64,
+}
+
+impl Asked {
+    /// Appends its header.
+    #[inline]
+    pub fn write(&self, style: Style, out: &mut Vec<u8>) {
+        let extended = style == Style::Extended;
+        out.extend_from_slice(&if extended { EXTENDED_REQUEST } else { REQUEST }.to_be_bytes());
+        out.extend_from_slice(&self.flags.to_be_bytes());
+        out.extend_from_slice(&self.command.to_be_bytes());
+        out.extend_from_slice(&self.cookie.to_be_bytes());
+        out.extend_from_slice(&self.offset.to_be_bytes());
+        if extended {
+            out.extend_from_slice(&self.length.to_be_bytes());
+        } else {
+            out.extend_from_slice(&(self.length as u32).to_be_bytes());
+        }
+    }
+}
+
+fn informed(chosen: &mut Chosen, data: &[u8]) {
+    let mut reader = Reader(data);
+    match reader.u16() {
+        Some(info::EXPORT) => {
+            chosen.size = reader.u64().unwrap_or(0);
+            chosen.flags = reader.u16().unwrap_or(0);
+        }
+        Some(info::BLOCK_SIZE) => {
+            let sizes = [reader.u32(), reader.u32(), reader.u32()].map(Option::unwrap_or_default);
+            chosen.blocks = Some(sizes);
+        }
+        Some(info::DESCRIPTION) => chosen.description = Some(String::from_utf8_lossy(reader.0).into_owned()),
+        _ => {}
+    }
+}
+
+fn unexpected(attempt: &'static str, found: &str) -> TalkError {
+    TalkError::Unexpected { attempt, found: found.to_owned() }
+}
+
+fn refused(attempt: &'static str, kind: u32, data: &[u8]) -> TalkError {
+    let number = kind & !rep::ERROR;
+    let what = match kind {
+        rep::ERR_UNKNOWN => "there is no such export".to_owned(),
+        rep::ERR_TLS_REQD => "it asks for TLS".to_owned(),
+        rep::ERR_UNSUP => "it does not know the option".to_owned(),
+        _ => format!("error {number}"),
+    };
+    let text = String::from_utf8_lossy(data);
+    let reason = if text.is_empty() { what } else { format!("{what} ({text})") };
+    TalkError::Refused { attempt, reason }
+}

@@ -1,0 +1,96 @@
+//! Serves exports over NBD, for trying clients:
+//! `serve [SIZE_MIB] [--dir DIR] [--model NOTATION] [--unix PATH] [--tcp PORT] [-s]`.
+//!
+//! Without a model the exports are plain files; with one, `--model 'limit(3000)'`, a volume of a store.
+#![allow(clippy::unwrap_used, clippy::print_stderr, unsafe_code)]
+
+use std::os::fd::{FromRawFd, OwnedFd};
+
+use plimsoll_device::Clock;
+use plimsoll_front::nbd::Offer;
+use plimsoll_front::{Files, Held, Limits, Plain, Server, Service};
+use plimsoll_volume::{Edit, Export, Geometry, Log, Serving, Slow, Store, VolumeId, Volumes};
+
+struct Arguments(Vec<String>);
+
+impl Arguments {
+    fn after(&self, name: &str) -> Option<&str> {
+        let at = self.0.iter().position(|argument| argument == name)?;
+        self.0.get(at + 1).map(String::as_str)
+    }
+
+    fn size(&self) -> u64 {
+        self.0.first().and_then(|size| size.parse::<u64>().ok()).unwrap_or(1024) << 20
+    }
+}
+
+fn main() {
+    let arguments = Arguments(std::env::args().skip(1).collect());
+    let (files, held) = match arguments.after("--dir") {
+        Some(directory) => Files::directory(directory.as_ref()).unwrap(),
+        None => (Files::memory(), Held { log: Log { commits: Vec::new(), length: 0 }, files: 0 }),
+    };
+    let size = arguments.size();
+    if let Some(model) = arguments.after("--model") {
+        volumes(&arguments, model, files, held, size);
+    } else {
+        let service = Plain::new([size, 64 << 20]);
+        let mut server = Server::new(service, files, Limits::default(), Clock::start()).unwrap();
+        server.offer(Offer::new(Export(0), "", size));
+        let mut second = Offer::new(Export(1), "small", 64 << 20);
+        second.description = "a second export".into();
+        server.offer(second);
+        serve(&arguments, &mut server);
+    }
+}
+
+fn volumes(arguments: &Arguments, model: &str, files: Files, held: Held, size: u64) {
+    let capacity = 64 << 30;
+    let mut pending = Vec::new();
+    let store = if held.log.commits.is_empty() {
+        Store::new(Geometry::default(), capacity)
+    } else {
+        let recovered = Store::recover(held.log.commits, held.files, capacity).unwrap();
+        pending = recovered.jobs;
+        recovered.store
+    };
+    let exists = store.about(VolumeId(0)).is_some();
+    let clock = Clock::start();
+    let mut server = Server::new(Volumes::new(store, Slow::NOT), files, Limits::default(), clock).unwrap();
+    server.service().2.append(&mut pending);
+    let serving = Serving {
+        volume: VolumeId(0),
+        model: plimsoll_model::parse(model).unwrap(),
+        seed: 1,
+        limits: plimsoll_volume::Limits { requests: 4096, bytes: 256 << 20, payload: 32 << 20, block: 1 },
+        group: None,
+    };
+    let open = move |server: &mut Server<Volumes>| {
+        let (service, now, _) = server.service();
+        let export = service.serve(now, &serving).unwrap();
+        server.offer(Offer::new(export, "", size));
+    };
+    if exists {
+        open(&mut server);
+    } else {
+        let create = Edit::Create { size, text: String::new() };
+        server.edit(&create, move |server, outcome| outcome.map(|()| open(server)).unwrap()).unwrap();
+    }
+    serve(arguments, &mut server);
+}
+
+fn serve<S: Service + 'static>(arguments: &Arguments, server: &mut Server<S>) {
+    if let Some(path) = arguments.after("--unix") {
+        let _ = std::fs::remove_file(path);
+        server.listen(std::os::unix::net::UnixListener::bind(path).unwrap()).unwrap();
+    }
+    if let Some(port) = arguments.after("--tcp") {
+        server.listen(std::net::TcpListener::bind(format!("127.0.0.1:{port}")).unwrap()).unwrap();
+    }
+    if arguments.0.iter().any(|argument| argument == "-s") {
+        // SAFETY: nothing else in this program uses standard input and output.
+        let (input, output) = unsafe { (OwnedFd::from_raw_fd(0), OwnedFd::from_raw_fd(1)) };
+        server.serve(input, Some(output)).unwrap();
+    }
+    server.run().unwrap();
+}

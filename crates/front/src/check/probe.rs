@@ -1,0 +1,279 @@
+//! Connections to the server that is checked, and requests whose replies are put together.
+
+use plimsoll_device::nbd::wire::{PAYLOAD_MAX, Reader, Style, chunk, command, command_flag, flag, option, rep};
+use plimsoll_device::nbd::{Address, Asked, Chosen, Chunk, Said, Socket, Talk, TalkError};
+
+use super::Permission;
+
+/// The server that is checked.
+pub(super) struct Probe<'a> {
+    pub address: &'a Address,
+    pub permission: &'a Permission,
+    /// What it says of the export to a client that negotiates nothing.
+    pub chosen: Chosen,
+}
+
+/// An export that was chosen.
+pub(super) struct Session {
+    pub talk: Talk,
+    pub style: Style,
+    pub chosen: Chosen,
+    cookie: u64,
+}
+
+/// A whole reply.
+#[derive(Debug, Default)]
+pub(super) struct Reply {
+    /// The first error in it, or zero.
+    pub errno: u32,
+    /// What a read returned, with zeros where holes were told.
+    pub data: Vec<u8>,
+    /// Bytes that were told, as data or as holes.
+    covered: usize,
+    /// Chunks that carried data or holes.
+    pub pieces: u32,
+    /// Extents of a block status, with their states.
+    pub extents: Vec<(u64, u64)>,
+    /// What is wrong with its form.
+    pub flaw: Option<String>,
+}
+
+impl Probe<'_> {
+    pub(super) fn new<'a>(address: &'a Address, permission: &'a Permission) -> Result<Probe<'a>, TalkError> {
+        let chosen = Talk::begin(address, permission.patience)?.choose(&address.export, true)?;
+        Ok(Probe { address, permission, chosen })
+    }
+
+    /// A connection after the greeting.
+    pub(super) fn talk(&self) -> Result<Talk, TalkError> {
+        Talk::begin(self.address, self.permission.patience)
+    }
+
+    /// A connection before the greeting.
+    pub(super) fn socket(&self) -> Result<Socket, TalkError> {
+        let failed = |source| TalkError::Io { attempt: "connecting", source };
+        Socket::connect(&self.address.host, self.permission.patience).map_err(failed)
+    }
+
+    /// The export in some style; `None` when the server does not know it.
+    pub(super) fn session(&self, style: Style) -> Result<Option<Session>, TalkError> {
+        self.session_with(style, |_| Ok(true))
+    }
+
+    /// The same, with more negotiated before the export is chosen; `None` also when that is refused.
+    pub(super) fn session_with(
+        &self,
+        style: Style,
+        negotiate: impl FnOnce(&mut Talk) -> Result<bool, TalkError>,
+    ) -> Result<Option<Session>, TalkError> {
+        let mut talk = self.talk()?;
+        let asked = match style {
+            Style::Simple => None,
+            Style::Structured => Some(option::STRUCTURED_REPLY),
+            Style::Extended => Some(option::EXTENDED_HEADERS),
+        };
+        if let Some(asked) = asked
+            && !accepted(&talk.option(asked, &[])?)
+        {
+            return Ok(None);
+        }
+        if !negotiate(&mut talk)? {
+            return Ok(None);
+        }
+        let chosen = talk.choose(&self.address.export, true)?;
+        Ok(Some(Session { talk, style, chosen, cookie: 0x0123_4567_89ab_cd00 }))
+    }
+
+    /// The export with simple replies, which every server has.
+    pub(super) fn simple(&self) -> Result<Session, TalkError> {
+        let refused = || TalkError::Refused { attempt: "choosing the export", reason: "now, and not before".into() };
+        self.session(Style::Simple)?.ok_or_else(refused)
+    }
+
+    /// True when a new client is served: the server has survived.
+    pub(super) fn is_alive(&self) -> Result<bool, TalkError> {
+        let mut session = self.simple()?;
+        Ok(session.read(0, self.block())?.errno == 0)
+    }
+
+    /// The least size of a request, 512 where any will do.
+    pub(super) fn block(&self) -> u32 {
+        self.chosen.blocks.map_or(512, |[least, _, _]| least.max(512)).min(self.chosen.size.max(1) as u32)
+    }
+
+    /// The largest payload.
+    pub(super) fn payload(&self) -> u32 {
+        self.chosen.blocks.map_or(PAYLOAD_MAX, |[_, _, most]| most)
+    }
+
+    pub(super) fn has(&self, feature: u16) -> bool {
+        self.chosen.flags & feature != 0
+    }
+
+    /// Why nothing is written; `None` when it may be.
+    pub(super) fn keeps_off(&self) -> Option<&'static str> {
+        if self.has(flag::READ_ONLY) {
+            Some("the export is read-only")
+        } else if self.permission.writes {
+            None
+        } else {
+            Some("writing was not allowed")
+        }
+    }
+}
+
+/// The option was accepted.
+pub(super) fn accepted(said: &[Said]) -> bool {
+    said.last().is_some_and(|said| said.kind == rep::ACK)
+}
+
+/// The last reply to an option, in words.
+pub(super) fn worded(said: &[Said]) -> String {
+    let Some(last) = said.last() else { return "nothing".into() };
+    let name = match last.kind {
+        rep::ACK => "ACK",
+        rep::ERR_UNSUP => "ERR_UNSUP",
+        rep::ERR_POLICY => "ERR_POLICY",
+        rep::ERR_INVALID => "ERR_INVALID",
+        rep::ERR_TLS_REQD => "ERR_TLS_REQD",
+        rep::ERR_UNKNOWN => "ERR_UNKNOWN",
+        rep::ERR_TOO_BIG => "ERR_TOO_BIG",
+        rep::ERR_EXT_HEADER_REQD => "ERR_EXT_HEADER_REQD",
+        _ => return format!("reply {:#x}", last.kind),
+    };
+    if said.len() == 1 { name.into() } else { format!("{} replies and {name}", said.len() - 1) }
+}
+
+impl Session {
+    pub(super) fn read(&mut self, offset: u64, length: u32) -> Result<Reply, TalkError> {
+        self.exchange(command::READ, 0, offset, length.into(), &[])
+    }
+
+    pub(super) fn write(&mut self, offset: u64, data: &[u8], flags: u16) -> Result<Reply, TalkError> {
+        self.exchange(command::WRITE, flags, offset, data.len() as u64, data)
+    }
+
+    /// Sends a request. Returns what it is called.
+    pub(super) fn send(&mut self, asked: &Asked, payload: &[u8]) -> Result<u64, TalkError> {
+        self.cookie += 1;
+        let carries = self.style == Style::Extended && !payload.is_empty();
+        let flags = asked.flags | if carries { command_flag::PAYLOAD_LEN } else { 0 };
+        self.talk.request(self.style, &Asked { flags, cookie: self.cookie, ..*asked }, payload)?;
+        Ok(self.cookie)
+    }
+
+    /// One request and its whole reply.
+    pub(super) fn exchange(
+        &mut self,
+        command: u16,
+        flags: u16,
+        offset: u64,
+        length: u64,
+        payload: &[u8],
+    ) -> Result<Reply, TalkError> {
+        let cookie = self.send(&Asked { flags, command, cookie: 0, offset, length }, payload)?;
+        let expected = if command == command::READ { length as u32 } else { 0 };
+        let asked = Asked { flags, command, cookie, offset, length };
+        let mut reply = Reply { data: vec![0; expected.min(64 << 20) as usize], ..Reply::default() };
+        loop {
+            let chunk = self.talk.chunk(expected)?;
+            reply.flaw = reply.flaw.or_else(|| misframed(&chunk, self.style, &asked));
+            reply.add(&chunk, offset);
+            if chunk.done {
+                break;
+            }
+        }
+        if reply.errno == 0 && reply.covered != expected as usize {
+            reply.flaw.get_or_insert(format!("{} of {expected} bytes", reply.covered));
+        }
+        Ok(reply)
+    }
+}
+
+/// What is wrong with a chunk's frame.
+fn misframed(chunk: &Chunk, style: Style, asked: &Asked) -> Option<String> {
+    let extended = style == Style::Extended;
+    if chunk.cookie != asked.cookie {
+        Some(format!("cookie {:#x} for request {:#x}", chunk.cookie, asked.cookie))
+    } else if chunk.style > style || (extended && chunk.style != Style::Extended) {
+        Some(format!("a {:?} reply to a {style:?} request", chunk.style))
+    } else if chunk.style == Style::Simple && style > Style::Simple && asked.command == command::READ {
+        Some("a simple reply to a read, although structured replies were negotiated".into())
+    } else {
+        let told = chunk.offset.filter(|told| *told != asked.offset)?;
+        Some(format!("offset {told:#x} in the header of a reply to {:#x}", asked.offset))
+    }
+}
+
+impl Reply {
+    /// Adds a chunk of the reply to a request at `offset`.
+    fn add(&mut self, chunk: &Chunk, offset: u64) {
+        if self.errno == 0 {
+            self.errno = chunk.errno();
+        }
+        let mut reader = Reader(&chunk.payload);
+        match (chunk.style, chunk.kind) {
+            (Style::Simple, _) if !chunk.payload.is_empty() => self.put(&chunk.payload, 0),
+            (Style::Structured | Style::Extended, chunk::OFFSET_DATA) => {
+                let at = reader.u64().unwrap_or(0).wrapping_sub(offset);
+                self.put(reader.0, at as usize);
+            }
+            (Style::Structured | Style::Extended, chunk::OFFSET_HOLE) => {
+                reader.u64();
+                self.covered += reader.u32().unwrap_or(0) as usize;
+                self.pieces += 1;
+            }
+            (Style::Structured, chunk::BLOCK_STATUS) => {
+                reader.u32();
+                while let (Some(length), Some(state)) = (reader.u32(), reader.u32()) {
+                    self.extents.push((length.into(), state.into()));
+                }
+            }
+            (Style::Extended, chunk::BLOCK_STATUS_EXT) => {
+                reader.u64();
+                while let (Some(length), Some(state)) = (reader.u64(), reader.u64()) {
+                    self.extents.push((length, state));
+                }
+            }
+            _ => {}
+        }
+    }
+
+    fn put(&mut self, bytes: &[u8], at: usize) {
+        match self.data.get_mut(at..).and_then(|room| room.get_mut(..bytes.len())) {
+            Some(room) => room.copy_from_slice(bytes),
+            None => drop(self.flaw.replace("data outside of what was asked".into())),
+        }
+        self.covered += bytes.len();
+        self.pieces += 1;
+    }
+
+    /// Its error and its flaw in words.
+    pub(super) fn worded(&self) -> String {
+        let errno = match self.errno {
+            0 => "success".to_owned(),
+            1 => "EPERM".into(),
+            5 => "EIO".into(),
+            12 => "ENOMEM".into(),
+            22 => "EINVAL".into(),
+            28 => "ENOSPC".into(),
+            75 => "EOVERFLOW".into(),
+            95 => "ENOTSUP".into(),
+            108 => "ESHUTDOWN".into(),
+            other => format!("error {other}"),
+        };
+        match &self.flaw {
+            Some(flaw) => format!("{errno}, malformed: {flaw}"),
+            None => errno,
+        }
+    }
+
+    pub(super) const fn is_good(&self) -> bool {
+        self.errno == 0 && self.flaw.is_none()
+    }
+
+    /// It failed with one of these errors, and in proper form.
+    pub(super) fn is_refused(&self, with: &[u32]) -> bool {
+        with.contains(&self.errno) && self.flaw.is_none()
+    }
+}

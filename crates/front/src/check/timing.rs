@@ -1,0 +1,80 @@
+//! How long answers take, at one request at a time and at several. Measured from outside, with simple replies.
+
+use plimsoll_device::Clock;
+use plimsoll_device::nbd::wire::{command, flag};
+use plimsoll_device::nbd::{Asked, TalkError};
+use plimsoll_record::{Bins, Recorder};
+use plimsoll_units::{Instant, Span};
+
+use super::probe::{Probe, Session};
+use super::{Feature, Found, Verdict};
+
+type Looked = Result<Found, TalkError>;
+
+const AREA: &str = "timing";
+
+pub(super) const FEATURES: &[Feature] = &[
+    Feature { area: AREA, name: "READ, one at a time", look: |probe| reads(probe, 1) },
+    Feature { area: AREA, name: "READ, 32 at a time", look: |probe| reads(probe, 32) },
+    Feature { area: AREA, name: "FLUSH with nothing to do", look: flushes },
+];
+
+fn reads(probe: &Probe<'_>, depth: u64) -> Looked {
+    let length = 4096.min(probe.chosen.size) as u32;
+    let places = probe.chosen.size / u64::from(length);
+    let asked = |number: u64| {
+        // Scattered, and the same for every server: the golden ratio visits places far from each other.
+        let offset = number.wrapping_mul(0x9e37_79b9_7f4a_7c15) % places * u64::from(length);
+        Asked { command: command::READ, offset, length: length.into(), ..Asked::default() }
+    };
+    let sent = format!("READ {length} at scattered places, {depth} in flight");
+    measured(probe, depth, &sent, length, asked)
+}
+
+fn flushes(probe: &Probe<'_>) -> Looked {
+    if !probe.has(flag::SEND_FLUSH) {
+        return Ok(Found::unsupported("", "no flag SEND_FLUSH"));
+    }
+    measured(probe, 1, "FLUSH", 0, |_| Asked { command: command::FLUSH, ..Asked::default() })
+}
+
+fn measured(probe: &Probe<'_>, depth: u64, sent: &str, length: u32, asked: impl Fn(u64) -> Asked) -> Looked {
+    let lasts = Span::from_nanos(probe.permission.timing.as_nanos() as u64);
+    if lasts.is_zero() {
+        return Ok(Found::not_tried("no time was given"));
+    }
+    let (bins, span) = load(&mut probe.simple()?, depth, lasts, length, asked)?;
+    let quantile = |share| bins.quantile(share).unwrap_or(Span::ZERO);
+    let rate = bins.count as f64 / span.as_secs_f64();
+    let got = format!("{rate:.0} a second, p50 {}, p99 {}", quantile(0.5), quantile(0.99));
+    Ok(Found::new(Verdict::Pass, sent, got))
+}
+
+/// Keeps `depth` requests in flight for a while; the times of their answers, and how long it took.
+fn load(
+    session: &mut Session,
+    depth: u64,
+    lasts: Span,
+    length: u32,
+    asked: impl Fn(u64) -> Asked,
+) -> Result<(Bins, Span), TalkError> {
+    let clock = Clock::start();
+    let start = clock.now();
+    let mut recorder = Recorder::new();
+    let mut waiting: Vec<(u64, Instant)> = Vec::new();
+    let mut number = 0;
+    loop {
+        let now = clock.now();
+        while (waiting.len() as u64) < depth && now.since(start) < lasts {
+            waiting.push((session.send(&asked(number), &[])?, clock.now()));
+            number += 1;
+        }
+        if waiting.is_empty() {
+            return Ok((recorder.take(), now.since(start)));
+        }
+        let chunk = session.talk.chunk(length)?;
+        if let Some(at) = waiting.iter().position(|(cookie, _)| *cookie == chunk.cookie) {
+            recorder.record(clock.now().since(waiting.swap_remove(at).1));
+        }
+    }
+}

@@ -1,0 +1,17 @@
+//! Volumes for clients outside: a pure codec for each protocol, and one ring loop that serves them.
+//!
+//! Knows nothing about products or models: when a request is answered is the [`plimsoll_volume::Volumes`]'s to say.
+
+pub mod check;
+mod files;
+pub mod nbd;
+mod plain;
+mod pool;
+mod server;
+mod service;
+mod slots;
+
+pub use files::{DirectoryError, Files, Held};
+pub use plain::Plain;
+pub use server::{Count, Door, EditFailed, Ended, Handle, Limits, Server};
+pub use service::Service;

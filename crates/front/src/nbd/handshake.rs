@@ -1,0 +1,344 @@
+//! Fixed newstyle negotiation: from the greeting to a session, an end, or the beginning of TLS.
+//!
+//! Whatever comes in, every option gets its reply and nothing is kept but a few flags: no client can make it grow.
+
+use plimsoll_device::nbd::wire::{GREETING, OPTION, OPTION_REPLY, Reader, Style, TEXT_MAX, hello, info, option, rep};
+use plimsoll_volume::Export;
+
+use super::meta;
+use super::offer::{Offer, named};
+
+/// Bytes of an option's data at most. Longer ones are skipped and refused.
+const DATA_MAX: usize = 32 << 10;
+
+/// Bytes of an option that are skipped at most: whoever announces more is not a client.
+const SKIP_MAX: u32 = 32 << 20;
+
+/// Options of one handshake at most.
+const OPTIONS_MAX: u32 = 4096;
+
+/// Whether connections are encrypted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Tls {
+    /// Never.
+    Off,
+    /// When the client asks for it.
+    Offered,
+    /// Nothing is told and served before it.
+    Required,
+    /// This connection is.
+    On,
+}
+
+/// What a client has chosen.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Session {
+    /// The export.
+    pub export: Export,
+    /// How requests and replies are framed.
+    pub style: Style,
+    /// `base:allocation` was chosen.
+    pub allocation: bool,
+}
+
+/// What follows on the bytes that were fed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Step {
+    /// More bytes have to come.
+    More,
+    /// The transmission begins.
+    Begin(Session),
+    /// TLS begins: after the output was sent, [`Handshake::secured`] goes on.
+    Secure,
+    /// The connection ends after the output was sent.
+    End,
+}
+
+/// How far the input was used, and what follows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Fed {
+    /// Bytes of the input that are done with; the rest has to be fed again, with more behind it.
+    pub used: usize,
+    /// What follows.
+    pub step: Step,
+}
+
+#[derive(Clone, Copy, Debug)]
+enum State {
+    ClientFlags,
+    Option,
+    /// The data of an option that is too long pass by.
+    Skip {
+        option: u32,
+        left: u32,
+    },
+}
+
+/// A negotiation under way.
+#[derive(Clone, Debug)]
+pub struct Handshake {
+    state: State,
+    tls: Tls,
+    fixed: bool,
+    no_zeroes: bool,
+    style: Style,
+    /// The export for which `base:allocation` was chosen.
+    allocation: Option<Export>,
+    options: u32,
+}
+
+impl Handshake {
+    /// Begins with the greeting, which is appended to `out`.
+    pub fn new(tls: Tls, out: &mut Vec<u8>) -> Self {
+        out.extend_from_slice(&GREETING.to_be_bytes());
+        out.extend_from_slice(&OPTION.to_be_bytes());
+        out.extend_from_slice(&(hello::FIXED_NEWSTYLE | hello::NO_ZEROES).to_be_bytes());
+        Self {
+            state: State::ClientFlags,
+            tls,
+            fixed: false,
+            no_zeroes: false,
+            style: Style::Simple,
+            allocation: None,
+            options: 0,
+        }
+    }
+
+    /// The connection is encrypted from here on: what was negotiated before is void.
+    #[must_use]
+    pub fn secured(self) -> Self {
+        Self { tls: Tls::On, style: Style::Simple, allocation: None, ..self }
+    }
+
+    /// Takes bytes from the client and appends what is answered to `out`. `offers` are the present exports. The input
+    /// has to be able to hold 32 KiB and a header at a time.
+    pub fn feed(&mut self, input: &[u8], offers: &[Offer], out: &mut Vec<u8>) -> Fed {
+        let mut used = 0;
+        loop {
+            match self.one(&input[used..], offers, out) {
+                None => return Fed { used, step: Step::More },
+                Some(Fed { used: more, step }) => {
+                    used += more;
+                    if step != Step::More {
+                        return Fed { used, step };
+                    }
+                }
+            }
+        }
+    }
+
+    /// One message; `None` when it is not complete.
+    fn one(&mut self, input: &[u8], offers: &[Offer], out: &mut Vec<u8>) -> Option<Fed> {
+        let mut reader = Reader(input);
+        match self.state {
+            State::ClientFlags => Some(Fed { used: 4, step: self.client_flags(reader.u32()?) }),
+            State::Option => {
+                let (magic, option, length) = (reader.u64()?, reader.u32()?, reader.u32()?);
+                self.options += 1;
+                if magic != OPTION || length > SKIP_MAX || self.options > OPTIONS_MAX {
+                    return Some(Fed { used: input.len(), step: Step::End });
+                }
+                if length as usize > DATA_MAX {
+                    self.state = State::Skip { option, left: length };
+                    return Some(Fed { used: 16, step: Step::More });
+                }
+                let Some(data) = reader.bytes(length as usize) else {
+                    self.options -= 1;
+                    return None;
+                };
+                let step = self.answer(option, data, offers, out);
+                Some(Fed { used: 16 + data.len(), step })
+            }
+            State::Skip { option, left } => {
+                let used = input.len().min(left as usize);
+                let left = left - used as u32;
+                self.state = State::Skip { option, left };
+                if left == 0 {
+                    self.state = State::Option;
+                    if option == option::EXPORT_NAME {
+                        return Some(Fed { used, step: Step::End });
+                    }
+                    reply(out, option, rep::ERR_TOO_BIG, b"the option's data are too long");
+                } else if used == 0 {
+                    return None;
+                }
+                Some(Fed { used, step: Step::More })
+            }
+        }
+    }
+
+    fn client_flags(&mut self, flags: u32) -> Step {
+        let known = u32::from(hello::FIXED_NEWSTYLE | hello::NO_ZEROES);
+        self.fixed = flags & u32::from(hello::FIXED_NEWSTYLE) != 0;
+        self.no_zeroes = flags & u32::from(hello::NO_ZEROES) != 0;
+        self.state = State::Option;
+        if flags & !known == 0 { Step::More } else { Step::End }
+    }
+
+    fn answer(&mut self, option: u32, data: &[u8], offers: &[Offer], out: &mut Vec<u8>) -> Step {
+        if !self.fixed && option != option::EXPORT_NAME {
+            // A client that does not know replies to options would not understand one.
+            return Step::End;
+        }
+        let exempt = matches!(option, option::STARTTLS | option::ABORT);
+        if self.tls == Tls::Required && !exempt {
+            if option == option::EXPORT_NAME {
+                return Step::End;
+            }
+            reply(out, option, rep::ERR_TLS_REQD, b"this server asks for TLS first");
+            return Step::More;
+        }
+        match option {
+            option::EXPORT_NAME => return self.export_name(data, offers, out),
+            option::ABORT => {
+                reply(out, option, rep::ACK, &[]);
+                return Step::End;
+            }
+            option::INFO | option::GO => return self.choose(option, data, offers, out),
+            option::STARTTLS => return self.start_tls(data, out),
+            option::LIST => list(data, offers, out),
+            option::STRUCTURED_REPLY | option::EXTENDED_HEADERS => self.frame(option, data, out),
+            option::LIST_META_CONTEXT | option::SET_META_CONTEXT => self.metadata(option, data, offers, out),
+            _ => reply(out, option, rep::ERR_UNSUP, b"this option is not known here"),
+        }
+        Step::More
+    }
+
+    fn export_name(&self, data: &[u8], offers: &[Offer], out: &mut Vec<u8>) -> Step {
+        let offer = Reader(data).text(data.len()).and_then(|name| named(offers, name));
+        // This option has no way to say no, and none to go with extended headers.
+        let Some(offer) = offer.filter(|_| self.style != Style::Extended) else { return Step::End };
+        out.extend_from_slice(&offer.size.to_be_bytes());
+        out.extend_from_slice(&offer.flags(self.style).to_be_bytes());
+        if !self.no_zeroes {
+            out.extend_from_slice(&[0; 124]);
+        }
+        Step::Begin(self.session(offer))
+    }
+
+    fn session(&self, offer: &Offer) -> Session {
+        let allocation = self.style > Style::Simple && self.allocation == Some(offer.export);
+        Session { export: offer.export, style: self.style, allocation }
+    }
+
+    fn start_tls(&self, data: &[u8], out: &mut Vec<u8>) -> Step {
+        let (kind, text) = match self.tls {
+            Tls::Off => (rep::ERR_UNSUP, "this server has no TLS"),
+            Tls::On => (rep::ERR_INVALID, "the connection is encrypted already"),
+            Tls::Offered | Tls::Required if data.is_empty() => {
+                reply(out, option::STARTTLS, rep::ACK, &[]);
+                return Step::Secure;
+            }
+            Tls::Offered | Tls::Required => (rep::ERR_INVALID, "STARTTLS has no data"),
+        };
+        reply(out, option::STARTTLS, kind, text.as_bytes());
+        Step::More
+    }
+
+    /// INFO and GO.
+    fn choose(&self, option: u32, data: &[u8], offers: &[Offer], out: &mut Vec<u8>) -> Step {
+        let Some((name, asked)) = choice(data) else {
+            reply(out, option, rep::ERR_INVALID, b"malformed: name or list of informations does not fit the length");
+            return Step::More;
+        };
+        let Some(offer) = named(offers, name) else {
+            reply(out, option, rep::ERR_UNKNOWN, b"there is no export of that name");
+            return Step::More;
+        };
+        self.tell(option, offer, &asked, out);
+        reply(out, option, rep::ACK, &[]);
+        if option == option::GO { Step::Begin(self.session(offer)) } else { Step::More }
+    }
+
+    fn tell(&self, option: u32, offer: &Offer, asked: &[u16], out: &mut Vec<u8>) {
+        let mut tell = |kind: u16, parts: &[&[u8]]| {
+            let data: Vec<u8> =
+                [&kind.to_be_bytes()[..]].iter().chain(parts).flat_map(|part| part.iter().copied()).collect();
+            reply(out, option, rep::INFO, &data);
+        };
+        tell(info::EXPORT, &[&offer.size.to_be_bytes(), &offer.flags(self.style).to_be_bytes()]);
+        if asked.contains(&info::NAME) {
+            tell(info::NAME, &[offer.name.as_bytes()]);
+        }
+        if asked.contains(&info::DESCRIPTION) && !offer.description.is_empty() {
+            tell(info::DESCRIPTION, &[&offer.description.as_bytes()[..offer.description.len().min(TEXT_MAX)]]);
+        }
+        if asked.contains(&info::BLOCK_SIZE) || offer.blocks.minimum > 1 {
+            let blocks = [offer.blocks.minimum, offer.blocks.preferred, offer.blocks.payload].map(u32::to_be_bytes);
+            tell(info::BLOCK_SIZE, &[&blocks[0], &blocks[1], &blocks[2]]);
+        }
+    }
+
+    fn frame(&mut self, option: u32, data: &[u8], out: &mut Vec<u8>) {
+        let asked = if option == option::EXTENDED_HEADERS { Style::Extended } else { Style::Structured };
+        let (kind, text) = match (asked, self.style) {
+            _ if !data.is_empty() => (rep::ERR_INVALID, "this option has no data"),
+            (Style::Structured, Style::Extended) => (rep::ERR_EXT_HEADER_REQD, "extended headers were chosen already"),
+            (asked, present) if asked == present => (rep::ERR_INVALID, "this was chosen already"),
+            _ => {
+                self.style = asked;
+                (rep::ACK, "")
+            }
+        };
+        reply(out, option, kind, text.as_bytes());
+    }
+
+    fn metadata(&mut self, option: u32, data: &[u8], offers: &[Offer], out: &mut Vec<u8>) {
+        let sets = option == option::SET_META_CONTEXT;
+        if sets {
+            self.allocation = None;
+        }
+        if self.style == Style::Simple {
+            reply(out, option, rep::ERR_INVALID, b"metadata need structured replies");
+            return;
+        }
+        let Some(asked) = meta::parse(data, sets) else {
+            reply(out, option, rep::ERR_INVALID, b"malformed: name or queries do not fit the length");
+            return;
+        };
+        let Some(offer) = named(offers, asked.export) else {
+            reply(out, option, rep::ERR_UNKNOWN, b"there is no export of that name");
+            return;
+        };
+        if asked.allocation {
+            reply(out, option, rep::META_CONTEXT, &meta::allocation(sets));
+            self.allocation = if sets { Some(offer.export) } else { self.allocation };
+        }
+        reply(out, option, rep::ACK, &[]);
+    }
+}
+
+fn list(data: &[u8], offers: &[Offer], out: &mut Vec<u8>) {
+    if !data.is_empty() {
+        reply(out, option::LIST, rep::ERR_INVALID, b"LIST has no data");
+        return;
+    }
+    for offer in offers {
+        let length = offer.name.len() as u32;
+        let described = &offer.description.as_bytes()[..offer.description.len().min(TEXT_MAX)];
+        reply(out, option::LIST, rep::SERVER, &[&length.to_be_bytes(), offer.name.as_bytes(), described].concat());
+    }
+    reply(out, option::LIST, rep::ACK, &[]);
+}
+
+/// The name and the informations that INFO or GO ask for; `None` when it is malformed.
+fn choice(data: &[u8]) -> Option<(&str, Vec<u16>)> {
+    let mut reader = Reader(data);
+    let length = reader.u32()? as usize;
+    let name = reader.text(length)?;
+    let count = usize::from(reader.u16()?);
+    let asked = (0..count).map(|_| reader.u16()).collect::<Option<Vec<u16>>>()?;
+    reader.0.is_empty().then_some((name, asked))
+}
+
+/// Appends one reply to an option; for errors the data are a sentence for people.
+fn reply(out: &mut Vec<u8>, option: u32, kind: u32, data: &[u8]) {
+    out.extend_from_slice(&OPTION_REPLY.to_be_bytes());
+    for word in [option, kind, data.len() as u32] {
+        out.extend_from_slice(&word.to_be_bytes());
+    }
+    out.extend_from_slice(data);
+}
+
+#[cfg(test)]
+mod tests;

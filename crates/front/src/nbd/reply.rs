@@ -1,0 +1,122 @@
+//! Replies of the transmission phase, as bytes.
+
+use plimsoll_device::nbd::wire::{self, STATE_HOLE, STATE_ZERO, Style, chunk};
+use plimsoll_volume::{Errno, Extent};
+
+use super::meta::ALLOCATION_ID;
+
+/// Who is answered, and how: what every reply to one request has in common.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Voice {
+    /// How replies are framed.
+    pub style: Style,
+    /// What the client calls the request.
+    pub cookie: u64,
+    /// The request's first byte.
+    pub offset: u64,
+}
+
+impl Voice {
+    /// It is done, and there is nothing to return.
+    #[inline]
+    pub fn done(self, out: &mut Vec<u8>) {
+        match self.style {
+            Style::Simple => self.simple(out, 0),
+            Style::Structured | Style::Extended => self.chunk(out, chunk::NONE, 0),
+        }
+    }
+
+    /// It failed.
+    pub fn failed(self, out: &mut Vec<u8>, errno: Errno) {
+        if self.style == Style::Simple {
+            self.simple(out, errno.code());
+            return;
+        }
+        let text = errno.to_string();
+        self.chunk(out, chunk::ERROR, 6 + text.len() as u64);
+        out.extend_from_slice(&errno.code().to_be_bytes());
+        out.extend_from_slice(&(text.len() as u16).to_be_bytes());
+        out.extend_from_slice(text.as_bytes());
+    }
+
+    /// It is a read that is done: its `length` bytes have to follow.
+    #[inline]
+    pub fn data(self, out: &mut Vec<u8>, length: u32) {
+        if self.style == Style::Simple {
+            self.simple(out, 0);
+            return;
+        }
+        self.chunk(out, chunk::OFFSET_DATA, 8 + u64::from(length));
+        out.extend_from_slice(&self.offset.to_be_bytes());
+    }
+
+    /// It is a read of nothing but zeros: true when that could be said without sending them.
+    pub fn hole(self, out: &mut Vec<u8>, length: u32) -> bool {
+        if self.style == Style::Simple {
+            return false;
+        }
+        self.chunk(out, chunk::OFFSET_HOLE, 12);
+        out.extend_from_slice(&self.offset.to_be_bytes());
+        out.extend_from_slice(&length.to_be_bytes());
+        true
+    }
+
+    /// Where there is space, from the request's offset on: at least one extent, none of them empty.
+    pub fn allocation(self, out: &mut Vec<u8>, extents: &[Extent]) {
+        let states = extents.iter().map(|extent| {
+            let state = if extent.allocated { 0 } else { STATE_HOLE | STATE_ZERO };
+            (extent.length, state)
+        });
+        if self.style == Style::Extended {
+            self.chunk(out, chunk::BLOCK_STATUS_EXT, 8 + 16 * extents.len() as u64);
+            out.extend_from_slice(&ALLOCATION_ID.to_be_bytes());
+            out.extend_from_slice(&(extents.len() as u32).to_be_bytes());
+            for (length, state) in states {
+                out.extend_from_slice(&length.to_be_bytes());
+                out.extend_from_slice(&state.to_be_bytes());
+            }
+            return;
+        }
+        // A run that 32 bits cannot say ends the reply early, where the client asks again.
+        let fitting = extents.iter().take_while(|extent| extent.length <= LONGEST).count();
+        let told = (fitting + 1).min(extents.len());
+        self.chunk(out, chunk::BLOCK_STATUS, 4 + 8 * told as u64);
+        out.extend_from_slice(&ALLOCATION_ID.to_be_bytes());
+        for (length, state) in states.take(told) {
+            out.extend_from_slice(&(length.min(LONGEST) as u32).to_be_bytes());
+            out.extend_from_slice(&(state as u32).to_be_bytes());
+        }
+    }
+
+    #[inline]
+    fn simple(self, out: &mut Vec<u8>, error: u32) {
+        let mut head = [0; 16];
+        head[..4].copy_from_slice(&wire::SIMPLE_REPLY.to_be_bytes());
+        head[4..8].copy_from_slice(&error.to_be_bytes());
+        head[8..].copy_from_slice(&self.cookie.to_be_bytes());
+        out.extend_from_slice(&head);
+    }
+
+    /// The header of the only chunk of a reply.
+    #[inline]
+    fn chunk(self, out: &mut Vec<u8>, kind: u16, length: u64) {
+        let extended = self.style == Style::Extended;
+        let magic = if extended { wire::EXTENDED_REPLY } else { wire::STRUCTURED_REPLY };
+        out.extend_from_slice(&magic.to_be_bytes());
+        out.extend_from_slice(&chunk::DONE.to_be_bytes());
+        out.extend_from_slice(&kind.to_be_bytes());
+        out.extend_from_slice(&self.cookie.to_be_bytes());
+        if extended {
+            out.extend_from_slice(&self.offset.to_be_bytes());
+            out.extend_from_slice(&length.to_be_bytes());
+        } else {
+            out.extend_from_slice(&(length as u32).to_be_bytes());
+        }
+    }
+}
+
+/// The longest run that a structured reply can tell: whole blocks of 65,536 bytes, the largest minimum there is.
+const LONGEST: u64 = (u32::MAX - 0xffff) as u64;
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,113 @@
+//! Buffers for payloads: page-aligned, used again, and bounded in sum.
+
+use plimsoll_device::Aligned;
+
+/// The smallest buffer: 4 KiB.
+const SMALLEST_BITS: u32 = 12;
+/// Sizes: each twice the one before, up to 32 MiB.
+const CLASSES: usize = 14;
+/// Bytes that are kept for later, by size of buffer.
+const KEPT_BYTES: usize = 16 << 20;
+
+/// A payload's memory. Its content is whatever the last user left.
+#[derive(Debug)]
+pub(crate) struct Buffer {
+    memory: Aligned,
+    class: usize,
+}
+
+impl Buffer {
+    /// Bytes that it takes of the pool.
+    #[inline]
+    pub(crate) const fn size(&self) -> u64 {
+        size(self.class)
+    }
+
+    /// The address of byte `at`, for the kernel.
+    #[inline]
+    pub(crate) fn at(&self, at: u32) -> *mut u8 {
+        self.memory.at(at as usize)
+    }
+
+    #[inline]
+    pub(crate) fn content(&self) -> &[u8] {
+        self.memory.content()
+    }
+
+    #[inline]
+    pub(crate) fn bytes(&mut self) -> &mut [u8] {
+        self.memory.bytes()
+    }
+}
+
+/// All buffers of a server.
+#[derive(Debug)]
+pub(crate) struct Pool {
+    kept: [Vec<Buffer>; CLASSES],
+    lent: u64,
+    limit: u64,
+}
+
+impl Pool {
+    /// Lends at most `limit` bytes at a time, and always one buffer.
+    pub(crate) fn new(limit: u64) -> Self {
+        Self { kept: [const { Vec::new() }; CLASSES], lent: 0, limit }
+    }
+
+    /// A buffer of at least `bytes`, which must not be more than 32 MiB; `None` while too much is lent.
+    #[inline]
+    pub(crate) fn lend(&mut self, bytes: u32) -> Option<Buffer> {
+        let over = self.lent > 0 && self.lent + size(class_of(bytes)) > self.limit;
+        if over { None } else { Some(self.lend_anyway(bytes)) }
+    }
+
+    /// A buffer of at least `bytes`, whatever is lent.
+    #[inline]
+    pub(crate) fn lend_anyway(&mut self, bytes: u32) -> Buffer {
+        let class = class_of(bytes);
+        let size = size(class);
+        self.lent += size;
+        self.kept[class].pop().unwrap_or_else(|| Buffer { memory: Aligned::new(size as usize), class })
+    }
+
+    #[inline]
+    pub(crate) fn give_back(&mut self, buffer: Buffer) {
+        let size = size(buffer.class);
+        self.lent -= size;
+        let kept = &mut self.kept[buffer.class];
+        if (kept.len() + 1) * size as usize <= KEPT_BYTES {
+            kept.push(buffer);
+        }
+    }
+
+    pub(crate) const fn lent(&self) -> u64 {
+        self.lent
+    }
+}
+
+const fn class_of(bytes: u32) -> usize {
+    (u32::BITS - bytes.saturating_sub(1).leading_zeros()).saturating_sub(SMALLEST_BITS) as usize
+}
+
+const fn size(class: usize) -> u64 {
+    1 << (class as u32 + SMALLEST_BITS)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn buffers_are_large_enough_and_bounded() {
+        let mut pool = Pool::new(64 << 10);
+        for bytes in [1, 4096, 4097, 65_536] {
+            let mut buffer = pool.lend(bytes).unwrap();
+            assert!(buffer.bytes().len() >= bytes as usize && buffer.bytes().len() <= 2 * bytes.max(4096) as usize);
+            pool.give_back(buffer);
+        }
+        let large = pool.lend(32 << 20).unwrap();
+        assert!(pool.lend(1).is_none(), "one too large is lent alone");
+        pool.give_back(large);
+        assert_eq!(pool.lent(), 0);
+    }
+}

@@ -1,0 +1,361 @@
+//! One ring loop that serves exports to clients: it waits for sockets, for the files behind the volumes and for the
+//! moments of their models in a single call.
+//!
+//! Knows nothing about models: a [`Service`] says what real work a request needs and when it is answered.
+#![allow(unsafe_code)]
+
+mod connection;
+mod counts;
+mod edits;
+mod haste;
+mod input;
+mod listen;
+mod mail;
+mod output;
+mod ring;
+mod work;
+
+use std::collections::BTreeMap;
+use std::io;
+
+use io_uring::opcode::Timeout;
+use io_uring::types::Timespec;
+use plimsoll_device::Clock;
+use plimsoll_units::{Instant, Span};
+use plimsoll_volume::{Command, Export, Job, Reply, Ticket};
+
+use self::connection::{Connection, Course};
+use self::counts::Counts;
+use self::edits::Afterwards;
+use self::haste::Haste;
+use self::listen::Listener;
+use self::mail::Mail;
+use self::ring::{Event, Ring, Token};
+use self::work::Task;
+use crate::files::Files;
+use crate::nbd::{Offer, Voice};
+use crate::pool::{Buffer, Pool};
+use crate::service::Service;
+use crate::slots::Slots;
+
+pub use counts::Count;
+pub use edits::EditFailed;
+pub use listen::Door;
+pub use mail::{Ended, Handle};
+
+/// What a server takes on at most.
+#[derive(Clone, Copy, Debug)]
+pub struct Limits {
+    /// Clients at the same time. One more ends the longest of those that have not chosen an export.
+    pub connections: usize,
+    /// Bytes of payloads in memory.
+    pub bytes: u64,
+    /// How long a client may take to send the rest of a message, or to read a reply.
+    pub patience: Span,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Self { connections: 256, bytes: 512 << 20, patience: Span::from_secs(60) }
+    }
+}
+
+/// A request that was taken in and not answered.
+#[derive(Debug)]
+struct Flight {
+    connection: u32,
+    count: u32,
+    voice: Voice,
+    command: Command,
+    length: u32,
+    buffer: Option<Buffer>,
+    /// All of it reads as zeros.
+    blank: bool,
+}
+
+/// Sleeping costs the processor more than waiting so long.
+const NEAR: Span = Span::from_micros(2);
+
+/// So often clients are looked at that owe something. A timer of its own costs less than one for each wait.
+static LOOK: Timespec = Timespec::new().sec(1);
+
+/// How long the loop goes on after it was told to stop, although clients have not read everything.
+const FAREWELL: Span = Span::from_secs(5);
+
+/// A server. It is made, given exports and listeners, and run on one thread.
+pub struct Server<S> {
+    ring: Ring,
+    clock: Clock,
+    now: Instant,
+    service: S,
+    files: Files,
+    haste: Haste,
+    offers: Vec<Offer>,
+    limits: Limits,
+    connections: Slots<Connection>,
+    flights: Slots<Flight>,
+    tasks: Slots<Task>,
+    listeners: Slots<Listener>,
+    pool: Pool,
+    mail: Mail<S>,
+    counts: Counts,
+    jobs: Vec<Job>,
+    replies: Vec<Reply>,
+    events: Vec<Event>,
+    /// Connections that have something to send, or may have come to their end.
+    touched: Vec<u32>,
+    /// Connections that wait until something is answered.
+    blocked: Vec<u32>,
+    /// Something was answered or sent since blocked connections were looked at.
+    freed: bool,
+    /// Edits that were begun, and what is to be done after those that have not ended.
+    edits: u64,
+    editing: BTreeMap<Ticket, Afterwards<S>>,
+    /// Logs that are being replaced.
+    replacing: u32,
+    /// When the loop ends at the latest, once it was told to.
+    stop: Option<Instant>,
+}
+
+impl<S: Service + 'static> Server<S> {
+    /// A server without exports and listeners, on `clock`.
+    ///
+    /// # Errors
+    /// The kernel has no `io_uring`, or does not allow it.
+    pub fn new(service: S, files: Files, limits: Limits, clock: Clock) -> io::Result<Self> {
+        let now = clock.now();
+        Ok(Self {
+            ring: Ring::new()?,
+            clock,
+            now,
+            service,
+            haste: Haste::new(!files.are_durable(), clock),
+            files,
+            offers: Vec::new(),
+            limits,
+            connections: Slots::new(),
+            flights: Slots::new(),
+            tasks: Slots::new(),
+            listeners: Slots::new(),
+            pool: Pool::new(limits.bytes),
+            mail: Mail::new()?,
+            counts: Counts::default(),
+            jobs: Vec::new(),
+            replies: Vec::new(),
+            events: Vec::new(),
+            touched: Vec::new(),
+            blocked: Vec::new(),
+            freed: false,
+            edits: 0,
+            editing: BTreeMap::new(),
+            replacing: 0,
+            stop: None,
+        })
+    }
+
+    /// How other threads reach it.
+    pub fn handle(&self) -> Handle<S> {
+        self.mail.handle.clone()
+    }
+
+    /// Shows an export to clients; one of the same name is replaced for those who come.
+    pub fn offer(&mut self, offer: Offer) {
+        self.offers.retain(|other| other.name != offer.name);
+        self.offers.push(offer);
+    }
+
+    /// Takes an export from the list, and ends its connections after what is in flight was answered.
+    pub fn retract(&mut self, export: Export) {
+        self.offers.retain(|offer| offer.export != export);
+        for number in self.connections.numbers() {
+            if self.connections.get(number).is_some_and(|connection| connection.export() == Some(export)) {
+                self.end(number, Course::Ending);
+            }
+        }
+    }
+
+    /// How many clients an export has.
+    pub fn clients(&self, export: Export) -> usize {
+        let of = |number: &u32| self.connections.get(*number).is_some_and(|one| one.export() == Some(export));
+        self.connections.numbers().iter().filter(|number| of(number)).count()
+    }
+
+    /// The service, between two rounds of the loop, with the present moment and a list for jobs that come of it.
+    pub fn service(&mut self) -> (&mut S, Instant, &mut Vec<Job>) {
+        self.now = self.clock.now();
+        (&mut self.service, self.now, &mut self.jobs)
+    }
+
+    /// Bytes of payloads that are in memory for requests and for replies that are not sent yet.
+    pub const fn lent_bytes(&self) -> u64 {
+        self.pool.lent()
+    }
+
+    /// What was counted for an export since the last call.
+    pub fn take_count(&mut self, export: Export) -> Count {
+        self.counts.take(export)
+    }
+
+    /// Ends the loop: nobody is let in, nothing is read, and what is in flight is answered.
+    pub fn stop(&mut self) {
+        self.stop = Some(self.clock.now() + FAREWELL);
+        self.close_doors();
+        for number in self.connections.numbers() {
+            self.end(number, Course::Ending);
+        }
+    }
+
+    /// Serves until [`Server::stop`], or until the last connection ends when there is no listener and no other thread
+    /// could bring one.
+    ///
+    /// # Errors
+    /// The ring fails as a whole.
+    pub fn run(&mut self) -> io::Result<()> {
+        plimsoll_device::sharpen_timers();
+        self.watch_mail()?;
+        self.look()?;
+        self.now = self.clock.now();
+        self.settle()?;
+        while !self.is_over() {
+            self.round()?;
+        }
+        Ok(())
+    }
+
+    fn is_over(&self) -> bool {
+        let clients = self.connections.len() + self.flights.len();
+        let work = self.tasks.len() + self.replacing as usize + self.editing.len();
+        match self.stop {
+            Some(at) => clients + work == 0 || self.now >= at,
+            None => clients + work + self.listeners.len() == 0,
+        }
+    }
+
+    /// Waits once, and deals with everything that came.
+    fn round(&mut self) -> io::Result<()> {
+        if !self.is_due() {
+            let most = self.service.wake_at().map(|at| at.since(self.now));
+            let mut events = std::mem::take(&mut self.events);
+            self.ring.wait(most, &mut events)?;
+            self.now = self.clock.now();
+            for event in events.drain(..) {
+                self.heed(event)?;
+            }
+            self.events = events;
+        }
+        self.settle()
+    }
+
+    /// True when the service has something to do at once. A moment that is nearer than the kernel's way to sleep and
+    /// back is waited for here.
+    #[inline]
+    fn is_due(&mut self) -> bool {
+        let Some(at) = self.service.wake_at() else { return false };
+        if at > self.now + NEAR {
+            // What was done since the last reading took its time, too.
+            self.now = self.clock.now();
+        }
+        if at > self.now + NEAR {
+            return false;
+        }
+        while at > self.now {
+            self.now = self.clock.now();
+        }
+        true
+    }
+
+    #[inline]
+    fn heed(&mut self, Event { token, result }: Event) -> io::Result<()> {
+        match token {
+            Token::Received(number) => self.received(number, result),
+            Token::Writable(number) => {
+                if let Some(connection) = self.connections.get_mut(number) {
+                    connection.polling = false;
+                    self.touch(number);
+                }
+                Ok(())
+            }
+            Token::Worked(number) => self.advanced(number, result),
+            Token::Accepted(number) => self.accepted(number, result),
+            Token::Mail => {
+                for errand in self.mail.read() {
+                    errand(self);
+                }
+                self.watch_mail()
+            }
+            Token::Look => self.look(),
+            Token::Cancelled => Ok(()),
+        }
+    }
+
+    /// Begins jobs, answers what is due, sends, and takes in what had to wait, until nothing more can be done.
+    #[inline]
+    fn settle(&mut self) -> io::Result<()> {
+        loop {
+            self.begin_jobs()?;
+            if !self.editing.is_empty() {
+                self.end_edits();
+            }
+            self.answer();
+            self.flush()?;
+            if std::mem::take(&mut self.freed) && !self.blocked.is_empty() {
+                self.resume()?;
+            } else if self.jobs.is_empty() && self.touched.is_empty() {
+                return Ok(());
+            }
+        }
+    }
+
+    /// Lets blocked connections go on.
+    fn resume(&mut self) -> io::Result<()> {
+        for number in std::mem::take(&mut self.blocked) {
+            if let Some(connection) = self.connections.get_mut(number) {
+                connection.blocked = false;
+                self.take_in(number)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Ends connections whose clients have owed something for too long.
+    #[cold]
+    fn look(&mut self) -> io::Result<()> {
+        for number in self.connections.numbers() {
+            let late = self
+                .connections
+                .get(number)
+                .is_some_and(|connection| connection.owes() && self.now.since(connection.moved) > self.limits.patience);
+            if late {
+                self.end(number, Course::Broken);
+            }
+        }
+        self.open_doors()?;
+        self.ring.push(Timeout::new(&raw const LOOK).build(), Token::Look)
+    }
+
+    fn watch_mail(&mut self) -> io::Result<()> {
+        use std::os::fd::AsRawFd;
+        let bell = io_uring::types::Fd(self.mail.bell().as_raw_fd());
+        self.ring.push(io_uring::opcode::PollAdd::new(bell, libc::POLLIN as u32).build(), Token::Mail)
+    }
+
+    fn touch(&mut self, number: u32) {
+        if let Some(connection) = self.connections.get_mut(number)
+            && !connection.touched
+        {
+            connection.touched = true;
+            self.touched.push(number);
+        }
+    }
+}
+
+impl<S> Drop for Server<S> {
+    fn drop(&mut self) {
+        if self.ring.holds_memory() {
+            // The kernel may still move data: the memory is given up rather than reused.
+            std::mem::forget(std::mem::replace(&mut self.connections, Slots::new()));
+            std::mem::forget(std::mem::replace(&mut self.flights, Slots::new()));
+            std::mem::forget(std::mem::replace(&mut self.tasks, Slots::new()));
+        }
+    }
+}

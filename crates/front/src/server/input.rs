@@ -1,0 +1,330 @@
+//! From received bytes to requests: what a connection does with its input.
+
+use std::io;
+use std::os::fd::AsRawFd;
+
+use io_uring::{opcode, types};
+use plimsoll_volume::{Command, Errno, NotTaken, Request, Ticket};
+
+use super::connection::{Connection, Course, Current, Served, Stage};
+use super::ring::Token;
+use super::{Flight, Server};
+use crate::nbd::{Ask, Handshake, Header, Session, Step, Terms, Tls, Voice};
+use crate::service::Service;
+
+/// The rest of a payload is received into its own buffer from this length on; less is copied.
+const DIRECT_MIN: u32 = 32 << 10;
+
+/// Bytes of replies that a client may leave unread before nothing more is taken in from it.
+const UNREAD_MAX: usize = 4 << 20;
+
+/// The part of all memory for payloads that one client gets at most.
+const SHARE: u64 = 4;
+
+/// Bytes that a client gets when it has none, even if no more should be lent.
+const SMALL_MAX: u32 = 1 << 20;
+
+/// Extents of one answer at most.
+const EXTENTS_MAX: usize = 4096;
+
+/// What follows on a step.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Next {
+    /// Another step.
+    Onward,
+    /// More bytes have to come.
+    Receive,
+    /// Something has to be answered first.
+    Blocked,
+    /// No more is taken in.
+    End(Course),
+}
+
+impl<S: Service + 'static> Server<S> {
+    /// The kernel has received something for a connection, or its end.
+    #[inline]
+    pub(super) fn received(&mut self, number: u32, result: i32) -> io::Result<()> {
+        let Some(connection) = self.connections.get_mut(number) else { return Ok(()) };
+        connection.receiving = false;
+        if connection.course != Course::On {
+            self.touch(number);
+            return Ok(());
+        }
+        connection.moved = self.now;
+        match (result, connection.current.as_mut().filter(|_| connection.direct)) {
+            (moved @ 1.., Some(current)) => current.filled += moved as u32,
+            (moved @ 1.., None) => connection.inbox.received(moved as usize),
+            (error, _) if error == -libc::EINTR || error == -libc::EAGAIN => {}
+            (0, _) => {
+                self.end(number, Course::Ending);
+                return Ok(());
+            }
+            _ => {
+                self.end(number, Course::Broken);
+                return Ok(());
+            }
+        }
+        self.take_in(number)
+    }
+
+    /// Takes in as many requests as are complete, and receives more.
+    #[inline]
+    pub(super) fn take_in(&mut self, number: u32) -> io::Result<()> {
+        loop {
+            let Some(connection) = self.connections.get_mut(number) else { return Ok(()) };
+            if connection.course != Course::On || connection.receiving {
+                return Ok(());
+            }
+            // A client that does not read is not served further; sending goes on when it does.
+            let next = if connection.outbox.bytes() > UNREAD_MAX { Next::Blocked } else { self.step(number) };
+            match next {
+                Next::Onward => {}
+                Next::Receive => return self.receive(number),
+                Next::Blocked => {
+                    self.block(number);
+                    return Ok(());
+                }
+                Next::End(course) => {
+                    self.end(number, course);
+                    return Ok(());
+                }
+            }
+        }
+    }
+
+    fn block(&mut self, number: u32) {
+        self.touch(number);
+        if let Some(connection) = self.connections.get_mut(number)
+            && !connection.blocked
+        {
+            connection.blocked = true;
+            self.blocked.push(number);
+        }
+    }
+
+    #[inline]
+    fn step(&mut self, number: u32) -> Next {
+        let Some(connection) = self.connections.get_mut(number) else { return Next::End(Course::Broken) };
+        let Stage::Open(served) = &connection.stage else { return self.greet(number) };
+        let served = *served;
+        if connection.current.is_some() {
+            return self.proceed(number, &served);
+        }
+        match Header::parse(served.style, connection.inbox.bytes()) {
+            Ok(None) => Next::Receive,
+            Err(_) => Next::End(Course::Broken),
+            Ok(Some(header)) => {
+                connection.inbox.used(served.style.request_bytes());
+                let size = self.service.size(served.export);
+                let Served { style, allocation, access, blocks, .. } = served;
+                let ask = header.ask(&Terms { style, allocation, size, access, blocks });
+                connection.current = Some(Current { header, ask, buffer: None, filled: 0 });
+                self.proceed(number, &served)
+            }
+        }
+    }
+
+    fn greet(&mut self, number: u32) -> Next {
+        let Some(connection) = self.connections.get_mut(number) else { return Next::End(Course::Broken) };
+        let Stage::Greeting(handshake) = &mut connection.stage else { return Next::Onward };
+        for offer in &mut self.offers {
+            offer.size = self.service.size(offer.export);
+        }
+        let mut fed = None;
+        let (input, offers) = (connection.inbox.bytes(), &self.offers);
+        connection.outbox.put(None, |out| fed = Some(handshake.feed(input, offers, out)));
+        let fed = fed.expect("the outbox has called it");
+        connection.inbox.used(fed.used);
+        let next = match fed.step {
+            Step::More => Next::Receive,
+            Step::Begin(session) => self.open(number, session),
+            // Off is all that `welcome` says.
+            Step::Secure | Step::End => Next::End(Course::Ending),
+        };
+        self.touch(number);
+        next
+    }
+
+    /// The current request: its payload first, then what it asks for.
+    #[inline]
+    fn proceed(&mut self, number: u32, served: &Served) -> Next {
+        let share = self.limits.bytes / SHARE;
+        let Self { connections, service, pool, .. } = self;
+        let Some(connection) = connections.get_mut(number) else { return Next::End(Course::Broken) };
+        let Connection { current, inbox, long, held, .. } = connection;
+        let Some(Current { header, ask, buffer, filled }) = current else { return Next::Onward };
+        let payload = match ask {
+            Ok(Ask::Io(Request { command: Command::Write, .. })) => header.payload,
+            Ok(Ask::Io(Request { command: Command::Read, length, .. })) => *length as u32,
+            _ => 0,
+        };
+        if payload > 0 && buffer.is_none() {
+            if !service.takes(served.export, u64::from(payload)) {
+                return Next::Blocked;
+            }
+            // Who has nothing gets something small whatever others hold, and nobody gets all there is.
+            *buffer = match *held {
+                0 if payload <= SMALL_MAX => Some(pool.lend_anyway(payload)),
+                0 => pool.lend(payload),
+                held if held + u64::from(payload) > share => None,
+                _ => pool.lend(payload),
+            };
+            let Some(buffer) = buffer else { return Next::Blocked };
+            *held += buffer.size();
+        }
+        let wanted = header.payload - *filled;
+        if wanted > 0 {
+            let here = inbox.bytes();
+            let come = here.len().min(wanted as usize);
+            if let Some(buffer) = buffer {
+                buffer.bytes()[*filled as usize..][..come].copy_from_slice(&here[..come]);
+            }
+            inbox.used(come);
+            *filled += come as u32;
+            if *filled < header.payload {
+                return Next::Receive;
+            }
+        }
+        if header.payload > 0 {
+            *long = header.payload >= 2 * DIRECT_MIN;
+        }
+        self.fulfil(number, served)
+    }
+
+    /// The current request is complete.
+    #[inline]
+    fn fulfil(&mut self, number: u32, served: &Served) -> Next {
+        let Some(connection) = self.connections.get_mut(number) else { return Next::End(Course::Broken) };
+        let Some(current) = connection.current.take() else { return Next::Onward };
+        let voice = Voice { style: served.style, cookie: current.header.cookie, offset: current.header.offset };
+        match current.ask {
+            Ok(Ask::Io(request)) => return self.accept(number, served, voice, &request, current),
+            Ok(Ask::Disconnect) => return Next::End(Course::Ending),
+            Ok(Ask::Status { offset, length, one }) => {
+                let most = if one { 1 } else { EXTENTS_MAX };
+                let extents = self.service.extents(served.export, offset, length, most);
+                connection.outbox.put(None, |out| voice.allocation(out, &extents));
+            }
+            Err(errno) => {
+                connection.outbox.put(None, |out| voice.failed(out, errno));
+                self.counts.refused(served.count);
+            }
+        }
+        self.touch(number);
+        Next::Onward
+    }
+
+    #[inline]
+    fn accept(&mut self, number: u32, served: &Served, voice: Voice, request: &Request, current: Current) -> Next {
+        let Current { header, ask, buffer, filled } = current;
+        let flight = Flight {
+            connection: number,
+            count: served.count,
+            voice,
+            command: request.command,
+            length: request.length as u32,
+            buffer,
+            blank: false,
+        };
+        let ticket = self.flights.insert(flight);
+        match self.service.accept(self.now, served.export, Ticket(ticket.into()), request, &mut self.jobs) {
+            Ok(()) => {
+                if let Some(connection) = self.connections.get_mut(number) {
+                    connection.in_flight += 1;
+                }
+                Next::Onward
+            }
+            Err(NotTaken::Full) => {
+                let buffer = self.flights.remove(ticket).and_then(|flight| flight.buffer);
+                if let Some(connection) = self.connections.get_mut(number) {
+                    connection.current = Some(Current { header, ask, buffer, filled });
+                }
+                Next::Blocked
+            }
+            Err(NotTaken::Failed(errno)) => {
+                self.refuse(number, served, voice, ticket, errno);
+                Next::Onward
+            }
+        }
+    }
+
+    #[cold]
+    fn refuse(&mut self, number: u32, served: &Served, voice: Voice, ticket: u32, errno: Errno) {
+        let buffer = self.flights.remove(ticket).and_then(|flight| flight.buffer);
+        if let Some(connection) = self.connections.get_mut(number) {
+            if let Some(buffer) = buffer {
+                connection.held -= buffer.size();
+                self.pool.give_back(buffer);
+            }
+            connection.outbox.put(None, |out| voice.failed(out, errno));
+        }
+        self.counts.refused(served.count);
+        self.touch(number);
+    }
+
+    /// The client has chosen an export.
+    fn open(&mut self, number: u32, session: Session) -> Next {
+        let Session { export, style, allocation } = session;
+        let offer = self.offers.iter().find(|offer| offer.export == export);
+        let (Some(offer), Some(connection)) = (offer, self.connections.get_mut(number)) else {
+            return Next::End(Course::Broken);
+        };
+        let (access, blocks, count) = (offer.access, offer.blocks, self.counts.row(export));
+        connection.stage = Stage::Open(Served { export, count, style, allocation, access, blocks });
+        Next::Onward
+    }
+
+    /// Asks the kernel for more: into the payload that is being filled, or into the inbox.
+    #[inline]
+    fn receive(&mut self, number: u32) -> io::Result<()> {
+        let Some(connection) = self.connections.get_mut(number) else { return Ok(()) };
+        let header_bytes = match &connection.stage {
+            Stage::Open(served) => Some(served.style.request_bytes()),
+            Stage::Greeting(_) => None,
+        };
+        let Connection { current, inbox, long, .. } = connection;
+        let rest = current.as_mut().and_then(|current| {
+            let rest = current.header.payload - current.filled;
+            let at = current.buffer.as_ref().filter(|_| rest >= DIRECT_MIN)?.at(current.filled);
+            Some((at, rest))
+        });
+        connection.direct = rest.is_some();
+        let (at, length) = rest.unwrap_or_else(|| {
+            // Before a long payload only its header is taken: the payload goes where it belongs at once.
+            let least = header_bytes.filter(|_| *long && current.is_none());
+            let had = inbox.bytes().len();
+            let room = inbox.room();
+            let length = least.map_or(room.len(), |least| least.saturating_sub(had).max(1));
+            (room.as_mut_ptr(), length as u32)
+        });
+        connection.receiving = true;
+        let descriptor = types::Fd(connection.input().as_raw_fd());
+        let entry = if connection.socket {
+            let flags = if connection.direct { libc::MSG_WAITALL } else { 0 };
+            opcode::Recv::new(descriptor, at, length).flags(flags).build()
+        } else {
+            opcode::Read::new(descriptor, at, length).offset(u64::MAX).build()
+        };
+        self.ring.push(entry, Token::Received(number))
+    }
+
+    /// A new client is greeted.
+    pub(super) fn welcome(&mut self, mut connection: Connection) -> io::Result<()> {
+        let mut handshake = None;
+        connection.outbox.put(None, |out| handshake = Some(Handshake::new(Tls::Off, out)));
+        connection.stage = Stage::Greeting(handshake.expect("the outbox has called it"));
+        let number = self.connections.insert(connection);
+        self.touch(number);
+        self.receive(number)
+    }
+}
+
+impl Connection {
+    /// The export that the client has chosen.
+    pub(super) fn export(&self) -> Option<plimsoll_volume::Export> {
+        match &self.stage {
+            Stage::Open(served) => Some(served.export),
+            Stage::Greeting(_) => None,
+        }
+    }
+}

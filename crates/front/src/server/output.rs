@@ -1,0 +1,154 @@
+//! From answers to sent bytes, and the end of connections.
+
+use std::io;
+use std::os::fd::AsRawFd;
+
+use io_uring::{opcode, types};
+use plimsoll_volume::{Command, Reply, Then};
+
+use super::connection::{Answer, Course};
+use super::ring::Token;
+use super::{Flight, Server};
+use crate::service::Service;
+
+impl<S: Service + 'static> Server<S> {
+    /// Takes the replies that may leave.
+    #[inline]
+    pub(super) fn answer(&mut self) {
+        if self.service.wake_at().is_none_or(|at| at > self.now) {
+            return;
+        }
+        let mut replies = std::mem::take(&mut self.replies);
+        self.service.drain(self.now, &mut replies);
+        self.freed |= !replies.is_empty();
+        for reply in replies.drain(..) {
+            self.reply(&reply);
+        }
+        self.replies = replies;
+    }
+
+    #[inline]
+    fn reply(&mut self, reply: &Reply) {
+        let Some(flight) = self.flights.remove(reply.ticket.0 as u32) else { return };
+        let Flight { connection: number, count, voice, command, length, mut buffer, blank } = flight;
+        self.counts.answered(count, command, length, reply);
+        let Some(connection) = self.connections.get_mut(number) else { return };
+        connection.in_flight -= 1;
+        if connection.course != Course::Broken {
+            let outbox = &mut connection.outbox;
+            match (reply.outcome, command) {
+                _ if reply.then == Then::Tear => connection.course = Course::Broken,
+                (Err(errno), _) => outbox.put(None, |out| voice.failed(out, errno)),
+                (Ok(()), Command::Read) if !blank => {
+                    let payload = buffer.take().map(|buffer| Answer { buffer, length });
+                    outbox.put(payload, |out| voice.data(out, length));
+                }
+                (Ok(()), Command::Read) => outbox.put(None, |out| {
+                    voice.hole(out, length);
+                }),
+                (Ok(()), _) => outbox.put(None, |out| voice.done(out)),
+            }
+        }
+        if let Some(buffer) = buffer {
+            connection.held -= buffer.size();
+            self.pool.give_back(buffer);
+        }
+        self.touch(number);
+    }
+
+    /// Sends what the touched connections have to send, and ends those that are at their end.
+    #[inline]
+    pub(super) fn flush(&mut self) -> io::Result<()> {
+        let mut touched = std::mem::take(&mut self.touched);
+        for number in touched.drain(..) {
+            self.send(number)?;
+            self.close_when_done(number)?;
+        }
+        // Nothing is touched by that; the list keeps its memory.
+        if self.touched.is_empty() {
+            self.touched = touched;
+        }
+        Ok(())
+    }
+
+    #[inline]
+    fn send(&mut self, number: u32) -> io::Result<()> {
+        let Some(connection) = self.connections.get_mut(number) else { return Ok(()) };
+        connection.touched = false;
+        if connection.polling || connection.outbox.bytes() == 0 || connection.course == Course::Broken {
+            return Ok(());
+        }
+        let before = connection.outbox.bytes();
+        let mut outbox = std::mem::take(&mut connection.outbox);
+        let pool = &mut self.pool;
+        let mut returned = 0;
+        let sent = outbox.send(connection.output(), connection.socket, |answer| {
+            returned += answer.buffer.size();
+            pool.give_back(answer.buffer);
+        });
+        connection.held -= returned;
+        connection.outbox = outbox;
+        if connection.outbox.bytes() < before {
+            connection.moved = self.now;
+            self.freed = true;
+        }
+        match sent {
+            Ok(true) => Ok(()),
+            Ok(false) => {
+                connection.polling = true;
+                let descriptor = types::Fd(connection.output().as_raw_fd());
+                let entry = opcode::PollAdd::new(descriptor, libc::POLLOUT as u32).build();
+                self.ring.push(entry, Token::Writable(number))
+            }
+            Err(_) => {
+                connection.course = Course::Broken;
+                Ok(())
+            }
+        }
+    }
+
+    /// Begins the end of a connection.
+    pub(super) fn end(&mut self, number: u32, course: Course) {
+        if let Some(connection) = self.connections.get_mut(number)
+            && connection.course != Course::Broken
+        {
+            connection.course = course;
+        }
+        self.touch(number);
+    }
+
+    fn close_when_done(&mut self, number: u32) -> io::Result<()> {
+        let Some(connection) = self.connections.get_mut(number) else { return Ok(()) };
+        match connection.course {
+            Course::On => return Ok(()),
+            Course::Ending if connection.outbox.bytes() > 0 || connection.in_flight > 0 => return Ok(()),
+            Course::Ending => connection.course = Course::Broken,
+            Course::Broken => {}
+        }
+        for answer in connection.outbox.clear() {
+            connection.held -= answer.buffer.size();
+            self.pool.give_back(answer.buffer);
+        }
+        let (receiving, polling) = (connection.receiving, connection.polling);
+        if connection.socket {
+            // Whatever the kernel waits for on it comes back at once.
+            let _ = rustix::net::shutdown(connection.output(), rustix::net::Shutdown::Both);
+        } else {
+            if receiving {
+                self.ring.cancel(Token::Received(number))?;
+            }
+            if polling {
+                self.ring.cancel(Token::Writable(number))?;
+            }
+        }
+        if receiving || polling || connection.in_flight > 0 {
+            return Ok(());
+        }
+        let Some(connection) = self.connections.remove(number) else { return Ok(()) };
+        if let Some(buffer) = connection.current.and_then(|current| current.buffer) {
+            self.pool.give_back(buffer);
+        }
+        self.blocked.retain(|blocked| *blocked != number);
+        Ok(())
+    }
+}

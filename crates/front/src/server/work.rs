@@ -1,0 +1,313 @@
+//! The real work behind requests: jobs of the service as operations of the ring.
+#![allow(unsafe_code)]
+
+use std::io;
+use std::os::fd::RawFd;
+
+use io_uring::types::{Fd, FsyncFlags};
+use io_uring::{opcode, squeue};
+use plimsoll_volume::{Commit, Errno, Io, Job, JobId, Place, Ticket};
+
+use super::Server;
+use super::haste::{Haste, LONGEST};
+use super::ring::Token;
+use crate::pool::Buffer;
+use crate::service::Service;
+
+/// Bytes of zeros that are written at a time where the filesystem has nothing better.
+const ZEROS_BYTES: u32 = 1 << 20;
+
+/// A job under way.
+#[derive(Debug)]
+pub(super) struct Task {
+    job: JobId,
+    file: RawFd,
+    /// Byte of the file that is next.
+    at: u64,
+    /// Bytes that are left.
+    left: u64,
+    kind: Kind,
+}
+
+/// What is done.
+#[derive(Debug)]
+enum Kind {
+    /// Into or from memory that belongs to a flight, beginning here.
+    Read(Memory),
+    Write(Memory),
+    /// The first half of a copy, with what the second one needs.
+    CopyRead {
+        buffer: Buffer,
+        done: u32,
+        to: RawFd,
+        to_at: u64,
+        length: u32,
+    },
+    CopyWrite {
+        buffer: Buffer,
+        done: u32,
+    },
+    /// By the filesystem, in this mode.
+    Allocate {
+        mode: i32,
+        otherwise: Otherwise,
+    },
+    /// To the log, and then made durable.
+    Append {
+        bytes: Vec<u8>,
+        done: usize,
+    },
+    /// From a buffer of zeros.
+    Zeros(Buffer),
+    Sync,
+}
+
+/// Memory of a flight, which outlives its tasks.
+#[derive(Debug)]
+struct Memory(*mut u8);
+
+/// What is tried when a filesystem refuses.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Otherwise {
+    Punch,
+    Zeros,
+}
+
+const KEEP: i32 = libc::FALLOC_FL_KEEP_SIZE;
+const PUNCH: i32 = libc::FALLOC_FL_PUNCH_HOLE | KEEP;
+const ZERO: i32 = libc::FALLOC_FL_ZERO_RANGE | KEEP;
+
+impl<S: Service + 'static> Server<S> {
+    /// Begins all jobs that are waiting to be begun.
+    #[inline]
+    pub(super) fn begin_jobs(&mut self) -> io::Result<()> {
+        while !self.jobs.is_empty() {
+            let mut batch = std::mem::take(&mut self.jobs);
+            for job in batch.drain(..) {
+                self.begin(job)?;
+            }
+            if self.jobs.is_empty() {
+                self.jobs = batch;
+            }
+        }
+        Ok(())
+    }
+
+    #[inline]
+    fn begin(&mut self, Job { id, io }: Job) -> io::Result<()> {
+        let task = match io {
+            Io::Read { ticket, into, place, length } => {
+                self.memory(ticket, into).and_then(|memory| self.task(id, place, length.into(), Kind::Read(memory)))
+            }
+            Io::Write { ticket, from, place, length } => {
+                self.memory(ticket, from).and_then(|memory| self.task(id, place, length.into(), Kind::Write(memory)))
+            }
+            Io::Blank { ticket, into, length } => {
+                self.blank(ticket, into, length);
+                self.worked(id, Ok(()));
+                return Ok(());
+            }
+            Io::Sync { .. } | Io::Commit(_) if !self.files.are_durable() => {
+                self.worked(id, Ok(()));
+                return Ok(());
+            }
+            Io::Commit(commit) if commit.whole => {
+                self.replace_log(id, &commit);
+                return Ok(());
+            }
+            Io::Commit(commit) => self.append(id, &commit),
+            Io::Copy { from, to, length } => self.copy(id, from, to, length),
+            Io::Zero { place, length } => {
+                self.task(id, place, length, Kind::Allocate { mode: ZERO, otherwise: Otherwise::Punch })
+            }
+            Io::Punch { place, length } => {
+                self.task(id, place, length, Kind::Allocate { mode: PUNCH, otherwise: Otherwise::Zeros })
+            }
+            Io::Sync { file } => self.task(id, Place { file, at: 0 }, 0, Kind::Sync),
+        };
+        let Some(mut task) = task else {
+            self.worked(id, Err(Errno::Io));
+            return Ok(());
+        };
+        if task.at_once(&mut self.haste) {
+            self.worked(id, Ok(()));
+            return Ok(());
+        }
+        let number = self.tasks.insert(task);
+        self.submit(number)
+    }
+
+    #[inline]
+    fn task(&mut self, job: JobId, place: Place, left: u64, kind: Kind) -> Option<Task> {
+        let file = self.files.descriptor(place.file).ok()?;
+        Some(Task { job, file, at: place.at, left, kind })
+    }
+
+    fn append(&mut self, job: JobId, commit: &Commit) -> Option<Task> {
+        let (file, bytes) = (self.files.log()?, commit.encode());
+        Some(Task { job, file, at: commit.at, left: bytes.len() as u64, kind: Kind::Append { bytes, done: 0 } })
+    }
+
+    fn copy(&mut self, job: JobId, from: Place, to: Place, length: u32) -> Option<Task> {
+        let (to_at, to) = (to.at, self.files.descriptor(to.file).ok()?);
+        // A copy is not refused for want of memory: it holds up requests that have theirs.
+        let buffer = self.pool.lend_anyway(length);
+        self.task(job, from, length.into(), Kind::CopyRead { buffer, done: 0, to, to_at, length })
+    }
+
+    #[inline]
+    fn memory(&self, ticket: Ticket, at: u32) -> Option<Memory> {
+        let flight = self.flights.get(ticket.0 as u32)?;
+        Some(Memory(flight.buffer.as_ref()?.at(at)))
+    }
+
+    fn blank(&mut self, ticket: Ticket, into: u32, length: u32) {
+        let Some(flight) = self.flights.get_mut(ticket.0 as u32) else { return };
+        let whole = into == 0 && length == flight.length;
+        if whole && flight.voice.style > plimsoll_device::nbd::wire::Style::Simple {
+            flight.blank = true;
+        } else if let Some(buffer) = &mut flight.buffer {
+            buffer.bytes()[into as usize..][..length as usize].fill(0);
+        }
+    }
+
+    #[inline]
+    fn submit(&mut self, number: u32) -> io::Result<()> {
+        let Some(task) = self.tasks.get(number) else { return Ok(()) };
+        self.ring.push(task.entry(), Token::Worked(number))
+    }
+
+    /// The kernel is done with a part of a task, or with all of it.
+    #[inline]
+    pub(super) fn advanced(&mut self, number: u32, result: i32) -> io::Result<()> {
+        let Some(task) = self.tasks.get_mut(number) else { return Ok(()) };
+        let progress = match result {
+            interrupted if interrupted == -libc::EINTR || interrupted == -libc::EAGAIN => Progress::Again,
+            error if error < 0 => task.failed(error, &mut self.pool),
+            moved => task.moved(moved as u32),
+        };
+        match progress {
+            Progress::Again => self.submit(number),
+            Progress::Done(outcome) => {
+                let Some(task) = self.tasks.remove(number) else { return Ok(()) };
+                if let Kind::CopyRead { buffer, .. } | Kind::CopyWrite { buffer, .. } | Kind::Zeros(buffer) = task.kind
+                {
+                    self.pool.give_back(buffer);
+                }
+                self.worked(task.job, outcome);
+                Ok(())
+            }
+        }
+    }
+
+    #[inline]
+    pub(super) fn worked(&mut self, job: JobId, outcome: Result<(), Errno>) {
+        self.service.worked(self.now, job, outcome, &mut self.jobs);
+    }
+}
+
+enum Progress {
+    Again,
+    Done(Result<(), Errno>),
+}
+
+impl Task {
+    /// Moves the bytes with a call of our own where that will not wait; `true` when all were moved.
+    #[inline]
+    fn at_once(&mut self, haste: &mut Haste) -> bool {
+        let moved = match &self.kind {
+            Kind::Read(Memory(to)) => haste.read(self.file, *to, self.left as usize, self.at),
+            Kind::Write(Memory(from)) => haste.write(self.file, *from, self.left as usize, self.at),
+            _ => return false,
+        };
+        moved.is_some_and(|moved| matches!(self.moved(moved), Progress::Done(Ok(()))))
+    }
+
+    #[inline]
+    fn entry(&self) -> squeue::Entry {
+        let (file, left) = (Fd(self.file), u32::try_from(self.left).unwrap_or(u32::MAX));
+        match &self.kind {
+            // Long moves are left to threads of the kernel, so that the loop and other moves go on beside them.
+            Kind::Read(Memory(to)) => {
+                let entry = opcode::Read::new(file, *to, left).offset(self.at).build();
+                if left as usize > LONGEST { entry.flags(squeue::Flags::ASYNC) } else { entry }
+            }
+            Kind::Write(Memory(from)) => opcode::Write::new(file, *from, left).offset(self.at).build(),
+            Kind::CopyRead { buffer, done, .. } => {
+                opcode::Read::new(file, buffer.at(*done), left).offset(self.at).build()
+            }
+            Kind::CopyWrite { buffer, done } => {
+                opcode::Write::new(file, buffer.at(*done), left).offset(self.at).build()
+            }
+            Kind::Allocate { mode, .. } => opcode::Fallocate::new(file, self.left).offset(self.at).mode(*mode).build(),
+            Kind::Zeros(zeros) => opcode::Write::new(file, zeros.at(0), left.min(ZEROS_BYTES)).offset(self.at).build(),
+            Kind::Append { bytes, done } => {
+                opcode::Write::new(file, bytes[*done..].as_ptr(), left).offset(self.at).build()
+            }
+            Kind::Sync => opcode::Fsync::new(file).flags(FsyncFlags::DATASYNC).build(),
+        }
+    }
+
+    /// `moved` bytes were moved, or the whole of what moves none.
+    #[inline]
+    fn moved(&mut self, moved: u32) -> Progress {
+        match &mut self.kind {
+            Kind::Allocate { .. } | Kind::Sync => return Progress::Done(Ok(())),
+            Kind::Read(Memory(to)) if moved == 0 => {
+                // SAFETY: what is left of the read lies in the flight's buffer, which nobody else uses meanwhile.
+                unsafe { std::slice::from_raw_parts_mut(*to, self.left as usize) }.fill(0);
+                return Progress::Done(Ok(()));
+            }
+            // Beyond the end of the file there are zeros.
+            Kind::CopyRead { buffer, done, .. } if moved == 0 => {
+                buffer.bytes()[*done as usize..][..self.left as usize].fill(0);
+                self.left = 0;
+            }
+            _ if moved == 0 => return Progress::Done(Err(Errno::Io)),
+            Kind::Read(Memory(at)) | Kind::Write(Memory(at)) => *at = at.wrapping_add(moved as usize),
+            Kind::CopyRead { done, .. } | Kind::CopyWrite { done, .. } => *done += moved,
+            Kind::Append { done, .. } => *done += moved as usize,
+            Kind::Zeros(_) => {}
+        }
+        self.at += u64::from(moved);
+        self.left = self.left.saturating_sub(u64::from(moved));
+        if self.left > 0 { Progress::Again } else { self.second_half() }
+    }
+
+    fn second_half(&mut self) -> Progress {
+        if matches!(self.kind, Kind::Append { .. }) {
+            self.kind = Kind::Sync;
+            return Progress::Again;
+        }
+        let Kind::CopyRead { to, to_at, length, .. } = self.kind else { return Progress::Done(Ok(())) };
+        if let Kind::CopyRead { buffer, .. } = std::mem::replace(&mut self.kind, Kind::Sync) {
+            self.kind = Kind::CopyWrite { buffer, done: 0 };
+        }
+        (self.file, self.at, self.left) = (to, to_at, length.into());
+        Progress::Again
+    }
+
+    #[cold]
+    fn failed(&mut self, error: i32, pool: &mut crate::pool::Pool) -> Progress {
+        if let (libc::EOPNOTSUPP, Kind::Allocate { otherwise, .. }) = (-error, &self.kind) {
+            self.kind = match otherwise {
+                Otherwise::Punch => Kind::Allocate { mode: PUNCH, otherwise: Otherwise::Zeros },
+                Otherwise::Zeros => {
+                    let mut zeros = pool.lend_anyway(ZEROS_BYTES);
+                    zeros.bytes().fill(0);
+                    Kind::Zeros(zeros)
+                }
+            };
+            return Progress::Again;
+        }
+        Progress::Done(Err(errno(&io::Error::from_raw_os_error(-error))))
+    }
+}
+
+/// What clients are told of an error of the system.
+pub(super) fn errno(error: &io::Error) -> Errno {
+    match error.raw_os_error() {
+        Some(libc::ENOSPC | libc::EDQUOT | libc::EFBIG) => Errno::NoSpc,
+        _ => Errno::Io,
+    }
+}

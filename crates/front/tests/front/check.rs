@@ -1,0 +1,86 @@
+//! The check of servers: everything passes here, and public servers of the machine are looked at where there are any.
+
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
+use std::time::Duration;
+
+use super::serving::Serving;
+use plimsoll_device::nbd::{Address, Host};
+use plimsoll_front::Limits;
+use plimsoll_front::check::{Permission, Row, Verdict, check};
+
+const PERMISSION: Permission =
+    Permission { writes: true, patience: Duration::from_secs(10), timing: Duration::from_millis(50) };
+
+fn failed(rows: &[Row]) -> Vec<&Row> {
+    rows.iter().filter(|row| row.verdict == Verdict::Fail).collect()
+}
+
+#[test]
+fn our_own_server_passes() {
+    let serving = Serving::start(true, Limits::default());
+    for export in ["data", "fixed"] {
+        let address = Address { export: export.into(), ..serving.address.clone() };
+        let rows = check(&address, &PERMISSION).unwrap();
+        assert_eq!(failed(&rows), Vec::<&Row>::new(), "{export}");
+        let open: Vec<&str> =
+            rows.iter().filter(|row| row.verdict == Verdict::Unsupported).map(|row| row.feature).collect();
+        let expected: &[&str] = match export {
+            "data" => &["STARTTLS"],
+            _ => &[
+                "STARTTLS",
+                "WRITE_ZEROES",
+                "WRITE_ZEROES with NO_HOLE",
+                "WRITE_ZEROES with FAST_ZERO",
+                "TRIM leaves what is beside it",
+            ],
+        };
+        assert_eq!(open, expected);
+    }
+}
+
+#[test]
+fn nothing_is_written_without_permission() {
+    let serving = Serving::start(true, Limits::default());
+    let rows = check(&serving.address, &Permission { writes: false, ..PERMISSION }).unwrap();
+    assert!(rows.iter().filter(|row| row.area == "data").all(|row| row.verdict != Verdict::Pass));
+    let count = serving.handle.call(|server| server.take_count(plimsoll_volume::Export(0))).unwrap();
+    assert_eq!(count.writes, 0);
+}
+
+#[test]
+fn an_unknown_export_is_an_error() {
+    let serving = Serving::start(false, Limits::default());
+    let address = Address { export: "none".into(), ..serving.address.clone() };
+    let error = check(&address, &PERMISSION).unwrap_err().to_string();
+    assert!(error.contains("no such export"), "{error}");
+}
+
+/// Runs a public server, if it is installed.
+fn peer(program: &str, arguments: &[&str], socket: &Path) -> Option<Child> {
+    let child = Command::new(program).args(arguments).stdin(Stdio::null()).stderr(Stdio::null()).spawn().ok()?;
+    for _ in 0..200 {
+        if socket.exists() {
+            break;
+        }
+        std::thread::sleep(Duration::from_millis(20));
+    }
+    std::thread::sleep(Duration::from_millis(50));
+    Some(child)
+}
+
+#[test]
+fn nbdkit_passes_too() {
+    let directory = std::env::temp_dir().join(format!("plimsoll-check-{}", std::process::id()));
+    std::fs::create_dir_all(&directory).unwrap();
+    let socket = directory.join("nbdkit");
+    let Some(mut nbdkit) = peer("nbdkit", &["-f", "-U", socket.to_str().unwrap(), "memory", "64M"], &socket) else {
+        println!("skipped: nbdkit is not installed (Debian: apt-get install nbdkit)");
+        return;
+    };
+    let rows = check(&Address { host: Host::Unix(socket), export: String::new() }, &PERMISSION);
+    nbdkit.kill().unwrap();
+    nbdkit.wait().unwrap();
+    std::fs::remove_dir_all(&directory).unwrap();
+    assert_eq!(failed(&rows.unwrap()), Vec::<&Row>::new());
+}

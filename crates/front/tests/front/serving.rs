@@ -1,0 +1,73 @@
+//! A server on a thread of its own, and where to reach it.
+
+use std::os::unix::net::UnixListener;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::mpsc::channel;
+use std::thread::JoinHandle;
+use std::time::Duration;
+
+use plimsoll_device::Clock;
+use plimsoll_device::nbd::{Address, Host, Talk};
+use plimsoll_front::nbd::Offer;
+use plimsoll_front::{Files, Handle, Limits, Plain, Server};
+use plimsoll_volume::Export;
+
+/// Bytes of export 0, called `data`.
+pub const SIZE: u64 = 64 << 20;
+
+pub struct Serving {
+    pub handle: Handle<Plain>,
+    pub address: Address,
+    directory: PathBuf,
+    thread: Option<JoinHandle<()>>,
+}
+
+impl Serving {
+    /// Serves exports `data`, and `fixed` that cannot be written; in memory, or in files.
+    pub fn start(in_files: bool, limits: Limits) -> Self {
+        static NUMBER: AtomicU32 = AtomicU32::new(0);
+        let number = NUMBER.fetch_add(1, Ordering::Relaxed);
+        let directory = std::env::temp_dir().join(format!("plimsoll-front-{}-{number}", std::process::id()));
+        std::fs::create_dir_all(&directory).unwrap();
+        let (told, handle) = channel();
+        let home = directory.clone();
+        let thread = std::thread::spawn(move || {
+            let files = if in_files { Files::directory(&home).unwrap().0 } else { Files::memory() };
+            let mut server = Server::new(Plain::new([SIZE, 1 << 20]), files, limits, Clock::start()).unwrap();
+            server.offer(Offer::new(Export(0), "data", SIZE));
+            let mut fixed = Offer::new(Export(1), "fixed", 1 << 20);
+            fixed.access = plimsoll_volume::Access::ReadOnly;
+            server.offer(fixed);
+            server.listen(UnixListener::bind(home.join("socket")).unwrap()).unwrap();
+            told.send(server.handle()).unwrap();
+            server.run().unwrap();
+        });
+        let handle = handle.recv().unwrap();
+        let address = Address { host: Host::Unix(directory.join("socket")), export: "data".into() };
+        Self { handle, address, directory, thread: Some(thread) }
+    }
+
+    pub fn talk(&self) -> Talk {
+        Talk::begin(&self.address, Duration::from_secs(10)).unwrap()
+    }
+
+    pub fn socket(&self) -> &Path {
+        match &self.address.host {
+            Host::Unix(path) => path,
+            Host::Tcp { .. } => unreachable!("it listens on a path"),
+        }
+    }
+}
+
+impl Drop for Serving {
+    fn drop(&mut self) {
+        let stopped = self.handle.send(Server::stop);
+        let ended = self.thread.take().map(JoinHandle::join);
+        std::fs::remove_dir_all(&self.directory).unwrap();
+        if !std::thread::panicking() {
+            stopped.unwrap();
+            assert!(ended.is_some_and(|ended| ended.is_ok()), "the server has panicked");
+        }
+    }
+}

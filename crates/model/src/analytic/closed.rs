@@ -1,0 +1,323 @@
+//! Closed loads: mean-value analysis (Reiser and Lavenberg 1980) in its residual-life form, one operation in flight after
+//! the other.
+//!
+//! An arrival finds what is there with one operation fewer. Of the service that is under way it waits for the residual
+//! life, `S * (ca2 + cs2) / 2`: for single servers that is exact with Poisson arrivals, and nothing when all is constant.
+//! Between these, arrivals are as irregular as the rest of a cycle is (`regularity`).
+
+use alloc::vec::Vec;
+
+use super::network::{Centre, Form, Network};
+use super::walk::{Crowd, State};
+
+/// Operations in flight up to which each number is solved; beyond, throughput grows in proportion until a bound.
+const MOST: u32 = 4096;
+
+/// The state with `depth` operations in flight.
+pub(super) fn closed(network: &Network<'_>, depth: u32) -> State {
+    let mut steps = Steps::new(network);
+    steps.to(depth.max(1));
+    steps.state
+}
+
+/// Operations per ns with 1, 2, ... up to `most` operations in flight.
+pub(super) fn rates(network: &Network<'_>, most: u32) -> Vec<f64> {
+    let mut steps = Steps::new(network);
+    (1..=most.clamp(1, MOST)).map(|depth| steps.to(depth)).collect()
+}
+
+/// One operation in flight after the other.
+pub(super) struct Steps<'a, 'b> {
+    network: &'a Network<'b>,
+    bound: f64,
+    /// With `present` operations in flight, and with one fewer.
+    state: State,
+    fewer: State,
+    present: u32,
+}
+
+impl<'a, 'b> Steps<'a, 'b> {
+    pub(super) fn new(network: &'a Network<'b>) -> Self {
+        let (state, fewer) = (State::empty(network), State::empty(network));
+        Self { network, bound: network.bound().0, state, fewer, present: 0 }
+    }
+
+    /// Operations per ns with `depth` in flight, which are no fewer than before.
+    pub(super) fn to(&mut self, depth: u32) -> f64 {
+        // Once a bound is reached, more operations only wait there.
+        while self.present < depth.min(MOST) && self.state.rate < self.bound {
+            self.present += 1;
+            core::mem::swap(&mut self.state, &mut self.fewer);
+            self.step(f64::from(self.present));
+        }
+        if self.present < depth {
+            let more = f64::from(depth) / f64::from(self.present);
+            self.state.rate = (self.state.rate * more).min(self.bound);
+            self.state.depth = f64::from(depth);
+            hold_the_rest(self.network, &mut self.state);
+        }
+        self.state.rate * self.network.active(self.state.rate / f64::from(depth))
+    }
+
+    fn step(&mut self, present: f64) {
+        let Self { network, bound, state, fewer, .. } = self;
+        regularity(network, state, fewer.time.variance);
+        state.depth = present;
+        if network.depends_on_rate {
+            settle(network, state, fewer, *bound);
+        } else {
+            waits(network, state, fewer, 0.0);
+            state.time = state.walk(network, &network.way, 0.0);
+            shadows(network, state);
+            state.rate = (present / state.time.mean.max(1e-6)).min(*bound);
+        }
+        hold_the_rest(network, state);
+        for ((centre, crowd), found) in network.centres.iter().zip(&mut state.crowds).zip(&fewer.crowds) {
+            let arrivals = state.rate * centre.ahead.visits / centre.copies_used(present);
+            count(centre, crowd, found, arrivals, present);
+        }
+    }
+}
+
+/// Finds the rate at which so many operations are in flight, by bisection: what goes on behind, and what exceeds a
+/// rate, depend on it.
+fn settle(network: &Network<'_>, state: &mut State, fewer: &State, bound: f64) {
+    state.behind.iter_mut().for_each(|(_, room)| *room = 0.0);
+    let in_flight = |state: &mut State, rate: f64| {
+        state.rate = rate;
+        waits(network, state, fewer, rate);
+        behind(network, state);
+        state.time = state.walk(network, &network.way, 0.0);
+        rate * state.time.mean
+    };
+    let (mut low, mut high) = (0.0, bound);
+    if bound.is_infinite() {
+        in_flight(state, fewer.rate);
+        high = 2.0 * fewer.rate.max(state.depth / state.time.mean.max(1e-6));
+        while in_flight(state, high) < state.depth {
+            high *= 2.0;
+        }
+    } else if in_flight(state, bound * (1.0 - 1e-9)) < state.depth {
+        state.rate = bound;
+        return;
+    }
+    // One operation more adds at most its share.
+    let most = fewer.rate * state.depth / (state.depth - 1.0);
+    if fewer.rate > 0.0 && most < high {
+        if in_flight(state, most) < state.depth {
+            low = most;
+        } else if in_flight(state, fewer.rate) < state.depth {
+            (low, high) = (fewer.rate, most);
+        } else {
+            high = most;
+        }
+    }
+    for _ in 0..50 {
+        if high - low < 3e-5 * high {
+            break;
+        }
+        let middle = f64::midpoint(low, high);
+        if in_flight(state, middle) < state.depth { low = middle } else { high = middle }
+    }
+    in_flight(state, low);
+    // Exactly what Little's law says: the probabilities of the next step amplify what does not fit together.
+    state.rate = (state.depth / state.time.mean).min(bound);
+}
+
+/// An operation that comes back to a limit too soon finds the time that it took itself.
+fn shadows(network: &Network<'_>, state: &mut State) {
+    let mut found = false;
+    for (centre, crowd) in network.centres.iter().zip(&mut state.crowds) {
+        if matches!(centre.kind, Form::Paced { ahead } if ahead <= 0.0) && centre.ahead.visits > 0.0 {
+            let round = state.time.mean / centre.ahead.visits * centre.copies - crowd.held;
+            let own = shortfall(centre.service(), round, state.time.variance);
+            crowd.held += own;
+            crowd.wait += own;
+            found = true;
+        }
+    }
+    if found {
+        state.time = state.walk(network, &network.way, 0.0);
+    }
+}
+
+/// Mean of what a time of this mean and variance falls short of `bound`, were it gamma distributed.
+fn shortfall(bound: f64, mean: f64, variance: f64) -> f64 {
+    if variance <= 1e-9 * mean * mean || mean <= 0.0 {
+        return 0.0;
+    }
+    let (shape, scale) = (mean * mean / variance, variance / mean);
+    let below = |shape: f64| {
+        let x = bound / scale;
+        let mut term = libm::exp(shape * libm::log(x) - x - libm::lgamma(shape + 1.0));
+        let mut sum = 0.0;
+        for k in 1..200 {
+            sum += term;
+            term *= x / (shape + f64::from(k));
+        }
+        sum.min(1.0)
+    };
+    (bound * below(shape) - mean * below(shape + 1.0)).max(0.0)
+}
+
+/// What goes on behind the answers: how long it takes.
+fn behind(network: &Network<'_>, state: &mut State) {
+    for (index, memory) in network.memories.iter().enumerate() {
+        let weight: f64 = memory.behind.iter().map(|(weight, _)| weight).sum();
+        let time: f64 = memory.behind.iter().map(|(weight, node)| weight * state.walk(network, node, 0.0).mean).sum();
+        state.behind[index].0 = if weight > 0.0 { time / weight } else { 0.0 };
+    }
+}
+
+/// How irregularly operations come to each centre: as the rest of the cycle varies, measured by its own service.
+/// Constant times keep operations apart for good; and chance among copies makes arrivals independent.
+fn regularity(network: &Network<'_>, state: &mut State, variance: f64) {
+    for (centre, crowd) in network.centres.iter().zip(&mut state.crowds) {
+        let unit = centre.service() / centre.places().max(1) as f64;
+        let along = if unit > 0.0 { (variance / (unit * unit)).min(1.0) } else { 1.0 };
+        crowd.arrivals = thinned(centre, along);
+    }
+}
+
+/// The squared coefficient of variation of what one copy gets.
+pub(super) fn thinned(centre: &Centre<'_>, arrivals: f64) -> f64 {
+    if centre.in_turn { arrivals / centre.copies } else { 1.0 - (1.0 - arrivals) / centre.copies }
+}
+
+/// What an arrival waits at each centre, that finds `fewer` there, and what goes on behind at `rate`.
+fn waits(network: &Network<'_>, state: &mut State, fewer: &State, rate: f64) {
+    for ((centre, crowd), found) in network.centres.iter().zip(&mut state.crowds).zip(&fewer.crowds) {
+        let copies = centre.copies_used(state.depth);
+        let other = rate * centre.behind.visits / copies;
+        if other > 0.0 {
+            beside(centre, crowd, found, other, state.depth);
+        } else {
+            alone(centre, crowd, found, state.depth - 1.0);
+        }
+        if let Form::Paced { ahead } = centre.kind {
+            let spare = 1.0 - found.full.min(1.0);
+            let spread = crowd.arrivals + centre.scv;
+            let beyond = if spread > 0.0 { libm::exp(-2.0 * spare * ahead / spread) } else { 0.0 };
+            crowd.held = if ahead > 0.0 { crowd.wait * beyond } else { crowd.wait };
+        }
+    }
+}
+
+/// Only what operations wait for is there.
+fn alone(centre: &Centre<'_>, crowd: &mut Crowd, found: &Crowd, fewer: f64) {
+    let Some(fastest) = centre.pace.last() else { return };
+    let residual = residual(centre, crowd, found, fewer);
+    let places = centre.places();
+    let with = |j: usize| found.with.get(j).copied().unwrap_or(0.0);
+    match centre.kind {
+        Form::Servers(_) | Form::Paced { .. } => {
+            crowd.wait = (found.waiting + residual * found.full) / fastest;
+            crowd.service = centre.service();
+        }
+        Form::Window { .. } => {
+            crowd.wait = (found.waiting + residual * found.full) / fastest;
+            let inside = |(j, pace): (usize, &f64)| with(j) * (j + 1) as f64 / pace;
+            crowd.service = centre.pace.iter().enumerate().map(inside).sum::<f64>();
+            crowd.service += found.full * places as f64 / fastest;
+        }
+        Form::Disk { .. } => {
+            let each = |(j, pace): (usize, &f64)| with(j) / pace;
+            crowd.service = centre.pace.iter().enumerate().map(each).sum::<f64>() + found.full / fastest;
+            let before = |(j, pace): (usize, &f64)| with(j) * j as f64 / pace;
+            crowd.wait = centre.pace.iter().enumerate().map(before).sum::<f64>();
+            crowd.wait += (found.waiting + found.full * places as f64) / fastest;
+            crowd.wait -= (1.0 - residual) * (1.0 - with(0)) * crowd.service;
+            crowd.wait = crowd.wait.max(0.0);
+        }
+    }
+}
+
+/// What is left of a service that is under way, over its mean. Where nearly all operations are at one centre, one
+/// arrives just after another left: then a whole service is left.
+fn residual(centre: &Centre<'_>, crowd: &Crowd, found: &Crowd, fewer: f64) -> f64 {
+    let spread = crowd.arrivals + centre.scv;
+    let here = if fewer > 0.0 { (found.present / fewer).min(1.0) } else { 0.0 };
+    let just = if matches!(centre.kind, Form::Paced { .. }) { here } else { here * here };
+    spread / 2.0 + (1.0 - spread / 2.0) * just * spread.min(1.0)
+}
+
+/// `other` operations per ns and copy are there besides, independent of those that wait.
+fn beside(centre: &Centre<'_>, crowd: &mut Crowd, found: &Crowd, other: f64, depth: f64) {
+    let servers = centre.servers();
+    // Few operations in flight: what goes on behind comes in bursts between two that wait.
+    let between = centre.behind.visits / centre.ahead.visits.max(1e-9) / (depth * centre.copies * servers);
+    let burst = if matches!(centre.kind, Form::Paced { .. }) { 0.0 } else { (2.0 * between).min(20.0) };
+    let residual = f64::midpoint(1.0 + burst, centre.scv);
+    let at = |pace: f64| {
+        let load = (other / pace).min(1.0 - 1e-9);
+        let busy = ((found.present - found.waiting) / servers).min(1.0) + load;
+        let full = libm::pow(busy.min(1.0), libm::sqrt(2.0 * (servers + 1.0)) - 1.0);
+        (found.waiting + residual * full) / pace / (1.0 - load)
+    };
+    if !matches!(centre.kind, Form::Disk { .. }) {
+        crowd.wait = at(centre.pace.last().copied().unwrap_or(f64::INFINITY));
+        crowd.service = centre.service();
+        return;
+    }
+    // The pace depends on both: the fewest that are there at their own pace.
+    for (fewer, pace) in centre.pace.iter().enumerate() {
+        (crowd.wait, crowd.service) = (at(*pace), 1.0 / pace);
+        if 1.0 + found.present + other * (crowd.wait + crowd.service) <= (fewer + 1) as f64 {
+            return;
+        }
+    }
+}
+
+/// Counts who is there at `arrivals` per ns and copy.
+fn count(centre: &Centre<'_>, crowd: &mut Crowd, found: &Crowd, arrivals: f64, present: f64) {
+    let Some(fastest) = centre.pace.last() else { return };
+    let places = centre.places();
+    let paced = matches!(centre.kind, Form::Paced { .. });
+    let most = places.min(present as usize + 1);
+    let with = &mut crowd.with;
+    with.clear();
+    with.push(0.0);
+    let more = centre.pace.iter().zip(&found.with).map(|(pace, p)| arrivals / pace * p);
+    with.extend(more.take(most - 1));
+    let idle: f64 =
+        with.iter().zip(core::iter::once(&0.0).chain(&centre.pace)).map(|(p, pace)| p * (1.0 - pace / fastest)).sum();
+    with[0] = (1.0 - arrivals / fastest - idle).max(0.0);
+    let below: f64 = with.iter().sum();
+    if below > 1.0 {
+        for p in with.iter_mut() {
+            *p /= below;
+        }
+    }
+    crowd.full = (1.0 - below).max(0.0);
+    let wait = if paced { crowd.held } else { crowd.wait };
+    let extra = if centre.ahead.visits > 0.0 { centre.ahead.crowd / centre.ahead.visits } else { 0.0 };
+    let inside = if paced { 0.0 } else { crowd.service };
+    crowd.present = arrivals * (wait + extra + inside);
+    crowd.waiting = match centre.kind {
+        Form::Disk { .. } if centre.behind.visits <= 0.0 => {
+            let served: f64 = with.iter().enumerate().map(|(j, p)| j as f64 * p).sum();
+            (crowd.present - served - crowd.full * places as f64).max(0.0)
+        }
+        _ => arrivals * (wait + extra),
+    };
+}
+
+/// Where the rate is at a bound, the stage that bounds it holds what would come back too early.
+fn hold_the_rest(network: &Network<'_>, state: &mut State) {
+    let missing = state.depth / state.rate - state.time.mean;
+    if missing.is_nan() || missing <= 1e-9 * state.time.mean {
+        return;
+    }
+    match network.bound().1 {
+        super::network::Bound::Centre(index) => {
+            let visits = network.centres[index].ahead.visits;
+            let crowd = &mut state.crowds[index];
+            let each = if visits > 0.0 { missing / visits } else { 0.0 };
+            crowd.wait += each;
+            crowd.held += each;
+        }
+        super::network::Bound::Memory(index) => state.behind[index].1 += missing,
+        super::network::Bound::None => {}
+    }
+    state.time.mean = state.depth / state.rate;
+}

@@ -1,0 +1,90 @@
+//! The last step of making a network: the pace of each centre, out of all its visits.
+
+use alloc::boxed::Box;
+use alloc::vec;
+use alloc::vec::Vec;
+
+use plimsoll_units::Kind;
+
+use super::closed::{closed, rates};
+use super::compile::Compiler;
+use super::network::{Bound, Centre, Flow, Form, Network};
+use crate::spec::ChainSpec;
+
+/// The network of a chain; see [`Compiler::compile`].
+pub(super) fn network<'a>(chain: &'a ChainSpec, first: usize, stages: usize, flows: &[(f64, Flow)]) -> Network<'a> {
+    let mut network = Compiler::compile(chain, first, stages, flows);
+    for centre in &mut network.centres {
+        pace(centre, stages);
+    }
+    bound_memories(&mut network, stages);
+    for centre in &network.centres {
+        if let Form::Window { network: Some(inside), .. } = &centre.kind {
+            for (visits, more) in network.visits.iter_mut().zip(&inside.visits) {
+                *visits += (centre.ahead.visits + centre.behind.visits) * more;
+            }
+        }
+    }
+    network
+}
+
+fn pace(centre: &mut Centre<'_>, stages: usize) {
+    let (ahead, behind) = (centre.ahead, centre.behind);
+    let visits = ahead.visits + behind.visits;
+    let time = (ahead.time + behind.time) / visits;
+    let transfer = (ahead.transfer + behind.transfer) / visits;
+    let mean = time + transfer;
+    if visits > 0.0 && mean > 0.0 {
+        centre.scv = ((ahead.square + behind.square) / visits / (mean * mean) - 1.0).max(0.0);
+    }
+    let each = |n: u32, time: f64| (1..=n).map(|j| f64::from(j) / time).collect::<Vec<_>>();
+    centre.pace = match &mut centre.kind {
+        _ if visits <= 0.0 => Vec::new(),
+        Form::Servers(servers) if mean > 0.0 => each(*servers, mean),
+        Form::Paced { .. } if mean > 0.0 => vec![1.0 / mean],
+        Form::Disk { queue, gain } if mean > 0.0 => {
+            // The next is begun when one leaves, so that it is chosen from those left behind.
+            let position = |j: u32| time * libm::pow(f64::from((j - 1).max(1)), -*gain);
+            (1..=*queue + 1).map(|j| 1.0 / (position(j) + transfer)).collect()
+        }
+        Form::Window { slots, inside, visits, network: made } => {
+            let inner = network(inside, centre.stage + 1, stages, visits);
+            let rates = rates(&inner, *slots);
+            let state = closed(&inner, *slots);
+            centre.scv = (state.time.variance / (state.time.mean * state.time.mean)).max(1.0);
+            *made = Some(Box::new(inner));
+            rates
+        }
+        _ => Vec::new(),
+    };
+}
+
+/// Pieces behind answers are a closed load of their own when a memory is full: so many are under way.
+fn bound_memories(network: &mut Network<'_>, stages: usize) {
+    for memory in &mut network.memories {
+        if memory.pieces <= 0.0 {
+            continue;
+        }
+        let flow = Flow { kind: Kind::Write, length: memory.length, sequential: 0.0, space: memory.space };
+        let inside = self::network(memory.inside, memory.stage + 1, stages, &[(1.0, flow)]);
+        let state = closed(&inside, memory.most_under_way() as u32);
+        memory.bound = state.rate * inside.active(1.0 / state.time.mean) * memory.copies / memory.pieces;
+    }
+}
+
+impl Network<'_> {
+    /// The stage that a bound belongs to: inside a window, the one that bounds what is inside, when that is full.
+    pub(super) fn bounding_stage(&self, bound: Bound) -> usize {
+        match bound {
+            Bound::Centre(index) => {
+                let centre = &self.centres[index];
+                let Form::Window { network: Some(inside), .. } = &centre.kind else { return centre.stage };
+                let (most, inner) = inside.bound();
+                let reached = centre.pace.last().is_some_and(|pace| *pace > 0.97 * most);
+                if reached { inside.bounding_stage(inner) } else { centre.stage }
+            }
+            Bound::Memory(index) => self.memories[index].stage,
+            Bound::None => 0,
+        }
+    }
+}

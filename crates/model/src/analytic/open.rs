@@ -1,0 +1,183 @@
+//! Open loads: the waits of many servers (Erlang 1917; with other spreads as Allen and Cunneen 1978 have it), and how
+//! regular each stage's departures are (Whitt 1983, the queueing network analyzer).
+
+use super::closed::thinned;
+use super::network::{Centre, Form, Memory, Network, Node};
+use super::walk::{Crowd, State};
+
+/// Rounds in which what depends on each other settles.
+const ROUNDS: u32 = 6;
+/// Servers up to which Erlang's formula is computed; beyond, Sakasegawa's (1977) approximates it.
+const MOST_SERVERS: f64 = 4096.0;
+
+/// The state at `rate` operations per ns, which is below every bound.
+pub(super) fn open(network: &Network<'_>, rate: f64) -> State {
+    let mut state = State::empty(network);
+    state.rate = rate;
+    let mut present = 1.0;
+    for _ in 0..ROUNDS {
+        let mut got = alloc::vec![(0.0, 0.0); network.centres.len()];
+        departures(network, &state, &network.way, (1.0, 1.0), &mut got);
+        for ((centre, crowd), (weight, sum)) in network.centres.iter().zip(&mut state.crowds).zip(got) {
+            crowd.arrivals = if weight > 0.0 { sum / weight } else { 1.0 } * centre.batch();
+            let arrivals = rate * (centre.ahead.visits + centre.behind.visits) / centre.copies_used(present);
+            waits(centre, crowd, arrivals);
+        }
+        for (index, memory) in network.memories.iter().enumerate() {
+            let weight: f64 = memory.behind.iter().map(|(weight, _)| weight).sum();
+            let times = memory.behind.iter().map(|(weight, node)| weight * state.walk(network, node, 0.0).mean);
+            let time: f64 = times.sum();
+            state.behind[index].0 = if weight > 0.0 { time / weight } else { 0.0 };
+            state.behind[index].1 = room(memory, rate, state.behind[index].0);
+        }
+        state.time = state.walk(network, &network.way, 0.0);
+        state.time.mean += state.behind.iter().map(|(_, room)| room).sum::<f64>();
+        present = (rate * state.time.mean).max(1.0);
+    }
+    pauses(network, &mut state);
+    state
+}
+
+/// What an operation waits for room, on average: the pieces that a memory holds are the servers of a queue.
+fn room(memory: &Memory<'_>, rate: f64, time: f64) -> f64 {
+    let places = libm::floor(memory.capacity / memory.length.max(1.0)).max(1.0);
+    let load = rate * memory.pieces / memory.copies * time / places;
+    if load >= 1.0 || memory.pieces <= 0.0 {
+        return 0.0;
+    }
+    0.5 * memory.pieces * time / places * all_busy(places, load) / (1.0 - load)
+}
+
+/// After a pause, what waited arrives at once: it takes the more time the less capacity is left.
+fn pauses(network: &Network<'_>, state: &mut State) {
+    for pause in &network.pauses {
+        let left = 1.0 - state.rate / network.bound_after(pause.stage);
+        state.time.mean += pause.visits * pause.share() * pause.length / 2.0 / left;
+    }
+}
+
+fn waits(centre: &Centre<'_>, crowd: &mut Crowd, arrivals: f64) {
+    let Some(&fastest) = centre.pace.last() else { return };
+    let load = (arrivals / fastest).min(1.0 - 1e-9);
+    let residual = f64::midpoint(crowd.arrivals, centre.scv);
+    match &centre.kind {
+        Form::Servers(_) | Form::Paced { .. } => {
+            crowd.full = all_busy(centre.servers(), load);
+            crowd.wait = residual * crowd.full / fastest / (1.0 - load);
+            crowd.service = centre.service();
+        }
+        Form::Disk { .. } => while_busy(centre, crowd, arrivals, residual),
+        Form::Window { .. } => by_number(centre, crowd, arrivals, residual),
+    }
+    crowd.present = arrivals * (crowd.wait + crowd.service);
+    crowd.waiting = arrivals * crowd.wait;
+    crowd.held = crowd.wait;
+    if let Form::Paced { ahead } = centre.kind {
+        crowd.held = if residual > 0.0 { crowd.wait * libm::exp(-(1.0 - load) * ahead / residual) } else { 0.0 };
+    }
+}
+
+/// A birth and death process: the pace depends on the number that is there.
+fn by_number(centre: &Centre<'_>, crowd: &mut Crowd, arrivals: f64, residual: f64) {
+    let places = centre.places();
+    let fastest = centre.pace[places - 1];
+    let (mut p, mut sum, mut inside) = (1.0, 1.0, 0.0);
+    for (j, pace) in centre.pace.iter().enumerate() {
+        p *= arrivals / pace;
+        sum += p;
+        inside += p * (j + 1) as f64;
+    }
+    let load = (arrivals / fastest).min(1.0 - 1e-9);
+    // Beyond the last place the numbers fall geometrically.
+    let tail = p * load / (1.0 - load);
+    let beyond = tail / (1.0 - load);
+    sum += tail;
+    inside += tail * places as f64;
+    crowd.full = (p + tail) / sum;
+    crowd.service = inside / sum / arrivals;
+    crowd.wait = beyond / sum / arrivals * residual;
+}
+
+/// One server whose pace depends on the number that is there. From one number to the next the probability changes so
+/// that a constant pace gives the queue M/G/1 (Pollaczek and Khinchine).
+fn while_busy(centre: &Centre<'_>, crowd: &mut Crowd, arrivals: f64, residual: f64) {
+    let ratio = |pace: f64| {
+        let load = arrivals / pace;
+        let of = |load: f64| load * residual / (1.0 - load + load * residual);
+        if load <= 1.0 { of(load) } else { 1.0 / of(1.0 / load) }
+    };
+    let fastest = centre.pace.last().copied().unwrap_or(f64::INFINITY);
+    let (mut p, mut sum, mut present, mut served) = (1.0, 0.0, 0.0, 0.0);
+    for (j, pace) in centre.pace.iter().enumerate() {
+        if j > 0 {
+            p *= ratio(*pace);
+        }
+        sum += p;
+        present += p * (j + 1) as f64;
+        served += p * pace;
+    }
+    let last = ratio(fastest).min(1.0 - 1e-9);
+    let tail = p * last / (1.0 - last);
+    present += tail * centre.places() as f64 + tail / (1.0 - last);
+    served += tail * fastest;
+    sum += tail;
+    let busy = (arrivals * sum / served).min(1.0);
+    crowd.full = busy;
+    crowd.service = sum / served;
+    crowd.wait = (busy * present / sum / arrivals - crowd.service).max(0.0);
+}
+
+/// Probability that all servers are busy (Erlang's C).
+pub(super) fn all_busy(servers: f64, load: f64) -> f64 {
+    if servers > MOST_SERVERS {
+        return libm::pow(load, libm::sqrt(2.0 * (servers + 1.0)) - 1.0);
+    }
+    let offered = servers * load;
+    let blocked = (1..=servers as u32).fold(1.0, |blocked, k| {
+        let lost = offered * blocked;
+        lost / (f64::from(k) + lost)
+    });
+    blocked / (1.0 - load * (1.0 - blocked))
+}
+
+/// Follows the load on its way: `(share, scv)` of what comes, the squared coefficient of variation of what leaves.
+fn departures(
+    network: &Network<'_>,
+    state: &State,
+    node: &Node,
+    (share, scv): (f64, f64),
+    got: &mut [(f64, f64)],
+) -> f64 {
+    match node {
+        Node::Visit { centre: index, .. } => {
+            let centre = &network.centres[*index];
+            let arrives = thinned(centre, scv);
+            got[*index].0 += share;
+            got[*index].1 += share * arrives;
+            let busy = state.rate * (centre.ahead.visits + centre.behind.visits) / centre.copies;
+            let busy = (busy * centre.service() / centre.servers()).min(1.0);
+            let paced = matches!(centre.kind, Form::Paced { ahead } if ahead > 0.0);
+            if paced {
+                return scv;
+            }
+            let own = (centre.scv - 1.0) / libm::sqrt(centre.servers());
+            let leaves = 1.0 + (1.0 - busy * busy) * (arrives - 1.0) + busy * busy * own;
+            // Departures of several copies together are as if by chance.
+            1.0 + (leaves - 1.0) / centre.copies
+        }
+        Node::Series(nodes) => nodes.iter().fold(scv, |scv, node| departures(network, state, node, (share, scv), got)),
+        Node::Mix(ways) => {
+            let way = |(part, node): &(f64, Node)| {
+                let some = 1.0 - part * (1.0 - scv);
+                part * departures(network, state, node, (share * part, some), got)
+            };
+            ways.iter().map(way).sum()
+        }
+        Node::Fork { part: node, ways, batch, .. } => {
+            departures(network, state, node, (share * ways * batch, scv), got);
+            scv
+        }
+        Node::Repeat { node, .. } => departures(network, state, node, (share, scv), got),
+        Node::Delay { .. } | Node::Pressure { .. } | Node::Cold { .. } | Node::Await { .. } => scv,
+    }
+}

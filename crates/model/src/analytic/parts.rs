@@ -1,0 +1,104 @@
+//! Which parts an operation on an array has, on average: the rules of `array.rs` without addresses.
+
+use alloc::vec;
+use alloc::vec::Vec;
+
+use plimsoll_units::Kind;
+
+use super::network::Flow;
+use crate::spec::Layout;
+
+/// Parts that are issued together.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Phase {
+    /// Members that get one.
+    pub(super) ways: f64,
+    /// Parts that each of them gets.
+    pub(super) batch: f64,
+    /// How often, one after the other.
+    pub(super) times: f64,
+    /// Members go by turns, not by address.
+    pub(super) in_turn: bool,
+    /// What each part is.
+    pub(super) part: Flow,
+}
+
+/// Units of `unit` bytes that an operation of `length` bytes touches on average when it begins at a multiple of its
+/// length.
+pub(super) fn touched(length: f64, unit: f64) -> f64 {
+    if length <= 0.0 {
+        return 0.0;
+    }
+    let shared = gcd(length as u64, unit as u64) as f64;
+    (length + unit - shared) / unit
+}
+
+fn gcd(a: u64, b: u64) -> u64 {
+    if b == 0 { a.max(1) } else { gcd(b, a % b) }
+}
+
+/// The phases of `flow` on an array.
+pub(super) fn phases(layout: Layout, members: f64, interleave: f64, flow: Flow) -> Vec<Phase> {
+    let one = Phase { ways: members, batch: 1.0, times: 1.0, in_turn: false, part: flow };
+    if flow.length <= 0.0 {
+        return vec![one];
+    }
+    let chunks = touched(flow.length, interleave);
+    match layout {
+        Layout::Stripe => vec![striped(one, members, chunks)],
+        Layout::SplitStripe => {
+            let ways = chunks.min(members);
+            let part = Flow { length: flow.length / chunks, space: flow.space / members, ..flow };
+            vec![Phase { ways, batch: chunks / ways, part, ..one }]
+        }
+        Layout::SerialStripe => {
+            let rows = touched(flow.length, interleave * members);
+            vec![Phase { times: rows, ..striped(shorter(one, rows), members, chunks / rows) }]
+        }
+        Layout::Mirror => vec![mirrored(one, 1.0, members, flow)],
+        Layout::Raid10 => {
+            let halves = striped(one, members / 2.0, chunks);
+            vec![Phase { in_turn: false, ..mirrored(halves, halves.ways, 2.0, halves.part) }]
+        }
+        Layout::Raid5 => with_parity(one, members, 1.0, interleave, chunks),
+        Layout::Raid6 => with_parity(one, members, 2.0, interleave, chunks),
+    }
+}
+
+fn shorter(phase: Phase, by: f64) -> Phase {
+    Phase { part: Flow { length: phase.part.length / by, ..phase.part }, ..phase }
+}
+
+fn striped(whole: Phase, members: f64, chunks: f64) -> Phase {
+    let ways = chunks.min(members);
+    let part = Flow { length: whole.part.length / ways, space: whole.part.space / members, ..whole.part };
+    Phase { ways, part, ..whole }
+}
+
+/// A read takes turns, so that no mirror sees neighbours one after the other.
+fn mirrored(whole: Phase, ways: f64, mirrors: f64, part: Flow) -> Phase {
+    if part.kind == Kind::Read {
+        Phase { ways, in_turn: true, part: Flow { sequential: 0.0, ..part }, ..whole }
+    } else {
+        Phase { ways: ways * mirrors, part, ..whole }
+    }
+}
+
+fn with_parity(whole: Phase, members: f64, parities: f64, interleave: f64, chunks: f64) -> Vec<Phase> {
+    let flow = whole.part;
+    let data = members - parities;
+    let space = flow.space / data;
+    if flow.kind == Kind::Read {
+        let ways = if chunks <= data { chunks } else { members.min(chunks) };
+        let length = if chunks <= data { flow.length / chunks } else { flow.length / data };
+        return vec![Phase { ways, part: Flow { length, space, ..flow }, ..whole }];
+    }
+    if (flow.length as u64).is_multiple_of((data * interleave) as u64) {
+        return vec![Phase { ways: members, part: Flow { length: flow.length / data, space, ..flow }, ..whole }];
+    }
+    let (ways, length) =
+        if chunks <= data { (chunks + parities, flow.length / chunks) } else { (members, flow.length / data) };
+    let write = Flow { length, space, sequential: 0.0, ..flow };
+    let read = Flow { kind: Kind::Read, ..write };
+    vec![Phase { ways, part: read, ..whole }, Phase { ways, part: write, ..whole }]
+}

@@ -1,0 +1,179 @@
+//! What a way takes while the centres are in a given state: mean and variance.
+
+use alloc::vec;
+use alloc::vec::Vec;
+
+use super::network::{Centre, Form, Network, Node, Residence};
+use super::order::last_of;
+
+/// How much more a part's wait varies with services than with arrivals, which all parts of an operation share: with two
+/// exponential servers, what Nelson and Tantawi (1988) have.
+const ALONE: f64 = 1.857;
+
+/// What there is at one copy of a centre.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Crowd {
+    /// What an arrival waits for those before it, ns; and with what a pace tolerates ahead of it.
+    pub(super) wait: f64,
+    pub(super) held: f64,
+    /// Time of one service at this load, ns.
+    pub(super) service: f64,
+    /// Operations there, and those that wait.
+    pub(super) present: f64,
+    pub(super) waiting: f64,
+    /// Probability that an arrival has to wait, and of 0, 1, ... operations fewer than its places.
+    pub(super) full: f64,
+    pub(super) with: Vec<f64>,
+    /// Squared coefficient of variation of the times between arrivals.
+    pub(super) arrivals: f64,
+}
+
+/// The state of a network.
+#[derive(Clone, Debug)]
+pub(super) struct State {
+    pub(super) crowds: Vec<Crowd>,
+    /// Of each memory: ns from the answer of a write until it is through, and what writes wait for room.
+    pub(super) behind: Vec<(f64, f64)>,
+    /// Operations of the whole load per ns.
+    pub(super) rate: f64,
+    /// Operations in flight, when that is bounded.
+    pub(super) depth: f64,
+    /// Of the whole response, ns.
+    pub(super) time: Time,
+}
+
+/// Mean and variance of a time; `apart`: the variance that parts of one operation do not share.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Time {
+    pub(super) mean: f64,
+    pub(super) variance: f64,
+    pub(super) apart: f64,
+    /// The part of that which comes from waits.
+    pub(super) waits: f64,
+}
+
+impl Time {
+    fn then(self, next: Self) -> Self {
+        Self {
+            mean: self.mean + next.mean,
+            variance: self.variance + next.variance,
+            apart: self.apart + next.apart,
+            waits: self.waits + next.waits,
+        }
+    }
+}
+
+impl State {
+    /// Nothing is there.
+    pub(super) fn empty(network: &Network<'_>) -> Self {
+        let crowd = |centre: &Centre<'_>| Crowd {
+            service: centre.service(),
+            with: vec![1.0],
+            arrivals: 1.0,
+            ..Crowd::default()
+        };
+        Self {
+            crowds: network.centres.iter().map(crowd).collect(),
+            behind: vec![(0.0, 0.0); network.memories.len()],
+            rate: 0.0,
+            depth: f64::INFINITY,
+            time: Time::default(),
+        }
+    }
+
+    /// Wait and service of a visit.
+    pub(super) fn visit(&self, network: &Network<'_>, centre: usize, mean: f64, residence: Residence) -> (f64, f64) {
+        let crowd = &self.crowds[centre];
+        match (residence, &network.centres[centre].kind) {
+            (Residence::Served, _) => (crowd.wait, mean),
+            (Residence::Paced, _) => (crowd.held, 0.0),
+            (Residence::AtItsPace, Form::Window { .. }) => (crowd.wait, crowd.service * mean),
+            (Residence::AtItsPace, _) => {
+                let unit = network.centres[centre].service();
+                (crowd.wait, if unit > 0.0 { crowd.service * mean / unit } else { 0.0 })
+            }
+        }
+    }
+
+    /// Mean delay where more arrives than `pressure` allows.
+    pub(super) fn pressed(&self, network: &Network<'_>, pressure: usize, delay: f64) -> f64 {
+        let threshold = &network.thresholds[pressure];
+        let asked = self.rate * threshold.cost;
+        if asked > threshold.rate { delay * (1.0 - threshold.rate / asked) } else { 0.0 }
+    }
+
+    /// Mean of what cold data take.
+    pub(super) fn cold(&self, extra: f64, share: f64, rest: f64, often: f64) -> f64 {
+        extra * share.max(libm::exp(-self.rate * often * rest))
+    }
+
+    /// What a flush waits for that comes behind writes of `memory`.
+    pub(super) fn awaited(&self, network: &Network<'_>, memory: usize) -> f64 {
+        let (time, _) = self.behind[memory];
+        let memory = &network.memories[memory];
+        time * -libm::expm1(-self.rate * memory.pieces / memory.copies * time)
+    }
+
+    /// The time of a way.
+    pub(super) fn walk(&self, network: &Network<'_>, node: &Node, sync: f64) -> Time {
+        match node {
+            Node::Delay { mean, variance, .. } => {
+                Time { mean: *mean, variance: *variance, apart: *variance, waits: 0.0 }
+            }
+            Node::Visit { centre, mean, variance, residence } => {
+                let (wait, service) = self.visit(network, *centre, *mean, *residence);
+                let own = if *residence == Residence::Paced { 0.0 } else { *variance };
+                self.spread(&network.centres[*centre], &self.crowds[*centre], (wait, service, own), sync)
+            }
+            Node::Pressure { pressure, delay } => sometimes(self.pressed(network, *pressure, *delay), *delay),
+            Node::Cold { extra, share, rest, often, .. } => sometimes(self.cold(*extra, *share, *rest, *often), *extra),
+            Node::Await { memory } => Time { mean: self.awaited(network, *memory), ..Time::default() },
+            Node::Series(nodes) => {
+                nodes.iter().fold(Time::default(), |time, node| time.then(self.walk(network, node, sync)))
+            }
+            Node::Mix(ways) => mixed(ways.iter().map(|(share, node)| (*share, self.walk(network, node, sync)))),
+            Node::Fork { ways, sync: together, after, part, .. } => {
+                let part = self.walk(network, part, *together);
+                let scv = if part.mean > 0.0 { part.apart / (part.mean * part.mean) } else { 0.0 };
+                let waits = if part.apart > 0.0 { part.waits / part.apart } else { 0.0 };
+                let late = last_of(*ways, scv + waits * (1.0 - scv).max(0.0)) * libm::sqrt(part.apart);
+                // The same places of several members are in the same state.
+                let (apart, waits) = (part.apart * (1.0 - sync), part.waits * (1.0 - sync));
+                Time { mean: part.mean + late + after, apart, waits, ..part }
+            }
+            Node::Repeat { times, node } => {
+                let time = self.walk(network, node, sync);
+                let Time { mean, variance, apart, waits } = time;
+                Time { mean: times * mean, variance: times * variance, apart: times * apart, waits: times * waits }
+            }
+        }
+    }
+
+    /// The variance of a wait is that of an M/G/1 queue, less what a bounded number of operations cannot do: when all of
+    /// them wait at one place, none waits longer than another.
+    fn spread(&self, centre: &Centre<'_>, crowd: &Crowd, (wait, service, own): (f64, f64, f64), sync: f64) -> Time {
+        let unit = crowd.service / centre.places().max(1) as f64;
+        let bounded = (1.0 - (1.0 - sync) * crowd.present / self.depth).max(0.0);
+        let spread = crowd.arrivals + centre.scv;
+        let waits = (wait * wait + 2.0 / 3.0 * unit * wait * (1.0 + centre.scv)) * bounded * spread.min(1.0);
+        let all = crowd.arrivals + ALONE * centre.scv;
+        let shared = if all > 0.0 { sync * crowd.arrivals / all } else { sync };
+        let apart = waits * (1.0 - shared);
+        Time { mean: wait + service, variance: own + waits, apart: own + apart, waits: apart }
+    }
+}
+
+/// A time that is `most` or nothing.
+fn sometimes(mean: f64, most: f64) -> Time {
+    let variance = (mean * most - mean * mean).max(0.0);
+    Time { mean, variance, apart: variance, waits: 0.0 }
+}
+
+fn mixed(ways: impl Iterator<Item = (f64, Time)> + Clone) -> Time {
+    let mean: f64 = ways.clone().map(|(share, time)| share * time.mean).sum();
+    let between: f64 = ways.clone().map(|(share, time)| share * (time.mean - mean) * (time.mean - mean)).sum();
+    let variance: f64 = ways.clone().map(|(share, time)| share * time.variance).sum();
+    let apart: f64 = ways.clone().map(|(share, time)| share * time.apart).sum();
+    let waits: f64 = ways.map(|(share, time)| share * time.waits).sum();
+    Time { mean, variance: variance + between, apart: apart + between, waits }
+}

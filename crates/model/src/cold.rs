@@ -1,0 +1,45 @@
+//! Cold data: what was not asked for in a long time answers slowly once, as recompressed blocks do.
+
+use alloc::vec::Vec;
+
+use plimsoll_units::{Bytes, Instant, Op, Span};
+
+use crate::bank::spread;
+
+#[derive(Clone, Debug)]
+pub(crate) struct Cold {
+    rest: Span,
+    extra: Span,
+    grain: u64,
+    /// Of a million grains, how many are cold at the beginning.
+    share_ppm: usize,
+    /// When each grain was last asked for, in seconds and plus one; zero for never.
+    asked_s: Vec<u32>,
+}
+
+impl Cold {
+    pub(crate) fn new(rest: Span, extra: Span, grain: Bytes, share: f64) -> Self {
+        Self { rest, extra, grain: grain.get(), share_ppm: (share * 1e6) as usize, asked_s: Vec::new() }
+    }
+
+    pub(crate) fn enter(&mut self, now: Instant, op: &Op) -> Instant {
+        if op.length == 0 {
+            return now;
+        }
+        let now_s = now.as_nanos() / 1_000_000_000;
+        let last = (op.offset + u64::from(op.length) - 1) / self.grain;
+        let mut found_cold = false;
+        for grain in op.offset / self.grain..=last {
+            let index = grain as usize;
+            if index >= self.asked_s.len() {
+                self.asked_s.resize(index + 1, 0);
+            }
+            found_cold |= match self.asked_s[index] {
+                0 => spread(grain, 1_000_000) < self.share_ppm,
+                asked => now_s.saturating_sub(u64::from(asked) - 1) >= self.rest.as_nanos() / 1_000_000_000,
+            };
+            self.asked_s[index] = now_s as u32 + 1;
+        }
+        if found_cold { now + self.extra } else { now }
+    }
+}

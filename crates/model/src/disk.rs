@@ -1,0 +1,68 @@
+//! A disk that turns: seeks, rotation and transfer, and a queue that it may choose from.
+//!
+//! A seek over a share `d` of the disk takes `settle + b * sqrt(d)` (Ruemmler and Wilkes 1994, their short seeks; the
+//! mean of `sqrt(d)` between two random places is 8/15). Choosing from `n` waiting operations shortens positioning by
+//! `n^gain`: a power law, which fits measured queueing of SATA disks better than an ideal order does.
+
+use alloc::collections::VecDeque;
+
+use fastrand::Rng;
+use plimsoll_units::{Instant, Kind, Op, Span};
+
+use crate::spec::DiskSpec;
+
+/// Mean of the square root of the distance between two uniform places on a unit interval.
+const MEAN_ROOT: f64 = 8.0 / 15.0;
+
+#[derive(Clone, Debug)]
+pub(crate) struct Disk {
+    spec: DiskSpec,
+    /// Who waits, the one being served first.
+    queue: VecDeque<(u32, Op)>,
+    /// Where the head stands: the byte after the last operation.
+    head: u64,
+    rng: Rng,
+}
+
+impl Disk {
+    pub(crate) fn new(spec: DiskSpec, seed: u64) -> Self {
+        Self { spec, queue: VecDeque::new(), head: 0, rng: Rng::with_seed(seed) }
+    }
+
+    /// When `passage` is through, if it is served at once.
+    pub(crate) fn enter(&mut self, now: Instant, passage: u32, op: &Op) -> Option<Instant> {
+        self.queue.push_back((passage, *op));
+        (self.queue.len() == 1).then(|| now + self.serve())
+    }
+
+    /// The first is through: who is next, and when that one will be.
+    pub(crate) fn leave(&mut self, now: Instant) -> Option<(u32, Instant)> {
+        self.queue.pop_front();
+        let (passage, _) = *self.queue.front()?;
+        Some((passage, now + self.serve()))
+    }
+
+    /// The time of the first in the queue.
+    fn serve(&mut self) -> Span {
+        let (_, op) = self.queue[0];
+        if op.kind == Kind::Flush {
+            return Span::ZERO;
+        }
+        let place = op.offset.min(self.spec.capacity.get()) as f64 / self.spec.capacity.get() as f64;
+        let (outer, inner) = (self.spec.outer.get() as f64, self.spec.inner.get() as f64);
+        let transfer = f64::from(op.length) / (outer + (inner - outer) * place) * 1e9;
+        let positioning = if op.offset == self.head { 0.0 } else { self.positioning(place) };
+        self.head = op.offset + u64::from(op.length);
+        Span::from_nanos((positioning + transfer + 0.5) as u64)
+    }
+
+    fn positioning(&mut self, place: f64) -> f64 {
+        let from = self.head.min(self.spec.capacity.get()) as f64 / self.spec.capacity.get() as f64;
+        let settle = self.spec.settle.as_nanos() as f64;
+        let slope = (self.spec.seek.as_nanos() as f64 - settle) / MEAN_ROOT;
+        let seek = settle + slope * libm::sqrt((place - from).abs());
+        let rotation = self.rng.f64() * self.spec.turn.as_nanos() as f64;
+        let waiting = (self.queue.len() as u32).min(self.spec.queue);
+        (seek + rotation) * libm::pow(f64::from(waiting), -self.spec.gain)
+    }
+}

@@ -1,0 +1,284 @@
+//! The forms of stages: what each takes, and how it is read.
+
+use alloc::vec::Vec;
+
+use plimsoll_units::{Bytes, Span};
+
+use super::value::{after, burst, demand, flushing, rate, share, span, throughput};
+use super::{Arguments, NotationError};
+use crate::spec::{DiskSpec, Flushing, Layout, Rate, StageSpec};
+
+/// `Ok(None)` when the arguments cannot be read.
+type Read = Result<Option<StageSpec>, NotationError>;
+
+pub(super) struct Form {
+    name: &'static str,
+    pub(super) takes: &'static str,
+    reads: Reads,
+}
+
+enum Reads {
+    /// A stage of values only.
+    Plain(fn(&[&str]) -> Option<StageSpec>),
+    /// A stage with chains inside.
+    Nested(fn(&Arguments<'_>) -> Read),
+    Array(Layout),
+}
+
+impl Form {
+    pub(super) fn read(&self, arguments: &Arguments<'_>) -> Read {
+        match self.reads {
+            Reads::Plain(read) if arguments.only(&[]) => Ok(read(&arguments.values)),
+            Reads::Plain(_) => Ok(None),
+            Reads::Nested(read) => read(arguments),
+            Reads::Array(layout) => array(layout, arguments),
+        }
+    }
+}
+
+/// Words before a colon that say which way the chain behind it is.
+pub(super) const LABELS: [&str; 5] = ["read", "write", "flush", "hit", "miss"];
+
+const FORMS: [Form; 21] = [
+    Form {
+        name: "limit",
+        takes: "limit(IOPS [per SIZE] or MB/s [, burst OPERATIONS or SIZE]), such as limit(3000) or limit(480MB/s)",
+        reads: Reads::Plain(limit),
+    },
+    Form {
+        name: "station",
+        takes: "station(SERVERS, MEAN [, write TIME] [, flush TIME] [, MB/s] [, exponential | lognormal SCV]), such as station(8, 80us, exponential)",
+        reads: Reads::Plain(station),
+    },
+    Form {
+        name: "bank",
+        takes: "bank(QUEUES [of SIZE], MEAN [, as for a station]), such as bank(32 of 16KiB, 85us)",
+        reads: Reads::Plain(bank),
+    },
+    Form {
+        name: "disk",
+        takes: "disk(SIZE, RPM, seek SHORTEST to MEAN, MB/s to MB/s [, queue DEPTH gain EXPONENT]), such as disk(1TB, 7200rpm, seek 0.8ms to 8.5ms, 150MB/s to 75MB/s)",
+        reads: Reads::Plain(disk),
+    },
+    Form { name: "link", takes: "link(LATENCY [, MB/s]), such as link(25us, 1200MB/s)", reads: Reads::Plain(link) },
+    Form { name: "stall", takes: "stall(EVERY, LENGTH), such as stall(100s, 10s)", reads: Reads::Plain(stall) },
+    Form {
+        name: "pressure",
+        takes: "pressure(IOPS or MB/s, burst OPERATIONS or SIZE, delay TIME), such as pressure(760000, burst 1000, delay 2ms)",
+        reads: Reads::Plain(pressure),
+    },
+    Form {
+        name: "cold",
+        takes: "cold(rest TIME, extra TIME, grain SIZE, share PERCENT%), such as cold(rest 1209600s, extra 5ms, grain 1MiB, share 30%)",
+        reads: Reads::Plain(cold),
+    },
+    Form {
+        name: "buffer",
+        takes: "buffer(SIZE, drain MB/s [, flush honoured | flush immediate]), such as buffer(8GB, drain 6GB/s)",
+        reads: Reads::Plain(buffer),
+    },
+    Form {
+        name: "window",
+        takes: "window(SLOTS: STAGES), such as window(32: station(8, 80us))",
+        reads: Reads::Nested(window),
+    },
+    Form {
+        name: "split",
+        takes: "split(read: STAGES; write: STAGES; flush: STAGES), such as split(read: link(80us); write: link(20us))",
+        reads: Reads::Nested(split),
+    },
+    Form {
+        name: "cache",
+        takes: "cache(HITS%, hit: STAGES; miss: STAGES), such as cache(30%, hit: link(20us); miss: link(90us))",
+        reads: Reads::Nested(cache),
+    },
+    Form {
+        name: "clock",
+        takes: "clock(SIZE of BLOCK, hit: STAGES; miss: STAGES), such as clock(512MB of 4KiB, hit: link(2us); miss: link(90us))",
+        reads: Reads::Nested(clock),
+    },
+    Form {
+        name: "writeback",
+        takes: "writeback(SIZE [, depth PIECES] [, flush honoured | flush immediate]: STAGES), such as writeback(64MiB: link(5ms))",
+        reads: Reads::Nested(write_back),
+    },
+    Form {
+        name: "mirror",
+        takes: "mirror(MEMBERS: STAGES), such as mirror(2: link(90us))",
+        reads: Reads::Nested(mirror),
+    },
+    Form { name: "stripe", takes: STRIPED, reads: Reads::Array(Layout::Stripe) },
+    Form { name: "split-stripe", takes: STRIPED, reads: Reads::Array(Layout::SplitStripe) },
+    Form { name: "serial-stripe", takes: STRIPED, reads: Reads::Array(Layout::SerialStripe) },
+    Form { name: "raid10", takes: STRIPED, reads: Reads::Array(Layout::Raid10) },
+    Form { name: "raid5", takes: STRIPED, reads: Reads::Array(Layout::Raid5) },
+    Form { name: "raid6", takes: STRIPED, reads: Reads::Array(Layout::Raid6) },
+];
+
+const STRIPED: &str = "stripe(MEMBERS, INTERLEAVE: STAGES), and so for split-stripe, serial-stripe, raid5, raid6 and raid10, such as stripe(2, 64KiB: link(90us))";
+
+pub(super) fn find(name: &str) -> Option<&'static Form> {
+    FORMS.iter().find(|form| form.name == name)
+}
+
+pub(super) fn names() -> Vec<&'static str> {
+    FORMS.iter().map(|form| form.name).collect()
+}
+
+fn limit(values: &[&str]) -> Option<StageSpec> {
+    let (first, rest) = values.split_first()?;
+    let (rate_text, unit) = match first.split_once(" per ") {
+        Some((rate, unit)) => (rate.trim(), Some(unit.trim().parse().ok()?)),
+        None => (*first, None),
+    };
+    let rate = rate(rate_text)?;
+    let burst = match (rest, rate) {
+        ([], Rate::Operations(_)) => 1,
+        // One operation of any size passes at once, as devices let it.
+        ([], Rate::Bytes(_)) => Bytes::mib(1).get(),
+        ([text], _) => burst(text, rate)?,
+        _ => return None,
+    };
+    let counts_bytes = matches!(rate, Rate::Bytes(_));
+    (unit.is_none() || !counts_bytes).then_some(StageSpec::Limit { rate, burst, unit })
+}
+
+fn station(values: &[&str]) -> Option<StageSpec> {
+    let (servers, rest) = values.split_first()?;
+    Some(StageSpec::Station { servers: servers.parse().ok()?, demand: demand(rest)? })
+}
+
+fn bank(values: &[&str]) -> Option<StageSpec> {
+    let (first, rest) = values.split_first()?;
+    let (queues, grain) = match first.split_once(" of ") {
+        Some((queues, grain)) => (queues.trim(), grain.trim().parse().ok()?),
+        None => (*first, Bytes::kib(16)),
+    };
+    Some(StageSpec::Bank { queues: queues.parse().ok()?, grain, demand: demand(rest)? })
+}
+
+fn disk(values: &[&str]) -> Option<StageSpec> {
+    let [capacity, rpm, seek, rates, rest @ ..] = values else { return None };
+    let rpm: f64 = rpm.strip_suffix("rpm")?.trim().parse().ok()?;
+    let (settle, seek) = seek.strip_prefix("seek ")?.split_once(" to ")?;
+    let (outer, inner) = rates.split_once(" to ")?;
+    let (queue, gain) = match rest {
+        [] => (1, 0.0),
+        [queue] => {
+            let (queue, gain) = queue.strip_prefix("queue ")?.split_once(" gain ")?;
+            (queue.trim().parse().ok()?, gain.trim().parse().ok()?)
+        }
+        _ => return None,
+    };
+    (rpm >= 1.0).then_some(())?;
+    Some(StageSpec::Disk(DiskSpec {
+        capacity: capacity.parse().ok()?,
+        turn: Span::from_nanos((60e9 / rpm + 0.5) as u64),
+        settle: span(settle)?,
+        seek: span(seek)?,
+        outer: throughput(outer.trim())?,
+        inner: throughput(inner.trim())?,
+        gain,
+        queue,
+    }))
+}
+
+fn link(values: &[&str]) -> Option<StageSpec> {
+    let (latency, bandwidth) = match values {
+        [latency] => (latency, None),
+        [latency, bandwidth] => (latency, Some(throughput(bandwidth)?)),
+        _ => return None,
+    };
+    Some(StageSpec::Link { latency: latency.parse().ok()?, bandwidth })
+}
+
+fn stall(values: &[&str]) -> Option<StageSpec> {
+    let [every, length] = values else { return None };
+    Some(StageSpec::Stall { every: every.parse().ok()?, length: length.parse().ok()? })
+}
+
+fn pressure(values: &[&str]) -> Option<StageSpec> {
+    let [first, burst_text, delay] = values else { return None };
+    let rate = rate(first)?;
+    Some(StageSpec::Pressure { rate, burst: burst(burst_text, rate)?, delay: span(delay.strip_prefix("delay ")?)? })
+}
+
+fn cold(values: &[&str]) -> Option<StageSpec> {
+    (values.len() == 4).then_some(())?;
+    Some(StageSpec::Cold {
+        rest: span(after(values, "rest")?)?,
+        extra: span(after(values, "extra")?)?,
+        grain: after(values, "grain")?.parse().ok()?,
+        share: share(after(values, "share")?)?,
+    })
+}
+
+fn buffer(values: &[&str]) -> Option<StageSpec> {
+    let (capacity, drain, flush) = match values {
+        [capacity, drain] => (capacity, drain, Flushing::Immediate),
+        [capacity, drain, flush] => (capacity, drain, flushing(flush)?),
+        _ => return None,
+    };
+    let drain = throughput(drain.strip_prefix("drain ")?.trim())?;
+    Some(StageSpec::Buffer { capacity: capacity.parse().ok()?, drain, flushing: flush })
+}
+
+fn window(arguments: &Arguments<'_>) -> Read {
+    let ([slots], true) = (&arguments.values[..], arguments.only(&[""])) else { return Ok(None) };
+    let inside = arguments.chain("")?;
+    Ok(slots.parse().ok().map(|slots| StageSpec::Window { slots, inside }))
+}
+
+fn split(arguments: &Arguments<'_>) -> Read {
+    if !arguments.values.is_empty() || !arguments.only(&["read", "write", "flush"]) {
+        return Ok(None);
+    }
+    let [read, write, flush] = ["read", "write", "flush"].map(|label| arguments.chain(label));
+    Ok(Some(StageSpec::Split { read: read?, write: write?, flush: flush? }))
+}
+
+fn cache(arguments: &Arguments<'_>) -> Read {
+    let ([hits], true) = (&arguments.values[..], arguments.only(&["hit", "miss"])) else { return Ok(None) };
+    let (hit, miss) = (arguments.chain("hit")?, arguments.chain("miss")?);
+    Ok(share(hits).map(|hits| StageSpec::Cache { hits, hit, miss }))
+}
+
+fn clock(arguments: &Arguments<'_>) -> Read {
+    let ([held], true) = (&arguments.values[..], arguments.only(&["hit", "miss"])) else { return Ok(None) };
+    let (hit, miss) = (arguments.chain("hit")?, arguments.chain("miss")?);
+    let sizes = held.split_once(" of ").map(|(capacity, grain)| (capacity.trim().parse(), grain.trim().parse()));
+    let Some((Ok(capacity), Ok(grain))) = sizes else { return Ok(None) };
+    Ok(Some(StageSpec::Clock { capacity, grain, hit, miss }))
+}
+
+/// Kernels have so many requests under way to a device.
+const USUAL_DEPTH: u32 = 128;
+
+fn write_back(arguments: &Arguments<'_>) -> Read {
+    let Some((capacity, options)) = arguments.values.split_first() else { return Ok(None) };
+    let (mut depth, mut flush) = (Some(USUAL_DEPTH), Some(Flushing::Honoured));
+    for option in options {
+        match option.strip_prefix("depth ") {
+            Some(text) => depth = text.trim().parse().ok(),
+            None => flush = flushing(option),
+        }
+    }
+    let (Ok(capacity), Some(depth), Some(flushing), true) = (capacity.parse(), depth, flush, arguments.only(&[""]))
+    else {
+        return Ok(None);
+    };
+    Ok(Some(StageSpec::WriteBack { capacity, depth, flushing, inside: arguments.chain("")? }))
+}
+
+fn mirror(arguments: &Arguments<'_>) -> Read {
+    let ([members], true) = (&arguments.values[..], arguments.only(&[""])) else { return Ok(None) };
+    let Ok(members) = members.parse() else { return Ok(None) };
+    let (layout, interleave) = (Layout::Mirror, Bytes::mib(1));
+    Ok(Some(StageSpec::Array { layout, members, interleave, member: arguments.chain("")? }))
+}
+
+fn array(layout: Layout, arguments: &Arguments<'_>) -> Read {
+    let ([members, interleave], true) = (&arguments.values[..], arguments.only(&[""])) else { return Ok(None) };
+    let (Ok(members), Ok(interleave)) = (members.parse(), interleave.parse()) else { return Ok(None) };
+    Ok(Some(StageSpec::Array { layout, members, interleave, member: arguments.chain("")? }))
+}

@@ -1,0 +1,70 @@
+//! What can be read, what is shown of it, and what is said of what cannot.
+
+use super::*;
+
+fn check(text: &str, expected: &str) {
+    let shown = parse(text).map_or_else(|e| e.to_string(), |spec| spec.to_string());
+    assert!(shown.starts_with(expected), "{text:?} gave {shown:?}");
+}
+
+#[test]
+fn what_is_shown_can_be_read_again() {
+    for text in [
+        "limit(3000)",
+        "limit(3000 per 256KiB)",
+        "limit(2.5, burst 60)",
+        "limit(480MB/s, burst 1MiB)",
+        "station(8, 80us)",
+        "station(8, 80us, write 120us, flush 2ms, 500MB/s, lognormal 0.3)",
+        "station(1, 1500ns, exponential) then link(25us, 1200MB/s)",
+        "station(4, 1ms, lognormal 0.3) then stall(100s, 10s) then link(10us)",
+        "bank(192 of 64KiB, 90us, write 15us)",
+        "disk(1TB, 7200rpm, seek 800us to 8500us, 150MB/s to 75MB/s, queue 32 gain 0.2)",
+        "pressure(760000, burst 1000, delay 2ms) then link(1us)",
+        "cold(rest 1209600s, extra 5ms, grain 1MiB, share 30%) then link(1us)",
+        "buffer(8GB, drain 6000MB/s, flush immediate) then link(1us)",
+        "window(32: station(64, 1ms) \"media\") \"queue of the host\"",
+        "split(read: link(1us); write: link(2us) then limit(300); flush: link(1ms))",
+        "cache(30%, hit: link(20us); miss: bank(8 of 16KiB, 90us)) then link(20us)",
+        "clock(512MB of 4KiB, hit: link(2us); miss: link(90us))",
+        "stripe(2, 64KiB: mirror(2: limit(500) then link(10ms)))",
+        "writeback(1TiB, depth 4096, flush honoured: link(5ms))",
+    ] {
+        check(text, text);
+    }
+}
+
+#[test]
+fn short_forms_stand_for_long_ones() {
+    check("limit(480MB/s)", "limit(480MB/s, burst 1MiB)");
+    check("bank(8, 90us)", "bank(8 of 16KiB, 90us)");
+    check("writeback(1MB: link(5ms))", "writeback(1MB, depth 128, flush honoured: link(5ms))");
+    check("split(read: link(1us); write: link(2us); flush: link(1us))", "split(read: link(1us); write: ");
+    check("buffer(8GB, drain 6GB/s) then link(1us)", "buffer(8GB, drain 6000MB/s, flush immediate)");
+}
+
+#[test]
+fn stages_are_named_in_the_order_in_which_they_are_numbered() {
+    let spec =
+        parse("window(4: cache(50%, hit: ; miss: link(1ms) \"drive\") \"RAM\") then limit(300) \"cap\"").unwrap();
+    assert_eq!(spec.names(), ["window(4)", "RAM", "drive", "cap"]);
+}
+
+#[test]
+fn what_cannot_be_read_says_what_can() {
+    check("drum(3)", "\"drum(3)\" is no stage: write one of limit, station");
+    check("station(8)", "\"station(8)\" cannot be read: write station(SERVERS, MEAN");
+    check("station(0, 80us)", "\"station(0, 80us)\" cannot be a model: station(0, 80us): 1 to 65,536 servers");
+    check("stall(1s, 2s)", "\"stall(1s, 2s)\" cannot be a model: stall(1s, 2s): a stall is shorter");
+    check("link(0us)", "\"link(0us)\" cannot be a model: an operation could pass it in no time");
+    check("stall(2ms, 1ms)", "\"stall(2ms, 1ms)\" cannot be a model: an operation could pass it");
+    check("limit(3000", "\"limit(3000\" is no stage");
+    check("limit(0)", "\"limit(0)\" cannot be read");
+    check("limit(3MB/s per 4KiB)", "\"limit(3MB/s per 4KiB)\" cannot be read");
+    check("window(4)", "\"window(4)\" cannot be a model: an operation could pass it in no time");
+    check("window(4: drum(3))", "\"drum(3)\" is no stage");
+    check("stripe(1, 64KiB: link(1us))", "\"stripe(1, 64KiB: link(1us))\" cannot be a model: stripe(1): 2 to 1,024");
+    check("split(read: link(1us))", "\"split(read: link(1us))\" cannot be a model: an operation could pass");
+    check("link(1us: link(2us))", "\"link(1us: link(2us))\" cannot be read");
+    check(&"window(1: ".repeat(40), "\"window(1: ");
+}

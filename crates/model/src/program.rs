@@ -1,0 +1,242 @@
+//! A chain of stages as a program: steps that an operation takes one after the other, on numbered resources.
+//!
+//! The members of an array share the steps and differ in their resources: numbers are relative to a base, and a part of
+//! an operation carries the base of its member.
+
+use alloc::vec::Vec;
+
+use crate::Stage;
+use crate::array::Array;
+use crate::bank::Bank;
+use crate::buffer::Buffer;
+use crate::cache::{Clock, Shares};
+use crate::cold::Cold;
+use crate::disk::Disk;
+use crate::limit::Limit;
+use crate::link::Link;
+use crate::pressure::Pressure;
+use crate::spec::{ChainSpec, Demand, StageSpec};
+use crate::stall::Stall;
+use crate::station::Station;
+use crate::variate::Variate;
+use crate::window::Window;
+use crate::write_back::WriteBack;
+
+/// One step of a program. Targets are indices of steps; what is not a jump goes on with the next step.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Step {
+    /// A stage that knows at arrival when an operation leaves.
+    Pass(u16),
+    /// A disk: knows it only when the operations before have left.
+    Seek(u16),
+    /// Into a window, and out of it.
+    Enter(u16),
+    Leave(u16),
+    /// Reads go on, the others jump.
+    Split {
+        write: u16,
+        flush: u16,
+    },
+    /// Hits go on, the others jump.
+    Choose {
+        cache: u16,
+        miss: u16,
+    },
+    Jump(u16),
+    /// Parts go on, the whole jumps when it has no more of them.
+    Fork {
+        array: u16,
+        first: u16,
+        stride: u16,
+        after: u16,
+    },
+    /// The end of a part.
+    Join,
+    /// What passes through goes on, what is answered jumps.
+    Accept {
+        memory: u16,
+        after: u16,
+    },
+    /// The end of what passes through, and of what goes on behind the answer; where that begins.
+    Through {
+        memory: u16,
+        body: u16,
+    },
+    /// The answer.
+    End,
+}
+
+/// Something that operations meet at.
+#[derive(Clone, Debug)]
+pub(crate) enum Resource {
+    Limit(Limit),
+    Station(Station),
+    Bank(Bank),
+    Link(Link),
+    Stall(Stall),
+    Pressure(Pressure),
+    Cold(Cold),
+    Buffer(Buffer),
+    Disk(Disk),
+    Window(Window),
+    Shares(Shares),
+    Clock(Clock),
+    Array(Array),
+    WriteBack(WriteBack),
+    /// A split has no state.
+    None,
+}
+
+#[derive(Clone, Debug)]
+pub(crate) struct Program {
+    pub(crate) steps: Vec<Step>,
+    /// The stage that each step belongs to.
+    pub(crate) stages: Vec<Stage>,
+    pub(crate) resources: Vec<Resource>,
+    /// The stage that each resource belongs to.
+    pub(crate) owners: Vec<Stage>,
+}
+
+impl Program {
+    pub(crate) fn new(spec: &ChainSpec, seed: u64) -> Self {
+        let mut writer = Writer { steps: Vec::new(), stages: Vec::new(), next_stage: 0 };
+        let mut frame = Vec::new();
+        writer.chain(spec, &mut frame);
+        writer.step(Step::End, Stage(0));
+        // Members of an array share what is only read of their service times.
+        let mut services: Vec<Option<Variate>> = alloc::vec![None; usize::from(writer.next_stage)];
+        let seeded = |(index, template): (usize, &Template<'_>)| {
+            let own_seed = seed.wrapping_mul(31).wrapping_add(index as u64 + 1);
+            resource(template.spec, own_seed, &mut services[usize::from(template.stage.0)])
+        };
+        let resources = frame.iter().enumerate().map(seeded).collect();
+        let owners = frame.iter().map(|template| template.stage).collect();
+        Self { steps: writer.steps, stages: writer.stages, resources, owners }
+    }
+}
+
+/// A resource to be made.
+#[derive(Clone, Copy)]
+struct Template<'a> {
+    spec: &'a StageSpec,
+    stage: Stage,
+}
+
+struct Writer {
+    steps: Vec<Step>,
+    stages: Vec<Stage>,
+    next_stage: u8,
+}
+
+impl Writer {
+    fn step(&mut self, step: Step, stage: Stage) -> usize {
+        self.steps.push(step);
+        self.stages.push(stage);
+        self.steps.len() - 1
+    }
+
+    fn here(&self) -> u16 {
+        self.steps.len() as u16
+    }
+
+    fn chain<'a>(&mut self, chain: &'a ChainSpec, frame: &mut Vec<Template<'a>>) {
+        for named in &chain.0 {
+            let stage = Stage(self.next_stage);
+            self.next_stage += 1;
+            let number = frame.len() as u16;
+            frame.push(Template { spec: &named.stage, stage });
+            self.stage(&named.stage, stage, number, frame);
+        }
+    }
+
+    fn stage<'a>(&mut self, spec: &'a StageSpec, stage: Stage, number: u16, frame: &mut Vec<Template<'a>>) {
+        match spec {
+            StageSpec::Disk(_) => {
+                self.step(Step::Seek(number), stage);
+            }
+            StageSpec::Window { inside, .. } => {
+                self.step(Step::Enter(number), stage);
+                self.chain(inside, frame);
+                self.step(Step::Leave(number), stage);
+            }
+            StageSpec::Split { read, write, flush } => self.split([read, write, flush], stage, frame),
+            StageSpec::Cache { hit, miss, .. } | StageSpec::Clock { hit, miss, .. } => {
+                let choose = self.step(Step::Choose { cache: number, miss: 0 }, stage);
+                self.chain(hit, frame);
+                let jump = self.step(Step::Jump(0), stage);
+                self.steps[choose] = Step::Choose { cache: number, miss: self.here() };
+                self.chain(miss, frame);
+                self.steps[jump] = Step::Jump(self.here());
+            }
+            StageSpec::Array { members, member, .. } => self.array(*members, member, stage, number, frame),
+            StageSpec::WriteBack { inside, .. } => {
+                let accept = self.step(Step::Accept { memory: number, after: 0 }, stage);
+                let body = self.here();
+                self.chain(inside, frame);
+                self.step(Step::Through { memory: number, body }, stage);
+                self.steps[accept] = Step::Accept { memory: number, after: self.here() };
+            }
+            _ => {
+                self.step(Step::Pass(number), stage);
+            }
+        }
+    }
+
+    fn split<'a>(&mut self, [read, write, flush]: [&'a ChainSpec; 3], stage: Stage, frame: &mut Vec<Template<'a>>) {
+        let split = self.step(Step::Split { write: 0, flush: 0 }, stage);
+        self.chain(read, frame);
+        let after_read = self.step(Step::Jump(0), stage);
+        let write_at = self.here();
+        self.chain(write, frame);
+        let after_write = self.step(Step::Jump(0), stage);
+        let flush_at = self.here();
+        self.chain(flush, frame);
+        self.steps[split] = Step::Split { write: write_at, flush: flush_at };
+        self.steps[after_read] = Step::Jump(self.here());
+        self.steps[after_write] = Step::Jump(self.here());
+    }
+
+    fn array<'a>(
+        &mut self,
+        members: u32,
+        member: &'a ChainSpec,
+        stage: Stage,
+        array: u16,
+        frame: &mut Vec<Template<'a>>,
+    ) {
+        let fork = self.step(Step::Join, stage);
+        let mut own = Vec::new();
+        self.chain(member, &mut own);
+        self.step(Step::Join, stage);
+        let (first, stride) = (frame.len() as u16, own.len() as u16);
+        for _ in 0..members {
+            frame.extend_from_slice(&own);
+        }
+        self.steps[fork] = Step::Fork { array, first, stride, after: self.here() };
+    }
+}
+
+fn resource(spec: &StageSpec, seed: u64, service: &mut Option<Variate>) -> Resource {
+    let mut service = |demand: &Demand| service.get_or_insert_with(|| Variate::new(*demand, seed)).reseeded(seed);
+    match spec {
+        StageSpec::Limit { rate, burst, unit } => Resource::Limit(Limit::new(*rate, *burst, *unit)),
+        StageSpec::Station { servers, demand } => Resource::Station(Station::new(*servers, service(demand))),
+        StageSpec::Bank { queues, grain, demand } => Resource::Bank(Bank::new(*queues, *grain, service(demand))),
+        StageSpec::Disk(disk) => Resource::Disk(Disk::new(*disk, seed)),
+        StageSpec::Link { latency, bandwidth } => Resource::Link(Link::new(*latency, *bandwidth)),
+        StageSpec::Stall { every, length } => Resource::Stall(Stall::new(*every, *length)),
+        StageSpec::Pressure { rate, burst, delay } => Resource::Pressure(Pressure::new(*rate, *burst, *delay)),
+        StageSpec::Cold { rest, extra, grain, share } => Resource::Cold(Cold::new(*rest, *extra, *grain, *share)),
+        StageSpec::Buffer { capacity, drain, flushing } => Resource::Buffer(Buffer::new(*capacity, *drain, *flushing)),
+        StageSpec::Window { slots, .. } => Resource::Window(Window::new(*slots)),
+        StageSpec::Split { .. } => Resource::None,
+        StageSpec::Cache { hits, .. } => Resource::Shares(Shares::new(*hits, seed)),
+        StageSpec::Clock { capacity, grain, .. } => Resource::Clock(Clock::new(*capacity, *grain)),
+        StageSpec::Array { layout, members, interleave, .. } => {
+            Resource::Array(Array::new(*layout, *members, *interleave))
+        }
+        StageSpec::WriteBack { capacity, depth, flushing, .. } => {
+            Resource::WriteBack(WriteBack::new(*capacity, *depth, *flushing))
+        }
+    }
+}

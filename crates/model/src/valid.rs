@@ -1,0 +1,216 @@
+//! Which stages can be a model together.
+
+use alloc::format;
+use alloc::string::String;
+use alloc::vec::Vec;
+
+use plimsoll_units::{Bytes, Span};
+
+use crate::spec::{ChainSpec, Demand, Flushing, Invalid, Layout, Named, Service, StageSpec};
+
+/// The most stages that a model may have, those inside of others counted too.
+const MOST_STAGES: usize = 64;
+/// The most resources: stages times the members of the arrays that they are inside of.
+const MOST_RESOURCES: usize = 20_000;
+
+impl From<StageSpec> for Named {
+    fn from(stage: StageSpec) -> Self {
+        Self { stage, name: None }
+    }
+}
+
+impl ChainSpec {
+    /// A model of these stages.
+    ///
+    /// # Errors
+    /// When there is none or too many, one has no server, slot, queue or room, a stall lasts as long as its period, a
+    /// share is not between 0 and 1, an array has too few members, or an operation could pass without any time: a
+    /// closed load on it would never let time pass.
+    pub fn new(stages: Vec<Named>) -> Result<Self, Invalid> {
+        let chain = Self(stages);
+        let (stages, resources) = chain.size();
+        if stages == 0 || stages > MOST_STAGES || resources > MOST_RESOURCES {
+            return Err(Invalid(format!(
+                "a model has 1 to {MOST_STAGES} stages, and {MOST_RESOURCES} with all members"
+            )));
+        }
+        chain.check()?;
+        if chain.takes_time() { Ok(chain) } else { Err(Invalid("an operation could pass it in no time at all".into())) }
+    }
+
+    /// Stages that stand inside another stage: they may be none.
+    pub const fn inside(stages: Vec<Named>) -> Self {
+        Self(stages)
+    }
+
+    /// The stages, from the side where operations enter; those inside of others not.
+    pub fn stages(&self) -> &[Named] {
+        &self.0
+    }
+
+    /// What each stage is called, those inside of others after the one that they are in: in the order of
+    /// [`crate::Stage`].
+    pub fn names(&self) -> Vec<String> {
+        let mut names = Vec::new();
+        for named in &self.0 {
+            names.push(match &named.name {
+                Some(name) => String::from(&**name),
+                None => named.stage.label(),
+            });
+            for inside in named.stage.insides() {
+                names.extend(inside.names());
+            }
+        }
+        names
+    }
+
+    /// Stages, and resources that they need.
+    fn size(&self) -> (usize, usize) {
+        let mut size = (0, 0);
+        for named in &self.0 {
+            let members = match named.stage {
+                StageSpec::Array { members, .. } => members as usize,
+                _ => 1,
+            };
+            let inside = named.stage.insides().into_iter().map(Self::size);
+            let inside = inside.fold((0, 0), |sum, part| (sum.0 + part.0, sum.1 + part.1));
+            size = (size.0 + 1 + inside.0, size.1 + 1 + inside.1.saturating_mul(members));
+        }
+        size
+    }
+
+    fn check(&self) -> Result<(), Invalid> {
+        for named in &self.0 {
+            if let Some(fault) = named.stage.fault() {
+                return Err(Invalid(format!("{}: {fault}", named.stage.label())));
+            }
+            named.stage.insides().into_iter().try_for_each(Self::check)?;
+        }
+        Ok(())
+    }
+
+    /// True when every operation takes some time, whatever way it goes.
+    fn takes_time(&self) -> bool {
+        self.0.iter().any(|named| match &named.stage {
+            StageSpec::Limit { .. } | StageSpec::Disk(_) => true,
+            StageSpec::Station { demand, .. } | StageSpec::Bank { demand, .. } => demand.takes_time(),
+            StageSpec::Link { latency, .. } => !latency.is_zero(),
+            StageSpec::Stall { .. }
+            | StageSpec::Pressure { .. }
+            | StageSpec::Cold { .. }
+            | StageSpec::Buffer { .. } => false,
+            StageSpec::Window { inside, .. } | StageSpec::Array { member: inside, .. } => inside.takes_time(),
+            // Room is only made by what takes time: a load of writes is held to it in the end.
+            StageSpec::WriteBack { inside, flushing, .. } => *flushing == Flushing::Honoured && inside.takes_time(),
+            StageSpec::Split { read, write, flush } => [read, write, flush].iter().all(|way| way.takes_time()),
+            StageSpec::Cache { hit, miss, .. } | StageSpec::Clock { hit, miss, .. } => {
+                hit.takes_time() && miss.takes_time()
+            }
+        })
+    }
+}
+
+impl Demand {
+    /// The same time for everything.
+    pub const fn constant(mean: Span) -> Self {
+        Self { mean, write: None, flush: None, rate: None, spread: Service::Constant }
+    }
+
+    fn takes_time(&self) -> bool {
+        let zero = |span: Option<Span>| span.is_some_and(Span::is_zero);
+        !self.mean.is_zero() && !zero(self.write) && !zero(self.flush)
+    }
+}
+
+impl StageSpec {
+    /// The chains inside, in the order in which they are written.
+    pub fn insides(&self) -> Vec<&ChainSpec> {
+        match self {
+            Self::Window { inside, .. } | Self::WriteBack { inside, .. } => alloc::vec![inside],
+            Self::Array { member, .. } => alloc::vec![member],
+            Self::Split { read, write, flush } => alloc::vec![read, write, flush],
+            Self::Cache { hit, miss, .. } | Self::Clock { hit, miss, .. } => alloc::vec![hit, miss],
+            _ => Vec::new(),
+        }
+    }
+
+    /// What is wrong with its own numbers.
+    fn fault(&self) -> Option<&'static str> {
+        let share = |share: f64| (0.0..=1.0).contains(&share);
+        let spread = |demand: &Demand| match demand.spread {
+            Service::LogNormal(scv) => scv > 0.0 && scv.is_finite(),
+            Service::Constant | Service::Exponential => true,
+        };
+        let (holds, rule) = match self {
+            Self::Limit { burst, unit, .. } => {
+                (*burst > 0 && *unit != Some(Bytes::ZERO), "burst and unit are at least 1")
+            }
+            Self::Station { servers, demand } => (
+                *servers > 0 && *servers <= 65_536 && spread(demand),
+                "1 to 65,536 servers, a log-normal spread above 0",
+            ),
+            Self::Bank { queues, grain, demand } => (
+                *queues > 0 && *queues <= 65_536 && grain.get() >= 512 && spread(demand),
+                "1 to 65,536 queues, a grain of at least 512 bytes, a log-normal spread above 0",
+            ),
+            Self::Disk(disk) => (
+                disk.queue > 0
+                    && disk.capacity > Bytes::ZERO
+                    && disk.settle <= disk.seek
+                    && (0.0..=1.0).contains(&disk.gain),
+                "a capacity, a queue of at least 1, a gain between 0 and 1, the shorter seek first",
+            ),
+            Self::Stall { every, length } => (length < every, "a stall is shorter than its period"),
+            Self::Pressure { burst, .. } => (*burst > 0, "the burst is at least 1"),
+            Self::Cold { grain, share: cold, .. } => {
+                (grain.get() >= 4096 && share(*cold), "a grain of at least 4 KiB, a share of 0 to 100 %")
+            }
+            Self::Buffer { capacity, .. } => (*capacity > Bytes::ZERO, "it needs a capacity"),
+            Self::WriteBack { capacity, depth, .. } => {
+                (*capacity > Bytes::ZERO && *depth > 0, "it needs a capacity, and a depth of at least 1")
+            }
+            Self::Window { slots, .. } => (*slots > 0, "a window has at least 1 slot"),
+            Self::Cache { hits, .. } => (share(*hits), "a share of 0 to 100 %"),
+            Self::Clock { capacity, grain, .. } => {
+                (grain.get() >= 512 && capacity >= grain, "blocks of at least 512 bytes, and room for one of them")
+            }
+            Self::Array { layout, members, interleave, .. } => (
+                *members >= layout.least()
+                    && *members <= 1024
+                    && interleave.get() >= 512
+                    && (*layout != Layout::Raid10 || members.is_multiple_of(2)),
+                "2 to 1,024 members (3 for RAID 5, 4 for RAID 6 and 10, there an even number), an interleave of at least 512 bytes",
+            ),
+            Self::Link { .. } | Self::Split { .. } => (true, ""),
+        };
+        (!holds).then_some(rule)
+    }
+}
+
+impl Layout {
+    /// The fewest members.
+    pub const fn least(self) -> u32 {
+        match self {
+            Self::Stripe | Self::SplitStripe | Self::SerialStripe | Self::Mirror => 2,
+            Self::Raid5 => 3,
+            Self::Raid6 | Self::Raid10 => 4,
+        }
+    }
+
+    /// The word of the notation.
+    pub const fn word(self) -> &'static str {
+        match self {
+            Self::Stripe => "stripe",
+            Self::SplitStripe => "split-stripe",
+            Self::SerialStripe => "serial-stripe",
+            Self::Mirror => "mirror",
+            Self::Raid10 => "raid10",
+            Self::Raid5 => "raid5",
+            Self::Raid6 => "raid6",
+        }
+    }
+
+    /// All of them.
+    pub const ALL: [Self; 7] =
+        [Self::Stripe, Self::SplitStripe, Self::SerialStripe, Self::Mirror, Self::Raid10, Self::Raid5, Self::Raid6];
+}

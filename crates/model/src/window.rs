@@ -1,0 +1,34 @@
+//! A window: no more than so many operations are inside, the others wait in order.
+
+use alloc::collections::VecDeque;
+
+#[derive(Clone, Debug)]
+pub(crate) struct Window {
+    free: u32,
+    waiting: VecDeque<u32>,
+}
+
+impl Window {
+    pub(crate) fn new(slots: u32) -> Self {
+        Self { free: slots, waiting: VecDeque::new() }
+    }
+
+    /// True when `passage` may enter now; else it waits.
+    #[inline]
+    pub(crate) fn enter(&mut self, passage: u32) -> bool {
+        if self.free > 0 {
+            self.free -= 1;
+            return true;
+        }
+        self.waiting.push_back(passage);
+        false
+    }
+
+    /// One leaves; who enters in its place.
+    #[inline]
+    pub(crate) fn leave(&mut self) -> Option<u32> {
+        let next = self.waiting.pop_front();
+        self.free += u32::from(next.is_none());
+        next
+    }
+}

@@ -1,0 +1,161 @@
+//! A write-back memory: writes are answered when they have found room, and go on behind the answer.
+
+use alloc::collections::VecDeque;
+
+use plimsoll_units::{Bytes, Kind, Op};
+
+use crate::spec::Flushing;
+
+/// Writes are moved on in pieces of at most this size, as kernels and drives do: room is freed as they arrive.
+const PIECE: u32 = 1 << 20;
+
+/// A piece of a write that waits to be moved on.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Piece {
+    pub(crate) op: Op,
+    /// How many flushes had come before it.
+    pub(crate) epoch: u32,
+}
+
+#[derive(Clone, Debug)]
+pub(crate) struct WriteBack {
+    capacity: u64,
+    depth: u32,
+    flushing: Flushing,
+    used: u64,
+    under_way: u32,
+    /// Pieces that were accepted and not yet started.
+    backlog: VecDeque<Piece>,
+    /// Who waits for room, in order.
+    waiting: VecDeque<u32>,
+    /// Flushes so far.
+    epoch: u32,
+    /// Pieces not yet through, by epoch, the oldest first; the first epoch's number.
+    unfinished: VecDeque<u32>,
+    oldest: u32,
+    /// Flushes that wait for the epochs up to theirs.
+    flushes: VecDeque<(u32, u32)>,
+}
+
+/// What an operation does that comes to a write-back memory.
+pub(crate) enum Arrival {
+    /// It goes through the stages inside, and is answered after them.
+    Through,
+    /// It is answered at once.
+    Answered,
+    /// It waits, for room or for what it flushes.
+    Waits,
+}
+
+impl WriteBack {
+    pub(crate) fn new(capacity: Bytes, depth: u32, flushing: Flushing) -> Self {
+        Self {
+            capacity: capacity.get(),
+            depth,
+            flushing,
+            used: 0,
+            under_way: 0,
+            backlog: VecDeque::new(),
+            waiting: VecDeque::new(),
+            epoch: 0,
+            unfinished: VecDeque::from([0]),
+            oldest: 0,
+            flushes: VecDeque::new(),
+        }
+    }
+
+    /// `progress` is how many bytes of the write were accepted before.
+    pub(crate) fn enter(&mut self, passage: u32, op: &Op, progress: &mut u32) -> Arrival {
+        let waits = self.flushing == Flushing::Honoured;
+        match op.kind {
+            Kind::Read => Arrival::Through,
+            Kind::DurableWrite if waits => Arrival::Through,
+            Kind::Flush if !waits => Arrival::Answered,
+            Kind::Flush => self.flush(passage),
+            Kind::Write | Kind::DurableWrite if !self.waiting.is_empty() => {
+                self.waiting.push_back(passage);
+                Arrival::Waits
+            }
+            Kind::Write | Kind::DurableWrite => {
+                if self.accept(op, progress) {
+                    Arrival::Answered
+                } else {
+                    self.waiting.push_back(passage);
+                    Arrival::Waits
+                }
+            }
+        }
+    }
+
+    /// The first that waits for room.
+    pub(crate) fn first_waiting(&self) -> Option<u32> {
+        self.waiting.front().copied()
+    }
+
+    /// Accepts more of the first that waits; true, and it waits no more, when all of it was.
+    pub(crate) fn accept_first(&mut self, op: &Op, progress: &mut u32) -> bool {
+        let all = self.accept(op, progress);
+        if all {
+            self.waiting.pop_front();
+        }
+        all
+    }
+
+    /// The next piece to be moved on, when one may start.
+    pub(crate) fn start(&mut self) -> Option<Piece> {
+        if self.under_way == self.depth {
+            return None;
+        }
+        let piece = self.backlog.pop_front()?;
+        self.under_way += 1;
+        Some(piece)
+    }
+
+    /// A piece is through: its room is free. The flush that waited for it and no other, if any.
+    pub(crate) fn through(&mut self, piece: &Piece) -> Option<u32> {
+        self.under_way -= 1;
+        self.used -= u64::from(piece.op.length);
+        self.unfinished[(piece.epoch - self.oldest) as usize] -= 1;
+        while self.unfinished.len() > 1 && self.unfinished[0] == 0 {
+            self.unfinished.pop_front();
+            self.oldest += 1;
+        }
+        self.satisfied_flush()
+    }
+
+    /// The next flush whose writes are all through.
+    pub(crate) fn satisfied_flush(&mut self) -> Option<u32> {
+        let &(epoch, passage) = self.flushes.front()?;
+        (epoch < self.oldest).then(|| {
+            self.flushes.pop_front();
+            passage
+        })
+    }
+
+    fn flush(&mut self, passage: u32) -> Arrival {
+        if self.unfinished.iter().all(|count| *count == 0) {
+            return Arrival::Through;
+        }
+        self.flushes.push_back((self.epoch, passage));
+        self.epoch += 1;
+        self.unfinished.push_back(0);
+        Arrival::Waits
+    }
+
+    /// Takes as much as there is room for; true when that is all. An operation larger than the room itself passes
+    /// piece by piece.
+    fn accept(&mut self, op: &Op, progress: &mut u32) -> bool {
+        while *progress < op.length {
+            let length = (op.length - *progress).min(PIECE);
+            if self.used > 0 && self.used + u64::from(length) > self.capacity {
+                return false;
+            }
+            self.used += u64::from(length);
+            *self.unfinished.back_mut().expect("the newest epoch is always counted") += 1;
+            let op = Op { offset: op.offset + u64::from(*progress), length, kind: Kind::Write, ..*op };
+            self.backlog.push_back(Piece { op, epoch: self.epoch });
+            *progress += length;
+        }
+        true
+    }
+}

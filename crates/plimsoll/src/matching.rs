@@ -1,0 +1,67 @@
+//! `plimsoll match` and the end of `plimsoll measure`: which products would carry what was measured.
+
+use plimsoll_analyse::load_line;
+use plimsoll_choose::{Matches, Need, Resemblance, matching, resembling};
+use plimsoll_record::{Curve, Estimate, LoadLine};
+use plimsoll_report::Detail;
+
+use crate::args::MatchArgs;
+use crate::offers::Offers;
+use crate::output::{Outputs, put};
+use crate::store;
+use crate::trouble::Trouble;
+
+/// How many products a listing names.
+const MOST: usize = 12;
+/// How many the end of a measurement names.
+const MOST_SHORT: usize = 4;
+/// How many the measured storage is said to resemble.
+const MOST_RESEMBLING: usize = 3;
+
+/// Matches a run against the catalogue.
+pub fn run(args: &MatchArgs) -> Result<(), Trouble> {
+    let outputs = Outputs::plain(args.no_color);
+    let offers = Offers::new(&args.terms)?;
+    let mut curve = store::load_or_last(args.run.as_deref())?;
+    let capacity = args.capacity.unwrap_or(curve.subject.size);
+    curve.load_line = wanted(args, &curve);
+    let need = Need::of(&curve, capacity).ok_or_else(|| no_need(&curve))?;
+    let (matches, resemblances) = found(&offers, &curve, &need, MOST);
+    if let Some(path) = &args.json {
+        return put(path, &plimsoll_report::matches_json(&need, &matches, &resemblances));
+    }
+    let detail = if args.all { Detail::All } else { Detail::Normal };
+    outputs.print(&plimsoll_report::matches(&need, &matches, &resemblances, detail, outputs.style()))
+}
+
+/// The run's load line, or the one that the flags ask for.
+fn wanted(args: &MatchArgs, curve: &Curve) -> Option<LoadLine> {
+    let objective = args.objective.or_else(|| curve.load_line.map(|line| line.objective()));
+    match (args.iops, args.objective) {
+        (Some(iops), _) => objective.map(|objective| LoadLine::At { objective, iops: Estimate::bare(iops.as_f64()) }),
+        (None, Some(objective)) => load_line(&curve.runs, objective),
+        (None, None) => curve.load_line,
+    }
+}
+
+/// The few lines that end a measurement: nothing when nothing was found to say.
+pub fn short(curve: &Curve, outputs: &Outputs) -> Option<String> {
+    let offers = Offers::new(&crate::args::TermsArgs::default()).ok()?;
+    let need = Need::of(curve, curve.subject.size)?;
+    let (matches, resemblances) = found(&offers, curve, &need, MOST_SHORT);
+    Some(plimsoll_report::matches(&need, &matches, &resemblances, Detail::Short, outputs.style()))
+}
+
+fn found(offers: &Offers, curve: &Curve, need: &Need, most: usize) -> (Matches, Vec<Resemblance>) {
+    let terms = offers.ranking_terms();
+    let matches = matching(&offers.catalogue, need, &terms, most);
+    let resemblances = resembling(&offers.catalogue, curve, curve.subject.size, &terms, MOST_RESEMBLING);
+    (matches, resemblances)
+}
+
+fn no_need(curve: &Curve) -> Trouble {
+    Trouble::usage(match curve.load_line {
+        None => "this run has no load line: give --iops and --objective, or measure again, longer",
+        Some(_) => "no load met the objective, so there is none to match: give --iops, or a looser --objective",
+    })
+}

@@ -1,0 +1,148 @@
+//! The catalogue that a command works with: what is built in, the user's own product files, and the terms.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use plimsoll_catalogue::{Catalogue, Complaint, Config, Currency, Date, Offer, Terms};
+
+use crate::args::TermsArgs;
+use crate::trouble::Trouble;
+
+/// The environment variable that names the folder of the user's product files.
+const PRODUCTS_VARIABLE: &str = "PLIMSOLL_PRODUCTS";
+/// A larger file is no product file.
+const LARGEST: u64 = 16 << 20;
+
+/// Products and terms.
+#[derive(Debug)]
+pub struct Offers {
+    /// All products that are known.
+    pub catalogue: Catalogue,
+    /// When, in which currency, where.
+    pub terms: Terms,
+}
+
+impl Offers {
+    /// The built-in catalogue and the user's folder, under the terms of the flags.
+    pub fn new(args: &TermsArgs) -> Result<Self, Trouble> {
+        let mut catalogue = Catalogue::built_in();
+        if let Some(folder) = folder(args)? {
+            for path in product_files(&folder)? {
+                add(&mut catalogue, &path)?;
+            }
+        }
+        let as_of = args.as_of.unwrap_or_else(today);
+        let terms = Terms { as_of, currency: args.currency, region: args.region.clone() };
+        Ok(Self { catalogue, terms })
+    }
+
+    /// Reads a configuration; a product that is a path becomes part of the catalogue.
+    pub fn config(&mut self, text: &str) -> Result<Config, Trouble> {
+        let config: Config = text.parse().map_err(|error: plimsoll_catalogue::ConfigError| usage(&error))?;
+        let parts = std::iter::once(&config.volume).chain(&config.machine);
+        for part in parts.filter(|part| is_product_file(Path::new(&part.product))) {
+            if self.catalogue.find(&part.product).is_err() {
+                add(&mut self.catalogue, Path::new(&part.product))?;
+            }
+        }
+        Ok(config)
+    }
+
+    /// What a configuration offers.
+    pub fn offer(&mut self, text: &str) -> Result<Offer, Trouble> {
+        let config = self.config(text)?;
+        self.catalogue.offer(&config, &self.terms).map_err(|refusal| usage(&refusal))
+    }
+
+    /// The terms with a currency and a region for this offer, where the flags leave that open and several lists hold:
+    /// USD if there is such a list, and the first region.
+    pub fn terms_for(&self, offer: &Offer) -> Terms {
+        let mut terms = self.terms.clone();
+        let fits = |price: &plimsoll_catalogue::Price| {
+            let currency = terms.currency.is_none_or(|currency| currency == price.monthly.currency);
+            let region = terms.region.as_deref().is_none_or(|region| price.region.as_deref() == Some(region));
+            currency && region
+        };
+        let prices: Vec<_> = offer.prices().into_iter().filter(fits).collect();
+        let dollars = prices.iter().find(|price| price.monthly.currency.code() == "USD");
+        if let Some(price) = dollars.or(prices.first()) {
+            terms.currency = Some(price.monthly.currency);
+            terms.region = price.region.as_deref().map(String::from).or(terms.region);
+        }
+        terms
+    }
+
+    /// The terms of a ranking over all vendors: one currency, US dollars unless another was named.
+    pub fn ranking_terms(&self) -> Terms {
+        let dollars = || "USD".parse::<Currency>().expect("USD is a currency code");
+        Terms { currency: Some(self.terms.currency.unwrap_or_else(dollars)), ..self.terms.clone() }
+    }
+}
+
+/// What is wrong with a product file; empty when nothing.
+pub fn check(path: &Path) -> Result<Vec<Complaint>, Trouble> {
+    let text = read(path)?;
+    Ok(plimsoll_catalogue::check(&path.display().to_string(), &text, &beside(path)))
+}
+
+fn add(catalogue: &mut Catalogue, path: &Path) -> Result<(), Trouble> {
+    let text = read(path)?;
+    catalogue.add(&path.display().to_string(), &text, &beside(path)).map_err(|complaints| {
+        let lines: Vec<String> = complaints.iter().map(ToString::to_string).collect();
+        Trouble::usage(lines.join("\nplimsoll: "))
+    })
+}
+
+/// Reads the tables that a product file names beside itself.
+fn beside(path: &Path) -> impl Fn(&str) -> Option<String> {
+    let folder = path.parent().map(Path::to_owned).unwrap_or_default();
+    move |name| {
+        // Beside it, not somewhere else.
+        let plain = Path::new(name).components().count() == 1 && !name.starts_with('.');
+        plain.then(|| read(&folder.join(name)).ok()).flatten()
+    }
+}
+
+fn read(path: &Path) -> Result<String, Trouble> {
+    let refused = |why: &dyn std::fmt::Display| Trouble::usage(format!("{}: {why}", path.display()));
+    let length = fs::metadata(path).map_err(|error| refused(&error))?.len();
+    if length > LARGEST {
+        return Err(refused(&"too large for a product file"));
+    }
+    fs::read_to_string(path).map_err(|error| refused(&error))
+}
+
+fn folder(args: &TermsArgs) -> Result<Option<PathBuf>, Trouble> {
+    if let Some(folder) = &args.products {
+        if !folder.is_dir() {
+            return Err(Trouble::usage(format!("{}: no such folder of product files", folder.display())));
+        }
+        return Ok(Some(folder.clone()));
+    }
+    let named = std::env::var_os(PRODUCTS_VARIABLE).map(PathBuf::from);
+    let config = std::env::var_os("XDG_CONFIG_HOME").map(PathBuf::from).filter(|path| path.is_absolute());
+    let home = || std::env::var_os("HOME").map(|home| PathBuf::from(home).join(".config"));
+    let usual = config.or_else(home).map(|config| config.join("plimsoll/products"));
+    Ok(named.or(usual).filter(|folder| folder.is_dir()))
+}
+
+fn product_files(folder: &Path) -> Result<Vec<PathBuf>, Trouble> {
+    let entries = fs::read_dir(folder).map_err(|error| Trouble::usage(format!("{}: {error}", folder.display())))?;
+    let mut files: Vec<PathBuf> = entries.flatten().map(|entry| entry.path()).collect();
+    files.retain(|path| is_product_file(path));
+    files.sort();
+    Ok(files)
+}
+
+fn is_product_file(path: &Path) -> bool {
+    path.extension().is_some_and(|end| end == "toml")
+}
+
+fn today() -> Date {
+    let today = jiff::Zoned::now().date();
+    Date::day(today.year().unsigned_abs(), today.month().unsigned_abs(), today.day().unsigned_abs())
+}
+
+fn usage(error: &dyn std::fmt::Display) -> Trouble {
+    Trouble::usage(error.to_string())
+}

@@ -1,0 +1,221 @@
+//! `docs/articles.md`: the figures of all articles as Markdown. Knows nothing about how a figure was reproduced.
+
+use std::fmt::Write;
+use std::path::PathBuf;
+
+use crate::figure::{Answer, Article, By, Figure, Published};
+
+const HEAD: &str = "# Five articles, and what the models make of them
+
+Five articles about the speed of storage, each with figures that somebody measured or printed. For every figure this
+page says what a quote of the catalogue, a simulation or a law of queueing makes of it, and how far that is off. A test
+works all of it out again and fails when a figure is further off than it may be, or when this page is stale:
+`cargo test -p plimsoll --test articles` (with `UPDATE_GENERATED=1` it writes the page anew).
+
+How to read the tables: an error is reproduced over published, less one; where a range is published, any value in it has
+error 0. `fitted` means that a parameter of the model was set from that very figure: its error says that the model can
+take this shape, and nothing more. All other errors are predictions. A figure that no model gives stays in the table,
+with the reason.
+";
+
+const COLUMNS: &str =
+    "| | figures | predicted | median error | 90 % of them within | worst | fitted | median error | not given |
+|---|---:|---:|---:|---:|---:|---:|---:|---:|
+";
+
+/// `UPDATE_GENERATED=1 cargo test -p plimsoll --test articles` writes it anew.
+pub fn check(articles: &[&Article]) {
+    let page = page(articles);
+    let path = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../docs/articles.md");
+    if std::env::var_os("UPDATE_GENERATED").is_some() {
+        std::fs::write(&path, &page).expect("the file can be written");
+    }
+    let kept = std::fs::read_to_string(&path).unwrap_or_default();
+    assert!(
+        kept == page,
+        "docs/articles.md is stale: run UPDATE_GENERATED=1 cargo test -p plimsoll --test articles, and read what changed"
+    );
+}
+
+fn page(articles: &[&Article]) -> String {
+    let mut page = String::from(HEAD);
+    summary(&mut page, articles);
+    for article in articles {
+        section(&mut page, article);
+    }
+    page
+}
+
+fn summary(page: &mut String, articles: &[&Article]) {
+    page.push_str("\n## Summary\n\n");
+    page.push_str(COLUMNS);
+    for article in articles {
+        row_of(page, article.title, &article.figures.iter().collect::<Vec<_>>());
+    }
+    row_of(page, "**all**", &articles.iter().flat_map(|article| &article.figures).collect::<Vec<_>>());
+    by_kind(page, articles);
+    worst(page, articles);
+    reasons(page, articles);
+}
+
+fn row_of(page: &mut String, title: &str, figures: &[&Figure]) {
+    let [predicted, fitted] = [false, true].map(|wanted| {
+        let chosen = figures.iter().filter(|figure| is_fitted(figure) == Some(wanted));
+        let mut errors: Vec<f64> = chosen.filter_map(|figure| figure.error()).map(f64::abs).collect();
+        errors.sort_by(f64::total_cmp);
+        errors
+    });
+    let missing = figures.iter().filter(|figure| figure.error().is_none()).count();
+    let _ = writeln!(
+        page,
+        "| {title} | {} | {} | {} | {} | {} | {} | {} | {missing} |",
+        figures.len(),
+        predicted.len(),
+        share(quantile(&predicted, 0.5)),
+        share(quantile(&predicted, 0.9)),
+        share(predicted.last().copied()),
+        fitted.len(),
+        share(quantile(&fitted, 0.5)),
+    );
+}
+
+/// The same by what gave the figure: a quote repeats what was put into the catalogue, and a law is arithmetic on the
+/// article's own figures, so both are near by nature.
+fn by_kind(page: &mut String, articles: &[&Article]) {
+    page.push_str(
+        "\nThe same by what gave them: a quote repeats a rule of the catalogue, and a law is arithmetic on the \
+                   article's own\nfigures, so both are near by nature. Simulations are what models are worth.\n\n",
+    );
+    page.push_str(COLUMNS);
+    let all = || articles.iter().flat_map(|article| &article.figures);
+    for (title, wanted) in [("quote", By::Quote), ("law", By::Law)] {
+        row_of(page, title, &all().filter(|figure| figure.is_by(wanted)).collect::<Vec<_>>());
+    }
+    for (title, ranges) in
+        [("simulation, a number published", false), ("simulation, a range or direction published", true)]
+    {
+        let is_range = |figure: &Figure| matches!(figure.published, Published::Between(..));
+        let chosen = all().filter(|figure| figure.is_by(By::Simulation) && is_range(figure) == ranges);
+        row_of(page, title, &chosen.collect::<Vec<_>>());
+    }
+}
+
+/// The largest errors by name: nobody should have to look for them.
+fn worst(page: &mut String, articles: &[&Article]) {
+    const SHOWN: usize = 10;
+    let all = articles.iter().flat_map(|article| article.figures.iter().map(move |figure| (article.title, figure)));
+    let mut all: Vec<_> = all.filter_map(|(title, figure)| Some((figure.error()?, title, figure))).collect();
+    all.sort_by(|a, b| b.0.abs().total_cmp(&a.0.abs()));
+    page.push_str("\nThe largest errors:\n\n");
+    for (error, title, figure) in all.into_iter().take(SHOWN) {
+        let _ = writeln!(page, "- {title}, {}, {}: {}", figure.place, figure.what, signed(error));
+    }
+}
+
+fn reasons(page: &mut String, articles: &[&Article]) {
+    let mut reasons: Vec<(&str, usize)> = Vec::new();
+    for figure in articles.iter().flat_map(|article| &article.figures) {
+        let Answer::Missing(why) = &figure.answer else { continue };
+        match reasons.iter_mut().find(|(known, _)| known == why) {
+            Some((_, count)) => *count += 1,
+            None => reasons.push((why, 1)),
+        }
+    }
+    if reasons.is_empty() {
+        return;
+    }
+    reasons.sort_by_key(|&(_, count)| std::cmp::Reverse(count));
+    page.push_str("\nWhat no model gives, and why:\n\n");
+    for (why, count) in reasons {
+        let _ = writeln!(page, "- {count} {}: {why}", if count == 1 { "figure" } else { "figures" });
+    }
+}
+
+fn section(page: &mut String, article: &Article) {
+    let _ = write!(page, "\n## {}\n\n{}\n\n", article.title, article.about);
+    page.push_str("| place | figure | published | reproduced | error | how |\n|---|---|---:|---:|---:|---|\n");
+    for figure in &article.figures {
+        let _ = writeln!(page, "{}", line(figure));
+    }
+    if !article.missed.is_empty() {
+        page.push_str("\n### What the author missed\n\n");
+        for sentence in &article.missed {
+            let _ = writeln!(page, "- {sentence}");
+        }
+    }
+}
+
+fn line(figure: &Figure) -> String {
+    let published = match figure.published {
+        Published::Exactly(value) => number(value),
+        Published::Between(0.0, f64::INFINITY) => "no number".into(),
+        Published::Between(low, high) if high.is_infinite() => format!("{} or more", number(low)),
+        Published::Between(low, high) => format!("{} to {}", number(low), number(high)),
+    };
+    let unit = if figure.unit.is_empty() { String::new() } else { format!(" {}", figure.unit) };
+    let head = format!("| {} | {} | {published}{unit} |", figure.place, figure.what);
+    match &figure.answer {
+        Answer::Missing(why) => format!("{head} not given | | {why} |"),
+        Answer::Given { value, by, how, fitted, .. } => {
+            let by = match by {
+                By::Quote => "quote",
+                By::Simulation => "simulated",
+                By::Law => "law",
+            };
+            let fitted = if *fitted { ", fitted" } else { "" };
+            let error = signed(figure.published.error(*value));
+            format!("{head} {}{unit} | {error} | {by}{fitted}: {how} |", number(*value))
+        }
+    }
+}
+
+fn is_fitted(figure: &Figure) -> Option<bool> {
+    match &figure.answer {
+        Answer::Given { fitted, .. } => Some(*fitted),
+        Answer::Missing(_) => None,
+    }
+}
+
+/// The nearest-rank quantile of sorted values.
+fn quantile(sorted: &[f64], quantile: f64) -> Option<f64> {
+    #[expect(clippy::cast_precision_loss, clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "few")]
+    let rank = (quantile * sorted.len() as f64).ceil() as usize;
+    sorted.get(rank.max(1) - 1).copied()
+}
+
+fn share(value: Option<f64>) -> String {
+    value.map_or_else(|| "-".into(), |value| format!("{:.1} %", value * 100.0))
+}
+
+fn signed(error: f64) -> String {
+    // So that no error is shown as minus nothing.
+    let percent = (error * 1000.0).round() / 10.0 + 0.0;
+    if percent == 0.0 { "0.0 %".into() } else { format!("{percent:+.1} %") }
+}
+
+/// Exactly where four decimals are enough for that, as prices are printed; else four figures. Thousands are set apart.
+fn number(value: f64) -> String {
+    if value == 0.0 {
+        return "0".into();
+    }
+    let exact = format!("{value}");
+    let text = if exact.split_once('.').is_none_or(|(_, decimals)| decimals.len() <= 4) {
+        exact
+    } else {
+        #[expect(clippy::cast_possible_truncation, reason = "a logarithm of a finite number")]
+        let decimals = (3 - value.abs().log10().floor() as i32).clamp(0, 6);
+        format!("{value:.*}", usize::try_from(decimals).expect("not negative"))
+    };
+    let (whole, rest) = text.split_once('.').unwrap_or((&text, ""));
+    let rest = rest.trim_end_matches('0');
+    let digits = whole.trim_start_matches('-');
+    let mut spaced = String::new();
+    for (index, digit) in digits.chars().enumerate() {
+        if index > 0 && (digits.len() - index) % 3 == 0 {
+            spaced.push(',');
+        }
+        spaced.push(digit);
+    }
+    let sign = if whole.starts_with('-') { "-" } else { "" };
+    if rest.is_empty() { format!("{sign}{spaced}") } else { format!("{sign}{spaced}.{rest}") }
+}

@@ -1,0 +1,151 @@
+//! What a model gives under a load: a simulation in virtual time. Knows nothing about articles and products.
+
+use plimsoll_drive::{Onward, Rules, Simulated, drive};
+use plimsoll_load::{Arrival, Mix, Pace, Pattern, Phase, Region, Split, StreamSpec, Streams};
+use plimsoll_model::{Chain, ChainSpec};
+use plimsoll_record::Bins;
+use plimsoll_units::{Bytes, Instant, Iops, Kind, Span};
+
+/// A load on a model.
+#[derive(Clone, Debug)]
+pub struct Trial {
+    /// Bytes of one operation.
+    pub size: u64,
+    /// Share of reads.
+    pub reads: f64,
+    /// How blocks are visited.
+    pub pattern: Pattern,
+    /// Bytes that are visited, from the beginning.
+    pub region: u64,
+    /// When operations of one stream are asked for.
+    pub pace: Pace,
+    /// So many streams, each on a part of the region.
+    pub streams: u32,
+    /// Every write is durable.
+    pub durable: bool,
+    /// Virtual milliseconds before counting begins.
+    pub warm_up_ms: u32,
+    /// Virtual milliseconds that are counted.
+    pub counted_ms: u32,
+}
+
+/// What a trial gave.
+#[derive(Clone, Copy, Debug)]
+pub struct Outcome {
+    /// Operations a second.
+    pub iops: f64,
+    /// Bytes a second.
+    pub bytes: f64,
+    /// Mean response time in milliseconds.
+    pub mean_ms: f64,
+    /// The same of the reads.
+    pub read_ms: f64,
+}
+
+impl Outcome {
+    /// In units of 10^6 bytes a second.
+    pub fn mb(&self) -> f64 {
+        self.bytes / 1e6
+    }
+}
+
+impl Trial {
+    /// Random reads of `size` bytes over the first 10^9 bytes, `depth` at a time, 60 s after 5 s.
+    pub fn random_reads(size: u64, depth: u32) -> Self {
+        Self {
+            size,
+            reads: 1.0,
+            pattern: Pattern::Uniform,
+            region: 1_000_000_000,
+            pace: Pace::Closed { depth },
+            streams: 1,
+            durable: false,
+            warm_up_ms: 5_000,
+            counted_ms: 60_000,
+        }
+    }
+
+    /// The same as writes.
+    pub fn writes(self) -> Self {
+        Self { reads: 0.0, ..self }
+    }
+
+    /// Every write waits until it is kept.
+    pub fn durable(self) -> Self {
+        Self { durable: true, ..self.writes() }
+    }
+
+    /// The same as a mixture.
+    pub fn mixed(self, reads: f64) -> Self {
+        Self { reads, ..self }
+    }
+
+    /// The same in order.
+    pub fn sequential(self) -> Self {
+        Self { pattern: Pattern::Sequential, ..self }
+    }
+
+    /// Over the first `bytes`.
+    pub fn over(self, bytes: u64) -> Self {
+        Self { region: bytes, ..self }
+    }
+
+    /// By so many streams at once, each on its part.
+    pub fn streams(self, streams: u32) -> Self {
+        Self { streams, ..self }
+    }
+
+    /// So many a second, independently of each other.
+    pub fn open(self, iops: u64) -> Self {
+        Self { pace: Pace::Open { rate: Iops::per_second(iops), arrival: Arrival::Poisson }, ..self }
+    }
+
+    /// Counted for so long, after so long.
+    pub fn lasting(self, warm_up_ms: u32, counted_ms: u32) -> Self {
+        Self { warm_up_ms, counted_ms, ..self }
+    }
+
+    /// What `model` gives.
+    pub fn on(&self, model: &ChainSpec) -> Outcome {
+        let mut target = Simulated::new(Chain::new(model, 7));
+        let start = Instant::ZERO;
+        let end = start + Span::from_millis(u64::from(self.warm_up_ms + self.counted_ms));
+        let mut load =
+            Streams::new(&self.specs(), 7, Phase { end, ..Phase::unbounded(start) }).expect("parts hold blocks");
+        let slice_ms = divisor(self.warm_up_ms, self.counted_ms);
+        let rules = Rules::new(32_768, Span::from_millis(u64::from(slice_ms)));
+        let seen = drive(&mut target, &mut load, &rules, &mut |_| Onward::Continue(())).expect("models have no faults");
+        let from = (self.warm_up_ms / slice_ms) as usize;
+        let slices = seen.series.iter().skip(from).take((self.counted_ms / slice_ms) as usize);
+        let (mut all, mut reads) = (Bins::default(), Bins::default());
+        for slice in slices {
+            all.merge(&slice.tally.response());
+            reads.merge(&slice.tally.response_where(|counter| counter.kind == Kind::Read));
+        }
+        let iops = all.count as f64 * 1e3 / f64::from(self.counted_ms);
+        let [mean_ms, read_ms] = [all, reads].map(|bins| bins.mean().map_or(f64::NAN, Span::as_millis_f64));
+        Outcome { iops, bytes: iops * self.size as f64, mean_ms, read_ms }
+    }
+
+    fn specs(&self) -> Vec<StreamSpec> {
+        let part = self.region / u64::from(self.streams) / self.size * self.size;
+        let stream = |index: u32| StreamSpec {
+            name: "data".into(),
+            mix: Mix {
+                sizes: Split::one(Bytes::new(self.size)),
+                reads: self.reads,
+                durable: self.durable,
+                flush_every: 0,
+            },
+            pattern: self.pattern,
+            region: Region { start: u64::from(index) * part, length: Bytes::new(part) },
+            pace: self.pace,
+        };
+        (0..self.streams).map(stream).collect()
+    }
+}
+
+/// The greatest common one, so that slices end where counting begins and ends.
+fn divisor(a: u32, b: u32) -> u32 {
+    if b == 0 { a } else { divisor(b, a % b) }
+}

@@ -1,0 +1,147 @@
+//! The commands about products, as a user meets them: what they print, and what they refuse.
+
+use std::fs;
+use std::path::PathBuf;
+use std::process::{Command, Output};
+
+/// Runs the command in a folder of its own, without the user's product files.
+fn run(arguments: &[&str]) -> Output {
+    let folder = folder();
+    Command::new(env!("CARGO_BIN_EXE_plimsoll"))
+        .args(arguments)
+        .current_dir(&folder)
+        .env("PLIMSOLL_RUNS", folder.join("runs"))
+        .env("XDG_CONFIG_HOME", folder.join("config"))
+        .env("LC_ALL", "C.UTF-8")
+        .output()
+        .expect("the command starts")
+}
+
+fn folder() -> PathBuf {
+    let path = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join(format!("offers-{}", std::process::id()));
+    fs::create_dir_all(&path).expect("the folder can be made");
+    path
+}
+
+/// What it prints, with each run of spaces as one.
+#[track_caller]
+fn prints(arguments: &[&str]) -> String {
+    let output = run(arguments);
+    assert!(output.status.success(), "{arguments:?}: {}", String::from_utf8_lossy(&output.stderr));
+    String::from_utf8_lossy(&output.stdout).split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+/// Refused with exit code 2 in lines that contain `expected`.
+#[track_caller]
+fn refuses(arguments: &[&str], expected: &str) {
+    let output = run(arguments);
+    let message = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(2), "{arguments:?}: {message}");
+    assert!(message.contains(expected), "{arguments:?}: {message}");
+    assert!(output.stdout.is_empty(), "{arguments:?} printed to standard output");
+}
+
+#[test]
+fn what_is_not_on_offer_is_refused_with_what_is() {
+    let quote = |config: &str, expected: &str| refuses(&["quote", config], expected);
+    quote("aws/gp9:3GiB", "did you mean aws/gp2 or aws/gp3?");
+    quote("oci:256GB@7vpu", "the nearest are 0 or 10");
+    quote("oci:256GB@130vpu", "can be 0 to 120");
+    quote("oci:40GB", "can be 50 to 32,768 GB");
+    quote("aws/gp3:500GB", "the nearest are 465");
+    quote("aws/gp3:500GiB,iops=90000", "iops is 90,000");
+    quote("aws/gp3:500GiB,speed=3", "has no option \"speed\"");
+    quote("oci:256GB@120vpu on oci/VM.Standard.E4.Flex:8ocpu", "at least 16 OCPUs");
+    quote("oci/boot-volume:100GB@0vpu", "can be 10 to 120");
+    quote("azure/premium-ssd:P31", "P30");
+    quote("stripe(1,64KiB) of oci:100GB", "stripe");
+    quote("oci:100GB on oci:100GB", "is no machine");
+    quote("oci:100GB on aws/m5.large", "name a machine of the same provider");
+    quote("oci:100GB on nowhere/x", "no product \"nowhere/x\"");
+    quote("nowhere.toml:3GB", "nowhere.toml: No such file");
+    quote("", "is no configuration");
+    refuses(&["quote", "oci:100GB", "--as-of", "someday"], "someday");
+    refuses(&["quote", "oci:100GB", "--currency", "dollars"], "dollars");
+    refuses(&["quote", "oci:100GB", "--block-size", "0"], "operations of no bytes");
+    refuses(&["simulate", "oci:100GB@11vpu"], "the nearest are 10 or 20");
+    refuses(&["catalogue", "show", "aws/gp9"], "did you mean");
+    refuses(&["match"], "no run was kept yet");
+}
+
+#[test]
+fn a_price_that_is_not_known_is_not_guessed() {
+    let text = prints(&["quote", "oci:100GB@10vpu", "--currency", "GBP"]);
+    assert!(text.contains("the catalogue has no price of oci/block-volume for GBP"), "{text}");
+    let text = prints(&["quote", "oci:100GB@10vpu", "--currency", "JPY", "--as-of", "2024-11"]);
+    assert!(text.contains("658.75 JPY a month"), "{text}");
+}
+
+#[test]
+fn a_product_file_is_checked_line_by_line_and_used() {
+    let file = folder().join("own.toml");
+    let good = r#"product = "own/array"
+title = "Our array"
+kind = "array"
+about = "What stands in the cellar"
+capacity_unit = "GB"
+capacity_bytes = 1000000000
+[default]
+source = "sheet"
+date = "2026"
+status = "secondary"
+[sources.sheet]
+title = "data sheet"
+date = "2026"
+[options.size]
+kind = "size"
+min = 100
+max = 1000
+step = 100
+[[limit]]
+name = "controller"
+scope = "controller"
+iops = "20000"
+[model]
+stages = "station(32, 500us)"
+"#;
+    fs::write(&file, good).expect("a file can be made");
+    let path = file.to_str().expect("a plain path");
+    assert!(prints(&["catalogue", "check", path]).ends_with("in order"));
+    assert!(prints(&["quote", &format!("{path}:200GB")]).contains("20,000 IOPS"));
+    let simulated = prints(&["simulate", &format!("{path}:200GB"), "--quick"]);
+    assert!(simulated.contains("own/array:200GB"), "{simulated}");
+    fs::write(&file, good.replace("scope = \"controller\"", "scope = \"cellar\"")).expect("a file can be made");
+    refuses(&["catalogue", "check", path], "own.toml:21:9:");
+    refuses(&["quote", &format!("{path}:200GB")], "cellar");
+}
+
+#[test]
+fn a_model_is_fitted_to_what_was_measured_only() {
+    let curve = folder().join("simulated.json");
+    let path = curve.to_str().expect("a plain path");
+    prints(&["simulate", "bank(16, 90us, lognormal 0.3)", "--quick", "--reads", "100", "--json", path]);
+    refuses(&["fit", path], "simulated figures are no evidence");
+    refuses(&["fit", path, "--name", "noslash"], "write PROVIDER/NAME");
+    // The same figures as if they had been measured: the model comes back, as a file that can be simulated.
+    let text = fs::read_to_string(&curve).expect("it was written");
+    let start = text.find("\"source\":{").expect("a run says where it is from");
+    let end = start + text[start..].find('}').expect("an object ends");
+    let measured =
+        format!("{}\"source\":{{\"kind\":\"measured\",\"engine\":\"io_uring\"{}", &text[..start], &text[end..]);
+    fs::write(&curve, measured).expect("a file can be made");
+    let file = folder().join("fitted.toml");
+    let file = file.to_str().expect("a plain path");
+    let fitted = prints(&["fit", path, "--output", file]);
+    assert!(fitted.contains("dies"), "{fitted}");
+    assert!(prints(&["catalogue", "check", file]).ends_with("in order"));
+    assert!(prints(&["simulate", file, "--quick", "--reads", "100"]).contains("dies"));
+    let explained = prints(&["explain", path, "--as", file]);
+    assert!(explained.contains("Measured beside theory"), "{explained}");
+    assert!(prints(&["match", path, "--json", "-"]).contains("plimsoll.match/1"));
+}
+
+#[test]
+fn simulated_products_carry_their_doubts() {
+    let text = prints(&["simulate", "netapp/aff-c800", "--quick", "--reads", "100"]);
+    assert!(text.contains("known only from anchors"), "{text}");
+}

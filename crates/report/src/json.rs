@@ -1,0 +1,36 @@
+//! Quotes, matches and explanations as JSON: every unit in a key's name, money as decimal text with its currency.
+//!
+//! The field `format` names form and version; what is not known is absent or null, never zero. A curve's own
+//! JSON is made in `plimsoll-record`.
+
+mod explanation;
+mod matches;
+mod offer;
+mod quote;
+
+use plimsoll_choose::{Explanation, Matches, Need, Quote, Resemblance};
+use serde_json::Value;
+
+/// Quotes as `plimsoll.quote/1`, ending in a newline.
+pub fn quotes_json(quotes: &[Quote]) -> Vec<u8> {
+    bytes(&quote::quotes(quotes))
+}
+
+/// What was needed, what would carry it and what would not, as `plimsoll.match/1`, ending in a newline.
+pub fn matches_json(need: &Need, matches: &Matches, near: &[Resemblance]) -> Vec<u8> {
+    bytes(&matches::matches(need, matches, near))
+}
+
+/// Measured beside theory as `plimsoll.explanation/1`, ending in a newline.
+pub fn explanation_json(explanation: &Explanation) -> Vec<u8> {
+    bytes(&explanation::explanation(explanation))
+}
+
+fn bytes(value: &Value) -> Vec<u8> {
+    format!("{value:#}\n").into_bytes()
+}
+
+/// A number, or null for what is none.
+fn number(value: f64) -> Value {
+    serde_json::Number::from_f64(value).map_or(Value::Null, Value::Number)
+}

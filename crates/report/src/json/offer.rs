@@ -1,0 +1,114 @@
+//! What all forms share: an offer, its sources, limits, money and prices.
+
+use plimsoll_catalogue::{Ask, Bound, Charge, Cite, Counts, Doubt, Money, Offer, Often, Price, Standing};
+use serde_json::{Value, json};
+
+use super::number;
+use crate::money;
+
+/// Configuration, title, capacity and doubts.
+pub(super) fn offer(offer: &Offer) -> Value {
+    json!({
+        "configuration": offer.config.to_string(),
+        "title": &*offer.title,
+        "capacity_bytes": offer.capacity.get(),
+        "doubts": offer.doubts().iter().map(doubt).collect::<Vec<_>>(),
+    })
+}
+
+fn doubt(doubt: &Doubt) -> Value {
+    json!({ "text": doubt.text, "source": doubt.cite.as_deref().map(source) })
+}
+
+/// The document behind a figure.
+pub(super) fn source(cite: &Cite) -> Value {
+    let some = |text: &str| (!text.is_empty()).then(|| text.to_owned());
+    json!({
+        "title": cite.title,
+        "url": some(&cite.url),
+        "date": cite.date,
+        "status": cite.status.name(),
+        "note": some(&cite.note),
+    })
+}
+
+/// What was asked of ceilings.
+pub(super) fn ask(ask: &Ask) -> Value {
+    json!({ "block_bytes": ask.block.get(), "reads_share": number(ask.reads), "sequential": ask.sequential })
+}
+
+/// Every limit for this load, lowest first, and the burst.
+pub(super) fn standing(offer: &Offer, standing: &Standing) -> Value {
+    let burst = standing.peak.map(|peak| {
+        json!({
+            "iops": number(peak.bound.iops),
+            "bytes_per_second": number(peak.bound.bytes_per_second),
+            "limit": &*offer.ceilings[peak.bound.ceiling].name,
+            "credits_of": &*offer.ceilings[peak.credits_of].name,
+            "lasts_s": number(peak.seconds),
+        })
+    });
+    json!({
+        "sustained_iops": standing.binding().map(|bound| number(bound.iops)),
+        "sustained_bytes_per_second": standing.binding().map(|bound| number(bound.bytes_per_second)),
+        "burst": burst,
+        "limits": standing.bounds.iter().map(|one| bound(offer, one)).collect::<Vec<_>>(),
+    })
+}
+
+fn bound(offer: &Offer, bound: &Bound) -> Value {
+    let ceiling = &offer.ceilings[bound.ceiling];
+    json!({
+        "name": &*ceiling.name,
+        "scope": ceiling.scope.name(),
+        "counts": match bound.counts {
+            Counts::Operations => "operations",
+            Counts::Bytes => "bytes",
+        },
+        "iops": number(bound.iops),
+        "bytes_per_second": number(bound.bytes_per_second),
+        "given_iops": ceiling.iops.map(number),
+        "given_bytes_per_second": ceiling.bytes_per_second.map(number),
+        "source": source(&ceiling.cite),
+    })
+}
+
+/// A sum, exactly.
+pub(super) fn money(sum: Money) -> Value {
+    json!({ "amount": money::decimal(sum), "currency": sum.currency.code() })
+}
+
+/// A price with its parts.
+pub(super) fn price(price: &Price) -> Value {
+    json!({
+        "monthly": money(price.monthly),
+        "once": price.once.map(money),
+        "parts": price.parts.iter().map(part).collect::<Vec<_>>(),
+        "region": price.region.as_deref(),
+        "taxes": (!price.taxes.is_empty()).then(|| price.taxes.to_string()),
+        "without": price.without,
+        "source": source(&price.cite),
+    })
+}
+
+fn part(part: &Charge) -> Value {
+    json!({
+        "name": &*part.name,
+        "per": &*part.per,
+        "quantity": number(part.quantity),
+        "cost": money(part.money),
+        "paid": match part.often {
+            Often::Monthly => "monthly",
+            Often::Once => "once",
+        },
+    })
+}
+
+/// The members of several objects as one.
+pub(super) fn merged(objects: impl IntoIterator<Item = Value>) -> Value {
+    let members = objects.into_iter().flat_map(|object| match object {
+        Value::Object(members) => members,
+        _ => serde_json::Map::new(),
+    });
+    Value::Object(members.collect())
+}

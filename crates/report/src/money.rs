@@ -1,0 +1,71 @@
+//! Money as text, exactly, and in columns. Knows nothing about what is bought.
+
+use plimsoll_catalogue::Money;
+
+use crate::latency::pads;
+
+/// Decimal text without grouping, with the currency's usual decimals or as many as the sum needs: `1234.50`.
+pub(crate) fn decimal(money: Money) -> String {
+    let (amount, _) = split(money);
+    amount.replace(',', "")
+}
+
+/// The sum as if it were not owed.
+pub(crate) fn without_sign(money: Money) -> String {
+    Money { millionths: money.millionths.saturating_abs(), ..money }.to_string()
+}
+
+/// Sums for a column, their decimal points below each other: ` 52.30 USD`; `–` where there is none.
+pub(crate) fn column(sums: &[Option<Money>]) -> Vec<String> {
+    let parts: Vec<(String, String)> = sums.iter().map(|sum| sum.map_or_else(Default::default, split)).collect();
+    let amounts: Vec<String> = parts.iter().map(|(amount, _)| amount.clone()).collect();
+    let blanks: Vec<usize> = pads(&amounts).iter().map(|pad| pad.digits + usize::from(pad.point)).collect();
+    let width = amounts.iter().zip(&blanks).map(|(amount, blanks)| amount.len() + blanks).max().unwrap_or(0);
+    let cell = |((amount, currency), blanks): (&(String, String), &usize)| {
+        let before = width.saturating_sub(*blanks);
+        if currency.is_empty() { format!("{:>before$}", "–") } else { format!("{amount:>before$} {currency}") }
+    };
+    parts.iter().zip(&blanks).map(cell).collect()
+}
+
+/// What each of `count` costs, as money that need not be exact: ratios are.
+pub(crate) fn share(money: Money, count: f64) -> Option<Money> {
+    let each = money.millionths as f64 / count;
+    let digits = 10f64.powi((each.abs().max(1.0).log10().floor() as i32 - 2).max(0));
+    (each.is_finite() && count > 0.0).then(|| Money { millionths: ((each / digits).round() * digits) as i128, ..money })
+}
+
+fn split(money: Money) -> (String, String) {
+    let text = money.to_string();
+    let (amount, currency) = text.rsplit_once(' ').unwrap_or((&text, ""));
+    (amount.to_owned(), currency.to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn money(millionths: i128, code: &str) -> Money {
+        Money { millionths, currency: code.parse().unwrap() }
+    }
+
+    #[test]
+    fn decimal_text_is_exact() {
+        assert_eq!(decimal(money(1_234_500_000, "USD")), "1234.50");
+        assert_eq!(decimal(money(-658_750_000, "JPY")), "-658.75");
+        assert_eq!(without_sign(money(-1_000_000, "EUR")), "1.00 EUR");
+    }
+
+    #[test]
+    fn points_stand_below_each_other() {
+        let sums =
+            [Some(money(52_300_000, "USD")), None, Some(money(1_001_250_000, "JPY")), Some(money(7_000_000, "JPY"))];
+        assert_eq!(column(&sums), ["   52.30 USD", "       –", "1,001.25 JPY", "    7 JPY"]);
+    }
+
+    #[test]
+    fn shares_have_three_digits() {
+        assert_eq!(share(money(52_345_678, "USD"), 12.0).unwrap().to_string(), "4.36 USD");
+        assert_eq!(share(money(1, "USD"), 0.0), None);
+    }
+}

@@ -1,0 +1,194 @@
+//! Offers, ceilings and their sources in words. Knows nothing about layout.
+
+use plimsoll_catalogue::{Ask, Bound, Ceiling, Cite, Counts, Kinds, Offer, Status, Wrap};
+use plimsoll_choose::Lift;
+use plimsoll_units::Bytes;
+
+use super::clean;
+use crate::money;
+use crate::number;
+
+/// What is asked of ceilings: `4 KiB random reads`, `1 MiB sequential, 70 % reads`.
+pub(crate) fn ask(ask: &Ask) -> String {
+    let access = if ask.sequential { "sequential" } else { "random" };
+    match ask.reads {
+        share if share >= 1.0 => format!("{} {access} reads", ask.block),
+        share if share <= 0.0 => format!("{} {access} writes", ask.block),
+        share => format!("{} {access}, {} reads", ask.block, number::percent(share)),
+    }
+}
+
+/// The configuration as people type it.
+pub(crate) fn configuration(offer: &Offer) -> String {
+    clean(&offer.short().to_string())
+}
+
+/// A capacity in the unit in which it is whole: `256 GiB`, `480 GB`; a decimal one only where no binary one is.
+pub(crate) fn capacity(bytes: Bytes) -> String {
+    const DECIMAL: [(u64, &str); 2] = [(1_000_000_000_000, "TB"), (1_000_000_000, "GB")];
+    let whole = DECIMAL.iter().find(|(unit, _)| bytes.get() > 0 && bytes.get().is_multiple_of(*unit));
+    match whole.filter(|_| !bytes.get().is_multiple_of(1 << 30)) {
+        Some((unit, name)) => format!("{} {name}", number::whole((bytes.get() / unit) as f64)),
+        None => bytes.to_string(),
+    }
+}
+
+/// Bytes per second as exact as a tenth of a MB, and in MiB where that is the whole number: `131.1 MB/s (125 MiB/s)`.
+pub(crate) fn throughput(bytes_per_second: f64) -> String {
+    let mebi = bytes_per_second / f64::from(1 << 20);
+    let decimal = format!("{} MB/s", megabytes(bytes_per_second));
+    let whole = mebi >= 1.0 && (mebi - mebi.round()).abs() < 1e-9 && (bytes_per_second / 1e6).fract() != 0.0;
+    if whole { format!("{decimal} ({} MiB/s)", number::whole(mebi)) } else { decimal }
+}
+
+/// The same without units, in MB per second.
+pub(crate) fn megabytes(bytes_per_second: f64) -> String {
+    let mega = bytes_per_second / 1e6;
+    if mega < 10.0 { number::three(mega) } else { number::exact((mega * 10.0).round() / 10.0) }
+}
+
+/// What a load would have, sustained: `23,040 IOPS, 94.4 MB/s`.
+pub(crate) fn rates(bound: &Bound) -> String {
+    format!("{} IOPS, {}", number::rate(bound.iops), throughput(bound.bytes_per_second))
+}
+
+/// A ceiling as its document gives it, and what that is for this load where it differs:
+/// `throughput by size: 480 MB/s, which is 117,188 IOPS here`.
+pub(crate) fn bound(offer: &Offer, bound: &Bound) -> String {
+    let ceiling = &offer.ceilings[bound.ceiling];
+    let given = match bound.counts {
+        Counts::Operations => ceiling.iops.map(|iops| format!("{} IOPS", number::rate(iops))),
+        Counts::Bytes => ceiling.bytes_per_second.map(throughput),
+    };
+    let same =
+        bound.counts == Counts::Operations && ceiling.iops.is_some_and(|iops| (bound.iops / iops - 1.0).abs() < 1e-6);
+    let here = if same { String::new() } else { format!(", which is {} IOPS here", number::rate(bound.iops)) };
+    let members =
+        offer.config.wraps.iter().any(|wrap| matches!(wrap, Wrap::Array { .. })) && !ceiling.scope.is_shared();
+    let each = if members { " of each member" } else { "" };
+    let (name, given) = (clean(&ceiling.name), given.unwrap_or_default());
+    format!("{name}: {given}{}{each}{here}", counted(ceiling, bound))
+}
+
+/// Which operations count, and as how many when one of this load is larger than the unit.
+fn counted(ceiling: &Ceiling, bound: &Bound) -> String {
+    let kinds = match ceiling.kinds {
+        Kinds::All => "",
+        Kinds::Read => " of reads",
+        Kinds::Write => " of writes",
+    };
+    let block = bound.bytes_per_second / bound.iops;
+    let unit = ceiling.unit.filter(|unit| bound.counts == Counts::Operations && block > unit.get() as f64);
+    let unit = unit.map(|unit| format!(", one for each {unit}")).unwrap_or_default();
+    format!("{kinds}{unit}")
+}
+
+/// A source without control characters: `Amazon EBS volume types (2025-09, verified)`, and its remark.
+pub(crate) fn cite(cite: &Cite) -> String {
+    let note = if cite.note.is_empty() { String::new() } else { format!(": {}", clean(&cite.note)) };
+    format!("{}{note}", clean(&cite.to_string()))
+}
+
+/// What a status means, for a legend.
+pub(crate) const fn status(status: Status) -> &'static str {
+    match status {
+        Status::Verified => "read in the vendor's own text",
+        Status::Published => "printed by somebody who measured or bought it",
+        Status::Secondary => "read with somebody who cites the vendor",
+        Status::Inferred => "worked out from other figures",
+        Status::Unverified => "recalled, read nowhere",
+    }
+}
+
+/// What figures from documents are, with the meaning of each status that was used.
+pub(crate) fn provenance(mut used: Vec<Status>) -> String {
+    used.sort_unstable();
+    used.dedup();
+    let meanings: Vec<String> = used.iter().map(|used| format!("{}: {}", used.name(), status(*used))).collect();
+    let meanings = if meanings.is_empty() { String::new() } else { format!("; {}", meanings.join("; ")) };
+    format!("from documents, not measured{meanings}; 1 MB is 1,000,000 bytes, 1 MiB 1,048,576")
+}
+
+/// A way to lift a limit: `iops 3,000 -> 6,000: 6,000 IOPS, for 15.00 USD a month more; then volume throughput binds`.
+pub(crate) fn lift(lift: &Lift) -> String {
+    let cost = match lift.costs {
+        None => "at a price that the catalogue does not know".into(),
+        Some(cost) if cost.millionths == 0 => "at the same price".into(),
+        Some(cost) if cost.millionths < 0 => format!("for {} a month less", money::without_sign(cost)),
+        Some(cost) => format!("for {cost} a month more"),
+    };
+    let (from, to) = (&lift.change.0, &lift.change.1);
+    let change = format!("{} {} -> {}", clean(&lift.option), clean(from), clean(to));
+    format!("{change}: {} IOPS, {cost}; then {} binds", number::rate(lift.iops), clean(&lift.binds))
+}
+
+/// How long something lasts: `45 s`, `31 min`, `2.5 h`.
+pub(crate) fn lasting(seconds: f64) -> String {
+    match seconds {
+        s if !s.is_finite() => "ever".into(),
+        s if s < 120.0 => format!("{} s", number::three(s)),
+        s if s < 7_200.0 => format!("{} min", number::three(s / 60.0)),
+        s if s < 172_800.0 => format!("{} h", number::three(s / 3_600.0)),
+        s => format!("{} days", number::three(s / 86_400.0)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn asks_are_named_by_what_they_are() {
+        let of = |block, reads, sequential| ask(&Ask { block, reads, sequential });
+        assert_eq!(of(Bytes::kib(4), 1.0, false), "4 KiB random reads");
+        assert_eq!(of(Bytes::mib(1), 0.0, true), "1 MiB sequential writes");
+        assert_eq!(of(Bytes::kib(8), 0.7, false), "8 KiB random, 70 % reads");
+    }
+
+    #[test]
+    fn binary_and_decimal_stay_apart() {
+        let cases =
+            [(256 << 30, "256 GiB"), (480_000_000_000, "480 GB"), (2_000_000_000_000, "2 TB"), (1 << 40, "1 TiB")];
+        for (bytes, expected) in cases {
+            assert_eq!(capacity(Bytes::new(bytes)), expected);
+        }
+        assert_eq!(throughput(131_072_000.0), "131.1 MB/s (125 MiB/s)");
+        assert_eq!(throughput(480e6), "480 MB/s");
+        assert_eq!(throughput(1_048_576.0 * 1e6), "1,048,576 MB/s");
+        assert_eq!(throughput(94_371_840.0), "94.4 MB/s (90 MiB/s)");
+        assert_eq!(throughput(4_096.0), "0.004 MB/s");
+    }
+
+    #[test]
+    fn times_have_the_unit_that_fits() {
+        let cases = [(45.0, "45 s"), (1_862.0, "31 min"), (9_000.0, "2.5 h"), (864_000.0, "10 days")];
+        for (seconds, expected) in cases {
+            assert_eq!(lasting(seconds), expected);
+        }
+    }
+
+    #[test]
+    fn every_status_used_is_explained_once() {
+        let text = provenance(vec![Status::Inferred, Status::Verified, Status::Inferred]);
+        assert_eq!(text.matches("inferred: ").count(), 1);
+        assert!(text.find("verified").unwrap() < text.find("inferred").unwrap());
+        assert!(!text.contains("secondary"), "{text}");
+    }
+
+    #[test]
+    fn lifts_say_what_they_cost() {
+        let of = |millionths: Option<i128>| {
+            let change = ("3000".into(), "6000".into());
+            let config = "aws/gp3".parse().unwrap();
+            let costs =
+                millionths.map(|m| plimsoll_catalogue::Money { millionths: m, currency: "USD".parse().unwrap() });
+            let binds = "volume throughput".into();
+            lift(&Lift { option: "iops".into(), change, config, iops: 6_000.0, binds, costs })
+        };
+        let text = "iops 3000 -> 6000: 6,000 IOPS, for 15.00 USD a month more; then volume throughput binds";
+        assert_eq!(of(Some(15_000_000)), text);
+        assert!(of(Some(-1_000_000)).contains("for 1.00 USD a month less"));
+        assert!(of(Some(0)).contains("at the same price"));
+        assert!(of(None).contains("does not know"));
+    }
+}

@@ -1,0 +1,258 @@
+//! Quotes, matches, explanations and products as text and JSON, on a catalogue whose figures are worked out by hand.
+#![allow(clippy::unwrap_used)]
+
+mod support;
+
+use std::sync::OnceLock;
+
+use plimsoll_choose::{Explanation, Matches, Need, Quote, Rejected, Resemblance, explain, matching, quote};
+use plimsoll_record::Curve;
+use plimsoll_report::{
+    Charset, Color, Detail, TextStyle, explanation, explanation_json, matches, matches_json, product_list,
+    product_page, quotes, quotes_json,
+};
+use plimsoll_units::Bytes;
+use support::shelf;
+
+const WIDTHS: [usize; 6] = [0, 40, 64, 80, 100, 160];
+
+fn plain(width: usize) -> TextStyle {
+    TextStyle { width, ..TextStyle::default() }
+}
+
+/// What holds for every text: within the width, nothing at the ends of lines, ASCII on request, colour without words.
+fn check(name: &str, text: &dyn Fn(&TextStyle) -> String) {
+    for width in WIDTHS {
+        let unicode = text(&plain(width));
+        assert!(unicode.ends_with('\n'), "{name}");
+        for line in unicode.lines() {
+            assert!(line.chars().count() <= width.max(40), "{name} at {width}: {line}");
+            assert_eq!(line, line.trim_end(), "{name}: blanks at an end");
+        }
+        assert!(!unicode.contains("NaN") && !unicode.contains("inf "), "{name}: {unicode}");
+        let ascii = text(&TextStyle { unicode: Charset::Ascii, ..plain(width) });
+        assert!(ascii.is_ascii() && ascii.lines().count() == unicode.lines().count(), "{name}");
+        let coloured = text(&TextStyle { color: Color::Ansi, ..plain(width) });
+        let pieces = coloured.split("\u{1b}[").enumerate();
+        let bare: String =
+            pieces.map(|(i, piece)| if i == 0 { piece } else { piece.split_once('m').unwrap().1 }).collect();
+        assert_eq!(bare, unicode, "{name}: colour changes no word");
+    }
+}
+
+/// Lines as one, so that a phrase is found wherever it wraps.
+fn flat(text: &str) -> String {
+    text.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+fn quoted(configs: &[&str]) -> Vec<Quote> {
+    let catalogue = shelf::catalogue();
+    let one = |config: &&str| quote(&catalogue, &config.parse().unwrap(), &shelf::terms(), &shelf::ask()).unwrap();
+    configs.iter().map(one).collect()
+}
+
+fn curve() -> Curve {
+    let mut curve = support::curve();
+    curve.conditions.streams.truncate(1);
+    let mut place = 0;
+    curve.runs.retain(|_| (place += 1, [1, 3, 7, 9, 15].contains(&place)).1);
+    curve
+}
+
+fn need(iops: u64) -> Need {
+    let mut need = Need::of(&curve(), Bytes::gib(100)).unwrap();
+    need.iops = iops as f64;
+    need.objective = "p99<=5ms".parse().unwrap();
+    need.streams[0].region.length = Bytes::gib(100);
+    need.streams[0].pace = plimsoll_load::Pace::Open {
+        rate: plimsoll_units::Iops::per_second(iops),
+        arrival: plimsoll_load::Arrival::Poisson,
+    };
+    need
+}
+
+fn found(iops: u64) -> (Need, Matches, Vec<Resemblance>) {
+    let need = need(iops);
+    let matches = matching(&shelf::catalogue(), &need, &shelf::terms(), 8);
+    let near = Resemblance { config: "fast:100GB".parse().unwrap(), factor: 1.12, points: vec![(1, 950.0, 1_040.0)] };
+    (need, matches, vec![near])
+}
+
+fn explained() -> Explanation {
+    static MADE: OnceLock<Explanation> = OnceLock::new();
+    let make = || {
+        let catalogue = shelf::catalogue();
+        let offer = catalogue.offer(&"fast:1000GB,iops=20000".parse().unwrap(), &shelf::terms()).unwrap();
+        explain(&catalogue, &curve(), &offer, &shelf::terms()).unwrap()
+    };
+    MADE.get_or_init(make).clone()
+}
+
+#[test]
+fn a_quote_is_taken_in_at_a_glance() {
+    let text = quotes(&quoted(&["fast:100GB,iops=5000"]), &plain(100));
+    let expected = "test/fast:100GB,iops=5000
+Fast volume, holds 100 GiB
+carries  5,000 IOPS, 81.9 MB/s of 16 KiB random reads, sustained (verified)
+price    28.00 USD a month (verified)
+          8.00 USD  storage, 100 GB-month
+         20.00 USD  IOPS above 1,000, 4,000 IOPS-month
+         Volumes of the test (2026-01, verified); without taxes
+binds    IOPS as provisioned: 5,000 IOPS
+         Volumes of the test (2026-01, verified): reads and writes count alike
+next     throughput of the level: 131.1 MB/s (125 MiB/s), which is 8,000 IOPS here (verified)
+";
+    assert!(text.starts_with(expected), "{text}");
+    assert!(text.contains("lift     no other choice of iops raises it\n"), "{text}");
+    let more = flat(&quotes(&quoted(&["fast:200GB,iops=5000"]), &plain(100)));
+    let lift = "lift iops 5000 -> 8000: 8,000 IOPS, for 15.00 USD a month more; then throughput of the level binds";
+    assert!(more.contains(lift), "{more}");
+    assert!(text.contains("latency  \"below a millisecond\" - Volumes of the test (2026-01, verified)\n"), "{text}");
+    assert!(text.contains("doubt    its latency is half of what the page allows\n"), "{text}");
+    assert!(flat(&text).contains("figures from documents, not measured; verified: read in the vendor's own text"));
+    assert!(quotes(&[], &plain(100)).is_empty());
+}
+
+#[test]
+fn bursts_members_and_unknown_prices_are_said() {
+    let text = flat(&quotes(&quoted(&["test/credits:500GiB", "stripe(2,64KiB) of test/credits:100GiB"]), &plain(100)));
+    let burst = "burst 3,000 IOPS, 49.2 MB/s for 60 min from full credits of baseline (unverified)";
+    assert!(text.contains(burst), "{text}");
+    assert!(text.contains("binds baseline: 300 IOPS of each member, which is 600 IOPS here"), "{text}");
+    assert!(text.contains("price the catalogue has no price of test/credits"), "{text}");
+    assert!(text.contains("unverified: recalled, read nowhere"), "{text}");
+}
+
+#[test]
+fn several_stand_beside_each_other_first() {
+    let several = quoted(&["fast:100GB,iops=5000", "fast:200GB,iops=10000", "other/drive"]);
+    let text = quotes(&several, &plain(120));
+    let table: Vec<String> = text.lines().take(6).map(flat).collect();
+    assert_eq!(table[0], "Sustained, for 16 KiB random reads");
+    assert_eq!(table[3], "test/fast:100GB,iops=5000 5,000 81.9 28.00 USD 5.60 USD IOPS as provisioned verified");
+    assert_eq!(table[4], "test/fast:200GB,iops=10000 8,000 131.1 61.00 USD 7.63 USD throughput of the level verified");
+    assert_eq!(table[5], "other/drive 75,000 1,228.8 – – random reads of the data sheet unverified");
+    assert!(quotes(&several[..1], &plain(120)).starts_with("test/fast:100GB"), "one alone needs no table");
+}
+
+#[test]
+fn matches_name_price_room_and_reason() {
+    let (need, found, near) = found(2_000);
+    let text = matches(&need, &found, &near, Detail::Normal, &plain(120));
+    assert!(text.starts_with("Products that would carry this load line at this objective, cheapest first\n"), "{text}");
+    let text = flat(&text);
+    assert!(text.contains("2,000 IOPS at p99 <= 5 ms: 8 KiB random"), "{text}");
+    assert!(text.contains("test/fast:100GB,iops=2800 17.00 USD 2,800 +40 % p99 "), "{text}");
+    assert!(text.contains("no price in the catalogue under these terms:"), "{text}");
+    assert!(text.contains("What was measured most resembles fast:100GB, within a factor of 1.12"), "{text}");
+    assert!(text.contains("Would not carry it: 1 1 - the catalogue does not know when other/drive answers"), "{text}");
+    assert!(text.contains("response times are simulated"), "{text}");
+}
+
+#[test]
+fn the_short_form_has_eight_lines_at_most() {
+    for iops in [500, 2_000, 500_000] {
+        let (need, found, near) = found(iops);
+        for width in WIDTHS {
+            let text = matches(&need, &found, &near, Detail::Short, &plain(width));
+            assert!((3..=8).contains(&text.lines().count()), "{text}");
+        }
+    }
+    let (need, found, near) = found(500_000);
+    let text = matches(&need, &found, &near, Detail::Short, &plain(100));
+    assert!(text.starts_with("No product of the catalogue was found that would carry 500,000 IOPS"), "{text}");
+    assert!(text.contains("most like fast:100GB (within a factor of 1.12); all: plimsoll match"), "{text}");
+}
+
+#[test]
+fn an_explanation_goes_load_by_load() {
+    let text = explanation(&explained(), &plain(120));
+    assert!(text.starts_with("Measured beside theory: Fast volume\ntest/fast:1000GB,iops=20000,"), "{text}");
+    assert!(text.contains("62,200 IOPS measured, 16,000 in theory (3.88 times that)."), "{text}");
+    assert!(
+        text.contains("Ceiling: throughput of the level: 131.1 MB/s (125 MiB/s), which is 16,000 IOPS here"),
+        "{text}"
+    );
+    assert_eq!(text.lines().filter(|line| line.starts_with("depth ")).count(), 3, "{text}");
+    assert!(
+        text.lines().any(|line| line.starts_with("65,700 IOPS") && line.contains(" – ")),
+        "no ratio of what grew: {text}"
+    );
+    assert!(text.contains("Likely causes\n- "), "{text}");
+    let narrow = flat(&explanation(&explained(), &plain(80)));
+    assert!(
+        narrow.contains("binds in theory: media (depth 1 to depth 4); throughput of the level (depth 64); media ("),
+        "{narrow}"
+    );
+}
+
+#[test]
+fn products_are_listed_and_shown() {
+    let catalogue = shelf::catalogue();
+    let list = flat(&product_list(&catalogue, &plain(120)));
+    assert!(list.contains("test/fast fast volume 20 to 1000 GB USD "), "{list}");
+    assert!(list.contains("other (1) other/drive drive 480 GB – 1u "), "{list}");
+    let page = product_page(catalogue.find("fast").unwrap(), &plain(120));
+    for said in [
+        "test/fast: Fast volume (volume)\n",
+        "1 GB of it is 1,073,741,824 bytes\n",
+        "  iops: 1000 to min(20000, 50 * size) in steps of 100; 1000 if not given [1, 2026-01, verified]\n",
+        "    at most 50 for each GB\n",
+        "  IOPS as provisioned (volume): iops IOPS; one for each 256 KiB; raised by iops [1, 2026-01, verified]\n",
+        "  - IOPS above 1,000: 0.005 for each IOPS-month of iops - 1000\n",
+        "  station(64, {read_us}us) \"media\" [2, 2026-02, inferred]\n",
+        "  read_us = 500 us [2, 2026-01, inferred]\n",
+        "Where the documents disagree\n  the table and the prose of the page differ [1, 2026-01, verified]\n",
+        "  [1] Volumes of the test https://example.org/volumes\n",
+    ] {
+        assert!(page.contains(said), "{said}\nis not in\n{page}");
+    }
+}
+
+#[test]
+fn every_text_keeps_to_its_style() {
+    let catalogue = shelf::catalogue();
+    let several = quoted(&["fast:100GB,iops=5000", "stripe(2,64KiB) of test/credits:500GiB", "other/drive"]);
+    check("quotes", &|style| quotes(&several, style));
+    check("quote", &|style| quotes(&several[1..2], style));
+    for iops in [2_000, 500_000] {
+        let (need, found, near) = found(iops);
+        for detail in [Detail::Short, Detail::Normal, Detail::All] {
+            check("matches", &|style| matches(&need, &found, &near, detail, style));
+        }
+    }
+    let explained = explained();
+    check("explanation", &|style| explanation(&explained, style));
+    check("list", &|style| product_list(&catalogue, style));
+    for product in catalogue.products() {
+        check("page", &|style| product_page(product, style));
+    }
+}
+
+#[test]
+fn json_names_its_form_and_units() {
+    let read = |bytes: Vec<u8>| serde_json::from_slice::<serde_json::Value>(&bytes).unwrap();
+    let json = read(quotes_json(&quoted(&["fast:200GB,iops=5000", "other/drive"])));
+    assert_eq!(json["format"], "plimsoll.quote/1");
+    let first = &json["quotes"][0];
+    assert_eq!(first["configuration"], "test/fast:200GB,iops=5000,attachment=plain");
+    assert_eq!(first["capacity_bytes"], 214_748_364_800_u64);
+    assert_eq!(first["sustained_iops"], 5_000.0);
+    assert_eq!(first["price"]["monthly"], serde_json::json!({ "amount": "36.00", "currency": "USD" }));
+    assert_eq!(first["limits"][1]["given_bytes_per_second"], 131_072_000.0);
+    assert_eq!(first["limits"][0]["source"]["status"], "verified");
+    assert_eq!(first["lifts"][0]["option"], "iops");
+    assert!(json["quotes"][1]["price"].is_null() && json["quotes"][1]["no_price"].is_string());
+    let (need, mut found, near) = found(2_000);
+    found.rejected.push(Rejected { name: "a".into(), why: "b".into() });
+    let json = read(matches_json(&need, &found, &near));
+    assert_eq!((&json["format"], &json["need"]["objective"]), (&"plimsoll.match/1".into(), &"p99 <= 5 ms".into()));
+    assert_eq!(json["carries"][0]["price"]["monthly"]["amount"], "17.00");
+    assert!(json["carries"][0]["simulated_objective_ns"].as_u64().unwrap() > 500_000);
+    assert_eq!(json["resembles"][0]["points"][0]["depth"], 1);
+    assert_eq!(json["rejected"].as_array().unwrap().len(), found.rejected.len());
+    let json = read(explanation_json(&explained()));
+    assert_eq!(json["format"], "plimsoll.explanation/1");
+    assert_eq!(json["loads"][0]["offered_depth"], 1);
+    assert!(json["loads"][0]["theory_mean_ns"].as_f64().unwrap() > 490_000.0);
+}

@@ -1,0 +1,70 @@
+//! The stated rule, at its edges.
+
+use super::*;
+
+const MS: u64 = 1_000_000;
+
+/// A second of `ops` answers, evenly, of a model with this response time, each handed out so late.
+fn second(ops: u64, response: Span, late: impl Fn(u64) -> Span) -> Verdict {
+    let mut fidelity = Fidelity::new(Instant::ZERO);
+    for index in 0..ops {
+        let at = Instant::from_nanos(index * 1_000 * MS / ops);
+        fidelity.answered(at, response, 4_096);
+        fidelity.handed_out(at + late(index), late(index), 4_096);
+    }
+    fidelity.close(Instant::from_nanos(1_000 * MS));
+    assert_eq!(fidelity.periods().len(), 1);
+    let period = fidelity.periods().next().unwrap();
+    assert_eq!(period.windows.iter().map(|window| window.model.ops).sum::<u64>(), ops);
+    period.verdict
+}
+
+#[test]
+fn in_time_is_faithful() {
+    assert_eq!(second(3_000, Span::from_micros(333), |_| Span::ZERO), Verdict::Faithful);
+}
+
+#[test]
+fn the_median_may_be_late_by_2_percent_or_15_us() {
+    let late = |us| second(1_000, Span::from_micros(250), move |_| Span::from_micros(us));
+    assert_eq!(late(14), Verdict::Faithful);
+    assert_eq!(late(16), Verdict::Unfaithful(Breach::Median));
+    let slow = |us| second(100, Span::from_millis(10), move |_| Span::from_micros(us));
+    assert_eq!(slow(195), Verdict::Faithful);
+    assert_eq!(slow(210), Verdict::Unfaithful(Breach::Median));
+}
+
+#[test]
+fn one_in_a_hundred_may_be_late_by_more() {
+    let some = |every: u64| {
+        let late = move |index: u64| if index.is_multiple_of(every) { Span::from_millis(2) } else { Span::ZERO };
+        second(1_000, Span::from_micros(250), late)
+    };
+    assert_eq!(some(200), Verdict::Faithful);
+    assert_eq!(some(50), Verdict::Unfaithful(Breach::Tail));
+}
+
+#[test]
+fn a_window_that_differs_is_a_breach_even_when_few_are_late() {
+    // 6 of 1,000 answers of the third window come in the fourth: 6 % of a window, 0.6 % of the answers.
+    let late = |index: u64| if (294..300).contains(&index) { Span::from_millis(10) } else { Span::ZERO };
+    assert_eq!(second(1_000, Span::from_micros(250), late), Verdict::Unfaithful(Breach::Flow));
+    let fewer = |index: u64| if (296..300).contains(&index) { Span::from_millis(10) } else { Span::ZERO };
+    assert_eq!(second(1_000, Span::from_micros(250), fewer), Verdict::Faithful);
+}
+
+#[test]
+fn rest_is_skipped_however_long() {
+    let mut fidelity = Fidelity::new(Instant::ZERO);
+    fidelity.answered(Instant::from_nanos(5), Span::from_nanos(5), 0);
+    fidelity.handed_out(Instant::from_nanos(5), Span::ZERO, 0);
+    let year = Instant::ZERO + Span::from_secs(365 * 24 * 3_600) + Span::from_millis(250);
+    fidelity.close(year);
+    fidelity.answered(year, Span::from_nanos(5), 0);
+    fidelity.handed_out(year, Span::ZERO, 0);
+    fidelity.close(year + Span::from_secs(1));
+    assert_eq!(fidelity.counted(), (2, 0));
+    let starts: Vec<u64> = fidelity.periods().map(|period| period.start.as_nanos() / MS).collect();
+    assert_eq!(starts, [0, 365 * 24 * 3_600 * 1_000]);
+    assert!(fidelity.periods().all(|period| period.windows.len() == WINDOWS as usize));
+}

@@ -1,0 +1,34 @@
+//! Emulated volumes: a store that holds the bytes, and a model that says when.
+//!
+//! [`Volumes`] is what a front drives: `accept` a request, do the real work that it asks for, tell it what was
+//! `worked`, and `drain` the replies when they are due. A reply leaves when both the model and the real work are done;
+//! later than the model is lateness, counted and never hidden.
+//!
+//! Pure: knows no protocol, clock, file, thread or network. The shell moves the bytes and makes things durable in the
+//! order that it is asked in.
+
+mod faults;
+mod fidelity;
+mod job;
+mod life;
+mod log;
+mod pace;
+mod record;
+mod request;
+mod slab;
+mod slow;
+mod store;
+mod totals;
+mod volumes;
+
+pub use faults::Faults;
+pub use fidelity::{Breach, Fidelity, Flow, Period, Verdict, Window};
+pub use job::{FileId, Io, Job, JobId, Place};
+pub use life::{Autotune, Detached, Ladder, LadderError, Meter, Metered, Millionths, Policy, Prices, Rung, Seen};
+pub use log::{Log, LogError};
+pub use record::{Access, Commit, Record};
+pub use request::{Command, Errno, Request, Space, Ticket};
+pub use slow::Slow;
+pub use store::{About, Edit, EditError, Extent, Geometry, Recovered, Store, Unrecoverable, Usage, VolumeId};
+pub use totals::Totals;
+pub use volumes::{Bound, Edited, Export, GroupId, Limits, NotServed, NotTaken, Reply, Serving, Then, Volumes};

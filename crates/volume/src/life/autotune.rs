@@ -1,0 +1,159 @@
+//! Performance-based autotune: a volume that is throttled for a while gets a higher level, one that would do with less
+//! for long enough goes back, step by step, to its default.
+//!
+//! Providers publish the bounds, not the thresholds; these rules are plimsoll's own, inside the published ranges:
+//! 1. An interval is *throttled* when a limit that levels change held more than half of its answers longest.
+//! 2. It is *idle* when it is not throttled, and the next lower level would have carried it.
+//! 3. After `up_after` of throttled intervals without another one between: one step up.
+//! 4. After `down_first` of idle intervals without another one between: one step down; then one after each `down_next`.
+
+use plimsoll_model::Change;
+use plimsoll_units::{Instant, Span};
+
+use super::Ladder;
+use crate::totals::Totals;
+
+/// When a volume changes its level.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Policy {
+    /// The level that it goes back to.
+    pub default: u32,
+    /// The level that it does not exceed.
+    pub most: u32,
+    /// How far one change goes.
+    pub step: u32,
+    /// Throttled for so long: one step up.
+    pub up_after: Span,
+    /// Idle for so long: the first step down.
+    pub down_first: Span,
+    /// And for so long: each further one.
+    pub down_next: Span,
+}
+
+impl Policy {
+    /// Steps of 10; up after 30 s, down after 3,600 s and then every 300 s.
+    pub const fn between(default: u32, most: u32) -> Self {
+        Self {
+            default,
+            most,
+            step: 10,
+            up_after: Span::from_secs(30),
+            down_first: Span::from_secs(3_600),
+            down_next: Span::from_secs(300),
+        }
+    }
+}
+
+/// What a volume did in an interval.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Seen {
+    /// Requests that were answered.
+    pub answers: u64,
+    /// Requests among them that a limit held longest which levels change.
+    pub throttled: u64,
+    /// Bytes that they moved.
+    pub bytes: u64,
+}
+
+impl Seen {
+    /// What happened between two readings of the totals of a volume.
+    pub fn between(ladder: &Ladder, before: &Totals, after: &Totals) -> Self {
+        let sum = |counts: &[u64; 4]| counts.iter().sum::<u64>();
+        Self {
+            answers: sum(&after.ops) - sum(&before.ops),
+            throttled: ladder.throttled(after) - ladder.throttled(before),
+            bytes: sum(&after.bytes) - sum(&before.bytes),
+        }
+    }
+}
+
+/// The level of one volume.
+#[derive(Clone, Debug)]
+pub struct Autotune {
+    policy: Policy,
+    ladder: Ladder,
+    level: u32,
+    /// The end of the last interval.
+    last: Instant,
+    throttled_for: Span,
+    idle_for: Span,
+    /// The last change was a step down.
+    descends: bool,
+}
+
+impl Autotune {
+    /// A volume at `level` at `now`.
+    pub const fn new(now: Instant, policy: Policy, ladder: Ladder, level: u32) -> Self {
+        Self { policy, ladder, level, last: now, throttled_for: Span::ZERO, idle_for: Span::ZERO, descends: false }
+    }
+
+    /// Its present level.
+    pub const fn level(&self) -> u32 {
+        self.level
+    }
+
+    /// The levels of its product.
+    pub const fn ladder(&self) -> &Ladder {
+        &self.ladder
+    }
+
+    /// Somebody else set the level: all waiting begins again.
+    pub const fn set_level(&mut self, now: Instant, level: u32) {
+        self.level = level;
+        self.last = now;
+        (self.throttled_for, self.idle_for, self.descends) = (Span::ZERO, Span::ZERO, false);
+    }
+
+    /// An interval ended at `now` that began at the last call. Returns what brings the model to a new level, if it has
+    /// one now. Intervals of about a second are meant.
+    pub fn seen(&mut self, now: Instant, seen: &Seen) -> Option<&[Change]> {
+        let span = now.since(self.last);
+        if span.is_zero() {
+            return None;
+        }
+        self.last = self.last.max(now);
+        let before = self.level;
+        if seen.throttled * 2 > seen.answers {
+            (self.idle_for, self.descends) = (Span::ZERO, false);
+            self.throttled_for += span;
+            if self.throttled_for >= self.policy.up_after {
+                self.throttled_for = Span::ZERO;
+                self.rise();
+            }
+        } else {
+            self.throttled_for = Span::ZERO;
+            self.rest(span, seen);
+        }
+        if self.level == before { None } else { self.ladder.changes(self.level) }
+    }
+
+    fn rise(&mut self) {
+        if self.level < self.policy.most {
+            let most = self.ladder.at_most(self.policy.most);
+            self.level = self.ladder.at_least(self.level.saturating_add(self.policy.step)).min(most).max(self.level);
+        }
+    }
+
+    fn rest(&mut self, span: Span, seen: &Seen) {
+        if self.level <= self.policy.default {
+            self.idle_for = Span::ZERO;
+            return;
+        }
+        let least = self.ladder.at_least(self.policy.default);
+        let below = self.ladder.at_most(self.level.saturating_sub(self.policy.step)).max(least).min(self.level);
+        let seconds = span.as_secs_f64();
+        if !self.ladder.carries(below, seen.answers as f64 / seconds, seen.bytes as f64 / seconds) {
+            (self.idle_for, self.descends) = (Span::ZERO, false);
+            return;
+        }
+        self.idle_for += span;
+        let wait = if self.descends { self.policy.down_next } else { self.policy.down_first };
+        if self.idle_for >= wait {
+            self.level = below;
+            (self.idle_for, self.descends) = (Span::ZERO, true);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

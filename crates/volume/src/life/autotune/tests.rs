@@ -1,0 +1,81 @@
+//! The rules of autotune, on loads that are thought out and on random ones.
+
+use plimsoll_model::{Rate, Stage};
+use plimsoll_units::Iops;
+use proptest::prelude::*;
+
+use super::*;
+use crate::life::Rung;
+
+/// 75 IOPS for each unit of a level, as 1 GB would have of a product with 75 IOPS per VPU.
+fn ladder() -> Ladder {
+    let rung = |level: u32| {
+        let rate = Rate::Operations(Iops::per_second(u64::from(level) * 75));
+        Rung { level, changes: vec![Change::Rate { stage: Stage(0), rate }] }
+    };
+    Ladder::new((1..=12).map(|step| rung(step * 10)).collect()).unwrap()
+}
+
+/// A load of so many operations a second, as it is seen at a level.
+fn second(level: u32, asked: u64) -> Seen {
+    let limit = u64::from(level) * 75;
+    let answers = asked.min(limit);
+    Seen { answers, throttled: if asked > limit { answers } else { 0 }, bytes: answers * 8_192 }
+}
+
+/// The levels after each second of a load.
+fn play(load: impl IntoIterator<Item = u64>) -> Vec<u32> {
+    let mut tune = Autotune::new(Instant::ZERO, Policy::between(10, 60), ladder(), 10);
+    let levels = load.into_iter().enumerate().map(|(index, asked)| {
+        let now = Instant::ZERO + Span::from_secs(index as u64 + 1);
+        let (before, seen) = (tune.level(), second(tune.level(), asked));
+        let changed = tune.seen(now, &seen).is_some();
+        assert_eq!(changed, tune.level() != before);
+        tune.level()
+    });
+    levels.collect()
+}
+
+#[test]
+fn a_load_that_rises_and_falls_is_followed() {
+    let load = [vec![3_000; 400], vec![500; 6_000]].concat();
+    let levels = play(load);
+    let changes: Vec<(usize, u32)> =
+        (1..levels.len()).filter(|at| levels[*at] != levels[at - 1]).map(|at| (at + 1, levels[at])).collect();
+    // 3,000 IOPS are carried by level 40 exactly: three steps of 30 s. Then 3,600 s, and a step each 300 s.
+    assert_eq!(changes, [(30, 20), (60, 30), (90, 40), (4_000, 30), (4_300, 20), (4_600, 10)]);
+}
+
+#[test]
+fn what_needs_its_level_keeps_it() {
+    let levels = play([vec![1_400; 60], vec![1_400; 20_000]].concat());
+    assert_eq!(levels.last(), Some(&20), "1,400 IOPS are more than level 10 carries: no step down, and back up");
+    assert!(levels[60..].iter().all(|level| *level == 20));
+}
+
+#[test]
+fn a_short_pause_begins_the_waiting_again() {
+    let load: Vec<u64> = (0..600).map(|second| if second % 29 == 28 { 0 } else { 9_000 }).collect();
+    assert!(play(load).iter().all(|level| *level == 10), "never throttled for 30 s on end");
+}
+
+proptest! {
+    #[test]
+    fn levels_stay_within_the_policy_and_change_by_one_step(
+        load in prop::collection::vec((0..9_000_u64, 1..5_000_usize), 1..12),
+    ) {
+        let load: Vec<u64> = load.into_iter().flat_map(|(asked, seconds)| vec![asked; seconds]).collect();
+        let levels = play(load.clone());
+        let mut last_up = 0;
+        for at in 1..levels.len() {
+            prop_assert!((10..=60).contains(&levels[at]));
+            prop_assert!(levels[at].abs_diff(levels[at - 1]) <= 10);
+            if levels[at] > levels[at - 1] {
+                prop_assert!(at - last_up >= 30 || last_up == 0);
+                let limit = u64::from(levels[at - 1]) * 75;
+                prop_assert!(load[at - 29..=at].iter().all(|asked| *asked > limit), "throttled for 30 s");
+                last_up = at;
+            }
+        }
+    }
+}

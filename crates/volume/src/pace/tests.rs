@@ -1,0 +1,115 @@
+//! The laws of models, for several that share one.
+
+use plimsoll_model::parse;
+use proptest::prelude::*;
+
+use super::*;
+
+#[derive(Clone, Debug)]
+enum Step {
+    Submit { gap_ns: u64, path: usize, block: u64, kind: Kind },
+    Drain { gap_ns: u64 },
+}
+
+fn steps() -> impl Strategy<Value = Vec<Step>> {
+    let gap_ns = prop_oneof![Just(0), 1..500_u64, 1..300_000_u64];
+    let kind = prop_oneof![Just(Kind::Read), Just(Kind::Write), Just(Kind::Flush)];
+    let step = prop_oneof![
+        4 => (gap_ns.clone(), 0..3_usize, 0..256_u64, kind)
+            .prop_map(|(gap_ns, path, block, kind)| Step::Submit { gap_ns, path, block, kind }),
+        2 => gap_ns.prop_map(|gap_ns| Step::Drain { gap_ns }),
+    ];
+    prop::collection::vec(step, 1..150)
+}
+
+const OWN: [&str; 3] =
+    ["link(1us)", "limit(20000, burst 3) then station(4, 80us, exponential)", "station(2, 150us, exponential)"];
+const SHARED: &str = "limit(8000) then station(2, 20us, exponential)";
+
+fn pace(models: &[&str], shared: Option<&str>) -> Pace {
+    let mut pace = Pace::new();
+    let group = shared.map(|shared| pace.add_group(&parse(shared).unwrap(), 9));
+    for (index, model) in models.iter().enumerate() {
+        pace.set_path(index, &parse(model).unwrap(), index as u64, group);
+    }
+    pace
+}
+
+/// Slots are never used twice. Returns the moments of submission and what passed, in order of slots.
+fn play(pace: &mut Pace, steps: &[Step], drains: bool) -> Vec<(Instant, Passed)> {
+    let (mut now, mut submitted, mut passed) = (Instant::ZERO, Vec::new(), Vec::new());
+    for step in steps {
+        match *step {
+            Step::Submit { gap_ns, path, block, kind } => {
+                now += Span::from_nanos(gap_ns);
+                let length = if kind == Kind::Flush { 0 } else { 4_096 };
+                let op = Op { offset: block * 4_096, length, kind, stream: 0 };
+                pace.submit(now, path % pace.paths.len(), Slot(submitted.len() as u32), &op);
+                submitted.push(now);
+            }
+            Step::Drain { gap_ns } => {
+                now += Span::from_nanos(gap_ns);
+                if drains {
+                    let promised = pace.wake_at();
+                    let before = passed.len();
+                    pace.drain(now, &mut passed);
+                    let first = passed[before..].iter().map(|passed| passed.at).min();
+                    assert!(first.is_none_or(|first| promised.is_some_and(|at| at <= first)), "woken too late");
+                }
+            }
+        }
+    }
+    while let Some(at) = pace.wake_at() {
+        now = now.max(at);
+        pace.drain(now, &mut passed);
+    }
+    passed.sort_by_key(|passed: &Passed| passed.slot);
+    assert_eq!(passed.len(), submitted.len(), "each is answered once");
+    submitted.into_iter().zip(passed).collect()
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 400, failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn when_a_group_is_drained_changes_no_answer(steps in steps()) {
+        let often = play(&mut pace(&OWN, Some(SHARED)), &steps, true);
+        prop_assert_eq!(&often, &play(&mut pace(&OWN, Some(SHARED)), &steps, false));
+        for (submitted, passed) in &often {
+            prop_assert!(passed.at >= *submitted);
+        }
+    }
+
+    #[test]
+    fn a_group_never_exceeds_what_it_shares(steps in steps()) {
+        let mut at: Vec<Instant> =
+            play(&mut pace(&OWN, Some("limit(8000)")), &steps, true).iter().map(|(_, passed)| passed.at).collect();
+        at.sort_unstable();
+        for pair in at.windows(2) {
+            prop_assert!(pair[1].since(pair[0]) >= Span::from_nanos(125_000));
+        }
+    }
+
+    #[test]
+    fn a_group_of_one_answers_like_one_model_after_the_other(steps in steps()) {
+        let apart = play(&mut pace(&["limit(20000, burst 3)"], Some("limit(8000) then link(25us)")), &steps, true);
+        let whole = play(&mut pace(&["limit(20000, burst 3) then limit(8000) then link(25us)"], None), &steps, true);
+        let moments = |story: &[(Instant, Passed)]| story.iter().map(|(_, passed)| passed.at).collect::<Vec<_>>();
+        prop_assert_eq!(moments(&apart), moments(&whole));
+    }
+}
+
+#[test]
+fn what_binds_is_named() {
+    let op = Op { offset: 0, length: 4_096, kind: Kind::Read, stream: 0 };
+    let mut pace = pace(&["link(10us)", "limit(100)"], Some("limit(1000)"));
+    let mut passed = Vec::new();
+    for slot in 0..3 {
+        pace.submit(Instant::ZERO, 0, Slot(slot), &op);
+        pace.submit(Instant::ZERO, 1, Slot(slot + 3), &op);
+    }
+    pace.drain(Instant::ZERO + Span::from_secs(1), &mut passed);
+    let bound = |slot| passed.iter().find(|passed| passed.slot == Slot(slot)).map(|passed| passed.bound_by);
+    assert_eq!(bound(2), Some(Bound::Group(Stage(0))));
+    assert_eq!(bound(5), Some(Bound::Volume(Stage(0))));
+}

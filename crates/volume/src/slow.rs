@@ -1,0 +1,60 @@
+//! Time dilation: model time runs slower than the front's, so that a slow host can emulate a fast product.
+
+use plimsoll_units::{Instant, Span};
+
+/// How many times slower model time runs: 1 is real time. The figures of a dilated volume are in model time, and have to
+/// say so.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Slow(u32);
+
+impl Slow {
+    /// Real time.
+    pub const NOT: Self = Self(1);
+
+    /// `times` slower; zero is read as one.
+    pub const fn by(times: u32) -> Self {
+        Self(if times == 0 { 1 } else { times })
+    }
+
+    /// How many times.
+    pub const fn times(self) -> u32 {
+        self.0
+    }
+
+    /// The model's moment at a moment of the front.
+    pub const fn model(self, now: Instant) -> Instant {
+        Instant::from_nanos(now.as_nanos() / self.0 as u64)
+    }
+
+    /// A span of the front in model time.
+    pub const fn model_span(self, span: Span) -> Span {
+        Span::from_nanos(span.as_nanos() / self.0 as u64)
+    }
+
+    /// The first moment of the front at which the model has reached this moment.
+    pub const fn real(self, at: Instant) -> Instant {
+        Instant::from_nanos(at.as_nanos().saturating_mul(self.0 as u64))
+    }
+
+    /// A span of the model in the front's time.
+    pub const fn real_span(self, span: Span) -> Span {
+        Span::from_nanos(span.as_nanos().saturating_mul(self.0 as u64))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    proptest! {
+        #[test]
+        fn the_first_real_moment_of_a_model_moment(at in 0..u64::MAX / 5_000, times in 1..5_000_u32) {
+            let (slow, at) = (Slow::by(times), Instant::from_nanos(at));
+            let real = slow.real(at);
+            prop_assert_eq!(slow.model(real), at);
+            prop_assert!(at == Instant::ZERO || slow.model(real - Span::from_nanos(1)) < at);
+        }
+    }
+}

@@ -1,0 +1,418 @@
+//! Where the bytes of volumes are: maps from clusters of volumes to clusters of data files, copied on write.
+//!
+//! Decides and never does: bytes are moved, and records made durable, by the shell. The order in which a crash can do no
+//! harm is kept here, by handing out a job only when what must come before it is done:
+//!
+//! 1. Data before map: a commit follows a sync of every data file that was written before its records were taken.
+//! 2. Map before answer: a flush, and a write with FUA, is answered after the commit that its data need.
+//! 3. Durable before reuse: a cluster that a map let go is used again, by whomever, after the commit that says so, after
+//!    all requests that were planned with the old map, and after it was punched.
+//! 4. One commit at a time: flushes that come meanwhile share the next one.
+
+mod edit;
+mod epoch;
+mod geometry;
+mod map;
+mod plan;
+mod recover;
+mod round;
+mod space;
+
+pub use edit::{Edit, EditError};
+pub use geometry::Geometry;
+pub use recover::{Recovered, Unrecoverable};
+
+pub(crate) use edit::TEXT_MAX;
+
+use std::collections::{BTreeSet, VecDeque};
+
+use crate::job::{FileId, Io, Job, JobId};
+use crate::record::Access;
+use crate::request::{Command, Errno, Request, Ticket};
+use crate::slab::Slab;
+use edit::Waiting;
+use epoch::Epochs;
+use map::Map;
+use plan::Plan;
+use round::Rounds;
+use space::{Clusters, Space};
+
+/// A volume or snapshot of a store, for as long as the store exists.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct VolumeId(pub u32);
+
+/// A run of bytes of a volume.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Extent {
+    /// Bytes.
+    pub length: u64,
+    /// Whether there is space behind them; what has none reads as zeros.
+    pub allocated: bool,
+}
+
+/// What a store knows of a volume.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct About<'a> {
+    /// Its number.
+    pub volume: VolumeId,
+    /// Bytes.
+    pub size: u64,
+    /// Whether it can be written.
+    pub access: Access,
+    /// What the shell wants to remember.
+    pub text: &'a str,
+}
+
+/// How full a store is, in bytes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Usage {
+    /// What it may use.
+    pub capacity: u64,
+    /// What volumes and snapshots use, what they share counted once, and what is not yet free again.
+    pub taken: u64,
+    /// What can be given out at once.
+    pub available: u64,
+}
+
+/// All volumes of one data directory: which clusters of data files hold their bytes.
+#[derive(Debug)]
+pub struct Store {
+    geometry: Geometry,
+    stored: Vec<Option<Stored>>,
+    space: Space,
+    flights: Slab<Flight>,
+    jobs: Slab<Owner>,
+    /// Clusters of volumes that are being copied.
+    copying: BTreeSet<(VolumeId, u32)>,
+    /// Requests that wait for a cluster that is being copied, an edit, or space; in the order of their arrival.
+    parked: Vec<u32>,
+    epochs: Epochs,
+    rounds: Rounds,
+    /// References that durable commits let go, and the epoch that has to pass before they count.
+    released: VecDeque<(u64, Vec<Clusters>)>,
+    /// Runs that nobody refers to and that have to be punched, and how many of them are being punched.
+    unclean: VecDeque<Clusters>,
+    punching: u32,
+    edits: VecDeque<Waiting>,
+    ended: Vec<Ended>,
+    /// A sync of data failed: what was answered may be lost, so nothing more is promised.
+    failed: bool,
+}
+
+/// A volume as the store knows it.
+#[derive(Clone, Debug)]
+struct Stored {
+    size: u64,
+    access: Access,
+    text: String,
+    map: Map,
+    /// Requests that were accepted and have not ended.
+    in_flight: u32,
+    /// Requests among them that change it, and whose work is under way.
+    changes: u32,
+    /// An edit waits for `changes` to become zero.
+    frozen: bool,
+    /// It is about to be deleted.
+    leaving: bool,
+}
+
+impl Stored {
+    const fn new(size: u64, access: Access, text: String) -> Self {
+        let map = Map::new();
+        Self { size, access, text, map, in_flight: 0, changes: 0, frozen: false, leaving: false }
+    }
+}
+
+/// A request that was accepted.
+#[derive(Clone, Debug)]
+struct Flight {
+    tag: u32,
+    ticket: Ticket,
+    volume: VolumeId,
+    request: Request,
+    /// Jobs that are under way for it.
+    left: u32,
+    outcome: Result<(), Errno>,
+    /// Clusters of the volume, and the data clusters that they will be at when its jobs are done.
+    moves: Vec<(u32, u32)>,
+    epoch: u64,
+}
+
+/// What a job belongs to.
+#[derive(Clone, Copy, Debug)]
+enum Owner {
+    Flight {
+        number: u32,
+        /// The file that it changes.
+        wrote: Option<FileId>,
+    },
+    Sync,
+    Commit,
+    Punch(Clusters),
+}
+
+/// Who waits for durability.
+#[derive(Clone, Copy, Debug)]
+enum Waiter {
+    Flight(u32),
+    Edit(Ticket),
+}
+
+/// What came to its end.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Ended {
+    /// A request, by the tag that it was accepted with.
+    Request(u32, Result<(), Errno>),
+    /// An edit.
+    Edit(Ticket, Result<(), Errno>),
+}
+
+impl Store {
+    /// An empty store that may use `capacity` bytes of data files. Its first commit is a whole one.
+    ///
+    /// # Panics
+    /// When the geometry is not valid.
+    pub fn new(geometry: Geometry, capacity: u64) -> Self {
+        assert!(geometry.is_valid(), "{geometry:?} is within its bounds");
+        Self::with(geometry, Vec::new(), Space::new(clusters_of(geometry, capacity)))
+    }
+
+    fn with(geometry: Geometry, stored: Vec<Option<Stored>>, space: Space) -> Self {
+        Self {
+            geometry,
+            stored,
+            space,
+            flights: Slab::new(),
+            jobs: Slab::new(),
+            copying: BTreeSet::new(),
+            parked: Vec::new(),
+            epochs: Epochs::new(),
+            rounds: Rounds::new(),
+            released: VecDeque::new(),
+            unclean: VecDeque::new(),
+            punching: 0,
+            edits: VecDeque::new(),
+            ended: Vec::new(),
+            failed: false,
+        }
+    }
+
+    /// Its units.
+    pub const fn geometry(&self) -> Geometry {
+        self.geometry
+    }
+
+    /// How full it is.
+    pub fn usage(&self) -> Usage {
+        let bytes = |clusters| self.geometry.byte(clusters);
+        Usage {
+            capacity: bytes(self.space.capacity()),
+            taken: bytes(self.space.taken()),
+            available: bytes(self.space.available()),
+        }
+    }
+
+    /// What it may use from now on; below what is taken, nothing more is given out.
+    pub fn set_capacity(&mut self, capacity: u64) {
+        self.space.set_capacity(clusters_of(self.geometry, capacity));
+    }
+
+    /// A commit is a [whole](crate::Commit::whole) one when there are so many records since the last whole one, and four
+    /// times as many as that one had; 16,384 if nothing else is set.
+    pub const fn set_records_kept(&mut self, records: u64) {
+        self.rounds.log_records_min = records;
+    }
+
+    /// True when a sync of data failed: reads go on, all else fails until the store is opened again.
+    pub const fn has_failed(&self) -> bool {
+        self.failed
+    }
+
+    /// All volumes and snapshots, those that an edit is about to make left out.
+    pub fn volumes(&self) -> impl Iterator<Item = About<'_>> {
+        let about = |(number, stored): (usize, &'_ Option<Stored>)| {
+            stored.as_ref().map(|_| VolumeId(number as u32)).and_then(|volume| self.about(volume))
+        };
+        self.stored.iter().enumerate().filter_map(about)
+    }
+
+    /// One volume.
+    pub fn about(&self, volume: VolumeId) -> Option<About<'_>> {
+        let stored = self.stored(volume)?;
+        Some(About { volume, size: stored.size, access: stored.access, text: &stored.text })
+    }
+
+    /// Where a volume has space, from `offset` on: at most `limit` runs that together cover at most `length` bytes.
+    pub fn extents(&self, volume: VolumeId, offset: u64, length: u64, limit: usize) -> Vec<Extent> {
+        let mut extents: Vec<Extent> = Vec::new();
+        let Some(stored) = self.stored(volume) else { return extents };
+        let end = offset.saturating_add(length).min(stored.size);
+        let clusters = self.geometry.cluster(offset)..self.geometry.clusters(end);
+        for run in stored.map.runs(clusters) {
+            let from = self.geometry.byte(run.first).max(offset);
+            let until = self.geometry.byte(run.first).saturating_add(self.geometry.byte(run.count)).min(end);
+            let allocated = run.at.is_some();
+            let length = until - from;
+            if let Some(last) = extents.last_mut()
+                && last.allocated == allocated
+            {
+                last.length += length;
+            } else if extents.len() < limit {
+                extents.push(Extent { length, allocated });
+            } else {
+                break;
+            }
+        }
+        extents
+    }
+
+    fn stored(&self, volume: VolumeId) -> Option<&Stored> {
+        self.stored.get(volume.0 as usize)?.as_ref()
+    }
+
+    /// Takes a request in. When it ends, [`Store::ended`] has its tag.
+    pub(crate) fn accept(
+        &mut self,
+        tag: u32,
+        ticket: Ticket,
+        volume: VolumeId,
+        request: &Request,
+        jobs: &mut Vec<Job>,
+    ) -> Result<(), Errno> {
+        let failed = self.failed;
+        let stored = self.stored.get_mut(volume.0 as usize).and_then(Option::as_mut).ok_or(Errno::Inval)?;
+        admit(stored, request, failed)?;
+        stored.in_flight += 1;
+        let flight =
+            Flight { tag, ticket, volume, request: *request, left: 0, outcome: Ok(()), moves: Vec::new(), epoch: 0 };
+        let number = self.flights.insert(flight);
+        match request.command {
+            Command::Flush => {
+                self.rounds.waiting.push(Waiter::Flight(number));
+                self.round(jobs);
+            }
+            Command::Cache => self.end(number),
+            _ => self.start(number, jobs),
+        }
+        Ok(())
+    }
+
+    /// Begins the work of a request, or parks it.
+    fn start(&mut self, number: u32, jobs: &mut Vec<Job>) {
+        match self.plan(number, jobs) {
+            Plan::Begun { jobs: 0 } => self.settle(number, jobs),
+            Plan::Begun { .. } => {}
+            Plan::Parked => {
+                self.parked.push(number);
+                // It may be the first that wants space back.
+                self.round(jobs);
+            }
+            Plan::Failed(errno) => {
+                self.fail(number, errno);
+                self.end(number);
+            }
+        }
+    }
+
+    /// Tries again what was parked.
+    fn retry(&mut self, jobs: &mut Vec<Job>) {
+        for number in std::mem::take(&mut self.parked) {
+            self.start(number, jobs);
+        }
+    }
+
+    /// A job is finished.
+    pub(crate) fn worked(&mut self, job: JobId, outcome: Result<(), Errno>, jobs: &mut Vec<Job>) {
+        match self.jobs.remove(job.0) {
+            Some(Owner::Flight { number, wrote }) => {
+                if let Some(file) = wrote {
+                    self.rounds.wrote(file);
+                }
+                let Some(flight) = self.flights.get_mut(number) else { return };
+                flight.outcome = flight.outcome.and(outcome);
+                flight.left -= 1;
+                if flight.left == 0 {
+                    self.settle(number, jobs);
+                }
+            }
+            Some(Owner::Sync) => self.synced(outcome, jobs),
+            Some(Owner::Commit) => self.committed(outcome, jobs),
+            Some(Owner::Punch(clusters)) => self.punched(clusters, outcome, jobs),
+            None => {}
+        }
+    }
+
+    /// The jobs of a request are done.
+    fn settle(&mut self, number: u32, jobs: &mut Vec<Job>) {
+        let Some(flight) = self.flights.get_mut(number) else { return };
+        let (volume, request, outcome) = (flight.volume, flight.request, flight.outcome);
+        let moves = std::mem::take(&mut flight.moves);
+        self.epochs.leave(flight.epoch);
+        let has_copied = !moves.is_empty();
+        self.finish_moves(volume, moves, outcome, jobs);
+        let mut is_quiet = false;
+        if request.changes()
+            && let Some(stored) = self.stored[volume.0 as usize].as_mut()
+        {
+            stored.changes -= 1;
+            is_quiet = stored.changes == 0 && stored.frozen;
+        }
+        if request.changes() && request.fua && outcome.is_ok() {
+            self.rounds.waiting.push(Waiter::Flight(number));
+        } else {
+            self.end(number);
+        }
+        self.reclaim(jobs);
+        if has_copied {
+            self.retry(jobs);
+        }
+        if is_quiet {
+            self.make_edits(jobs);
+        }
+        self.round(jobs);
+    }
+
+    fn fail(&mut self, number: u32, errno: Errno) {
+        if let Some(flight) = self.flights.get_mut(number) {
+            flight.outcome = flight.outcome.and(Err(errno));
+        }
+    }
+
+    fn end(&mut self, number: u32) {
+        let Some(flight) = self.flights.remove(number) else { return };
+        if let Some(stored) = self.stored[flight.volume.0 as usize].as_mut() {
+            stored.in_flight -= 1;
+        }
+        self.ended.push(Ended::Request(flight.tag, flight.outcome));
+    }
+
+    /// What came to its end since it was last asked.
+    pub(crate) fn ended(&mut self) -> std::vec::Drain<'_, Ended> {
+        self.ended.drain(..)
+    }
+
+    fn job(&mut self, owner: Owner, io: Io) -> Job {
+        Job { id: JobId(self.jobs.insert(owner)), io }
+    }
+}
+
+/// Whether a request is possible at all.
+fn admit(stored: &Stored, request: &Request, failed: bool) -> Result<(), Errno> {
+    let end = request.offset.checked_add(request.length).ok_or(Errno::Inval)?;
+    match (request.command, stored.leaving) {
+        (_, true) => Err(Errno::Shutdown),
+        (Command::Flush, _) if failed => Err(Errno::Io),
+        (Command::Flush, _) => Ok(()),
+        _ if request.length == 0 => Err(Errno::Inval),
+        _ if request.changes() && stored.access == Access::ReadOnly => Err(Errno::Perm),
+        _ if request.changes() && failed => Err(Errno::Io),
+        (Command::Write, _) if end > stored.size => Err(Errno::NoSpc),
+        _ if end > stored.size => Err(Errno::Inval),
+        _ => Ok(()),
+    }
+}
+
+fn clusters_of(geometry: Geometry, capacity: u64) -> u32 {
+    // One less than can be numbered: maps keep a cluster as its number plus one.
+    u32::try_from(capacity >> geometry.shift()).unwrap_or(u32::MAX).min(u32::MAX - 1)
+}

@@ -1,0 +1,302 @@
+//! Changes of which volumes a store has, one after the other.
+//!
+//! An edit that shares the content of a volume waits until no change is in flight on it, and holds new ones back
+//! meanwhile: otherwise a write that was under way would change a snapshot after it was taken.
+
+use super::{Store, Stored, VolumeId, Waiter};
+use crate::job::Job;
+use crate::record::{Access, Record};
+use crate::request::Ticket;
+
+/// A change of which volumes there are.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Edit {
+    /// A new volume that reads as zeros.
+    Create {
+        /// Bytes.
+        size: u64,
+        /// What the shell wants to remember about it.
+        text: String,
+    },
+    /// A new volume with the present content of another one, without copying it.
+    Fork {
+        /// Whose content: all writes that were answered are in it.
+        of: VolumeId,
+        /// Read-only is a snapshot, else it is a clone.
+        access: Access,
+        /// What the shell wants to remember about it.
+        text: String,
+    },
+    /// A volume gets the content of another one, its snapshot for instance, and keeps its size.
+    Restore {
+        /// What is overwritten.
+        volume: VolumeId,
+        /// Whose content; not larger.
+        from: VolumeId,
+    },
+    /// A volume becomes larger; the new part reads as zeros.
+    Grow {
+        /// Which.
+        volume: VolumeId,
+        /// Bytes from now on.
+        size: u64,
+    },
+    /// Replaces what the shell wants to remember.
+    Describe {
+        /// About which.
+        volume: VolumeId,
+        /// What.
+        text: String,
+    },
+    /// A volume ends; space that nobody else shares is given back.
+    Delete {
+        /// Which.
+        volume: VolumeId,
+    },
+}
+
+/// Why an edit was refused; nothing was changed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum EditError {
+    /// There is no such volume.
+    #[error("there is no volume {}", .0.0)]
+    Unknown(VolumeId),
+    /// A volume only grows.
+    #[error("a volume only grows: it has {present} bytes, {asked} were asked for")]
+    Shrinks {
+        /// Bytes that it has.
+        present: u64,
+        /// Bytes that were asked for.
+        asked: u64,
+    },
+    /// It is longer than the store can address, or empty.
+    #[error("a volume of this store has 1 to {most} bytes, {asked} were asked for")]
+    Size {
+        /// Bytes that were asked for.
+        asked: u64,
+        /// Bytes that a volume can have.
+        most: u64,
+    },
+    /// A snapshot is not changed.
+    #[error("volume {} is a snapshot: clone it and change the clone", .0.0)]
+    ReadOnly(VolumeId),
+    /// It would be restored from itself.
+    #[error("volume {} cannot be restored from itself: name its snapshot", .0.0)]
+    Itself(VolumeId),
+    /// Requests or edits are under way on it.
+    #[error("volume {} is in use: wait for its requests and edits to end", .0.0)]
+    InUse(VolumeId),
+    /// The store failed.
+    #[error("the store failed and takes no changes until it is opened again")]
+    Failed,
+    /// More than a store takes.
+    #[error("a store takes at most {most} {of}")]
+    TooMany {
+        /// How many.
+        most: u32,
+        /// Of what.
+        of: &'static str,
+    },
+}
+
+/// The most volumes and snapshots that a store ever makes; their numbers are not used again.
+pub(super) const VOLUMES_MAX: u32 = 1 << 20;
+/// The most bytes of text about a volume.
+pub(crate) const TEXT_MAX: u32 = 1 << 16;
+/// The most edits that wait for their turn.
+const EDITS_MAX: u32 = 1 << 10;
+
+/// An edit that waits until no change is in flight on the volumes that it shares.
+#[derive(Clone, Debug)]
+pub(super) struct Waiting {
+    pub(super) ticket: Ticket,
+    edit: Edit,
+    made: VolumeId,
+}
+
+impl Edit {
+    /// The volumes that must have no change in flight.
+    const fn quiet(&self) -> [Option<VolumeId>; 2] {
+        match *self {
+            Self::Create { .. } | Self::Grow { .. } | Self::Describe { .. } => [None, None],
+            Self::Fork { of, .. } => [Some(of), None],
+            Self::Restore { volume, from } => [Some(volume), Some(from)],
+            Self::Delete { volume } => [Some(volume), None],
+        }
+    }
+
+    const fn text(&self) -> Option<&String> {
+        match self {
+            Self::Create { text, .. } | Self::Fork { text, .. } | Self::Describe { text, .. } => Some(text),
+            Self::Restore { .. } | Self::Grow { .. } | Self::Delete { .. } => None,
+        }
+    }
+}
+
+impl Store {
+    /// Begins an edit: it is made as soon as the volumes are quiet, and ends when it is durable.
+    pub(crate) fn edit(&mut self, ticket: Ticket, edit: &Edit, jobs: &mut Vec<Job>) -> Result<VolumeId, EditError> {
+        let made = self.check(edit)?;
+        match edit {
+            Edit::Create { .. } | Edit::Fork { .. } => self.stored.push(None),
+            Edit::Delete { volume } => self.stored_mut(*volume)?.leaving = true,
+            _ => {}
+        }
+        self.edits.push_back(Waiting { ticket, edit: edit.clone(), made });
+        self.make_edits(jobs);
+        Ok(made)
+    }
+
+    fn stored_mut(&mut self, volume: VolumeId) -> Result<&mut Stored, EditError> {
+        let stored = self.stored.get_mut(volume.0 as usize).and_then(Option::as_mut);
+        stored.filter(|stored| !stored.leaving).ok_or(EditError::Unknown(volume))
+    }
+
+    fn check(&mut self, edit: &Edit) -> Result<VolumeId, EditError> {
+        if self.failed {
+            return Err(EditError::Failed);
+        }
+        if edit.text().is_some_and(|text| text.len() > TEXT_MAX as usize) {
+            return Err(EditError::TooMany { most: TEXT_MAX, of: "bytes of text about a volume" });
+        }
+        if self.edits.len() >= EDITS_MAX as usize {
+            return Err(EditError::TooMany { most: EDITS_MAX, of: "edits at the same time" });
+        }
+        let (most, next) = (self.geometry.size_max(), self.stored.len() as u32);
+        let fits = |asked: u64| if asked == 0 || asked > most { Err(EditError::Size { asked, most }) } else { Ok(()) };
+        let new = if next < VOLUMES_MAX {
+            Ok(VolumeId(next))
+        } else {
+            Err(EditError::TooMany { most: VOLUMES_MAX, of: "volumes and snapshots" })
+        };
+        match *edit {
+            Edit::Create { size, .. } => fits(size).and(new),
+            Edit::Fork { of, .. } => self.stored_mut(of).and(new),
+            Edit::Restore { volume, from } if volume == from => Err(EditError::Itself(volume)),
+            Edit::Restore { volume, from } => {
+                let asked = self.stored_mut(from)?.size;
+                let target = self.writable(volume)?;
+                if asked > target.size {
+                    return Err(EditError::Shrinks { present: asked, asked: target.size });
+                }
+                Ok(volume)
+            }
+            Edit::Grow { volume, size } => {
+                let present = self.writable(volume)?.size;
+                if size < present {
+                    return Err(EditError::Shrinks { present, asked: size });
+                }
+                fits(size).map(|()| volume)
+            }
+            Edit::Describe { volume, .. } => self.stored_mut(volume).map(|_| volume),
+            Edit::Delete { volume } => {
+                let waits = self.edits.iter().any(|waiting| waiting.edit.quiet().contains(&Some(volume)));
+                let stored = self.stored_mut(volume)?;
+                if stored.in_flight > 0 || waits { Err(EditError::InUse(volume)) } else { Ok(volume) }
+            }
+        }
+    }
+
+    fn writable(&mut self, volume: VolumeId) -> Result<&mut Stored, EditError> {
+        let stored = self.stored_mut(volume)?;
+        if stored.access == Access::ReadOnly { Err(EditError::ReadOnly(volume)) } else { Ok(stored) }
+    }
+
+    /// Makes the edits whose volumes are quiet, in the order in which they came.
+    pub(super) fn make_edits(&mut self, jobs: &mut Vec<Job>) {
+        let mut made = false;
+        while let Some(first) = self.edits.front() {
+            let mut quiet = true;
+            for volume in first.edit.quiet().into_iter().flatten() {
+                let Some(stored) = self.stored[volume.0 as usize].as_mut() else { continue };
+                // Both are held back until both are quiet, or one would always find the other busy.
+                stored.frozen = true;
+                quiet &= stored.changes == 0;
+            }
+            if !quiet {
+                break;
+            }
+            let Some(Waiting { ticket, edit, made: volume }) = self.edits.pop_front() else { break };
+            for volume in edit.quiet().into_iter().flatten() {
+                if let Some(stored) = self.stored[volume.0 as usize].as_mut() {
+                    stored.frozen = false;
+                }
+            }
+            self.make(volume, edit);
+            self.rounds.waiting.push(Waiter::Edit(ticket));
+            made = true;
+        }
+        if made {
+            self.retry(jobs);
+            self.round(jobs);
+        }
+    }
+
+    fn make(&mut self, made: VolumeId, edit: Edit) {
+        match edit {
+            Edit::Create { size, text } => self.create(made, size, Access::ReadWrite, text),
+            Edit::Fork { of, access, text } => {
+                let size = self.stored[of.0 as usize].as_ref().map_or(0, |stored| stored.size);
+                self.create(made, size, access, text);
+                self.fork(of, made);
+            }
+            Edit::Restore { volume, from } => {
+                let size = self.stored[from.0 as usize].as_ref().map_or(0, |stored| stored.size);
+                self.grow(volume, size);
+                self.fork(from, volume);
+            }
+            Edit::Grow { volume, size } => self.grow(volume, size),
+            Edit::Describe { volume, text } => {
+                if let Some(stored) = self.stored[volume.0 as usize].as_mut() {
+                    stored.text.clone_from(&text);
+                    self.rounds.record(Record::Describe { volume, text });
+                }
+            }
+            Edit::Delete { volume } => {
+                if let Some(stored) = self.stored[volume.0 as usize].take() {
+                    self.rounds.record(Record::Delete { volume });
+                    self.release_all(&stored);
+                }
+            }
+        }
+    }
+
+    fn create(&mut self, volume: VolumeId, size: u64, access: Access, text: String) {
+        self.rounds.record(Record::Create { volume, size, access });
+        if !text.is_empty() {
+            self.rounds.record(Record::Describe { volume, text: text.clone() });
+        }
+        self.stored[volume.0 as usize] = Some(Stored::new(size, access, text));
+    }
+
+    /// Never shrinks: another edit may have been made since this one was checked.
+    fn grow(&mut self, volume: VolumeId, size: u64) {
+        let Some(stored) = self.stored[volume.0 as usize].as_mut() else { return };
+        if size > stored.size {
+            stored.size = size;
+            self.rounds.record(Record::Grow { volume, size });
+        }
+    }
+
+    fn fork(&mut self, from: VolumeId, to: VolumeId) {
+        let Some(source) = self.stored[from.0 as usize].as_ref() else { return };
+        let map = source.map.clone();
+        for (_, count, at) in map.allocated(0..self.geometry.clusters(source.size)) {
+            self.space.share((at, count));
+        }
+        if let Some(target) = self.stored[to.0 as usize].as_mut() {
+            let before = std::mem::replace(&mut target.map, map);
+            let size = target.size;
+            for (_, count, at) in before.allocated(0..self.geometry.clusters(size)) {
+                self.rounds.release((at, count));
+            }
+        }
+        self.rounds.record(Record::Fork { from, to });
+    }
+
+    fn release_all(&mut self, stored: &Stored) {
+        for (_, count, at) in stored.map.allocated(0..self.geometry.clusters(stored.size)) {
+            self.rounds.release((at, count));
+        }
+    }
+}

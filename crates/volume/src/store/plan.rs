@@ -1,0 +1,336 @@
+//! The real work of one request: which bytes of which data files are read, written and copied.
+
+use std::ops::Range;
+
+use super::{Owner, Store, VolumeId};
+use crate::job::{Io, Job, JobId};
+use crate::record::Record;
+use crate::request::{Command, Errno, Request, Space, Ticket};
+
+/// How it went to begin a request.
+pub(super) enum Plan {
+    /// Its jobs were handed out: so many.
+    Begun { jobs: u32 },
+    /// It has to wait for another one, an edit, or space.
+    Parked,
+    /// It cannot be done.
+    Failed(Errno),
+}
+
+/// What a request leaves behind.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Content {
+    Payload,
+    Zeros,
+}
+
+/// What is being planned: where jobs go, and for whom.
+struct Task {
+    number: u32,
+    ticket: Ticket,
+    volume: VolumeId,
+    /// The request's first byte: payloads begin there.
+    offset: u64,
+    jobs: u32,
+    /// The write that the next one may continue: its place on the line of all data files, its payload and length.
+    open: Option<(u64, u32, u32)>,
+    moves: Vec<(u32, u32)>,
+    /// Clusters that were given out and not used yet.
+    fresh: (u32, u32),
+    /// Clusters that are still needed.
+    needed: u32,
+}
+
+impl Store {
+    /// Hands out the jobs of a request.
+    pub(super) fn plan(&mut self, number: u32, jobs: &mut Vec<Job>) -> Plan {
+        let Some(flight) = self.flights.get(number) else { return Plan::Begun { jobs: 0 } };
+        let (request, volume, ticket) = (flight.request, flight.volume, flight.ticket);
+        let needed = if request.changes() {
+            match self.may_change(volume, &request) {
+                Ok(needed) => needed,
+                Err(plan) => return plan,
+            }
+        } else {
+            0
+        };
+        let mut task = Task {
+            number,
+            ticket,
+            volume,
+            offset: request.offset,
+            jobs: 0,
+            open: None,
+            moves: Vec::new(),
+            fresh: (0, 0),
+            needed,
+        };
+        let bytes = request.offset..request.offset + request.length;
+        match request.command {
+            Command::Read => self.plan_read(&mut task, bytes, jobs),
+            Command::Write => self.plan_content(&mut task, bytes, Content::Payload, jobs),
+            Command::WriteZeroes { space: Space::Keep } => self.plan_content(&mut task, bytes, Content::Zeros, jobs),
+            Command::WriteZeroes { space: Space::Free } => self.plan_zeros(&mut task, bytes, jobs),
+            Command::Trim => self.plan_unmap(volume, self.whole(volume, &bytes)),
+            Command::Flush | Command::Cache => {}
+        }
+        self.close(&mut task, jobs);
+        if request.changes()
+            && let Some(stored) = self.stored[volume.0 as usize].as_mut()
+        {
+            stored.changes += 1;
+        }
+        let epoch = self.epochs.enter();
+        if let Some(flight) = self.flights.get_mut(number) {
+            (flight.left, flight.moves, flight.epoch) = (task.jobs, task.moves, epoch);
+        }
+        Plan::Begun { jobs: task.jobs }
+    }
+
+    /// How many clusters a change needs, or why it cannot begin.
+    fn may_change(&mut self, volume: VolumeId, request: &Request) -> Result<u32, Plan> {
+        let Some(stored) = self.stored(volume) else { return Err(Plan::Failed(Errno::Io)) };
+        if self.failed {
+            return Err(Plan::Failed(Errno::Io));
+        }
+        let bytes = request.offset..request.offset + request.length;
+        let touched = self.touched(&bytes);
+        let moving = (volume, touched.start)..(volume, touched.end);
+        if stored.frozen || (!self.copying.is_empty() && self.copying.range(moving).next().is_some()) {
+            return Err(Plan::Parked);
+        }
+        let needed = self.demand(volume, request.command, &bytes);
+        if self.rounds.is_choked() && (needed > 0 || request.command != Command::Write) {
+            return Err(if self.rounds.has_stalled() { Plan::Failed(Errno::NoSpc) } else { Plan::Parked });
+        }
+        if needed <= self.space.available() {
+            return Ok(needed);
+        }
+        if self.may_gain_space() {
+            self.rounds.is_wanted = true;
+            return Err(Plan::Parked);
+        }
+        Err(Plan::Failed(Errno::NoSpc))
+    }
+
+    fn demand(&self, volume: VolumeId, command: Command, bytes: &Range<u64>) -> u32 {
+        let Some(stored) = self.stored(volume) else { return 0 };
+        let shared = |at: u32, count: u32| (at..at + count).filter(|at| self.space.is_shared(*at)).count() as u32;
+        match command {
+            Command::Write | Command::WriteZeroes { space: Space::Keep } => {
+                let runs = stored.map.runs(self.touched(bytes));
+                runs.map(|run| run.at.map_or(run.count, |at| shared(at, run.count))).sum()
+            }
+            Command::WriteZeroes { space: Space::Free } => {
+                let edges = self.edges(volume, bytes);
+                let clusters = edges.into_iter().flatten().map(|edge| self.geometry.cluster(edge.start));
+                clusters.filter_map(|index| stored.map.get(index)).map(|at| shared(at, 1)).sum()
+            }
+            Command::Trim | Command::Read | Command::Flush | Command::Cache => 0,
+        }
+    }
+
+    /// The clusters that bytes lie in.
+    fn touched(&self, bytes: &Range<u64>) -> Range<u32> {
+        self.geometry.cluster(bytes.start)..self.geometry.clusters(bytes.end)
+    }
+
+    /// The clusters that bytes cover; the last one of a volume up to its end.
+    fn whole(&self, volume: VolumeId, bytes: &Range<u64>) -> Range<u32> {
+        let size = self.stored(volume).map_or(0, |stored| stored.size);
+        let end = if bytes.end == size { self.geometry.clusters(bytes.end) } else { self.geometry.cluster(bytes.end) };
+        let start = self.geometry.clusters(bytes.start);
+        start..end.max(start)
+    }
+
+    /// What bytes cover of clusters that they do not cover wholly: none, one or two pieces, each within a cluster.
+    fn edges(&self, volume: VolumeId, bytes: &Range<u64>) -> [Option<Range<u64>>; 2] {
+        let whole = self.whole(volume, bytes);
+        if whole.is_empty() && self.geometry.cluster(bytes.start) == self.geometry.cluster(bytes.end - 1) {
+            return [Some(bytes.clone()), None];
+        }
+        let (first, last) = (self.geometry.byte(whole.start), self.geometry.byte(whole.end));
+        [(bytes.start < first).then_some(bytes.start..first), (last < bytes.end).then_some(last..bytes.end)]
+    }
+
+    fn plan_read(&mut self, task: &mut Task, bytes: Range<u64>, jobs: &mut Vec<Job>) {
+        let touched = self.touched(&bytes);
+        let Some(stored) = self.stored.get(task.volume.0 as usize).and_then(Option::as_ref) else { return };
+        for run in stored.map.runs(touched) {
+            let start = self.geometry.byte(run.first).max(bytes.start);
+            let end = (self.geometry.byte(run.first) + self.geometry.byte(run.count)).min(bytes.end);
+            let (mut into, mut left) = ((start - bytes.start) as u32, (end - start) as u32);
+            let Some(at) = run.at else {
+                let io = Io::Blank { ticket: task.ticket, into, length: left };
+                jobs.push(Job { id: JobId(self.jobs.insert(Owner::Flight { number: task.number, wrote: None })), io });
+                task.jobs += 1;
+                continue;
+            };
+            let mut line = self.geometry.byte(at) + (start - self.geometry.byte(run.first));
+            while left > 0 {
+                let (place, room) = self.geometry.place(line);
+                let length = room.min(left as u64) as u32;
+                let io = Io::Read { ticket: task.ticket, into, place, length };
+                jobs.push(Job { id: JobId(self.jobs.insert(Owner::Flight { number: task.number, wrote: None })), io });
+                task.jobs += 1;
+                (into, line, left) = (into + length, line + length as u64, left - length);
+            }
+        }
+    }
+
+    /// Puts content into every cluster that bytes touch, with space of its own.
+    fn plan_content(&mut self, task: &mut Task, bytes: Range<u64>, content: Content, jobs: &mut Vec<Job>) {
+        for index in self.touched(&bytes) {
+            let start = self.geometry.byte(index);
+            let piece = start.max(bytes.start)..(start + self.geometry.byte(1)).min(bytes.end);
+            self.plan_piece(task, index, piece, content, jobs);
+        }
+    }
+
+    /// Puts content into a piece of one cluster.
+    fn plan_piece(&mut self, task: &mut Task, index: u32, piece: Range<u64>, content: Content, jobs: &mut Vec<Job>) {
+        let within = piece.start - self.geometry.byte(index);
+        let length = (piece.end - piece.start) as u32;
+        let from = (piece.start - task.offset) as u32;
+        let at = self.stored(task.volume).and_then(|stored| stored.map.get(index));
+        match at {
+            Some(at) if !self.space.is_shared(at) => {
+                let line = self.geometry.byte(at) + within;
+                match content {
+                    Content::Payload => self.write(task, line, from, length, jobs),
+                    Content::Zeros => self.zero(task, line, length, jobs),
+                }
+            }
+            Some(at) => {
+                let to = self.fresh(task);
+                task.moves.push((index, to));
+                self.copying.insert((task.volume, index));
+                let (source, target) = (self.geometry.byte(at), self.geometry.byte(to));
+                let end = within + u64::from(length);
+                self.copy(task, source, target, within as u32, jobs);
+                self.copy(task, source + end, target + end, (self.geometry.byte(1) - end) as u32, jobs);
+                // A fresh cluster is zero already.
+                if content == Content::Payload {
+                    self.write(task, target + within, from, length, jobs);
+                }
+            }
+            None => {
+                // At once, and not when it is written: until then it reads as what was there before, zeros.
+                let to = self.fresh(task);
+                if let Some(stored) = self.stored[task.volume.0 as usize].as_mut() {
+                    stored.map.set(index, Some(to));
+                }
+                self.rounds.record(Record::Map { volume: task.volume, first: index, count: 1, at: to });
+                if content == Content::Payload {
+                    self.write(task, self.geometry.byte(to) + within, from, length, jobs);
+                }
+            }
+        }
+    }
+
+    /// Zeros whose space is freed: whole clusters are let go, pieces of others are overwritten.
+    fn plan_zeros(&mut self, task: &mut Task, bytes: Range<u64>, jobs: &mut Vec<Job>) {
+        self.plan_unmap(task.volume, self.whole(task.volume, &bytes));
+        for piece in self.edges(task.volume, &bytes).into_iter().flatten() {
+            let index = self.geometry.cluster(piece.start);
+            if self.stored(task.volume).is_some_and(|stored| stored.map.get(index).is_some()) {
+                self.plan_piece(task, index, piece, Content::Zeros, jobs);
+            }
+        }
+    }
+
+    fn plan_unmap(&mut self, volume: VolumeId, clusters: Range<u32>) {
+        let Some(stored) = self.stored[volume.0 as usize].as_mut() else { return };
+        let runs: Vec<(u32, u32, u32)> = stored.map.allocated(clusters).collect();
+        for (first, count, at) in runs {
+            for index in first..first + count {
+                stored.map.set(index, None);
+            }
+            self.rounds.record(Record::Unmap { volume, first, count });
+            self.rounds.release((at, count));
+        }
+    }
+
+    /// The next of the clusters that the task needs.
+    fn fresh(&mut self, task: &mut Task) -> u32 {
+        if task.fresh.1 == 0 {
+            task.fresh = self.space.take(task.needed);
+            task.needed -= task.fresh.1;
+        }
+        let cluster = task.fresh.0;
+        task.fresh = (task.fresh.0 + 1, task.fresh.1 - 1);
+        cluster
+    }
+
+    /// Writes payload: continues the last write when it lies behind it.
+    fn write(&mut self, task: &mut Task, line: u64, from: u32, length: u32, jobs: &mut Vec<Job>) {
+        match &mut task.open {
+            Some((first, payload, before)) if *first + *before as u64 == line && *payload + *before == from => {
+                *before += length;
+            }
+            _ => {
+                self.close(task, jobs);
+                task.open = Some((line, from, length));
+            }
+        }
+    }
+
+    /// Hands out the write that was still open.
+    fn close(&mut self, task: &mut Task, jobs: &mut Vec<Job>) {
+        let Some((mut line, mut from, mut left)) = task.open.take() else { return };
+        while left > 0 {
+            let (place, room) = self.geometry.place(line);
+            let length = room.min(left as u64) as u32;
+            self.give(task, Io::Write { ticket: task.ticket, from, place, length }, jobs);
+            (from, line, left) = (from + length, line + length as u64, left - length);
+        }
+    }
+
+    /// Within one cluster, so within one file.
+    fn zero(&mut self, task: &mut Task, line: u64, length: u32, jobs: &mut Vec<Job>) {
+        let place = self.geometry.place(line).0;
+        self.give(task, Io::Zero { place, length: length.into() }, jobs);
+    }
+
+    /// Within one cluster, so within one file on each side.
+    fn copy(&mut self, task: &mut Task, from: u64, to: u64, length: u32, jobs: &mut Vec<Job>) {
+        if length > 0 {
+            let (from, to) = (self.geometry.place(from).0, self.geometry.place(to).0);
+            self.give(task, Io::Copy { from, to, length }, jobs);
+        }
+    }
+
+    fn give(&mut self, task: &mut Task, io: Io, jobs: &mut Vec<Job>) {
+        task.jobs += 1;
+        let wrote = match &io {
+            Io::Write { place, .. } | Io::Zero { place, .. } | Io::Copy { to: place, .. } => Some(place.file),
+            _ => None,
+        };
+        let job = self.job(Owner::Flight { number: task.number, wrote }, io);
+        jobs.push(job);
+    }
+
+    /// The clusters that a request had copied take their place, or are given up when it failed.
+    pub(super) fn finish_moves(
+        &mut self,
+        volume: VolumeId,
+        moves: Vec<(u32, u32)>,
+        outcome: Result<(), Errno>,
+        jobs: &mut Vec<Job>,
+    ) {
+        for (index, to) in moves {
+            self.copying.remove(&(volume, index));
+            let Some(stored) = self.stored[volume.0 as usize].as_mut() else { continue };
+            if outcome.is_err() {
+                // No map ever named it, so nothing has to be durable first.
+                self.space.release(to);
+                self.punch((to, 1), jobs);
+                continue;
+            }
+            if let Some(at) = stored.map.set(index, Some(to)) {
+                self.rounds.release((at, 1));
+            }
+            self.rounds.record(Record::Map { volume, first: index, count: 1, at: to });
+        }
+    }
+}

@@ -1,0 +1,109 @@
+//! Which clusters of the data files are used, by how many, and which may be used next.
+//!
+//! A cluster that is given out reads as zeros: it was never written, or was punched since.
+
+use std::collections::BTreeMap;
+
+/// Runs of clusters: first and count.
+pub(crate) type Clusters = (u32, u32);
+
+/// The clusters of all data files, as one line of numbers.
+#[derive(Clone, Debug)]
+pub(crate) struct Space {
+    /// How many maps refer to each cluster below the mark.
+    references: Vec<u32>,
+    /// Runs below the mark that may be given out: first and count.
+    free: BTreeMap<u32, u32>,
+    free_count: u32,
+    /// The most clusters that may be neither free nor above the mark.
+    capacity: u32,
+}
+
+impl Space {
+    pub(crate) const fn new(capacity: u32) -> Self {
+        Self { references: Vec::new(), free: BTreeMap::new(), free_count: 0, capacity }
+    }
+
+    /// What the references leave is used by nobody, and unclean: returned in runs up to `mark`.
+    pub(crate) fn recovered(mut references: Vec<u32>, mark: u32, capacity: u32) -> (Self, Vec<Clusters>) {
+        references.resize(references.len().max(mark as usize), 0);
+        let mut unclean: Vec<Clusters> = Vec::new();
+        for (cluster, _) in references.iter().enumerate().filter(|(_, count)| **count == 0) {
+            match unclean.last_mut() {
+                Some((first, count)) if *first + *count == cluster as u32 => *count += 1,
+                _ => unclean.push((cluster as u32, 1)),
+            }
+        }
+        (Self { references, free: BTreeMap::new(), free_count: 0, capacity }, unclean)
+    }
+
+    /// Clusters that can be given out at once.
+    pub(crate) fn available(&self) -> u32 {
+        self.capacity.saturating_sub(self.taken())
+    }
+
+    /// Clusters that are used, or not yet free again.
+    pub(crate) fn taken(&self) -> u32 {
+        self.references.len() as u32 - self.free_count
+    }
+
+    pub(crate) const fn capacity(&self) -> u32 {
+        self.capacity
+    }
+
+    pub(crate) fn set_capacity(&mut self, capacity: u32) {
+        self.capacity = capacity;
+    }
+
+    /// Gives out the first run there is, at most `count` clusters, each with one reference. The caller has checked that
+    /// so many are available.
+    pub(crate) fn take(&mut self, count: u32) -> Clusters {
+        let Some((&first, &length)) = self.free.first_key_value() else {
+            let first = self.references.len() as u32;
+            self.references.resize(self.references.len() + count as usize, 1);
+            return (first, count);
+        };
+        let taken = length.min(count);
+        self.free.remove(&first);
+        if length > taken {
+            self.free.insert(first + taken, length - taken);
+        }
+        self.free_count -= taken;
+        self.references[first as usize..(first + taken) as usize].fill(1);
+        (first, taken)
+    }
+
+    #[inline]
+    pub(crate) fn is_shared(&self, cluster: u32) -> bool {
+        self.references[cluster as usize] > 1
+    }
+
+    /// One more map refers to these.
+    pub(crate) fn share(&mut self, (first, count): Clusters) {
+        for references in &mut self.references[first as usize..(first + count) as usize] {
+            *references += 1;
+        }
+    }
+
+    /// One map less refers to it; true when that was the last one.
+    pub(crate) fn release(&mut self, cluster: u32) -> bool {
+        let references = &mut self.references[cluster as usize];
+        *references -= 1;
+        *references == 0
+    }
+
+    /// Clusters without references were punched: they may be given out.
+    pub(crate) fn clean(&mut self, (mut first, mut count): Clusters) {
+        self.free_count += count;
+        if let Some((&before, &length)) = self.free.range(..first).next_back()
+            && before + length == first
+        {
+            self.free.remove(&before);
+            (first, count) = (before, length + count);
+        }
+        if let Some(length) = self.free.remove(&(first + count)) {
+            count += length;
+        }
+        self.free.insert(first, count);
+    }
+}

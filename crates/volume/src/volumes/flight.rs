@@ -1,0 +1,95 @@
+//! A request between its acceptance and its reply, and a volume between its first and its last one.
+
+use plimsoll_model::Stage;
+use plimsoll_units::Instant;
+
+use super::{Bound, Export, Limits, NotTaken};
+use crate::faults::{Fate, Injector};
+use crate::fidelity::Fidelity;
+use crate::request::{Command, Errno, Request, Ticket};
+use crate::store::VolumeId;
+use crate::totals::Totals;
+
+/// A request that has no reply yet.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Flight {
+    pub(super) export: Export,
+    pub(super) ticket: Ticket,
+    pub(super) payload: u64,
+    pub(super) fate: Fate,
+    pub(super) bound_by: Bound,
+    /// When it may leave, in model time, once that has come.
+    pub(super) due: Option<Instant>,
+    /// How the real work ended, once it did.
+    pub(super) outcome: Option<Result<(), Errno>>,
+}
+
+impl Flight {
+    pub(super) const fn new(export: Export, ticket: Ticket, payload: u64, fate: Fate) -> Self {
+        Self { export, ticket, payload, fate, bound_by: Bound::Volume(Stage(0)), due: None, outcome: None }
+    }
+
+    /// The real work ended; true when the request is ready.
+    pub(super) const fn finish(&mut self, outcome: Result<(), Errno>) -> bool {
+        self.outcome = Some(outcome);
+        self.due.is_some()
+    }
+
+    /// The moment came at which it may leave; true when the request is ready.
+    pub(super) const fn pass(&mut self, at: Instant) -> bool {
+        self.due = Some(at);
+        self.outcome.is_some()
+    }
+}
+
+/// A volume that is served.
+#[derive(Clone, Debug)]
+pub(super) struct Served {
+    pub(super) volume: VolumeId,
+    pub(super) limits: Limits,
+    pub(super) is_open: bool,
+    pub(super) in_flight: u32,
+    /// Bytes of payloads in flight.
+    pub(super) bytes: u64,
+    pub(super) fidelity: Fidelity,
+    pub(super) totals: Totals,
+    pub(super) injector: Option<Injector>,
+}
+
+impl Served {
+    pub(super) fn new(now: Instant, volume: VolumeId, limits: Limits) -> Self {
+        Self {
+            volume,
+            limits,
+            is_open: true,
+            in_flight: 0,
+            bytes: 0,
+            fidelity: Fidelity::new(now),
+            totals: Totals::default(),
+            injector: None,
+        }
+    }
+
+    /// The first request of a volume at rest is always taken, however long.
+    pub(super) const fn has_room(&self, payload: u64) -> bool {
+        self.in_flight == 0
+            || (self.in_flight < self.limits.requests && self.bytes.saturating_add(payload) <= self.limits.bytes)
+    }
+
+    /// Whether a request may be taken in, whatever the store says.
+    pub(super) fn admit(&self, request: &Request) -> Result<(), NotTaken> {
+        let failed = |errno| Err(NotTaken::Failed(errno));
+        let is_flush = request.command == Command::Flush;
+        let block = u64::from(self.limits.block);
+        let is_aligned = request.offset.is_multiple_of(block) && request.length.is_multiple_of(block);
+        if !self.is_open {
+            failed(Errno::Shutdown)
+        } else if (!is_flush && !is_aligned) || request.payload() > self.limits.payload.into() {
+            failed(Errno::Inval)
+        } else if self.has_room(request.payload()) {
+            Ok(())
+        } else {
+            Err(NotTaken::Full)
+        }
+    }
+}

@@ -1,0 +1,194 @@
+//! A machine that does the jobs of a store in memory, in any order, and can lose its power.
+//!
+//! What was not synced is lost, kept or torn at the moment of a crash, sector by sector; a commit under way is there
+//! wholly, in part or not at all. A file is a map from sectors to the number that was last written there.
+
+use std::collections::BTreeMap;
+
+use fastrand::Rng;
+use plimsoll_volume::{Commit, FileId, Io, Job, JobId, Log, Place, Recovered, Store, Ticket};
+
+pub const SECTOR: u64 = 512;
+
+type Sector = (FileId, u64);
+
+#[derive(Clone, Debug, Default)]
+pub struct Disk {
+    /// What is read.
+    seen: BTreeMap<Sector, u64>,
+    /// What certainly survives.
+    durable: BTreeMap<Sector, u64>,
+    /// Changes since the last sync of each file.
+    unsynced: BTreeMap<FileId, Vec<(u64, u64)>>,
+    log: Vec<u8>,
+    /// Jobs that were handed over; syncs with the number of changes that they cover.
+    jobs: Vec<(Job, usize)>,
+    pub payloads: BTreeMap<Ticket, Vec<u64>>,
+}
+
+/// Which jobs fail.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Luck {
+    Good,
+    NoSpace,
+}
+
+impl Disk {
+    pub fn take_over(&mut self, jobs: &mut Vec<Job>) {
+        for job in jobs.drain(..) {
+            let covered = match &job.io {
+                Io::Sync { file } => self.unsynced.get(file).map_or(0, Vec::len),
+                _ => 0,
+            };
+            if let Io::Commit(_) = job.io {
+                assert!(!self.jobs.iter().any(|(job, _)| matches!(job.io, Io::Commit(_))), "one commit at a time");
+            }
+            self.jobs.push((job, covered));
+        }
+    }
+
+    pub fn is_idle(&self) -> bool {
+        self.jobs.is_empty()
+    }
+
+    /// Does one job, whichever.
+    pub fn work(&mut self, random: &mut Rng, luck: Luck) -> Option<(JobId, bool)> {
+        if self.jobs.is_empty() {
+            return None;
+        }
+        let (job, covered) = self.jobs.swap_remove(random.usize(0..self.jobs.len()));
+        let fails = luck == Luck::NoSpace
+            && match &job.io {
+                Io::Write { .. } | Io::Copy { .. } | Io::Commit(_) => true,
+                Io::Read { .. } | Io::Blank { .. } | Io::Zero { .. } | Io::Punch { .. } | Io::Sync { .. } => false,
+            };
+        if fails {
+            self.do_in_part(&job.io, random);
+        } else {
+            self.do_wholly(job.io, covered);
+        }
+        Some((job.id, !fails))
+    }
+
+    fn do_wholly(&mut self, io: Io, covered: usize) {
+        match io {
+            Io::Read { ticket, into, place, length } => {
+                let values: Vec<u64> = sectors(place, length.into()).map(|sector| self.value(sector)).collect();
+                self.fill(ticket, into, &values);
+            }
+            Io::Blank { ticket, into, length } => {
+                self.fill(ticket, into, &vec![0; (u64::from(length) / SECTOR) as usize]);
+            }
+            Io::Sync { file } => {
+                let rest = self.unsynced.entry(file).or_default().split_off(covered);
+                let done = self.unsynced.insert(file, rest).unwrap_or_default();
+                self.durable.extend(done.into_iter().map(|(sector, value)| ((file, sector), value)));
+            }
+            Io::Commit(commit) => self.log = written(&self.log, &commit),
+            other => {
+                for (sector, value) in self.changes(&other) {
+                    self.change(sector, value);
+                }
+            }
+        }
+    }
+
+    /// What a failed or interrupted job leaves: any part of it.
+    fn do_in_part(&mut self, io: &Io, random: &mut Rng) {
+        if let Io::Commit(commit) = io {
+            let whole = written(&self.log, commit);
+            if commit.whole {
+                // Written beside the old log and renamed: the old one or the new one.
+                if random.bool() {
+                    self.log = whole;
+                }
+            } else {
+                let kept = random.usize(commit.at as usize..=whole.len());
+                self.log = whole[..kept].to_vec();
+            }
+            return;
+        }
+        for (sector, value) in self.changes(io) {
+            if random.bool() {
+                self.change(sector, value);
+            }
+        }
+    }
+
+    fn changes(&self, io: &Io) -> Vec<(Sector, u64)> {
+        match *io {
+            Io::Write { ticket, from, place, length } => {
+                let first = (u64::from(from) / SECTOR) as usize;
+                let payload = &self.payloads[&ticket][first..];
+                sectors(place, length.into()).zip(payload.iter().copied()).collect()
+            }
+            Io::Copy { from, to, length } => {
+                let values = sectors(from, length.into()).map(|sector| self.value(sector));
+                sectors(to, length.into()).zip(values).collect()
+            }
+            Io::Zero { place, length } => sectors(place, length).map(|sector| (sector, 0)).collect(),
+            Io::Punch { place, length } => {
+                let end = (place.file, (place.at + length) / SECTOR);
+                let begin = (place.file, place.at / SECTOR);
+                self.seen.range(begin..end).map(|(sector, _)| (*sector, 0)).collect()
+            }
+            Io::Read { .. } | Io::Blank { .. } | Io::Sync { .. } | Io::Commit(_) => Vec::new(),
+        }
+    }
+
+    fn change(&mut self, sector: Sector, value: u64) {
+        self.seen.insert(sector, value);
+        self.unsynced.entry(sector.0).or_default().push((sector.1, value));
+    }
+
+    fn value(&self, sector: Sector) -> u64 {
+        self.seen.get(&sector).copied().unwrap_or(0)
+    }
+
+    fn fill(&mut self, ticket: Ticket, into: u32, values: &[u64]) {
+        let payload = self.payloads.get_mut(&ticket).expect("reads have a payload");
+        let first = (u64::from(into) / SECTOR) as usize;
+        payload[first..first + values.len()].copy_from_slice(values);
+    }
+
+    /// Loses the power. What was under way is done in part, what was not synced may be lost.
+    pub fn crash(&mut self, random: &mut Rng) {
+        for (job, _) in std::mem::take(&mut self.jobs) {
+            self.do_in_part(&job.io, random);
+        }
+        let survives = random.u8(0..=3);
+        for (file, changes) in std::mem::take(&mut self.unsynced) {
+            for (sector, value) in changes {
+                if random.u8(1..=3) <= survives {
+                    self.durable.insert((file, sector), value);
+                }
+            }
+        }
+        self.seen = self.durable.clone();
+        self.payloads.clear();
+    }
+
+    /// Opens what is there, as a shell would: the rest of a torn commit is cut off. `None` when nothing was ever
+    /// committed.
+    pub fn open(&mut self, capacity: u64) -> Option<Recovered> {
+        let log = Log::read(&self.log).expect("a crash tears only the end");
+        self.log.truncate(log.length as usize);
+        if log.commits.is_empty() {
+            return None;
+        }
+        let files = self.seen.last_key_value().map_or(0, |((file, _), _)| file.0 + 1);
+        Some(Store::recover(log.commits, files, capacity).expect("what was committed can be recovered"))
+    }
+}
+
+fn written(log: &[u8], commit: &Commit) -> Vec<u8> {
+    let mut bytes = if commit.whole { Vec::new() } else { log[..commit.at as usize].to_vec() };
+    assert_eq!(bytes.len() as u64, commit.at);
+    bytes.extend(commit.encode());
+    bytes
+}
+
+fn sectors(place: Place, length: u64) -> impl Iterator<Item = Sector> {
+    assert!(place.at.is_multiple_of(SECTOR) && length.is_multiple_of(SECTOR));
+    (place.at / SECTOR..(place.at + length) / SECTOR).map(move |sector| (place.file, sector))
+}

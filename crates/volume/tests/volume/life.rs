@@ -1,0 +1,119 @@
+//! Volumes under load in virtual time: what a group shares, dilation, and a level that follows its load.
+
+use plimsoll_model::{Change, Rate, Stage, parse};
+use plimsoll_units::{Instant, Iops, Span};
+use plimsoll_volume::{
+    Autotune, Export, GroupId, Ladder, Limits, Meter, Millionths, Policy, Prices, Rung, Seen, Serving, Totals, Verdict,
+};
+
+use crate::serve::{READ, World};
+
+const SECOND: Span = Span::from_secs(1);
+
+/// Keeps so many reads in flight on each volume until `end`; returns how many were answered on each.
+fn run(world: &mut World, mut now: Instant, end: Instant, depths: &[(Export, u32)]) -> Vec<u64> {
+    let answers = |world: &World, export| world.volumes.totals(export).map_or(0, |totals| totals.ops[0]);
+    let before: Vec<u64> = depths.iter().map(|(export, _)| answers(world, *export)).collect();
+    while now < end {
+        for (export, depth) in depths {
+            while world.volumes.in_flight(*export) < *depth {
+                world.accept(now, *export, &READ).unwrap();
+            }
+        }
+        world.work(now);
+        now = world.volumes.wake_at().map_or(end, |at| at.max(now).min(end));
+        world.drain(now);
+    }
+    depths.iter().zip(before).map(|((export, _), before)| answers(world, *export) - before).collect()
+}
+
+fn serve(world: &mut World, model: &str, group: Option<GroupId>) -> Export {
+    let volume = world.create();
+    let model = parse(model).unwrap();
+    let serving = Serving { volume, model, seed: 0, limits: Limits::default(), group };
+    world.volumes.serve(Instant::ZERO, &serving).unwrap()
+}
+
+#[test]
+fn volumes_of_an_instance_share_its_limit() {
+    let mut world = World::new(1);
+    let group = world.volumes.group(&parse("limit(4000)").unwrap(), 0);
+    let exports = [(); 3].map(|()| serve(&mut world, "limit(3000)", Some(group)));
+    let alone = serve(&mut world, "limit(3000)", None);
+    let one = run(&mut world, Instant::ZERO, Instant::ZERO + SECOND, &[(exports[0], 8)]);
+    assert!((2_999..=3_001).contains(&one[0]), "alone it has its own limit: {one:?}");
+    let begin = Instant::ZERO + SECOND;
+    let depths = [(exports[0], 8), (exports[1], 8), (exports[2], 8), (alone, 8)];
+    let all = run(&mut world, begin, begin + SECOND, &depths);
+    let shared: u64 = all[..3].iter().sum();
+    assert!((3_999..=4_001).contains(&shared), "{all:?}");
+    assert!(all[..3].iter().all(|count| (1_300..1_370).contains(count)), "equal depths, equal shares: {all:?}");
+    assert!((2_999..=3_001).contains(&all[3]), "{all:?}");
+
+    let rate = Rate::Operations(Iops::per_second(1_500));
+    let begin = begin + SECOND;
+    world.volumes.change_group(begin, group, &Change::Rate { stage: Stage(0), rate }).unwrap();
+    let all = run(&mut world, begin, begin + SECOND, &depths);
+    let shared: u64 = all[..3].iter().sum();
+    assert!((1_499..=1_525).contains(&shared), "two dozen were let through before: {all:?}");
+}
+
+#[test]
+fn dilated_ten_times_everything_takes_ten_times_as_long() {
+    let counts = |slow: u32| {
+        let mut world = World::new(slow);
+        let export = serve(&mut world, "limit(20000) then link(250us)", None);
+        run(&mut world, Instant::ZERO, Instant::ZERO + SECOND * u64::from(slow), &[(export, 32)]);
+        world.drain(Instant::ZERO + SECOND * u64::from(slow) * 2);
+        let fidelity = world.volumes.fidelity(export).unwrap();
+        let first = fidelity.periods().next().unwrap();
+        assert_eq!(first.verdict, Verdict::Faithful);
+        first.windows.iter().map(|window| window.achieved.ops).collect::<Vec<u64>>()
+    };
+    assert_eq!(counts(1), counts(10), "figures are in model time");
+}
+
+#[test]
+fn the_level_follows_the_load_and_costs_less_than_a_fixed_one() {
+    let rung = |level: u32| {
+        let rate = Rate::Operations(Iops::per_second(u64::from(level) * 50));
+        Rung { level, changes: vec![Change::Rate { stage: Stage(0), rate }] }
+    };
+    let ladder = Ladder::new((1..=4).map(|step| rung(step * 10)).collect()).unwrap();
+    let seconds = |seconds| Span::from_secs(seconds);
+    let policy =
+        Policy { up_after: seconds(3), down_first: seconds(20), down_next: seconds(5), ..Policy::between(10, 30) };
+    let prices = Prices { per_gb: Millionths(25_500), per_gb_and_unit: Millionths(1_700) };
+
+    let mut world = World::new(1);
+    let export = serve(&mut world, "limit(500) then link(300us)", None);
+    let mut tune = Autotune::new(Instant::ZERO, policy, ladder, 10);
+    let mut meter = Meter::new(Instant::ZERO, prices, 1_000, 10);
+    let (mut now, mut before, mut story) = (Instant::ZERO, Totals::default(), Vec::new());
+    for second in 0..60 {
+        // Rest begins with the answers of what was still in flight.
+        let depth = if second < 12 { 16 } else { 0 };
+        let done = run(&mut world, now, now + SECOND, &[(export, depth)]);
+        now += SECOND;
+        let totals = world.volumes.totals(export).unwrap().clone();
+        let seen = Seen::between(tune.ladder(), &before, &totals);
+        before = totals;
+        let changes = tune.seen(now, &seen).map(<[Change]>::to_vec);
+        for change in changes.unwrap_or_default() {
+            world.volumes.change(now, export, &change).unwrap();
+            meter.set_level(now, tune.level());
+        }
+        story.push((tune.level(), done[0]));
+    }
+    let levels: Vec<u32> = story.iter().map(|(level, _)| *level).collect();
+    let changed: Vec<usize> = (1..60).filter(|at| levels[*at] != levels[at - 1]).collect();
+    assert_eq!(changed, [2, 5, 32, 37], "up after 3 s twice, down after 20 s of rest and 5 s more: {levels:?}");
+    assert_eq!((levels[2], levels[5], levels[32], levels[37]), (20, 30, 20, 10));
+    assert!((995..=1_005).contains(&story[4].1) && (1_490..=1_505).contains(&story[8].1), "{story:?}");
+
+    let by_level = meter.by_level(now);
+    let spans: Vec<(u32, u64)> =
+        by_level.iter().map(|(level, metered)| (*level, metered.span.as_nanos() / 1_000_000_000)).collect();
+    assert_eq!(spans, [(10, 3 + 22), (20, 3 + 5), (30, 27)]);
+    assert!(meter.cost(now) < prices.cost(1_000, 30, seconds(60)));
+}

@@ -1,0 +1,121 @@
+//! Commits as bytes: read back exactly, torn anywhere, damaged anywhere, and never more than what was written.
+
+use plimsoll_volume::{Access, Commit, Geometry, Log, LogError, Record, Store, Unrecoverable, VolumeId};
+use proptest::prelude::*;
+
+fn record() -> impl Strategy<Value = Record> {
+    let volume = (0..4_u32).prop_map(VolumeId);
+    let access = prop_oneof![Just(Access::ReadWrite), Just(Access::ReadOnly)];
+    let size = 1..1_000_000_u64;
+    prop_oneof![
+        (volume.clone(), size.clone(), access).prop_map(|(volume, size, access)| Record::Create {
+            volume,
+            size,
+            access
+        }),
+        (volume.clone(), volume.clone()).prop_map(|(from, to)| Record::Fork { from, to }),
+        (volume.clone(), 0..300_u32, 0..20_u32, 0..300_u32).prop_map(|(volume, first, count, at)| Record::Map {
+            volume,
+            first,
+            count,
+            at
+        }),
+        (volume.clone(), 0..300_u32, 0..20_u32).prop_map(|(volume, first, count)| Record::Unmap {
+            volume,
+            first,
+            count
+        }),
+        (volume.clone(), size).prop_map(|(volume, size)| Record::Grow { volume, size }),
+        (volume.clone(), ".{0,20}").prop_map(|(volume, text)| Record::Describe { volume, text }),
+        volume.prop_map(|volume| Record::Delete { volume }),
+    ]
+}
+
+fn geometry() -> Record {
+    let Geometry { cluster_bytes, clusters_per_file } = Geometry { cluster_bytes: 4096, clusters_per_file: 64 };
+    Record::Geometry { cluster_bytes, clusters_per_file, volumes: 0 }
+}
+
+fn commits() -> impl Strategy<Value = Vec<Commit>> {
+    prop::collection::vec(prop::collection::vec(record(), 1..8), 1..12).prop_map(|lists| {
+        let (mut at, mut commits) = (0, Vec::new());
+        for (index, mut records) in lists.into_iter().enumerate() {
+            let whole = index == 0;
+            if whole {
+                records.insert(0, geometry());
+            }
+            let commit = Commit { sequence: 7 + index as u64, whole, at, records };
+            at += commit.encoded_bytes();
+            commits.push(commit);
+        }
+        commits
+    })
+}
+
+fn bytes(commits: &[Commit]) -> Vec<u8> {
+    commits.iter().flat_map(Commit::encode).collect()
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 300, failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn what_was_written_is_read(commits in commits()) {
+        let bytes = bytes(&commits);
+        prop_assert_eq!(Log::read(&bytes), Ok(Log { commits, length: bytes.len() as u64 }));
+    }
+
+    #[test]
+    fn a_torn_end_is_dropped(commits in commits(), cut in 0.0..1.0_f64) {
+        let bytes = bytes(&commits);
+        let cut = (bytes.len() as f64 * cut) as usize;
+        let log = Log::read(&bytes[..cut]).unwrap();
+        let whole = commits.iter().take_while(|commit| commit.at + commit.encoded_bytes() <= cut as u64).count();
+        prop_assert_eq!(&log.commits, &commits[..whole]);
+        prop_assert_eq!(log.length, log.commits.iter().map(Commit::encoded_bytes).sum::<u64>());
+    }
+
+    #[test]
+    fn damage_is_never_read_as_something_else(commits in commits(), at in 0.0..1.0_f64, bit in 0..8_u8) {
+        let mut bytes = bytes(&commits);
+        let at = (bytes.len() as f64 * at) as usize;
+        bytes[at] ^= 1 << bit;
+        let hit = commits.iter().position(|commit| (commit.at + commit.encoded_bytes()) as usize > at).unwrap();
+        match Log::read(&bytes) {
+            // The last commit cannot be told from a torn one.
+            Ok(log) => {
+                prop_assert_eq!(hit + 1, commits.len());
+                prop_assert_eq!(&log.commits, &commits[..hit]);
+            }
+            Err(LogError::Damaged { at, sound }) => {
+                prop_assert_eq!(at, commits[hit].at);
+                prop_assert_eq!(sound, commits[hit + 1].at);
+            }
+        }
+    }
+
+    #[test]
+    fn any_bytes_are_survived(bytes in prop::collection::vec(any::<u8>(), 0..400)) {
+        let _ = Log::read(&bytes);
+        let _ = Log::read(&[b"PLMS", bytes.as_slice()].concat());
+    }
+
+    #[test]
+    fn records_that_contradict_each_other_are_refused_or_applied(commits in commits()) {
+        match Store::recover(commits.clone(), 1, 1 << 30) {
+            Ok(recovered) => prop_assert!(recovered.store.volumes().count() <= 4),
+            Err(why) => prop_assert!(matches!(why, Unrecoverable::Contradiction(_))),
+        }
+    }
+}
+
+#[test]
+fn a_missing_commit_and_a_missing_beginning_are_named() {
+    let commit = |sequence, whole, records| Commit { sequence, whole, at: 0, records };
+    let first = commit(0, true, vec![geometry()]);
+    let second = commit(2, false, vec![Record::Delete { volume: VolumeId(0) }]);
+    let refused = |commits: Vec<Commit>| Store::recover(commits, 0, 0).map(|_| ()).unwrap_err();
+    assert_eq!(refused(vec![]), Unrecoverable::NoBeginning);
+    assert_eq!(refused(vec![second.clone()]), Unrecoverable::NoBeginning);
+    assert_eq!(refused(vec![first, second]), Unrecoverable::Missing { expected: 1, found: 2 });
+}

@@ -1,0 +1,336 @@
+//! When requests are answered: by model and real work together, within limits, with faults, dilated.
+
+use crate::disk::{Disk, Luck, SECTOR};
+use fastrand::Rng;
+use plimsoll_model::{Chain, Change, Model, Rate, Stage, parse};
+use plimsoll_units::{Instant, Iops, Kind, Op, Slot, Span};
+use plimsoll_volume::{
+    Access, Bound, Command, Edit, EditError, Errno, Export, Faults, Geometry, Job, Limits, NotServed, NotTaken, Reply,
+    Request, Serving, Slow, Space, Store, Then, Ticket, Verdict, VolumeId, Volumes,
+};
+use proptest::prelude::*;
+
+const SIZE: u64 = 64 << 20;
+
+pub struct World {
+    pub volumes: Volumes,
+    disk: Disk,
+    random: Rng,
+    jobs: Vec<Job>,
+    replies: Vec<Reply>,
+    next: u64,
+}
+
+pub const fn at(ns: u64) -> Instant {
+    Instant::from_nanos(ns)
+}
+
+const fn request(command: Command, block: u64, length: u64) -> Request {
+    Request { command, offset: block * 4096, length, fua: false }
+}
+
+pub const READ: Request = request(Command::Read, 0, 4096);
+const WRITE: Request = request(Command::Write, 0, 4096);
+
+impl World {
+    pub fn new(slow: u32) -> Self {
+        let store = Store::new(Geometry::default(), 1 << 30);
+        let volumes = Volumes::new(store, Slow::by(slow));
+        let (disk, random) = (Disk::default(), Rng::with_seed(1));
+        Self { volumes, disk, random, jobs: Vec::new(), replies: Vec::new(), next: 1_000_000 }
+    }
+
+    fn edit(&mut self, edit: &Edit) -> VolumeId {
+        self.next += 1;
+        let volume = self.volumes.edit(Ticket(self.next), edit, &mut self.jobs).unwrap();
+        self.work(Instant::ZERO);
+        assert!(self.volumes.edited().iter().all(|edited| edited.outcome.is_ok()));
+        volume
+    }
+
+    pub fn create(&mut self) -> VolumeId {
+        self.edit(&Edit::Create { size: SIZE, text: "test".to_owned() })
+    }
+
+    fn serve(&mut self, volume: VolumeId, model: &str, limits: Limits) -> Result<Export, NotServed> {
+        let model = parse(model).unwrap();
+        self.volumes.serve(Instant::ZERO, &Serving { volume, model, seed: 3, limits, group: None })
+    }
+
+    pub fn accept(&mut self, now: Instant, export: Export, request: &Request) -> Result<Ticket, NotTaken> {
+        self.next += 1;
+        let ticket = Ticket(self.next);
+        let sectors = request.length.min(1 << 26) / SECTOR;
+        self.disk.payloads.insert(ticket, vec![self.next; sectors as usize]);
+        self.volumes.accept(now, export, ticket, request, &mut self.jobs).map(|()| ticket)
+    }
+
+    /// Does all real work at once.
+    pub fn work(&mut self, now: Instant) {
+        self.disk.take_over(&mut self.jobs);
+        while let Some((job, _)) = self.disk.work(&mut self.random, Luck::Good) {
+            self.volumes.worked(now, job, Ok(()), &mut self.jobs);
+            self.disk.take_over(&mut self.jobs);
+        }
+    }
+
+    pub fn drain(&mut self, now: Instant) -> Vec<Reply> {
+        self.volumes.drain(now, &mut self.replies);
+        std::mem::take(&mut self.replies)
+    }
+
+    /// One volume with this model, at its default limits.
+    fn with(model: &str) -> (Self, Export) {
+        let mut world = Self::new(1);
+        let volume = world.create();
+        let export = world.serve(volume, model, Limits::default()).unwrap();
+        (world, export)
+    }
+}
+
+#[test]
+fn a_reply_leaves_when_both_model_and_work_are_done() {
+    let (mut world, export) = World::with("link(100us)");
+    world.accept(at(0), export, &READ).unwrap();
+    world.work(at(10_000));
+    assert_eq!(world.volumes.wake_at(), Some(at(100_000)));
+    assert_eq!(world.drain(at(99_999)), []);
+    let replies = world.drain(at(100_000));
+    assert_eq!((replies[0].due, replies[0].lateness, replies[0].outcome), (at(100_000), Span::ZERO, Ok(())));
+
+    world.accept(at(200_000), export, &READ).unwrap();
+    assert_eq!(world.drain(at(300_000)), [], "the model is done, the work is not");
+    assert_eq!(world.volumes.wake_at(), None);
+    world.work(at(350_000));
+    assert_eq!(world.volumes.wake_at(), Some(at(350_000)));
+    let replies = world.drain(at(351_000));
+    assert_eq!((replies[0].due, replies[0].lateness), (at(300_000), Span::from_nanos(51_000)));
+    assert_eq!(world.volumes.in_flight(export), 0);
+}
+
+#[test]
+fn lateness_is_in_the_fidelity_and_never_hidden() {
+    let (mut world, export) = World::with("link(100us)");
+    for index in 0..1_000 {
+        let now = at(index * 1_000_000);
+        world.accept(now, export, &READ).unwrap();
+        world.work(now);
+        let late = if index % 10 == 0 { 500_000 } else { 0 };
+        assert_eq!(world.drain(now + Span::from_nanos(100_000 + late)).len(), 1);
+    }
+    world.drain(at(2_000_000_000));
+    let fidelity = world.volumes.fidelity(export).unwrap();
+    let verdicts: Vec<Verdict> = fidelity.periods().map(|period| period.verdict).collect();
+    assert_eq!(verdicts, [Verdict::Unfaithful(plimsoll_volume::Breach::Tail)]);
+    let late = fidelity.lateness();
+    assert_eq!((late.count, late.sum_ns), (1_000, 100 * 500_000));
+}
+
+#[test]
+fn what_cannot_be_served_is_refused_at_once() {
+    let (mut world, export) = World::with("link(1us)");
+    let mut refused = |request: Request| match world.accept(at(0), export, &request) {
+        Err(NotTaken::Failed(errno)) => errno,
+        other => panic!("{other:?} to {request:?}"),
+    };
+    let end = SIZE / 4096;
+    assert_eq!(refused(request(Command::Read, end, 4096)), Errno::Inval);
+    assert_eq!(refused(request(Command::Write, end, 4096)), Errno::NoSpc);
+    assert_eq!(refused(request(Command::Write, end - 1, 8192)), Errno::NoSpc);
+    assert_eq!(refused(request(Command::Trim, end - 1, 8192)), Errno::Inval);
+    assert_eq!(refused(request(Command::Read, 0, 0)), Errno::Inval);
+    assert_eq!(refused(request(Command::Read, 0, 100)), Errno::Inval);
+    assert_eq!(refused(request(Command::Read, 0, 64 << 20)), Errno::Inval);
+    let beyond = Request { command: Command::Read, offset: u64::MAX - 511, length: 1024, fua: false };
+    assert_eq!(refused(beyond), Errno::Inval);
+    assert!(world.volumes.withdraw(export));
+    assert_eq!(world.accept(at(0), export, &READ), Err(NotTaken::Failed(Errno::Shutdown)));
+    assert_eq!(world.accept(at(0), Export(9), &READ), Err(NotTaken::Failed(Errno::Shutdown)));
+}
+
+#[test]
+fn a_snapshot_is_read_only_and_what_is_served_is_not_deleted() {
+    let (mut world, _) = World::with("link(1us)");
+    let fork = Edit::Fork { of: VolumeId(0), access: Access::ReadOnly, text: "before".to_owned() };
+    let snapshot = world.edit(&fork);
+    let export = world.serve(snapshot, "link(1us)", Limits::default()).unwrap();
+    assert_eq!(world.accept(at(0), export, &WRITE), Err(NotTaken::Failed(Errno::Perm)));
+    world.accept(at(0), export, &READ).unwrap();
+    let served_twice = world.serve(snapshot, "link(1us)", Limits::default());
+    assert_eq!(served_twice, Err(NotServed::Twice(snapshot)));
+    let delete = world.volumes.edit(Ticket(1), &Edit::Delete { volume: snapshot }, &mut world.jobs);
+    assert_eq!(delete, Err(EditError::InUse(snapshot)));
+    let about = world.volumes.store().about(snapshot).unwrap();
+    assert_eq!((about.access, about.text, about.size), (Access::ReadOnly, "before", SIZE));
+}
+
+#[test]
+fn no_more_is_taken_than_the_limits_say() {
+    let mut world = World::new(1);
+    let volume = world.create();
+    let limits = Limits { requests: 4, bytes: 64 << 10, payload: 1 << 20, block: 512 };
+    let export = world.serve(volume, "link(100us)", limits).unwrap();
+    world.accept(at(0), export, &request(Command::Read, 0, 1 << 20)).unwrap();
+    assert!(!world.volumes.takes(export, 0), "one that is longer than the limit is alone");
+    world.work(at(0));
+    assert_eq!(world.drain(at(100_000)).len(), 1);
+    for _ in 0..4 {
+        world.accept(at(100_000), export, &READ).unwrap();
+    }
+    assert!(!world.volumes.takes(export, 4096));
+    assert_eq!(world.accept(at(100_000), export, &READ), Err(NotTaken::Full));
+    world.work(at(100_000));
+    assert_eq!(world.drain(at(200_000)).len(), 4);
+    assert!(world.volumes.takes(export, 4096));
+}
+
+#[test]
+fn trims_of_terabytes_are_one_operation() {
+    let mut world = World::new(1);
+    let volume = world.edit(&Edit::Create { size: 100 << 40, text: String::new() });
+    let export = world.serve(volume, "limit(100MB/s) then link(10us)", Limits::default()).unwrap();
+    let far = (90 << 40) / 4096;
+    world.accept(at(0), export, &request(Command::Write, far, 65_536)).unwrap();
+    world.work(at(0));
+    assert_eq!(world.volumes.store().usage().taken, 65_536);
+    world.drain(at(1_000_000));
+    world.accept(at(1_000_000), export, &request(Command::Trim, 0, 100 << 40)).unwrap();
+    world.work(at(1_000_000));
+    assert_eq!(world.drain(at(1_010_000)).len(), 1);
+    assert_eq!(world.volumes.extents(export, 0, 100 << 40, 8).len(), 1);
+    world.accept(at(1_010_000), export, &request(Command::Flush, 0, 0)).unwrap();
+    world.work(at(1_010_000));
+    assert_eq!(world.volumes.store().usage().taken, 0);
+}
+
+#[test]
+fn extents_say_where_space_is() {
+    let (mut world, export) = World::with("link(1us)");
+    world.accept(at(0), export, &request(Command::Write, 16, 4096)).unwrap();
+    let keep = Command::WriteZeroes { space: Space::Keep };
+    world.accept(at(0), export, &request(keep, 48, 128 << 10)).unwrap();
+    world.work(at(0));
+    let extents = world.volumes.extents(export, 4096, SIZE, 8);
+    let seen: Vec<(u64, bool)> = extents.iter().map(|extent| (extent.length >> 10, extent.allocated)).collect();
+    assert_eq!(seen, [(60, false), (64, true), (64, false), (128, true), ((64 << 10) - 320, false)]);
+    assert_eq!(world.volumes.extents(export, 4096, SIZE, 2).len(), 2);
+    assert_eq!(world.volumes.extents(export, 65_536, 512, 8)[0].length, 512);
+}
+
+#[test]
+fn a_full_store_says_so_and_recovers() {
+    let (mut world, export) = World::with("link(1us)");
+    world.volumes.set_capacity(2 << 16);
+    for block in [0, 16] {
+        world.accept(at(0), export, &request(Command::Write, block, 4096)).unwrap();
+    }
+    world.work(at(0));
+    let ticket = world.accept(at(0), export, &request(Command::Write, 32, 4096)).unwrap();
+    let replies = world.drain(at(1_000));
+    let failed = replies.iter().find(|reply| reply.ticket == ticket).unwrap();
+    assert_eq!(failed.outcome, Err(Errno::NoSpc));
+    world.accept(at(1_000), export, &request(Command::Trim, 0, 65_536)).unwrap();
+    // Space comes back by itself when it is asked for: nobody has to flush.
+    world.accept(at(1_000), export, &request(Command::Write, 32, 4096)).unwrap();
+    world.work(at(1_000));
+    let replies = world.drain(at(2_000));
+    assert_eq!(replies.len(), 2, "nothing waits for ever");
+    assert!(replies.iter().all(|reply| reply.outcome.is_ok()));
+}
+
+#[test]
+fn a_failed_sync_ends_all_promises() {
+    let (mut world, export) = World::with("link(1us)");
+    world.accept(at(0), export, &WRITE).unwrap();
+    world.work(at(0));
+    world.drain(at(1_000));
+    world.accept(at(1_000), export, &request(Command::Flush, 0, 0)).unwrap();
+    let sync = world.jobs.pop().unwrap();
+    world.volumes.worked(at(1_000), sync.id, Err(Errno::Io), &mut world.jobs);
+    assert_eq!(world.drain(at(2_000))[0].outcome, Err(Errno::Io));
+    assert!(world.volumes.store().has_failed());
+    for refused in [WRITE, request(Command::Flush, 0, 0)] {
+        assert_eq!(world.accept(at(2_000), export, &refused), Err(NotTaken::Failed(Errno::Io)));
+    }
+    world.accept(at(2_000), export, &READ).unwrap();
+    let create = Edit::Create { size: SIZE, text: String::new() };
+    assert_eq!(world.volumes.edit(Ticket(1), &create, &mut world.jobs), Err(EditError::Failed));
+}
+
+#[test]
+fn faults_are_served_as_they_were_asked_for() {
+    let (mut world, export) = World::with("link(10us)");
+    let all = 1_000_000;
+    let mut one = |faults: Faults| {
+        world.volumes.inject(at(0), export, Some(faults));
+        world.accept(at(0), export, &WRITE).unwrap();
+        world.work(at(0));
+        let mut replies = Vec::new();
+        while let Some(at) = world.volumes.wake_at() {
+            replies.extend(world.drain(at));
+        }
+        replies[0]
+    };
+    let failed = one(Faults { errors_ppm: all, ..Faults::default() });
+    assert_eq!((failed.outcome, failed.bound_by), (Err(Errno::Io), Bound::Fault));
+    let torn = one(Faults { tears_ppm: all, ..Faults::default() });
+    assert_eq!((torn.outcome, torn.then), (Ok(()), Then::Tear));
+    let late = one(Faults { spikes_ppm: all, spike: Span::from_millis(50), ..Faults::default() });
+    assert!(late.due >= at(50_010_000) && late.lateness.is_zero() && late.bound_by == Bound::Fault);
+    let stalled = one(Faults { stall: Span::from_secs(2), ..Faults::default() });
+    assert!(stalled.due >= at(2_000_000_000) && stalled.then == Then::Send);
+}
+
+#[test]
+fn a_level_changes_while_it_serves() {
+    let (mut world, export) = World::with("limit(1000)");
+    let rate = Rate::Operations(Iops::per_second(10));
+    world.accept(at(0), export, &READ).unwrap();
+    world.volumes.change(at(0), export, &Change::Rate { stage: Stage(0), rate }).unwrap();
+    world.volumes.change(at(0), export, &Change::Rate { stage: Stage(7), rate }).unwrap_err();
+    for _ in 0..3 {
+        world.accept(at(0), export, &READ).unwrap();
+    }
+    world.work(at(0));
+    let due: Vec<u64> = world.drain(at(1_000_000_000)).iter().map(|reply| reply.due.as_nanos() / 1_000_000).collect();
+    assert_eq!(due, [0, 1, 101, 201]);
+    let totals = world.volumes.totals(export).unwrap();
+    assert_eq!((totals.ops[Kind::Read.index()], totals.bound_by_volume.clone()), (4, vec![4]));
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 200, failure_persistence: None, ..ProptestConfig::default() })]
+
+    /// The volume answers when its model alone would have, however it is drained, and `slow` times later when dilated.
+    #[test]
+    fn a_volume_answers_when_its_model_says(
+        gaps in prop::collection::vec((0..200_000_u64, 0..256_u64, prop::bool::ANY), 1..100),
+        slow in 1..20_u32,
+    ) {
+        let model = "limit(9000, burst 4) then station(3, 150us, exponential) then link(20us)";
+        let mut world = World::new(slow);
+        let volume = world.create();
+        let export = world.serve(volume, model, Limits::default()).unwrap();
+        let mut chain = Chain::new(&parse(model).unwrap(), 3);
+        let (mut now, mut replies, mut answers) = (0, Vec::new(), Vec::new());
+        for (slot, (gap, block, drains)) in gaps.iter().enumerate() {
+            now += gap;
+            let op = Op { offset: block * 4096, length: 4096, kind: Kind::Read, stream: 0 };
+            chain.submit(at(now), Slot(slot as u32), &op);
+            let real = at(now * u64::from(slow));
+            world.accept(real, export, &request(Command::Read, *block, 4096)).unwrap();
+            world.work(real);
+            if *drains {
+                replies.extend(world.drain(real));
+            }
+        }
+        chain.drain(at(u64::MAX / 64), &mut answers);
+        while let Some(at) = world.volumes.wake_at() {
+            replies.extend(world.drain(at));
+        }
+        let mut due: Vec<Instant> = replies.iter().map(|reply| reply.due).collect();
+        due.sort_unstable();
+        let expected: Vec<Instant> = answers.iter().map(|answer| at(answer.at.as_nanos() * u64::from(slow))).collect();
+        prop_assert_eq!(due, expected);
+    }
+}

@@ -1,0 +1,136 @@
+//! What volumes may hold, by what was answered: the rules of block devices, and nothing of how a store keeps them.
+
+/// A moment of the test: steps are counted, so that earlier and later are certain.
+pub type Step = u64;
+
+/// A value that a sector was given.
+#[derive(Clone, Copy, Debug)]
+struct Given {
+    value: u64,
+    asked: Step,
+    /// When it was answered without error.
+    answered: Option<Step>,
+    durable: bool,
+}
+
+/// What one sector may hold.
+#[derive(Clone, Debug)]
+pub struct Sector(Vec<Given>);
+
+impl Sector {
+    /// One that holds one of these values, and durably so.
+    fn holding(values: &[u64], asked: Step, answered: Step) -> Self {
+        let given = |value: &u64| Given { value: *value, asked, answered: Some(answered), durable: true };
+        Self(values.iter().map(given).collect())
+    }
+
+    /// Values that a read may return that was asked at `asked` and answered just now.
+    pub fn readable(&self, asked: Step) -> Vec<u64> {
+        self.left(|later| later.answered.is_some_and(|at| at < asked))
+    }
+
+    /// Values that may be there after a crash.
+    pub fn survivors(&self) -> Vec<u64> {
+        self.left(|later| later.durable)
+    }
+
+    /// What is not certainly overwritten by one of those that count.
+    fn left(&self, counts: impl Fn(&Given) -> bool) -> Vec<u64> {
+        let last = self.0.iter().filter(|given| counts(given)).map(|given| given.asked).max();
+        let over = |given: &Given| given.answered.is_some_and(|at| last.is_some_and(|last| last > at));
+        self.0.iter().filter(|given| !over(given)).map(|given| given.value).collect()
+    }
+
+    fn forget(&mut self) {
+        let last = self.0.iter().filter(|given| given.durable).map(|given| given.asked).max();
+        self.0.retain(|given| given.answered.is_none_or(|at| last.is_none_or(|last| last <= at)));
+    }
+}
+
+/// What one volume may hold.
+#[derive(Clone, Debug)]
+pub struct Truth {
+    pub sectors: Vec<Sector>,
+    pub read_only: bool,
+}
+
+impl Truth {
+    pub fn blank(sectors: usize) -> Self {
+        Self { sectors: vec![Sector::holding(&[0], 0, 0); sectors], read_only: false }
+    }
+
+    /// What a fork of it may hold that was asked for at `asked` and is there now.
+    pub fn forked(&self, asked: Step, now: Step, read_only: bool) -> Self {
+        let sector = |sector: &Sector| Sector::holding(&sector.readable(asked), now, now);
+        Self { sectors: self.sectors.iter().map(sector).collect(), read_only }
+    }
+
+    /// What is there after a crash, as it was read.
+    pub fn adopt(values: &[u64], now: Step, read_only: bool) -> Self {
+        Self { sectors: values.iter().map(|value| Sector::holding(&[*value], now, now)).collect(), read_only }
+    }
+
+    pub fn grow(&mut self, sectors: usize) {
+        self.sectors.resize(sectors.max(self.sectors.len()), Sector::holding(&[0], 0, 0));
+    }
+
+    pub fn give(&mut self, first: usize, values: &[u64], asked: Step) {
+        for (sector, value) in self.sectors[first..].iter_mut().zip(values) {
+            sector.0.push(Given { value: *value, asked, answered: None, durable: false });
+        }
+    }
+
+    /// What was asked at `asked` was answered.
+    pub fn answered(&mut self, asked: Step, now: Step, fua: bool) {
+        for given in self.sectors.iter_mut().flat_map(|sector| &mut sector.0).filter(|given| given.asked == asked) {
+            given.answered = Some(now);
+            given.durable |= fua;
+        }
+    }
+
+    /// A flush that was asked at `asked` was answered. What is overwritten is remembered while a read or a fork is
+    /// under way that may have it.
+    pub fn flushed(&mut self, asked: Step, remember: bool) {
+        for sector in &mut self.sectors {
+            for given in &mut sector.0 {
+                given.durable |= given.answered.is_some_and(|at| at < asked);
+            }
+            if !remember {
+                sector.forget();
+            }
+        }
+    }
+
+    /// Everything was overwritten with what another volume may hold, durably.
+    pub fn restored(&mut self, from: &Self, asked: Step, now: Step) {
+        for (index, sector) in self.sectors.iter_mut().enumerate() {
+            let values = from.sectors.get(index).map_or(vec![0], |source| source.readable(asked));
+            sector.0.extend(Sector::holding(&values, asked, now).0);
+        }
+    }
+
+    /// Reads return what they may, and a snapshot that was read once never reads otherwise.
+    pub fn read(&mut self, first: usize, values: &[u64], asked: Step, now: Step) -> Result<(), String> {
+        for (index, (sector, value)) in self.sectors[first..].iter_mut().zip(values).enumerate() {
+            let allowed = sector.readable(asked);
+            if !allowed.contains(value) {
+                return Err(format!("sector {} reads {value}, allowed {allowed:?}", first + index));
+            }
+            if self.read_only {
+                *sector = Sector::holding(&[*value], now, now);
+            }
+        }
+        Ok(())
+    }
+
+    /// What is there after a crash is what may be there.
+    pub fn survived(&self, values: &[u64]) -> Result<(), String> {
+        for (index, value) in values.iter().enumerate() {
+            let allowed = self.sectors.get(index).map_or(vec![0], Sector::survivors);
+            if !allowed.contains(value) {
+                return Err(format!("sector {index} holds {value} after the crash, allowed {allowed:?}"));
+            }
+        }
+        Ok(())
+    }
+}
