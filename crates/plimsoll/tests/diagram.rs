@@ -3,18 +3,44 @@
 #![allow(clippy::print_stderr, reason = "a test that is skipped says why")]
 
 use plimsoll_device::{Clock, Ring, Shape, sharpen_timers};
-use plimsoll_drive::{Emulated, Onward, Rules, Simulated, Target, drive};
+use plimsoll_drive::{Completion, Emulated, Fault, Onward, Rules, Simulated, Target, drive};
 use plimsoll_load::{Arrival, Mix, Pace, Pattern, Phase, Region, Split, StreamSpec, Streams};
 use plimsoll_model::{Chain, parse};
-use plimsoll_record::Bins;
-use plimsoll_units::{Bytes, Iops, Span};
+use plimsoll_record::{Bins, Recorder};
+use plimsoll_units::{Bytes, Instant, Iops, Op, Slot, Span};
 
 const MODEL: &str = "limit(1500, burst 4) then station(4, 3ms, exponential) then link(500us, 200MB/s)";
 const LASTS: Span = Span::from_secs(3);
 /// What is allowed between the two, as shares: medians and 90th percentiles.
 const TOLERANCE: [(f64, f64); 2] = [(0.5, 0.03), (0.9, 0.05)];
-/// A busy machine is late by more than the model; it is seldom busy three times.
-const ATTEMPTS: u32 = 3;
+/// What a machine may oversleep at the 90th percentile, as a share of the model's median, to be a judge of it.
+const OVERSLEPT: f64 = 0.02;
+/// A busy machine oversleeps; it seldom does so each time.
+const ATTEMPTS: u32 = 6;
+/// Attempts on a quiet machine of which one has to agree.
+const JUDGED: usize = 3;
+
+/// A line that keeps how much later than asked it woke.
+struct Watched<'a, T> {
+    line: T,
+    overslept: &'a mut Recorder,
+}
+
+impl<T: Target> Target for Watched<'_, T> {
+    fn now(&mut self) -> Instant {
+        self.line.now()
+    }
+
+    fn submit(&mut self, batch: &[(Slot, Op)]) -> Result<(), Fault> {
+        self.line.submit(batch)
+    }
+
+    fn wait(&mut self, until: Instant, completions: &mut Vec<Completion>) -> Result<Instant, Fault> {
+        let woken = self.line.wait(until, completions)?;
+        self.overslept.record(woken.since(until));
+        Ok(woken)
+    }
+}
 
 fn chain() -> Chain {
     Chain::new(&parse(MODEL).expect("the model can be read"), 7)
@@ -49,20 +75,28 @@ fn commutes(pace: Pace) {
     }
     sharpen_timers();
     let simulated = offered(&mut Simulated::new(chain()), pace);
-    let mut differences = Vec::new();
+    let seconds = |bins: &Bins, quantile| bins.quantile(quantile).expect("something was counted").as_secs_f64();
+    let (mut differences, mut too_late) = (Vec::new(), Vec::new());
     for _ in 0..ATTEMPTS {
-        let line = Ring::new(None, &shape, Clock::start()).expect("it was made before");
-        let emulated = offered(&mut Emulated::new(chain(), line), pace);
-        let ratio = |quantile: f64| {
-            let of = |bins: &Bins| bins.quantile(quantile).expect("something was counted").as_secs_f64();
-            of(&emulated) / of(&simulated) - 1.0
-        };
+        let ring = Ring::new(None, &shape, Clock::start()).expect("it was made before");
+        let mut overslept = Recorder::new();
+        let watched = Watched { line: ring, overslept: &mut overslept };
+        let emulated = offered(&mut Emulated::new(chain(), watched), pace);
+        let ratio = |quantile| seconds(&emulated, quantile) / seconds(&simulated, quantile) - 1.0;
+        let overslept = seconds(&overslept.take(), 0.9) / seconds(&simulated, 0.5);
         if TOLERANCE.iter().all(|&(quantile, allowed)| ratio(quantile).abs() <= allowed) {
             return;
         }
+        if overslept > OVERSLEPT {
+            too_late.push(overslept);
+            continue;
+        }
         differences.push(TOLERANCE.map(|(quantile, _)| ratio(quantile)));
+        if differences.len() == JUDGED {
+            panic!("{pace:?}: emulated over simulated, p50 and p90, less 1: {differences:?}");
+        }
     }
-    panic!("{pace:?}: emulated over simulated, p50 and p90, less 1: {differences:?}");
+    eprintln!("skipped: this machine oversleeps too much to be a judge: {too_late:?} of the median");
 }
 
 #[test]
