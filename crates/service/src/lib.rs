@@ -1,0 +1,7 @@
+//! The volume service: volumes by name, the products that they are like, what happens to them over time, and the control
+//! of all this over HTTP.
+//!
+//! Joins the catalogue (what a configuration means), the volumes (when they answer, where their bytes are) and the
+//! fronts (who asks). The ring loop of the front serves clients; all else happens beside it and reaches it by errands.
+
+pub mod api;
