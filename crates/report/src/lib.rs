@@ -17,6 +17,7 @@ mod progress;
 mod scale;
 mod svg;
 mod text;
+mod timeline;
 pub mod words;
 
 pub use csv::csv;
@@ -28,3 +29,4 @@ pub use text::{
     Charset, Color, Detail, TextStyle, comparison, explanation, fit, ladder, matches, product_list, product_page,
     quotes, text,
 };
+pub use timeline::{Mark, Panel, PanelScale, Timeline, Track, timeline};

@@ -33,7 +33,8 @@ pub fn svg(curves: &[&Curve]) -> String {
     page.into_string()
 }
 
-const OWN_STYLE: &str = ".sheet { fill: var(--paper); }\n.chart text.headline { font-size: 18px; font-weight: 650; }\n\
+/// What a picture adds to the charts' style when it stands alone.
+pub(crate) const OWN_STYLE: &str = ".sheet { fill: var(--paper); }\n.chart text.headline { font-size: 18px; font-weight: 650; }\n\
                          .chart text.source { fill: var(--soft); }\n";
 
 fn headline(curves: &[&Curve]) -> String {

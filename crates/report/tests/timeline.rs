@@ -1,0 +1,50 @@
+//! Timelines: every second and every change is in the picture, and hostile texts stay texts.
+
+use plimsoll_report::{Mark, Panel, PanelScale, Timeline, Track, timeline};
+
+fn story() -> Timeline {
+    let rate = (0..60).map(|second| (f64::from(second), if second < 20 { 500.0 } else { 3_000.0 })).collect();
+    let late = (0..60).map(|second| (f64::from(second), if second == 30 { f64::NAN } else { 2e6 })).collect();
+    Timeline {
+        title: "A volume whose level follows <its> load".into(),
+        source: "emulated: oci:100GB".into(),
+        panels: vec![
+            Panel {
+                name: "completed, IOPS".into(),
+                scale: PanelScale::Rate,
+                tracks: vec![Track { name: String::new(), points: rate }],
+            },
+            Panel {
+                name: "response time".into(),
+                scale: PanelScale::Time,
+                tracks: vec![Track { name: "p99".into(), points: late }],
+            },
+        ],
+        marks: vec![Mark { at: 20.0, label: "10 VPU".into() }, Mark { at: 20.5, label: "20 VPU".into() }],
+    }
+}
+
+#[test]
+fn changes_are_marked_and_named_where_there_is_room() {
+    let picture = timeline(&story());
+    assert_eq!(picture.matches("class=\"objective\"").count(), 2, "each change has its line");
+    assert_eq!(picture.matches("class=\"verdict\"").count(), 1, "the second name would lie on the first");
+    assert!(picture.contains("20.5 s: 20 VPU") || picture.contains("20.5\u{a0}s: 20 VPU"), "all are named in words");
+    assert!(picture.contains("&lt;its&gt;") && !picture.contains("<its>"));
+}
+
+#[test]
+fn a_line_is_broken_where_nothing_is_known() {
+    let picture = timeline(&story());
+    let paths: Vec<&str> = picture.split("class=\"path trace\" d=\"").skip(1).collect();
+    let moves = |path: &str| path.split('"').next().unwrap_or_default().matches('M').count();
+    assert_eq!(paths.iter().map(|path| moves(path)).collect::<Vec<_>>(), [1, 2]);
+    assert!(!picture.contains("NaN"));
+}
+
+#[test]
+fn an_empty_story_is_a_picture_all_the_same() {
+    let panel = Panel { name: "IOPS".into(), scale: PanelScale::Rate, tracks: Vec::new() };
+    let empty = Timeline { panels: vec![panel], marks: Vec::new(), ..story() };
+    assert!(timeline(&empty).ends_with("</svg>"));
+}
