@@ -5,11 +5,13 @@
 pub mod check;
 mod files;
 pub mod nbd;
+pub mod notify;
 mod plain;
 mod pool;
 mod server;
 mod service;
 mod slots;
+pub mod sockets;
 
 pub use files::{DirectoryError, Files, Held};
 pub use plain::Plain;

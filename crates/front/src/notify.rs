@@ -1,0 +1,32 @@
+//! Telling a service manager how a server is, as `sd_notify(3)` has it: one datagram, no library.
+
+use std::ffi::OsStr;
+use std::io;
+use std::os::linux::net::SocketAddrExt;
+use std::os::unix::ffi::OsStrExt;
+use std::os::unix::net::{SocketAddr, UnixDatagram};
+
+/// What is told.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum News<'a> {
+    /// Clients are served, with a sentence for `systemctl status`.
+    Ready(&'a str),
+    /// It is about to end.
+    Stopping,
+}
+
+/// Tells the service manager that listens at `socket`, the value of `NOTIFY_SOCKET`.
+///
+/// # Errors
+/// It cannot be told. A server goes on without.
+pub fn notify(socket: &OsStr, news: News<'_>) -> io::Result<()> {
+    let address = match socket.as_bytes().strip_prefix(b"@") {
+        Some(name) => SocketAddr::from_abstract_name(name)?,
+        None => SocketAddr::from_pathname(socket)?,
+    };
+    let message = match news {
+        News::Ready(status) => format!("READY=1\nSTATUS={}\n", status.replace('\n', " ")),
+        News::Stopping => "STOPPING=1\n".into(),
+    };
+    UnixDatagram::unbound()?.send_to_addr(message.as_bytes(), &address).map(drop)
+}

@@ -1,0 +1,114 @@
+//! Places are read and shown; sockets are made, replaced, refused and removed.
+
+use std::os::unix::net::{UnixListener, UnixStream};
+
+use super::*;
+use crate::notify::{News, notify};
+
+fn check(text: &str, expected: Result<&str, &str>) {
+    match (text.parse::<Place>(), expected) {
+        (Ok(place), Ok(shown)) => assert_eq!(place.to_string(), shown, "{text}"),
+        (Err(error), Err(why)) => assert!(error.to_string().contains(why), "{text}: {error}"),
+        (found, expected) => panic!("{text}: {found:?}, not {expected:?}"),
+    }
+}
+
+#[test]
+fn places_are_read() {
+    check("unix:/run/a b.sock", Ok("unix:/run/a b.sock"));
+    check("tcp:localhost:10809", Ok("tcp:localhost:10809"));
+    check("tcp:[::1]:0", Ok("tcp:[::1]:0"));
+    check("unix:", Err("path is missing"));
+    check("tcp:localhost", Err("port is missing"));
+    check("tcp::10809", Err("0.0.0.0"));
+    check("tcp:::1:10809", Err("brackets"));
+    check("tcp:localhost:70000", Err("65535"));
+    check("/run/a.sock", Err("unix:PATH"));
+}
+
+struct Folder(PathBuf);
+
+impl Folder {
+    fn new(name: &str) -> Self {
+        let path = std::env::temp_dir().join(format!("plimsoll-sockets-{name}-{}", std::process::id()));
+        std::fs::create_dir_all(&path).unwrap();
+        Self(path)
+    }
+}
+
+impl Drop for Folder {
+    fn drop(&mut self) {
+        std::fs::remove_dir_all(&self.0).unwrap();
+    }
+}
+
+#[test]
+fn a_socket_is_made_replaced_refused_and_removed() {
+    let folder = Folder::new("unix");
+    let path = folder.0.join("socket");
+    let place = Place::Unix(path.clone());
+    drop(UnixListener::bind(&path).unwrap());
+    let first = place.listen(Audience::Owner).unwrap();
+    assert_eq!(std::fs::metadata(&path).unwrap().permissions().mode() & 0o777, 0o600);
+    drop(UnixStream::connect(&path).unwrap());
+    let taken = place.listen(Audience::Umask).unwrap_err();
+    assert!(matches!(taken, NotBound::Taken(_)), "{taken}");
+    UnixStream::connect(&path).unwrap();
+    drop(first);
+    assert!(!path.exists(), "its file is left");
+
+    std::fs::write(&path, "data").unwrap();
+    assert!(matches!(place.listen(Audience::Umask), Err(NotBound::NotASocket(_))));
+    assert_eq!(std::fs::read(&path).unwrap(), b"data");
+    let long = Place::Unix(folder.0.join("x".repeat(120)));
+    assert!(matches!(long.listen(Audience::Umask), Err(NotBound::TooLong(_))));
+    let nowhere = Place::Unix(folder.0.join("none/socket"));
+    assert!(matches!(nowhere.listen(Audience::Umask), Err(NotBound::Io { .. })));
+}
+
+#[test]
+fn a_socket_of_another_server_is_not_removed() {
+    let folder = Folder::new("other");
+    let path = folder.0.join("socket");
+    let first = Place::Unix(path.clone()).listen(Audience::Umask).unwrap();
+    std::fs::remove_file(&path).unwrap();
+    std::fs::write(folder.0.join("keeps the number in use"), "").unwrap();
+    let other = UnixListener::bind(&path).unwrap();
+    drop(first);
+    UnixStream::connect(&path).unwrap();
+    drop(other);
+}
+
+#[test]
+fn a_port_is_taken_once() {
+    let place: Place = "tcp:127.0.0.1:0".parse().unwrap();
+    let first = place.listen(Audience::Umask).unwrap();
+    assert_ne!(first.place, place, "the port that it got is told");
+    let error = first.place.listen(Audience::Umask).unwrap_err();
+    assert!(matches!(error, NotBound::Taken(_)), "{error}");
+}
+
+#[test]
+fn sockets_of_others_are_left_alone() {
+    let handover = |pid: &str, count: &str| Handover { pid: Some(pid.into()), count: Some(count.into()), names: None };
+    assert!(Handover::default().take().unwrap().is_empty());
+    assert!(handover("1", "1").take().unwrap().is_empty());
+    let me = std::process::id().to_string();
+    assert!(handover(&me, "0").take().unwrap().is_empty());
+    assert!(matches!(handover(&me, "many").take(), Err(NotInherited::Count(_))));
+}
+
+#[test]
+fn a_service_manager_is_told() {
+    let folder = Folder::new("notify");
+    let path = folder.0.join("notify");
+    let manager = std::os::unix::net::UnixDatagram::bind(&path).unwrap();
+    notify(path.as_os_str(), News::Ready("serving\n2 volumes")).unwrap();
+    notify(path.as_os_str(), News::Stopping).unwrap();
+    let mut message = [0; 100];
+    let length = manager.recv(&mut message).unwrap();
+    assert_eq!(&message[..length], b"READY=1\nSTATUS=serving 2 volumes\n");
+    let length = manager.recv(&mut message).unwrap();
+    assert_eq!(&message[..length], b"STOPPING=1\n");
+    assert!(notify(folder.0.join("none").as_os_str(), News::Stopping).is_err());
+}
