@@ -8,9 +8,10 @@ mod outgoing;
 mod remote;
 mod socket;
 mod talk;
+pub mod tls;
 pub mod wire;
 
-pub use address::{Address, Host, NoAddress};
+pub use address::{Address, Encryption, Host, NoAddress};
 pub use outgoing::{Outgoing, Payload};
 pub use remote::Remote;
 pub use socket::Socket;

@@ -15,5 +15,5 @@ pub mod sockets;
 
 pub use files::{DirectoryError, Files, Held};
 pub use plain::Plain;
-pub use server::{Count, Door, EditFailed, Ended, Handle, Limits, Server};
+pub use server::{Count, Door, EditFailed, Ended, Handle, Limits, Server, TlsMode};
 pub use service::Service;

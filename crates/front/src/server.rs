@@ -13,6 +13,7 @@ mod listen;
 mod mail;
 mod output;
 mod ring;
+mod secure;
 mod work;
 
 use std::collections::BTreeMap;
@@ -42,6 +43,7 @@ pub use counts::Count;
 pub use edits::EditFailed;
 pub use listen::Door;
 pub use mail::{Ended, Handle};
+pub use secure::TlsMode;
 
 /// What a server takes on at most.
 #[derive(Clone, Copy, Debug)]
@@ -92,6 +94,7 @@ pub struct Server<S> {
     haste: Haste,
     offers: Vec<Offer>,
     limits: Limits,
+    tls: TlsMode,
     connections: Slots<Connection>,
     flights: Slots<Flight>,
     tasks: Slots<Task>,
@@ -133,6 +136,7 @@ impl<S: Service + 'static> Server<S> {
             files,
             offers: Vec::new(),
             limits,
+            tls: TlsMode::Off,
             connections: Slots::new(),
             flights: Slots::new(),
             tasks: Slots::new(),
@@ -162,6 +166,11 @@ impl<S: Service + 'static> Server<S> {
     pub fn offer(&mut self, offer: Offer) {
         self.offers.retain(|other| other.name != offer.name);
         self.offers.push(offer);
+    }
+
+    /// Whether clients that come from now on may or have to encrypt.
+    pub fn set_tls(&mut self, mode: TlsMode) {
+        self.tls = mode;
     }
 
     /// Takes an export from the list, and ends its connections after what is in flight was answered.
@@ -321,10 +330,11 @@ impl<S: Service + 'static> Server<S> {
     #[cold]
     fn look(&mut self) -> io::Result<()> {
         for number in self.connections.numbers() {
-            let late = self
-                .connections
-                .get(number)
-                .is_some_and(|connection| connection.owes() && self.now.since(connection.moved) > self.limits.patience);
+            let (now, patience) = (self.now, self.limits.patience);
+            let late = self.connections.get(number).is_some_and(|connection| {
+                let silent = connection.owes() && now.since(connection.moved) > patience;
+                silent || connection.tls.as_ref().is_some_and(|secured| secured.is_late(now, patience))
+            });
             if late {
                 self.end(number, Course::Broken);
             }

@@ -1,10 +1,11 @@
 //! Where an export is: `nbd://host:port/export` and `nbd+unix:///export?socket=PATH`, as the NBD URI specification
-//! (NetworkBlockDevice/nbd, `doc/uri.md`) has them.
+//! (NetworkBlockDevice/nbd, `doc/uri.md`) has them; `nbds` in place of `nbd` for TLS, with the parameters of libnbd.
 
 use std::fmt;
 use std::path::PathBuf;
 use std::str::FromStr;
 
+use super::tls::Names;
 use super::wire::{PORT, TEXT_MAX};
 
 /// Where a server listens.
@@ -28,6 +29,19 @@ pub struct Address {
     pub host: Host,
     /// Its name; empty for the server's default.
     pub export: String,
+    /// TLS, where the address asks for it.
+    pub tls: Option<Encryption>,
+}
+
+/// TLS as an address asks for it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Encryption {
+    /// Where the authority's certificate and our own are (`tls-certificates`).
+    pub certificates: Option<PathBuf>,
+    /// What has to be true of the server's certificate (`tls-verify-peer`).
+    pub names: Names,
+    /// What the server's certificate has to name (`tls-hostname`), if not the host of the address.
+    pub hostname: Option<String>,
 }
 
 /// A text that is no address of an export.
@@ -61,18 +75,53 @@ fn parsed(text: &str) -> Result<Address, &'static str> {
     if export.len() > TEXT_MAX {
         return Err("a name has at most 4096 bytes");
     }
-    let host = match scheme {
-        "nbd" => tcp(authority)?,
-        "nbd+unix" if !authority.is_empty() => return Err("nbd+unix is followed by :/// and has no host"),
-        "nbd+unix" => {
-            let socket = query.split('&').find_map(|pair| pair.strip_prefix("socket="));
-            let path = decoded(socket.ok_or("?socket=PATH is missing")?);
-            Host::Unix(path.ok_or("its socket has a % without two hexadecimal digits")?.into())
-        }
-        "nbds" | "nbds+unix" => return Err("TLS is not spoken here"),
-        _ => return Err("its scheme is none of nbd and nbd+unix"),
+    let (network, tls) = match scheme {
+        "nbd" => (Network::Tcp, false),
+        "nbds" => (Network::Tcp, true),
+        "nbd+unix" => (Network::Unix, false),
+        "nbds+unix" => (Network::Unix, true),
+        _ => return Err("its scheme is none of nbd, nbd+unix, nbds and nbds+unix"),
     };
-    Ok(Address { host, export })
+    let parameters = parameters(query)?;
+    let host = match network {
+        Network::Tcp => tcp(authority)?,
+        Network::Unix if !authority.is_empty() => return Err("nbd+unix is followed by :/// and has no host"),
+        Network::Unix => {
+            let socket = parameters.iter().find(|(name, _)| *name == "socket");
+            Host::Unix(socket.ok_or("?socket=PATH is missing")?.1.as_str().into())
+        }
+    };
+    let tls = if tls { Some(encryption(&host, &parameters)?) } else { None };
+    Ok(Address { host, export, tls })
+}
+
+enum Network {
+    Tcp,
+    Unix,
+}
+
+/// Names and values behind the question mark. Those that are not known are for others.
+fn parameters(query: &str) -> Result<Vec<(&str, String)>, &'static str> {
+    let pairs = query.split('&').filter_map(|pair| pair.split_once('='));
+    let read = |(name, value)| Some((name, decoded(value)?));
+    pairs.map(|pair| read(pair).ok_or("a parameter has a % without two hexadecimal digits")).collect()
+}
+
+fn encryption(host: &Host, parameters: &[(&str, String)]) -> Result<Encryption, &'static str> {
+    let value = |name: &str| parameters.iter().find(|(found, _)| *found == name).map(|(_, value)| value);
+    if value("tls-psk-file").is_some() || value("tls-username").is_some() {
+        return Err("pre-shared keys are not spoken here, certificates are");
+    }
+    let hostname = value("tls-hostname").cloned();
+    let names = match value("tls-verify-peer").map(String::as_str) {
+        Some("false" | "0" | "no" | "off") => Names::Anyone,
+        None | Some("true" | "1" | "yes" | "on") if hostname.is_some() || matches!(host, Host::Tcp { .. }) => {
+            Names::Matching
+        }
+        None | Some("true" | "1" | "yes" | "on") => Names::Any,
+        Some(_) => return Err("tls-verify-peer is neither true nor false"),
+    };
+    Ok(Encryption { certificates: value("tls-certificates").map(PathBuf::from), names, hostname })
 }
 
 fn tcp(authority: &str) -> Result<Host, &'static str> {
@@ -111,12 +160,22 @@ fn decoded(text: &str) -> Option<String> {
 
 impl fmt::Display for Address {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { host, export } = self;
+        let Self { host, export, tls } = self;
+        let s = if tls.is_some() { "s" } else { "" };
         match host {
-            Host::Tcp { name, port } if name.contains(':') => write!(f, "nbd://[{name}]:{port}/{export}"),
-            Host::Tcp { name, port } => write!(f, "nbd://{name}:{port}/{export}"),
-            Host::Unix(path) => write!(f, "nbd+unix:///{export}?socket={}", path.display()),
+            Host::Tcp { name, port } if name.contains(':') => write!(f, "nbd{s}://[{name}]:{port}/{export}")?,
+            Host::Tcp { name, port } => write!(f, "nbd{s}://{name}:{port}/{export}")?,
+            Host::Unix(path) => write!(f, "nbd{s}+unix:///{export}?socket={}", path.display())?,
         }
+        let Some(Encryption { certificates, names, hostname }) = tls else { return Ok(()) };
+        let certificates = certificates.iter().map(|path| format!("tls-certificates={}", path.display()));
+        let anyone = (*names == Names::Anyone).then(|| "tls-verify-peer=false".to_owned());
+        let hostname = hostname.iter().map(|name| format!("tls-hostname={name}"));
+        let first = if matches!(host, Host::Tcp { .. }) { '?' } else { '&' };
+        for (number, parameter) in certificates.chain(anyone).chain(hostname).enumerate() {
+            write!(f, "{}{parameter}", if number == 0 { first } else { '&' })?;
+        }
+        Ok(())
     }
 }
 
@@ -142,11 +201,23 @@ mod tests {
         check("nbd+unix:///?x=1&socket=a%2fb", Ok("nbd+unix:///?socket=a/b"));
         check("nbd+unix:///", Err("?socket=PATH is missing"));
         check("nbd+unix://host/?socket=x", Err("has no host"));
-        check("nbds://localhost", Err("TLS"));
+        check("nbds://localhost", Ok("nbds://localhost:10809/"));
+        check("nbds://a/x?tls-certificates=/pki%20x", Ok("nbds://a:10809/x?tls-certificates=/pki x"));
+        check(
+            "nbds+unix:///?tls-hostname=db&socket=s&tls-certificates=p",
+            Ok("nbds+unix:///?socket=s&tls-certificates=p&tls-hostname=db"),
+        );
+        check("nbds://a/?tls-verify-peer=false", Ok("nbds://a:10809/?tls-verify-peer=false"));
+        check("nbds://a/?tls-verify-peer=maybe", Err("neither true nor false"));
+        check("nbds://a/?tls-psk-file=keys", Err("pre-shared keys"));
         check("nbd://a:b/", Err("port"));
         check("nbd://a/%2", Err("%"));
         check("nbd:host", Err("://"));
         check("http://a/", Err("scheme"));
+        let names = |text: &str| text.parse::<Address>().unwrap().tls.unwrap().names;
+        assert_eq!(names("nbds://a/"), Names::Matching);
+        assert_eq!(names("nbds+unix:///?socket=s"), Names::Any);
+        assert_eq!(names("nbds+unix:///?socket=s&tls-hostname=db"), Names::Matching);
         assert!(Address::is_meant("nbds://x") && !Address::is_meant("./nbd"));
     }
 }

@@ -4,11 +4,14 @@
 #![allow(unsafe_code)]
 
 use std::collections::VecDeque;
-use std::io;
+use std::io::{self, IoSlice, Write};
 use std::os::fd::{AsRawFd, BorrowedFd};
 
 /// Pieces that are sent with one call; each has up to two parts.
 const PIECES_MAX: usize = 64;
+
+/// Parts of as many pieces.
+pub(super) const PARTS_MAX: usize = 2 * PIECES_MAX;
 
 /// Bytes of headers that are kept although they were sent.
 const GONE_MAX: usize = 64 << 10;
@@ -87,8 +90,15 @@ impl<P: Payload> Outgoing<P> {
 
     #[inline]
     fn send_once(&self, to: BorrowedFd<'_>, socket: bool) -> io::Result<usize> {
-        let mut vectors = [const { libc::iovec { iov_base: std::ptr::null_mut(), iov_len: 0 } }; 2 * PIECES_MAX];
-        let mut count = 0;
+        let mut parts = [IoSlice::new(&[]); PARTS_MAX];
+        let count = self.parts(usize::MAX, &mut parts);
+        Wire { to, socket }.write_vectored(&parts[..count])
+    }
+
+    /// What comes next, in pieces of at most `most` bytes together. Returns how many pieces that are.
+    #[inline]
+    pub(super) fn parts<'a>(&'a self, most: usize, parts: &mut [IoSlice<'a>; PARTS_MAX]) -> usize {
+        let (mut count, mut left) = (0, most);
         let (mut head_at, mut passed) = (self.gone, self.sent);
         for piece in self.pieces.iter().take(PIECES_MAX) {
             let head = &self.heads[head_at..head_at + piece.head];
@@ -97,29 +107,34 @@ impl<P: Payload> Outgoing<P> {
             for part in [head, payload] {
                 let skip = passed.min(part.len());
                 passed -= skip;
-                if skip < part.len() {
-                    let rest = &part[skip..];
-                    vectors[count] = libc::iovec { iov_base: rest.as_ptr().cast_mut().cast(), iov_len: rest.len() };
+                let rest = &part[skip..];
+                let rest = &rest[..rest.len().min(left)];
+                if !rest.is_empty() {
+                    left -= rest.len();
+                    parts[count] = IoSlice::new(rest);
                     count += 1;
                 }
             }
         }
-        let sent = if socket {
-            // SAFETY: all-zero is a valid msghdr.
-            let mut message: libc::msghdr = unsafe { std::mem::zeroed() };
-            message.msg_iov = vectors.as_mut_ptr();
-            message.msg_iovlen = count as _;
-            // SAFETY: the vectors point to `count` live ranges, which the call only reads.
-            unsafe { libc::sendmsg(to.as_raw_fd(), &raw const message, libc::MSG_DONTWAIT | libc::MSG_NOSIGNAL) }
-        } else {
-            // SAFETY: as above; the descriptor does not block.
-            unsafe { libc::writev(to.as_raw_fd(), vectors.as_ptr(), i32::try_from(count).unwrap_or(0)) }
-        };
-        usize::try_from(sent).map_err(|_| io::Error::last_os_error())
+        count
     }
 
+    /// Takes out what was not sent, as plain bytes.
+    pub fn take_bytes(&mut self) -> Vec<u8> {
+        let mut bytes = Vec::with_capacity(self.bytes);
+        while self.bytes > 0 {
+            let mut parts = [IoSlice::new(&[]); PARTS_MAX];
+            let count = self.parts(usize::MAX, &mut parts);
+            let before = bytes.len();
+            parts[..count].iter().for_each(|part| bytes.extend_from_slice(part));
+            self.advance(bytes.len() - before, &mut drop);
+        }
+        bytes
+    }
+
+    /// The next `count` bytes are done with; `sent` gets the payloads that ended.
     #[inline]
-    fn advance(&mut self, count: usize, sent: &mut impl FnMut(P)) {
+    pub(super) fn advance(&mut self, count: usize, sent: &mut impl FnMut(P)) {
         self.bytes -= count;
         self.sent += count;
         while let Some(first) = self.pieces.front() {
@@ -141,5 +156,40 @@ impl<P: Payload> Outgoing<P> {
     /// Gives up what was not sent: the payloads.
     pub fn clear(&mut self) -> impl Iterator<Item = P> + use<P> {
         std::mem::take(self).pieces.into_iter().filter_map(|piece| piece.payload)
+    }
+}
+
+/// A descriptor that is written to without waiting and without signals.
+pub(super) struct Wire<'a> {
+    pub to: BorrowedFd<'a>,
+    /// A socket; else a pipe that does not block.
+    pub socket: bool,
+}
+
+impl Write for Wire<'_> {
+    #[inline]
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.write_vectored(&[IoSlice::new(bytes)])
+    }
+
+    #[inline]
+    fn write_vectored(&mut self, parts: &[IoSlice<'_>]) -> io::Result<usize> {
+        let vectors = parts.as_ptr().cast::<libc::iovec>().cast_mut();
+        let sent = if self.socket {
+            // SAFETY: all-zero is a valid msghdr.
+            let mut message: libc::msghdr = unsafe { std::mem::zeroed() };
+            message.msg_iov = vectors;
+            message.msg_iovlen = parts.len() as _;
+            // SAFETY: an `IoSlice` is an iovec (its documentation says so), and the call only reads what they point to.
+            unsafe { libc::sendmsg(self.to.as_raw_fd(), &raw const message, libc::MSG_DONTWAIT | libc::MSG_NOSIGNAL) }
+        } else {
+            // SAFETY: as above; the descriptor does not block.
+            unsafe { libc::writev(self.to.as_raw_fd(), vectors, i32::try_from(parts.len()).unwrap_or(0)) }
+        };
+        usize::try_from(sent).map_err(|_| io::Error::last_os_error())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
     }
 }

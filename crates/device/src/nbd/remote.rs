@@ -18,6 +18,7 @@ use super::address::Address;
 use super::outgoing::{Outgoing, Payload};
 use super::socket::Socket;
 use super::talk::{Asked, Chosen, Talk, TalkError};
+use super::tls::Opened;
 use super::wire::{PAYLOAD_MAX, SIMPLE_REPLY, Style, command, command_flag, flag};
 use crate::buffers::{Aligned, fill, stamp};
 use crate::clock::Clock;
@@ -146,7 +147,7 @@ impl Remote {
     /// Sends what is queued and the server takes.
     fn send(&mut self) -> io::Result<()> {
         for (number, line) in self.lines.iter_mut().enumerate().filter(|(_, line)| !line.polling) {
-            if !line.out.send(line.socket.as_fd(), true, drop)? {
+            if !line.socket.carry(&mut line.out, drop)? {
                 let descriptor = Fd(line.socket.as_fd().as_raw_fd());
                 let entry = opcode::PollAdd::new(descriptor, libc::POLLOUT as u32).build();
                 // SAFETY: it refers to no memory.
@@ -160,10 +161,13 @@ impl Remote {
     /// Lets the kernel receive on every line where it does not yet.
     fn receive(&mut self) {
         for (number, line) in self.lines.iter_mut().enumerate().filter(|(_, line)| !line.receiving) {
-            let room = &mut line.inbox[line.end..];
             let descriptor = Fd(line.socket.as_fd().as_raw_fd());
+            let room = match line.socket.channel() {
+                Some(channel) => channel.room(),
+                None => &mut line.inbox[line.end..],
+            };
             let entry = opcode::Recv::new(descriptor, room.as_mut_ptr(), room.len() as u32);
-            // SAFETY: the inbox is not moved or freed while the kernel has it (see Drop).
+            // SAFETY: neither inbox nor channel is moved or freed while the kernel has it (see Drop).
             let pushed = unsafe { self.uring.submission().push(&entry.build().user_data(number as u64)) };
             line.receiving = pushed.is_ok();
         }
@@ -185,6 +189,30 @@ impl Line {
             polling: false,
         };
         Ok((line, chosen))
+    }
+
+    /// So many bytes were received.
+    fn received(
+        &mut self,
+        count: usize,
+        asked: &[Op],
+        at: Instant,
+        completions: &mut Vec<Completion>,
+    ) -> io::Result<()> {
+        let Some(channel) = self.socket.channel() else {
+            self.end += count;
+            return self.understand(asked, at, completions);
+        };
+        channel.received(count);
+        while let Some(channel) = self.socket.channel() {
+            match channel.open(&mut self.inbox[self.end..])? {
+                Opened::Nothing => break,
+                Opened::End => return Err(io::Error::other("it closed the connection")),
+                Opened::Bytes(count) => self.end += count,
+            }
+            self.understand(asked, at, completions)?;
+        }
+        Ok(())
     }
 
     /// Understands what was received.
@@ -279,8 +307,7 @@ impl Target for Remote {
                 match entry.result() {
                     0 => return Err(failed(io::Error::other("it closed the connection"))),
                     moved @ 1.. => {
-                        line.end += moved as usize;
-                        line.understand(&self.asked, self.now, completions).map_err(failed)?;
+                        line.received(moved as usize, &self.asked, self.now, completions).map_err(failed)?;
                     }
                     error if error == -libc::EINTR || error == -libc::EAGAIN => {}
                     error => return Err(failed(io::Error::from_raw_os_error(-error))),
@@ -303,6 +330,7 @@ impl Drop for Remote {
             if line.receiving {
                 // The kernel may still write there: the memory is given up rather than reused.
                 std::mem::forget(std::mem::take(&mut line.inbox));
+                std::mem::forget(line.socket.take_channel());
             }
         }
     }

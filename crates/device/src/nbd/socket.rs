@@ -1,6 +1,6 @@
-//! A connected stream socket, Unix or TCP.
+//! A connected stream socket, Unix or TCP, plain or with TLS.
 
-use std::io;
+use std::io::{self, Write};
 use std::net::TcpStream;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::os::unix::net::UnixStream;
@@ -9,15 +9,20 @@ use std::time::Duration;
 use rustix::net::{RecvFlags, SendFlags, recv, send, sockopt};
 
 use super::address::Host;
+use super::outgoing::{Outgoing, Payload};
+use super::tls::{Channel, Opened};
 
 /// A connection to a server.
 #[derive(Debug)]
-pub struct Socket(OwnedFd);
+pub struct Socket {
+    descriptor: OwnedFd,
+    channel: Option<Box<Channel>>,
+}
 
 impl Socket {
     /// Connects, waiting at most `patience`; every later wait on it is bounded in the same way.
     pub fn connect(host: &Host, patience: Duration) -> io::Result<Self> {
-        let socket = match host {
+        let descriptor = match host {
             Host::Unix(path) => UnixStream::connect(path)?.into(),
             Host::Tcp { name, port } => {
                 let stream = TcpStream::connect((name.as_str(), *port))?;
@@ -26,45 +31,122 @@ impl Socket {
             }
         };
         for timeout in [sockopt::Timeout::Recv, sockopt::Timeout::Send] {
-            sockopt::set_socket_timeout(&socket, timeout, Some(patience))?;
+            sockopt::set_socket_timeout(&descriptor, timeout, Some(patience))?;
         }
-        Ok(Self(socket))
+        Ok(Self { descriptor, channel: None })
+    }
+
+    /// Begins TLS: from here on all is encrypted.
+    ///
+    /// # Errors
+    /// The server does not speak it, is not trusted, or does not trust us.
+    pub fn secure(&mut self, mut channel: Channel) -> io::Result<()> {
+        while channel.is_beginning() {
+            channel.flush(&mut Patient(self.descriptor.as_fd()))?;
+            receive(&self.descriptor, &mut channel)?;
+            if let Err(error) = channel.begin() {
+                // The server is told as well, if it listens.
+                let _ = channel.flush(&mut Patient(self.descriptor.as_fd()));
+                return Err(error);
+            }
+        }
+        channel.flush(&mut Patient(self.descriptor.as_fd()))?;
+        self.channel = Some(Box::new(channel));
+        Ok(())
     }
 
     /// Fills `bytes`.
-    pub fn read(&self, mut bytes: &mut [u8]) -> io::Result<()> {
+    pub fn read(&mut self, mut bytes: &mut [u8]) -> io::Result<()> {
         while !bytes.is_empty() {
-            match recv(&self.0, &mut *bytes, RecvFlags::empty()) {
-                Ok((0, _)) => return Err(io::ErrorKind::UnexpectedEof.into()),
-                Ok((count, _)) => bytes = &mut bytes[count..],
-                Err(rustix::io::Errno::INTR) => {}
-                Err(error) => return Err(patient(error)),
-            }
+            let count = match &mut self.channel {
+                None => received(&self.descriptor, bytes)?,
+                Some(channel) => match channel.open(bytes)? {
+                    Opened::Bytes(count) => count,
+                    Opened::End => return Err(io::ErrorKind::UnexpectedEof.into()),
+                    Opened::Nothing => {
+                        receive(&self.descriptor, channel)?;
+                        0
+                    }
+                },
+            };
+            bytes = &mut bytes[count..];
         }
         Ok(())
     }
 
     /// Sends all of `bytes`.
-    pub fn write(&self, mut bytes: &[u8]) -> io::Result<()> {
-        while !bytes.is_empty() {
-            match send(&self.0, bytes, SendFlags::NOSIGNAL) {
-                Ok(count) => bytes = &bytes[count..],
-                Err(rustix::io::Errno::INTR) => {}
-                Err(error) => return Err(patient(error)),
+    pub fn write(&mut self, bytes: &[u8]) -> io::Result<()> {
+        let mut wire = Patient(self.descriptor.as_fd());
+        match &mut self.channel {
+            None => wire.write_all(bytes),
+            Some(channel) => {
+                let pushed = channel.push(bytes, &mut wire);
+                pushed.map_err(|error| farewell(&self.descriptor, channel).unwrap_or(error))
             }
         }
-        Ok(())
     }
 
-    /// The descriptor alone.
-    pub fn into_inner(self) -> OwnedFd {
-        self.0
+    /// Its TLS, for those that receive by themselves.
+    pub fn channel(&mut self) -> Option<&mut Channel> {
+        self.channel.as_deref_mut()
+    }
+
+    /// Its TLS alone: nothing can be read or written afterwards that makes sense.
+    pub fn take_channel(&mut self) -> Option<Box<Channel>> {
+        self.channel.take()
+    }
+
+    /// Sends as much of `out` as the server takes without waiting, and gives back payloads that are done with. `false`:
+    /// the rest has to wait until it reads.
+    pub fn carry<P: Payload>(&mut self, out: &mut Outgoing<P>, sent: impl FnMut(P)) -> io::Result<bool> {
+        let to = self.descriptor.as_fd();
+        match &mut self.channel {
+            None => out.send(to, true, sent),
+            Some(channel) => channel.carry(out, to, true, sent),
+        }
     }
 }
 
 impl AsFd for Socket {
     fn as_fd(&self) -> BorrowedFd<'_> {
-        self.0.as_fd()
+        self.descriptor.as_fd()
+    }
+}
+
+/// Receives at least a byte.
+fn received(socket: impl AsFd, bytes: &mut [u8]) -> io::Result<usize> {
+    loop {
+        match recv(&socket, &mut *bytes, RecvFlags::empty()) {
+            Ok((0, _)) => return Err(io::ErrorKind::UnexpectedEof.into()),
+            Ok((count, _)) => return Ok(count),
+            Err(rustix::io::Errno::INTR) => {}
+            Err(error) => return Err(patient(error)),
+        }
+    }
+}
+
+fn receive(socket: impl AsFd, channel: &mut Channel) -> io::Result<()> {
+    let count = received(socket, channel.room())?;
+    channel.received(count);
+    Ok(())
+}
+
+/// Why the server has closed the connection, if it said so before.
+fn farewell(socket: impl AsFd, channel: &mut Channel) -> Option<io::Error> {
+    receive(socket, channel).ok()?;
+    channel.open(&mut [0; 1]).err()
+}
+
+/// Sends, and waits as long as the socket does.
+struct Patient<'a>(BorrowedFd<'a>);
+
+impl Write for Patient<'_> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        send(self.0, bytes, SendFlags::NOSIGNAL).map_err(patient)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
     }
 }
 

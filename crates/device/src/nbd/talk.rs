@@ -5,8 +5,9 @@
 use std::io;
 use std::time::Duration;
 
-use super::address::Address;
+use super::address::{Address, Host};
 use super::socket::Socket;
+use super::tls::{Channel, NoCredentials, Trust};
 use super::wire::{
     EXTENDED_REPLY, EXTENDED_REQUEST, GREETING, OPTION, OPTION_REPLY, REQUEST, Reader, SIMPLE_REPLY, STRUCTURED_REPLY,
     Style, chunk, hello, info, option, rep,
@@ -21,6 +22,9 @@ const REPLIES_MAX: usize = 10_000;
 /// A conversation went wrong.
 #[derive(Debug, thiserror::Error)]
 pub enum TalkError {
+    /// Certificates or keys for TLS cannot be used.
+    #[error(transparent)]
+    Credentials(#[from] NoCredentials),
     /// The socket failed, ended or was silent for too long.
     #[error("{attempt}")]
     Io {
@@ -107,14 +111,28 @@ pub struct Talk {
 }
 
 impl Talk {
-    /// Connects, and exchanges greetings.
+    /// Connects and exchanges greetings, and begins TLS where the address asks for it.
     pub fn begin(address: &Address, patience: Duration) -> Result<Self, TalkError> {
-        let failed = |source| TalkError::Io { attempt: "connecting", source };
-        Self::greet(Socket::connect(&address.host, patience).map_err(failed)?)
+        Self::begin_as(address, patience, hello::FIXED_NEWSTYLE | hello::NO_ZEROES)
     }
 
-    /// Exchanges greetings on a connection.
-    pub fn greet(socket: Socket) -> Result<Self, TalkError> {
+    /// The same as a client that has no other than these flags of [`hello`].
+    pub fn begin_as(address: &Address, patience: Duration, flags: u16) -> Result<Self, TalkError> {
+        // What is wrong with certificates is said before anybody is bothered.
+        let trust = address.tls.as_ref().map(|tls| Trust::read(tls.certificates.as_deref(), tls.names)).transpose()?;
+        let failed = |source| TalkError::Io { attempt: "connecting", source };
+        let mut talk = Self::greet(Socket::connect(&address.host, patience).map_err(failed)?, flags)?;
+        if let (Some(trust), Some(tls)) = (trust, &address.tls) {
+            let name = match (&tls.hostname, &address.host) {
+                (Some(name), _) | (None, Host::Tcp { name, .. }) => name,
+                (None, Host::Unix(_)) => "localhost",
+            };
+            talk.secure(&trust, name)?;
+        }
+        Ok(talk)
+    }
+
+    fn greet(socket: Socket, flags: u16) -> Result<Self, TalkError> {
         let mut talk = Self { socket, flags: 0 };
         let mut greeting = [0; 18];
         talk.read("reading the greeting", &mut greeting)?;
@@ -126,9 +144,20 @@ impl Talk {
         if talk.flags & hello::FIXED_NEWSTYLE == 0 {
             return Err(unexpected("reading the greeting", "no fixed newstyle: it cannot answer options"));
         }
-        let answer = u32::from(talk.flags & (hello::FIXED_NEWSTYLE | hello::NO_ZEROES));
+        let answer = u32::from(talk.flags & flags);
         talk.write("greeting", &answer.to_be_bytes())?;
         Ok(talk)
+    }
+
+    fn secure(&mut self, trust: &Trust, name: &str) -> Result<(), TalkError> {
+        const ATTEMPT: &str = "beginning TLS";
+        if let Some(Said { kind, data }) = self.option(option::STARTTLS, &[])?.last()
+            && *kind != rep::ACK
+        {
+            return Err(refused(ATTEMPT, *kind, data));
+        }
+        let failed = |source| TalkError::Io { attempt: ATTEMPT, source };
+        self.socket.secure(Channel::client(trust, name).map_err(failed)?).map_err(failed)
     }
 
     /// The flags of the server's greeting.
@@ -137,8 +166,8 @@ impl Talk {
     }
 
     /// The connection, for the target that goes on with it, or for bytes that no method here would send.
-    pub const fn socket(&self) -> &Socket {
-        &self.socket
+    pub const fn socket(&mut self) -> &mut Socket {
+        &mut self.socket
     }
 
     /// The connection alone.
@@ -239,11 +268,11 @@ impl Talk {
         Ok(bytes)
     }
 
-    fn read(&self, attempt: &'static str, bytes: &mut [u8]) -> Result<(), TalkError> {
+    fn read(&mut self, attempt: &'static str, bytes: &mut [u8]) -> Result<(), TalkError> {
         self.socket.read(bytes).map_err(|source| TalkError::Io { attempt, source })
     }
 
-    fn write(&self, attempt: &'static str, bytes: &[u8]) -> Result<(), TalkError> {
+    fn write(&mut self, attempt: &'static str, bytes: &[u8]) -> Result<(), TalkError> {
         self.socket.write(bytes).map_err(|source| TalkError::Io { attempt, source })
     }
 }
@@ -305,7 +334,7 @@ fn refused(attempt: &'static str, kind: u32, data: &[u8]) -> TalkError {
     let number = kind & !rep::ERROR;
     let what = match kind {
         rep::ERR_UNKNOWN => "there is no such export".to_owned(),
-        rep::ERR_TLS_REQD => "it asks for TLS".to_owned(),
+        rep::ERR_TLS_REQD => "it asks for TLS; write nbds: in place of nbd:".to_owned(),
         rep::ERR_UNSUP => "it does not know the option".to_owned(),
         _ => format!("error {number}"),
     };

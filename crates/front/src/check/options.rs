@@ -39,7 +39,7 @@ fn greeting(probe: &Probe<'_>) -> Looked {
 }
 
 fn client_flags(probe: &Probe<'_>) -> Looked {
-    let socket = probe.socket()?;
+    let mut socket = probe.socket()?;
     let failed = |source| TalkError::Io { attempt: "reading the greeting", source };
     socket.read(&mut [0; 18]).map_err(failed)?;
     // The server may be quicker to close than we are to ask.
@@ -132,10 +132,10 @@ fn export_name(probe: &Probe<'_>) -> Looked {
     let ask = [&head.concat(), &(name.len() as u32).to_be_bytes()[..], name].concat();
     let failed = |source| TalkError::Io { attempt: "choosing by EXPORT_NAME", source };
     let mut answer = [0; 10];
-    for (client_flags, zeros) in [(3_u32, 0), (1, 124)] {
-        let socket = probe.socket()?;
-        socket.read(&mut [0; 18]).map_err(failed)?;
-        socket.write(&[&client_flags.to_be_bytes()[..], &ask].concat()).map_err(failed)?;
+    for (client_flags, zeros) in [(hello::FIXED_NEWSTYLE | hello::NO_ZEROES, 0), (hello::FIXED_NEWSTYLE, 124)] {
+        let mut talk = probe.talk_as(client_flags)?;
+        let socket = talk.socket();
+        socket.write(&ask).map_err(failed)?;
         socket.read(&mut answer).map_err(failed)?;
         let mut rest = vec![1; zeros];
         socket.read(&mut rest).map_err(failed)?;

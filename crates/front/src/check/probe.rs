@@ -49,6 +49,11 @@ impl Probe<'_> {
         Talk::begin(self.address, self.permission.patience)
     }
 
+    /// The same of a client with these flags alone.
+    pub(super) fn talk_as(&self, flags: u16) -> Result<Talk, TalkError> {
+        Talk::begin_as(self.address, self.permission.patience, flags)
+    }
+
     /// A connection before the greeting.
     pub(super) fn socket(&self) -> Result<Socket, TalkError> {
         let failed = |source| TalkError::Io { attempt: "connecting", source };

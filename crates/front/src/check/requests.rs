@@ -197,7 +197,7 @@ fn noise(probe: &Probe<'_>) -> Looked {
 }
 
 fn half(probe: &Probe<'_>) -> Looked {
-    let session = probe.simple()?;
+    let mut session = probe.simple()?;
     let mut header = Vec::new();
     Asked { command: command::READ, length: 512, ..Asked::default() }.write(Style::Simple, &mut header);
     let failed = |source| TalkError::Io { attempt: "sending half a request", source };

@@ -7,6 +7,7 @@ use plimsoll_device::nbd::{Outgoing, Payload};
 use plimsoll_units::Instant;
 use plimsoll_volume::{Access, Errno, Export};
 
+use super::secure::Secured;
 use crate::nbd::{Ask, Blocks, Handshake, Header};
 use crate::pool::Buffer;
 
@@ -122,6 +123,8 @@ pub(super) struct Connection {
     pub stage: Stage,
     pub course: Course,
     pub inbox: Inbox,
+    /// Between the socket and the inbox and outbox, where the connection is encrypted.
+    pub tls: Option<Box<Secured>>,
     pub current: Option<Current>,
     pub outbox: Outgoing<Answer>,
     /// The kernel is receiving, into the payload of the current request when `direct`.
@@ -152,6 +155,7 @@ impl Connection {
             stage,
             course: Course::On,
             inbox: Inbox::new(),
+            tls: None,
             current: None,
             outbox: Outgoing::default(),
             receiving: false,
@@ -174,9 +178,24 @@ impl Connection {
         self.output.as_ref().unwrap_or(&self.input).as_fd()
     }
 
+    /// The kernel has received so many bytes, not into a payload.
+    #[inline]
+    pub(super) fn received(&mut self, count: usize) {
+        match &mut self.tls {
+            None => self.inbox.received(count),
+            Some(secured) => secured.channel.received(count),
+        }
+    }
+
+    /// Something is to be sent.
+    #[inline]
+    pub(super) fn has_unsent(&self) -> bool {
+        self.outbox.bytes() > 0 || self.tls.as_ref().is_some_and(|secured| secured.channel.wants_send())
+    }
+
     /// Half of a message came, or a reply is not read: the client owes something.
     pub(super) fn owes(&self) -> bool {
         let half = self.current.is_some() || !self.inbox.bytes().is_empty() || matches!(self.stage, Stage::Greeting(_));
-        self.outbox.bytes() > 0 || (half && !self.blocked)
+        self.has_unsent() || (half && !self.blocked)
     }
 }

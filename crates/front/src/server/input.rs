@@ -9,7 +9,7 @@ use plimsoll_volume::{Command, Errno, NotTaken, Request, Ticket};
 use super::connection::{Connection, Course, Current, Served, Stage};
 use super::ring::Token;
 use super::{Flight, Server};
-use crate::nbd::{Ask, Handshake, Header, Session, Step, Terms, Tls, Voice};
+use crate::nbd::{Ask, Handshake, Header, Session, Step, Terms, Voice};
 use crate::service::Service;
 
 /// The rest of a payload is received into its own buffer from this length on; less is copied.
@@ -29,7 +29,7 @@ const EXTENTS_MAX: usize = 4096;
 
 /// What follows on a step.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Next {
+pub(super) enum Next {
     /// Another step.
     Onward,
     /// More bytes have to come.
@@ -53,7 +53,7 @@ impl<S: Service + 'static> Server<S> {
         connection.moved = self.now;
         match (result, connection.current.as_mut().filter(|_| connection.direct)) {
             (moved @ 1.., Some(current)) => current.filled += moved as u32,
-            (moved @ 1.., None) => connection.inbox.received(moved as usize),
+            (moved @ 1.., None) => connection.received(moved as usize),
             (error, _) if error == -libc::EINTR || error == -libc::EAGAIN => {}
             (0, _) => {
                 self.end(number, Course::Ending);
@@ -79,7 +79,8 @@ impl<S: Service + 'static> Server<S> {
             let next = if connection.outbox.bytes() > UNREAD_MAX { Next::Blocked } else { self.step(number) };
             match next {
                 Next::Onward => {}
-                Next::Receive => return self.receive(number),
+                Next::Receive if self.receive(number)? => {}
+                Next::Receive => return Ok(()),
                 Next::Blocked => {
                     self.block(number);
                     return Ok(());
@@ -138,8 +139,8 @@ impl<S: Service + 'static> Server<S> {
         let next = match fed.step {
             Step::More => Next::Receive,
             Step::Begin(session) => self.open(number, session),
-            // Off is all that `welcome` says.
-            Step::Secure | Step::End => Next::End(Course::Ending),
+            Step::Secure => self.secure(number),
+            Step::End => Next::End(Course::Ending),
         };
         self.touch(number);
         next
@@ -274,29 +275,34 @@ impl<S: Service + 'static> Server<S> {
         Next::Onward
     }
 
-    /// Asks the kernel for more: into the payload that is being filled, or into the inbox.
+    /// Asks for more, into the payload that is being filled or into the inbox: the kernel, or what it has received in
+    /// encrypted form. `true`: more is there.
     #[inline]
-    fn receive(&mut self, number: u32) -> io::Result<()> {
-        let Some(connection) = self.connections.get_mut(number) else { return Ok(()) };
+    fn receive(&mut self, number: u32) -> io::Result<bool> {
+        let Some(connection) = self.connections.get_mut(number) else { return Ok(false) };
         let header_bytes = match &connection.stage {
             Stage::Open(served) => Some(served.style.request_bytes()),
             Stage::Greeting(_) => None,
         };
-        let Connection { current, inbox, long, .. } = connection;
-        let rest = current.as_mut().and_then(|current| {
-            let rest = current.header.payload - current.filled;
-            let at = current.buffer.as_ref().filter(|_| rest >= DIRECT_MIN)?.at(current.filled);
-            Some((at, rest))
+        let Connection { current, inbox, long, direct, tls, .. } = &mut *connection;
+        // Before a long payload only its header is taken: the payload goes where it belongs at once.
+        let least = header_bytes.filter(|_| *long && current.is_none());
+        let rest = current.as_mut().and_then(|Current { header, buffer, filled, .. }| {
+            let enough = header.payload - *filled >= DIRECT_MIN;
+            Some(&mut buffer.as_mut().filter(|_| enough)?.bytes()[*filled as usize..header.payload as usize])
         });
-        connection.direct = rest.is_some();
-        let (at, length) = rest.unwrap_or_else(|| {
-            // Before a long payload only its header is taken: the payload goes where it belongs at once.
-            let least = header_bytes.filter(|_| *long && current.is_none());
+        *direct = rest.is_some();
+        let room = rest.unwrap_or_else(|| {
             let had = inbox.bytes().len();
             let room = inbox.room();
             let length = least.map_or(room.len(), |least| least.saturating_sub(had).max(1));
-            (room.as_mut_ptr(), length as u32)
+            &mut room[..length]
         });
+        if let Some(secured) = tls {
+            let opened = secured.channel.open(room);
+            return self.opened(number, &opened);
+        }
+        let (at, length) = (room.as_mut_ptr(), room.len() as u32);
         connection.receiving = true;
         let descriptor = types::Fd(connection.input().as_raw_fd());
         let entry = if connection.socket {
@@ -305,17 +311,19 @@ impl<S: Service + 'static> Server<S> {
         } else {
             opcode::Read::new(descriptor, at, length).offset(u64::MAX).build()
         };
-        self.ring.push(entry, Token::Received(number))
+        self.ring.push(entry, Token::Received(number))?;
+        Ok(false)
     }
 
     /// A new client is greeted.
     pub(super) fn welcome(&mut self, mut connection: Connection) -> io::Result<()> {
         let mut handshake = None;
-        connection.outbox.put(None, |out| handshake = Some(Handshake::new(Tls::Off, out)));
+        let tls = self.tls.state();
+        connection.outbox.put(None, |out| handshake = Some(Handshake::new(tls, out)));
         connection.stage = Stage::Greeting(handshake.expect("the outbox has called it"));
         let number = self.connections.insert(connection);
         self.touch(number);
-        self.receive(number)
+        self.receive(number).map(drop)
     }
 }
 

@@ -75,17 +75,26 @@ impl<S: Service + 'static> Server<S> {
     fn send(&mut self, number: u32) -> io::Result<()> {
         let Some(connection) = self.connections.get_mut(number) else { return Ok(()) };
         connection.touched = false;
-        if connection.polling || connection.outbox.bytes() == 0 || connection.course == Course::Broken {
+        let nothing = connection.outbox.bytes() == 0 && connection.tls.is_none();
+        if nothing || connection.polling || connection.course == Course::Broken {
             return Ok(());
         }
         let before = connection.outbox.bytes();
         let mut outbox = std::mem::take(&mut connection.outbox);
         let pool = &mut self.pool;
         let mut returned = 0;
-        let sent = outbox.send(connection.output(), connection.socket, |answer| {
+        let done = |answer: Answer| {
             returned += answer.buffer.size();
             pool.give_back(answer.buffer);
-        });
+        };
+        let sent = match connection.tls.take() {
+            None => outbox.send(connection.output(), connection.socket, done),
+            Some(mut secured) => {
+                let sent = secured.carry(&mut outbox, connection, done);
+                connection.tls = Some(secured);
+                sent
+            }
+        };
         connection.held -= returned;
         connection.outbox = outbox;
         if connection.outbox.bytes() < before {
@@ -121,7 +130,7 @@ impl<S: Service + 'static> Server<S> {
         let Some(connection) = self.connections.get_mut(number) else { return Ok(()) };
         match connection.course {
             Course::On => return Ok(()),
-            Course::Ending if connection.outbox.bytes() > 0 || connection.in_flight > 0 => return Ok(()),
+            Course::Ending if connection.has_unsent() || connection.in_flight > 0 => return Ok(()),
             Course::Ending => connection.course = Course::Broken,
             Course::Broken => {}
         }

@@ -99,16 +99,16 @@ fn sockets_of_others_are_left_alone() {
 }
 
 #[test]
-fn a_service_manager_is_told() {
+fn news_are_told() {
     let folder = Folder::new("notify");
     let path = folder.0.join("notify");
-    let manager = std::os::unix::net::UnixDatagram::bind(&path).unwrap();
+    let listens = std::os::unix::net::UnixDatagram::bind(&path).unwrap();
     notify(path.as_os_str(), News::Ready("serving\n2 volumes")).unwrap();
     notify(path.as_os_str(), News::Stopping).unwrap();
     let mut message = [0; 100];
-    let length = manager.recv(&mut message).unwrap();
+    let length = listens.recv(&mut message).unwrap();
     assert_eq!(&message[..length], b"READY=1\nSTATUS=serving 2 volumes\n");
-    let length = manager.recv(&mut message).unwrap();
+    let length = listens.recv(&mut message).unwrap();
     assert_eq!(&message[..length], b"STOPPING=1\n");
     assert!(notify(folder.0.join("none").as_os_str(), News::Stopping).is_err());
 }

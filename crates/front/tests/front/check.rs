@@ -78,7 +78,7 @@ fn nbdkit_passes_too() {
         println!("skipped: nbdkit is not installed (Debian: apt-get install nbdkit)");
         return;
     };
-    let rows = check(&Address { host: Host::Unix(socket), export: String::new() }, &PERMISSION);
+    let rows = check(&Address { host: Host::Unix(socket), export: String::new(), tls: None }, &PERMISSION);
     nbdkit.kill().unwrap();
     nbdkit.wait().unwrap();
     std::fs::remove_dir_all(&directory).unwrap();

@@ -1,8 +1,10 @@
 //! The front from outside: hostile bytes for the codec, clients on sockets, and the check of servers.
-#![allow(clippy::unwrap_used)] // a test's failure is a panic
+#![allow(clippy::unwrap_used, clippy::print_stderr)] // a test's failure is a panic, and it says when it is skipped
 
+mod certificates;
 mod check;
 mod hostile;
 mod serve;
 mod serving;
+mod tls;
 mod volumes;

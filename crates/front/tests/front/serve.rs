@@ -14,18 +14,18 @@ use plimsoll_load::{Mix, Pace, Pattern, Phase, Region, Split, StreamSpec, Stream
 use plimsoll_units::{Bytes, Span};
 use plimsoll_volume::Export;
 
-fn asked(command: u16, offset: u64, length: u64) -> Asked {
+pub fn asked(command: u16, offset: u64, length: u64) -> Asked {
     Asked { flags: 0, command, cookie: !offset, offset, length }
 }
 
-fn write(talk: &mut Talk, style: Style, offset: u64, data: &[u8], flags: u16) -> u32 {
+pub fn write(talk: &mut Talk, style: Style, offset: u64, data: &[u8], flags: u16) -> u32 {
     let flags = flags | if style == Style::Extended { command_flag::PAYLOAD_LEN } else { 0 };
     let request = Asked { flags, ..asked(command::WRITE, offset, data.len() as u64) };
     talk.request(style, &request, data).unwrap();
     talk.chunk(0).unwrap().errno()
 }
 
-fn read(talk: &mut Talk, style: Style, offset: u64, length: u32) -> Vec<u8> {
+pub fn read(talk: &mut Talk, style: Style, offset: u64, length: u32) -> Vec<u8> {
     talk.request(style, &asked(command::READ, offset, length.into()), &[]).unwrap();
     let answer = talk.chunk(length).unwrap();
     assert_eq!((answer.errno(), answer.done, answer.cookie), (0, true, !offset));

@@ -10,7 +10,7 @@ use std::time::Duration;
 use plimsoll_device::Clock;
 use plimsoll_device::nbd::{Address, Host, Talk};
 use plimsoll_front::nbd::Offer;
-use plimsoll_front::{Files, Handle, Limits, Plain, Server};
+use plimsoll_front::{Files, Handle, Limits, Plain, Server, TlsMode};
 use plimsoll_volume::Export;
 
 /// Bytes of export 0, called `data`.
@@ -26,6 +26,10 @@ pub struct Serving {
 impl Serving {
     /// Serves exports `data`, and `fixed` that cannot be written; in memory, or in files.
     pub fn start(in_files: bool, limits: Limits) -> Self {
+        Self::start_with(in_files, limits, TlsMode::Off)
+    }
+
+    pub fn start_with(in_files: bool, limits: Limits, tls: TlsMode) -> Self {
         static NUMBER: AtomicU32 = AtomicU32::new(0);
         let number = NUMBER.fetch_add(1, Ordering::Relaxed);
         let directory = std::env::temp_dir().join(format!("plimsoll-front-{}-{number}", std::process::id()));
@@ -35,6 +39,7 @@ impl Serving {
         let thread = std::thread::spawn(move || {
             let files = if in_files { Files::directory(&home).unwrap().0 } else { Files::memory() };
             let mut server = Server::new(Plain::new([SIZE, 1 << 20]), files, limits, Clock::start()).unwrap();
+            server.set_tls(tls);
             server.offer(Offer::new(Export(0), "data", SIZE));
             let mut fixed = Offer::new(Export(1), "fixed", 1 << 20);
             fixed.access = plimsoll_volume::Access::ReadOnly;
@@ -44,7 +49,7 @@ impl Serving {
             server.run().unwrap();
         });
         let handle = handle.recv().unwrap();
-        let address = Address { host: Host::Unix(directory.join("socket")), export: "data".into() };
+        let address = Address { host: Host::Unix(directory.join("socket")), export: "data".into(), tls: None };
         Self { handle, address, directory, thread: Some(thread) }
     }
 

@@ -68,7 +68,7 @@ fn serve(server: &mut Server<Volumes>, volume: VolumeId, name: &str, model: &str
 
 impl Service {
     fn talk(&self, export: &str) -> Talk {
-        let address = Address { host: Host::Unix(self.directory.join("socket")), export: export.into() };
+        let address = Address { host: Host::Unix(self.directory.join("socket")), export: export.into(), tls: None };
         let mut talk = Talk::begin(&address, Duration::from_secs(10)).unwrap();
         talk.choose(export, true).unwrap();
         talk

@@ -1,0 +1,55 @@
+//! Certificates that are made for these tests, with the tool that is there: two authorities that know nothing of each
+//! other, and a server and a client of each.
+
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::sync::OnceLock;
+
+/// The directories of both authorities; `None` where openssl is not installed.
+pub fn certificates() -> Option<(&'static Path, &'static Path)> {
+    static MADE: OnceLock<Option<(PathBuf, PathBuf)>> = OnceLock::new();
+    let made = MADE.get_or_init(|| Some((authority("ours")?, authority("theirs")?)));
+    if made.is_none() {
+        eprintln!("skipped: openssl is not installed (Debian: apt-get install openssl)");
+    }
+    made.as_ref().map(|(ours, theirs)| (ours.as_path(), theirs.as_path()))
+}
+
+fn authority(name: &str) -> Option<PathBuf> {
+    let directory = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("tls-{name}-{}", std::process::id()));
+    std::fs::create_dir_all(&directory).unwrap();
+    // Without this the tool adds what the machine's own configuration says.
+    std::fs::write(directory.join("config"), "[req]\ndistinguished_name = name\n[name]\n").unwrap();
+    certificate(&directory, "ca", name, "basicConstraints=critical,CA:TRUE", "keyUsage=keyCertSign")?;
+    certificate(
+        &directory,
+        "server",
+        "localhost",
+        "subjectAltName=DNS:localhost,IP:127.0.0.1",
+        "extendedKeyUsage=serverAuth",
+    )?;
+    certificate(&directory, "client", "a client", "subjectAltName=DNS:client", "extendedKeyUsage=clientAuth")?;
+    Some(directory)
+}
+
+fn certificate(directory: &Path, file: &str, subject: &str, what: &str, purpose: &str) -> Option<()> {
+    let mut openssl = Command::new("openssl");
+    openssl.current_dir(directory).args([
+        "req",
+        "-config",
+        "config",
+        "-x509",
+        "-newkey",
+        "ec",
+        "-pkeyopt",
+        "ec_paramgen_curve:P-256",
+    ]);
+    openssl.args(["-nodes", "-days", "2", "-subj", &format!("/CN={subject}"), "-addext", what, "-addext", purpose]);
+    openssl.args(["-keyout", &format!("{file}-key.pem"), "-out", &format!("{file}-cert.pem")]);
+    if file != "ca" {
+        openssl.args(["-CA", "ca-cert.pem", "-CAkey", "ca-key.pem"]);
+    }
+    let made = openssl.stdout(Stdio::null()).stderr(Stdio::null()).status().ok()?;
+    assert!(made.success(), "openssl cannot make {file}-cert.pem");
+    Some(())
+}
