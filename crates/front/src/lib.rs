@@ -4,6 +4,7 @@
 
 pub mod check;
 mod files;
+mod floor;
 pub mod nbd;
 pub mod notify;
 mod plain;
@@ -14,6 +15,7 @@ mod slots;
 pub mod sockets;
 
 pub use files::{DirectoryError, Files, Held};
+pub use floor::Floor;
 pub use plain::Plain;
 pub use server::{Count, Door, EditFailed, Ended, Handle, Limits, Server, TlsMode};
 pub use service::Service;

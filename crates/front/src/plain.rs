@@ -1,6 +1,8 @@
-//! Exports that answer as soon as they can: one data file each, no model and no map.
+//! Exports that answer as soon as they can, or a fixed time after that: one data file each, no model and no map.
 //!
 //! It is what a server's own floor is measured with, and the smallest service there is.
+
+use std::collections::VecDeque;
 
 use plimsoll_units::{Instant, Span};
 use plimsoll_volume::{
@@ -18,7 +20,10 @@ const REQUESTS_MAX: usize = 4096;
 pub struct Plain {
     sizes: Vec<u64>,
     under_way: Slots<Work>,
-    ready: Vec<Reply>,
+    /// How much later each answer leaves than it could.
+    wait: Span,
+    /// Answers in the order of their moments.
+    ready: VecDeque<Reply>,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -31,12 +36,18 @@ struct Work {
 impl Plain {
     /// Export 0 has the first of these sizes, and so on.
     pub fn new(sizes: impl Into<Vec<u64>>) -> Self {
-        Self { sizes: sizes.into(), under_way: Slots::new(), ready: Vec::new() }
+        Self::after(Span::ZERO, sizes)
+    }
+
+    /// The same, but each answer leaves `wait` later than it could.
+    pub fn after(wait: Span, sizes: impl Into<Vec<u64>>) -> Self {
+        Self { sizes: sizes.into(), under_way: Slots::new(), wait, ready: VecDeque::new() }
     }
 
     fn answer(&mut self, now: Instant, ticket: Ticket, outcome: Result<(), Errno>) {
         let bound_by = Bound::Fault;
-        self.ready.push(Reply { ticket, outcome, due: now, lateness: Span::ZERO, bound_by, then: Then::Send });
+        let due = now + self.wait;
+        self.ready.push_back(Reply { ticket, outcome, due, lateness: Span::ZERO, bound_by, then: Then::Send });
     }
 }
 
@@ -92,12 +103,14 @@ impl Service for Plain {
 
     #[inline]
     fn wake_at(&self) -> Option<Instant> {
-        self.ready.first().map(|reply| reply.due)
+        self.ready.front().map(|reply| reply.due)
     }
 
     #[inline]
-    fn drain(&mut self, _: Instant, replies: &mut Vec<Reply>) {
-        replies.append(&mut self.ready);
+    fn drain(&mut self, now: Instant, replies: &mut Vec<Reply>) {
+        while self.ready.front().is_some_and(|reply| reply.due <= now) {
+            replies.extend(self.ready.pop_front().map(|reply| Reply { lateness: now.since(reply.due), ..reply }));
+        }
     }
 
     fn extents(&self, _: Export, _: u64, length: u64, _: usize) -> Vec<Extent> {

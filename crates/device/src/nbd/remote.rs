@@ -83,16 +83,30 @@ impl Remote {
     /// # Errors
     /// The server cannot be reached, or refuses.
     pub fn connect(address: &Address, shape: &Shape, lines: u32, clock: Clock) -> Result<Self, TalkError> {
-        let attempt = "starting io_uring";
-        let uring = setup(2 * lines);
-        let uring = uring.map_err(|source| TalkError::Io { attempt, source })?;
-        let (first, chosen) = Line::open(address)?;
-        fits(&chosen, shape)?;
+        let open = || Line::open(Talk::begin(address, PATIENCE)?, &address.export);
+        let (first, chosen) = open()?;
         let mut all = vec![first];
         let several = chosen.flags & flag::CAN_MULTI_CONN != 0;
         for _ in 1..if several { lines } else { 1 } {
-            all.push(Line::open(address)?.0);
+            all.push(open()?.0);
         }
+        Self::new(all, chosen, shape, clock)
+    }
+
+    /// The export of a server that `socket` is connected to.
+    ///
+    /// # Errors
+    /// The server refuses, or does not answer as one.
+    pub fn over(socket: Socket, export: &str, shape: &Shape, clock: Clock) -> Result<Self, TalkError> {
+        let (line, chosen) = Line::open(Talk::greet(socket)?, export)?;
+        Self::new(vec![line], chosen, shape, clock)
+    }
+
+    fn new(lines: Vec<Line>, chosen: Chosen, shape: &Shape, clock: Clock) -> Result<Self, TalkError> {
+        fits(&chosen, shape)?;
+        let attempt = "starting io_uring";
+        let uring = setup(2 * lines.len() as u32);
+        let uring = uring.map_err(|source| TalkError::Io { attempt, source })?;
         let stride = shape.stride();
         let mut writes = Aligned::new(if shape.writes { stride * shape.depth as usize } else { 1 });
         fill(writes.bytes(), shape.compressible, shape.seed);
@@ -101,7 +115,7 @@ impl Remote {
             uring,
             now: clock.now(),
             clock,
-            lines: all,
+            lines,
             chosen,
             writes,
             stride,
@@ -175,9 +189,8 @@ impl Remote {
 }
 
 impl Line {
-    fn open(address: &Address) -> Result<(Self, Chosen), TalkError> {
-        let mut talk = Talk::begin(address, PATIENCE)?;
-        let chosen = talk.choose(&address.export, true)?;
+    fn open(mut talk: Talk, export: &str) -> Result<(Self, Chosen), TalkError> {
+        let chosen = talk.choose(export, true)?;
         let line = Self {
             socket: talk.into_socket(),
             inbox: vec![0; INBOX_BYTES].into_boxed_slice(),

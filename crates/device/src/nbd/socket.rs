@@ -150,6 +150,13 @@ impl Write for Patient<'_> {
     }
 }
 
+/// One that is connected already; its waits are bounded as they were.
+impl From<OwnedFd> for Socket {
+    fn from(connected: OwnedFd) -> Self {
+        Self(connected)
+    }
+}
+
 /// A socket with a bounded wait says "would block" when the wait was too long.
 fn patient(error: rustix::io::Errno) -> io::Error {
     if error == rustix::io::Errno::AGAIN { io::ErrorKind::TimedOut.into() } else { error.into() }
