@@ -4,6 +4,7 @@
 //! target. What is on the wire is pure and stands in [`wire`]; the server's side is another crate's.
 
 mod address;
+mod emulation;
 mod outgoing;
 mod remote;
 mod socket;
@@ -12,6 +13,7 @@ pub mod tls;
 pub mod wire;
 
 pub use address::{Address, Encryption, Host, NoAddress};
+pub use emulation::{Emulation, NotEmulated};
 pub use outgoing::{Outgoing, Payload};
 pub use remote::Remote;
 pub use socket::Socket;

@@ -1,5 +1,6 @@
 //! An export as clients are told of it.
 
+use plimsoll_device::nbd::Emulation;
 use plimsoll_device::nbd::wire::{PAYLOAD_MAX, Style, flag};
 use plimsoll_volume::{Access, Export};
 
@@ -36,7 +37,8 @@ pub struct Offer {
     pub export: Export,
     /// What clients call it.
     pub name: String,
-    /// A sentence about it for people; may be empty.
+    /// A sentence about it for people; may be empty. What a model delays has to say so here, or its times would be taken
+    /// for measured ones: see [`Offer::emulated`].
     pub description: String,
     /// Bytes.
     pub size: u64,
@@ -60,6 +62,11 @@ impl Offer {
             medium: Medium::Solid,
             blocks: Blocks::default(),
         }
+    }
+
+    /// The same, saying what it emulates.
+    pub fn emulated(self, emulation: &Emulation) -> Self {
+        Self { description: emulation.to_string(), ..self }
     }
 
     /// The export's flags for a client that negotiated `style`.

@@ -1,0 +1,95 @@
+//! What an export says of itself when a model decides when it answers, so that nobody takes its times for measured ones.
+//!
+//! It travels as the export's description, for people and programs alike: `emulated like oci:50GB@0vpu: limit(3000)`.
+
+use std::fmt;
+use std::str::FromStr;
+
+use super::wire::TEXT_MAX;
+
+const FIRST: &str = "emulated";
+const SLOWER: &str = " times slower";
+const LIKE: &str = " like ";
+
+/// An export whose answers a model delays.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Emulation {
+    /// The configuration of the catalogue that it is like; `None` for bare stages.
+    pub like: Option<String>,
+    /// The model's stages, as `plimsoll-model` writes them.
+    pub model: String,
+    /// Time dilation: answers take so many times as long as the model says. 1 is real time.
+    pub slow: u32,
+}
+
+/// A description that says nothing of an emulation.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("the description does not say that the export is emulated")]
+pub struct NotEmulated;
+
+/// The export's description, cut where the protocol has no room for more.
+impl fmt::Display for Emulation {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { like, model, slow } = self;
+        let mut text = FIRST.to_owned();
+        if *slow != 1 {
+            text += &format!(" {slow}{SLOWER}");
+        }
+        if let Some(like) = like {
+            text += &format!("{LIKE}{like}");
+        }
+        text += &format!(": {model}");
+        let end = (0..=text.len().min(TEXT_MAX)).rev().find(|end| text.is_char_boundary(*end));
+        f.write_str(&text[..end.unwrap_or(0)])
+    }
+}
+
+impl FromStr for Emulation {
+    type Err = NotEmulated;
+
+    fn from_str(description: &str) -> Result<Self, NotEmulated> {
+        let rest = description.strip_prefix(FIRST).ok_or(NotEmulated)?;
+        let (head, model) = rest.split_once(": ").ok_or(NotEmulated)?;
+        let (slow, like) = match head.split_once(SLOWER) {
+            Some((slow, like)) => (slow.trim().parse().map_err(|_| NotEmulated)?, like),
+            None => (1, head),
+        };
+        let like = match like.strip_prefix(LIKE) {
+            Some(like) => Some(like.to_owned()),
+            None if like.is_empty() => None,
+            None => return Err(NotEmulated),
+        };
+        Ok(Self { like, model: model.to_owned(), slow })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check(text: &str, like: Option<&str>, model: &str, slow: u32) {
+        let expected = Emulation { like: like.map(Into::into), model: model.into(), slow };
+        assert_eq!(expected.to_string(), text);
+        assert_eq!(text.parse(), Ok(expected));
+    }
+
+    #[test]
+    fn what_a_server_says_is_understood() {
+        check("emulated: limit(3000)", None, "limit(3000)", 1);
+        check("emulated like oci:50GB@0vpu: limit(3000)", Some("oci:50GB@0vpu"), "limit(3000)", 1);
+        check("emulated 10 times slower: link(1ms)", None, "link(1ms)", 10);
+        check("emulated 2 times slower like aws/gp3: link(1ms)", Some("aws/gp3"), "link(1ms)", 2);
+        for other in
+            ["", "a disk", "emulated", "emulated by hand: x", "emulated x times slower: y", "emulatedlike a: b"]
+        {
+            assert_eq!(other.parse::<Emulation>(), Err(NotEmulated), "{other}");
+        }
+    }
+
+    #[test]
+    fn a_long_model_is_cut_and_the_export_is_emulated_all_the_same() {
+        let long = Emulation { like: None, model: "é".repeat(TEXT_MAX), slow: 1 };
+        let text = long.to_string();
+        assert!(text.len() <= TEXT_MAX && text.parse::<Emulation>().is_ok());
+    }
+}
