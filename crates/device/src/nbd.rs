@@ -15,6 +15,6 @@ pub mod wire;
 pub use address::{Address, Encryption, Host, NoAddress};
 pub use emulation::{Emulation, NotEmulated};
 pub use outgoing::{Outgoing, Payload};
-pub use remote::Remote;
+pub use remote::{Connection, Remote};
 pub use socket::Socket;
 pub use talk::{Asked, Chosen, Chunk, Said, Talk, TalkError};

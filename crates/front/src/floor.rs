@@ -8,7 +8,7 @@ use std::io;
 use std::ops::ControlFlow;
 use std::os::fd::OwnedFd;
 
-use plimsoll_device::nbd::{Remote, Socket};
+use plimsoll_device::nbd::{Connection, Remote, Socket};
 use plimsoll_device::{Clock, Shape, sharpen_timers};
 use plimsoll_drive::{Rules, drive};
 use plimsoll_load::{Mix, Pace, Pattern, Phase, Region, Split, StreamSpec, Streams};
@@ -109,7 +109,8 @@ fn offer(server: OwnedFd, depth: u32, lasts: Span) -> io::Result<(Bins, f64)> {
     };
     let clock = Clock::start();
     let shape = Shape { depth, largest: block, writes: false, compressible: 0.0, seed: 0 };
-    let mut target = Remote::over(Socket::from(server), "", &shape, clock).map_err(io::Error::other)?;
+    let connection = Connection::over(Socket::from(server), "").map_err(io::Error::other)?;
+    let mut target = Remote::new(vec![connection], &shape, clock).map_err(io::Error::other)?;
     let start = clock.now();
     let phase = Phase { end: start + lasts, ..Phase::unbounded(start) };
     let mut load = Streams::new(&[stream], 0, phase).expect("a MiB holds a block");

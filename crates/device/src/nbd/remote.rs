@@ -12,7 +12,7 @@ use io_uring::types::{Fd, SubmitArgs, Timespec};
 use io_uring::{IoUring, opcode};
 use plimsoll_drive::{Completion, Fault, Target};
 use plimsoll_load::Outcome;
-use plimsoll_units::{Instant, Kind, Op, Slot};
+use plimsoll_units::{Instant, Kind, Op, Slot, Span};
 
 use super::address::Address;
 use super::outgoing::{Outgoing, Payload};
@@ -33,6 +33,44 @@ const PATIENCE: Duration = Duration::from_secs(30);
 
 /// Marks, beside a line's number, that its socket takes more.
 const WRITABLE: u64 = 1 << 32;
+
+/// Marks, beside a line's number, that its waiting for data is to end.
+const ENOUGH: u64 = 1 << 33;
+
+/// A connection that has chosen an export, and on which nothing is under way.
+#[derive(Debug)]
+pub struct Connection {
+    socket: Socket,
+    chosen: Chosen,
+}
+
+impl Connection {
+    /// Connects to an export.
+    ///
+    /// # Errors
+    /// The server cannot be reached, or refuses.
+    pub fn open(address: &Address) -> Result<Self, TalkError> {
+        Self::choose(Talk::begin(address, PATIENCE)?, &address.export)
+    }
+
+    /// Chooses an export of a server that `socket` is connected to.
+    ///
+    /// # Errors
+    /// The server refuses, or does not answer as one.
+    pub fn over(socket: Socket, export: &str) -> Result<Self, TalkError> {
+        Self::choose(Talk::greet(socket)?, export)
+    }
+
+    fn choose(mut talk: Talk, export: &str) -> Result<Self, TalkError> {
+        let chosen = talk.choose(export, true)?;
+        Ok(Self { socket: talk.into_socket(), chosen })
+    }
+
+    /// What the server says of the export.
+    pub const fn chosen(&self) -> &Chosen {
+        &self.chosen
+    }
+}
 
 /// One connection.
 struct Line {
@@ -72,8 +110,10 @@ pub struct Remote {
     writes: Aligned,
     stride: usize,
     written: u64,
-    /// What each slot is about.
-    asked: Vec<Op>,
+    /// What each slot that is not free was asked for.
+    asked: Vec<Option<Op>>,
+    /// Requests that were not answered.
+    in_flight: usize,
 }
 
 impl Remote {
@@ -83,34 +123,28 @@ impl Remote {
     /// # Errors
     /// The server cannot be reached, or refuses.
     pub fn connect(address: &Address, shape: &Shape, lines: u32, clock: Clock) -> Result<Self, TalkError> {
-        let open = || Line::open(Talk::begin(address, PATIENCE)?, &address.export);
-        let (first, chosen) = open()?;
-        let mut all = vec![first];
-        let several = chosen.flags & flag::CAN_MULTI_CONN != 0;
+        let mut all = vec![Connection::open(address)?];
+        let several = all[0].chosen.flags & flag::CAN_MULTI_CONN != 0;
         for _ in 1..if several { lines } else { 1 } {
-            all.push(open()?.0);
+            all.push(Connection::open(address)?);
         }
-        Self::new(all, chosen, shape, clock)
+        Self::new(all, shape, clock)
     }
 
-    /// The export of a server that `socket` is connected to.
+    /// One export over these connections, at least one.
     ///
     /// # Errors
-    /// The server refuses, or does not answer as one.
-    pub fn over(socket: Socket, export: &str, shape: &Shape, clock: Clock) -> Result<Self, TalkError> {
-        let (line, chosen) = Line::open(Talk::greet(socket)?, export)?;
-        Self::new(vec![line], chosen, shape, clock)
-    }
-
-    fn new(lines: Vec<Line>, chosen: Chosen, shape: &Shape, clock: Clock) -> Result<Self, TalkError> {
+    /// The export does not take what the load will ask, or `io_uring` cannot be used.
+    pub fn new(connections: Vec<Connection>, shape: &Shape, clock: Clock) -> Result<Self, TalkError> {
+        let chosen = connections.first().expect("there is a connection").chosen.clone();
         fits(&chosen, shape)?;
         let attempt = "starting io_uring";
-        let uring = setup(2 * lines.len() as u32);
+        let uring = setup(2 * connections.len() as u32);
         let uring = uring.map_err(|source| TalkError::Io { attempt, source })?;
+        let lines = connections.into_iter().map(|connection| Line::new(connection.socket)).collect();
         let stride = shape.stride();
         let mut writes = Aligned::new(if shape.writes { stride * shape.depth as usize } else { 1 });
         fill(writes.bytes(), shape.compressible, shape.seed);
-        let nothing = Op { offset: 0, length: 0, kind: Kind::Flush, stream: 0 };
         Ok(Self {
             uring,
             now: clock.now(),
@@ -120,8 +154,55 @@ impl Remote {
             writes,
             stride,
             written: shape.seed,
-            asked: vec![nothing; shape.depth as usize],
+            asked: vec![None; shape.depth as usize],
+            in_flight: 0,
         })
+    }
+
+    /// The connections again, for another load; none, and they are closed, if something is under way on one.
+    pub fn release(mut self) -> Vec<Connection> {
+        let quiet = |line: &Line| !line.receiving && !line.polling && line.end == 0;
+        if self.in_flight > 0 || self.uncouple().is_err() || !self.lines.iter().all(quiet) {
+            return Vec::new();
+        }
+        let chosen = self.chosen.clone();
+        let lines = std::mem::take(&mut self.lines);
+        lines.into_iter().map(|line| Connection { socket: line.socket, chosen: chosen.clone() }).collect()
+    }
+
+    /// Ends the kernel's waiting for data on every line: a later target would lose what it still receives.
+    fn uncouple(&mut self) -> io::Result<()> {
+        let waiting = |lines: &[Line]| lines.iter().filter(|line| line.receiving).count();
+        for number in 0..self.lines.len() {
+            if self.lines[number].receiving {
+                let entry = opcode::AsyncCancel::new(number as u64).build().user_data(number as u64 | ENOUGH);
+                // SAFETY: it refers to no memory.
+                if unsafe { self.uring.submission().push(&entry) }.is_err() {
+                    return Err(io::ErrorKind::OutOfMemory.into());
+                }
+            }
+        }
+        let give_up = self.clock.now() + Span::from_secs(1);
+        while waiting(&self.lines) > 0 && self.clock.now() < give_up {
+            let timeout = Timespec::new().nsec(100_000_000);
+            match self.uring.submitter().submit_with_args(1, &SubmitArgs::new().timespec(&timeout)) {
+                Err(error) if !passing(&error) => return Err(error),
+                _ => {}
+            }
+            for entry in self.uring.completion() {
+                let line = &mut self.lines[(entry.user_data() & u64::from(u32::MAX)) as usize];
+                match entry.user_data() & (WRITABLE | ENOUGH) {
+                    0 => {
+                        line.receiving = false;
+                        // Data although nothing is under way, or the end of the connection: no rest to go on from.
+                        line.end += usize::from(entry.result() >= 0);
+                    }
+                    WRITABLE => line.polling = false,
+                    _ => {}
+                }
+            }
+        }
+        Ok(())
     }
 
     /// What the server says of the export.
@@ -146,7 +227,7 @@ impl Remote {
         let count = self.lines.len();
         let asked = Asked { flags, command, cookie: u64::from(slot.0), offset, length };
         self.lines[slot.index() % count].out.put(data, |out| asked.write(Style::Simple, out));
-        self.asked[slot.index()] = *op;
+        self.asked[slot.index()] = Some(*op);
     }
 
     fn data(&mut self, slot: Slot, op: &Op) -> Data {
@@ -189,10 +270,9 @@ impl Remote {
 }
 
 impl Line {
-    fn open(mut talk: Talk, export: &str) -> Result<(Self, Chosen), TalkError> {
-        let chosen = talk.choose(export, true)?;
-        let line = Self {
-            socket: talk.into_socket(),
+    fn new(socket: Socket) -> Self {
+        Self {
+            socket,
             inbox: vec![0; INBOX_BYTES].into_boxed_slice(),
             end: 0,
             skip: 0,
@@ -200,15 +280,14 @@ impl Line {
             receiving: false,
             out: Outgoing::default(),
             polling: false,
-        };
-        Ok((line, chosen))
+        }
     }
 
     /// So many bytes were received.
     fn received(
         &mut self,
         count: usize,
-        asked: &[Op],
+        asked: &mut [Option<Op>],
         at: Instant,
         completions: &mut Vec<Completion>,
     ) -> io::Result<()> {
@@ -229,7 +308,12 @@ impl Line {
     }
 
     /// Understands what was received.
-    fn understand(&mut self, asked: &[Op], at: Instant, completions: &mut Vec<Completion>) -> io::Result<()> {
+    fn understand(
+        &mut self,
+        asked: &mut [Option<Op>],
+        at: Instant,
+        completions: &mut Vec<Completion>,
+    ) -> io::Result<()> {
         let mut start = 0;
         loop {
             let skipped = (self.skip.min((self.end - start) as u64)) as usize;
@@ -245,7 +329,8 @@ impl Line {
             start += 16;
             let word = |from: usize| u32::from_be_bytes([head[from], head[from + 1], head[from + 2], head[from + 3]]);
             let slot = Slot(word(12));
-            let op = asked.get(slot.index()).filter(|_| word(0) == SIMPLE_REPLY && word(8) == 0);
+            let known = word(0) == SIMPLE_REPLY && word(8) == 0;
+            let op = asked.get_mut(slot.index()).filter(|_| known).and_then(Option::take);
             let op = op.ok_or_else(|| io::Error::other("the server sends what is no reply to a request"))?;
             match word(4) {
                 0 if op.kind == Kind::Read => {
@@ -262,6 +347,11 @@ impl Line {
         self.end -= start;
         Ok(())
     }
+}
+
+/// A call that ended because time is up, a signal came, or completions have to be reaped first, has not failed.
+fn passing(error: &io::Error) -> bool {
+    matches!(error.raw_os_error(), Some(libc::ETIME | libc::EINTR | libc::EBUSY))
 }
 
 /// The export has to take what the load will ask.
@@ -292,6 +382,7 @@ impl Target for Remote {
         for (slot, op) in batch {
             self.ask(*slot, op);
         }
+        self.in_flight += batch.len();
         self.send().map_err(|source| Fault { attempt: "sending requests to the NBD server".into(), source })
     }
 
@@ -305,9 +396,7 @@ impl Target for Remote {
             let left = until.since(self.now).as_nanos();
             let timeout = Timespec::new().sec(left / 1_000_000_000).nsec((left % 1_000_000_000) as u32);
             match self.uring.submitter().submit_with_args(1, &SubmitArgs::new().timespec(&timeout)) {
-                Err(error) if !matches!(error.raw_os_error(), Some(libc::ETIME | libc::EINTR | libc::EBUSY)) => {
-                    return Err(failed(error));
-                }
+                Err(error) if !passing(&error) => return Err(failed(error)),
                 _ => self.now = self.clock.now(),
             }
             for entry in self.uring.completion() {
@@ -320,13 +409,14 @@ impl Target for Remote {
                 match entry.result() {
                     0 => return Err(failed(io::Error::other("it closed the connection"))),
                     moved @ 1.. => {
-                        line.received(moved as usize, &self.asked, self.now, completions).map_err(failed)?;
+                        line.received(moved as usize, &mut self.asked, self.now, completions).map_err(failed)?;
                     }
                     error if error == -libc::EINTR || error == -libc::EAGAIN => {}
                     error => return Err(failed(io::Error::from_raw_os_error(-error))),
                 }
             }
             if completions.len() > before || self.now >= until {
+                self.in_flight -= completions.len() - before;
                 return Ok(self.now);
             }
         }

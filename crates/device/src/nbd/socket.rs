@@ -153,7 +153,7 @@ impl Write for Patient<'_> {
 /// One that is connected already; its waits are bounded as they were.
 impl From<OwnedFd> for Socket {
     fn from(connected: OwnedFd) -> Self {
-        Self(connected)
+        Self { descriptor: connected, channel: None }
     }
 }
 
