@@ -28,6 +28,11 @@ impl Watch {
         Self::on(Tree::system(), subject.device)
     }
 
+    /// Watches the machine alone: what is measured is no disk of it.
+    pub fn host() -> Self {
+        Self::on(Tree::system(), None)
+    }
+
     fn on(tree: Tree, device: Option<DeviceNumber>) -> Self {
         let whole = |number| Block::find(&tree, number).ok()?.whole().number();
         let disk = device.map(|number| whole(number).unwrap_or(number));

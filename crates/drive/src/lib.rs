@@ -38,6 +38,21 @@ pub struct Fault {
     pub source: std::io::Error,
 }
 
+/// A fault, and what was seen until it came.
+#[derive(Debug)]
+pub struct Torn<T> {
+    /// What ended the run.
+    pub fault: Fault,
+    /// The run until then.
+    pub until: T,
+}
+
+impl<T> From<Box<Torn<T>>> for Fault {
+    fn from(torn: Box<Torn<T>>) -> Self {
+        torn.fault
+    }
+}
+
 /// What answers operations. It owns its time line: a ring waits in the kernel, a simulator jumps.
 pub trait Target {
     /// The present moment, freshly read.

@@ -12,7 +12,7 @@ use plimsoll_load::{Due, Load, Outcome};
 use plimsoll_record::{Bins, Counting, Recorder, Slice};
 use plimsoll_units::{Instant, Kind, Op, Slot, Span};
 
-use crate::{Completion, Fault, Target};
+use crate::{Completion, Fault, Target, Torn};
 
 /// What bounds the loop.
 #[derive(Clone, Copy, Debug)]
@@ -90,13 +90,13 @@ struct Offering<'a> {
 /// Offers `load` to `target` until the load is over or `observe` breaks it off, and everything in flight is back.
 ///
 /// # Errors
-/// The target's fault; what was seen until then is lost with it.
+/// The target's fault, with the operations that were answered before it.
 pub fn drive<L: Load + ?Sized>(
     target: &mut dyn Target,
     load: &mut L,
     rules: &Rules,
     observe: Observe<'_>,
-) -> Result<Seen, Fault> {
+) -> Result<Seen, Box<Torn<Seen>>> {
     let start = target.now();
     let nothing = Op { offset: 0, length: 0, kind: Kind::Read, stream: 0 };
     let mut offering = Offering {
@@ -116,9 +116,17 @@ pub fn drive<L: Load + ?Sized>(
         overslept: Instant::NEVER,
         seen: Seen::default(),
     };
-    offering.run(load, observe)?;
+    let ran = offering.run(load, observe);
+    if ran.is_err() {
+        let now = offering.target.now();
+        offering.close(now.since(offering.slice_start));
+    }
     let lateness = offering.lateness.take();
-    Ok(Seen { lateness, ..offering.seen })
+    let seen = Seen { lateness, ..offering.seen };
+    match ran {
+        Ok(()) => Ok(seen),
+        Err(fault) => Err(Box::new(Torn { fault, until: seen })),
+    }
 }
 
 impl Offering<'_> {

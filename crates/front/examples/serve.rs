@@ -1,5 +1,5 @@
 //! Serves exports over NBD, for trying clients:
-//! `serve [SIZE_MIB] [--dir DIR] [--model NOTATION] [--unix PATH] [--tcp PORT] [-s]`.
+//! `serve [SIZE_MIB] [--dir DIR] [--model NOTATION [--like CONFIG]] [--unix PATH] [--tcp PORT] [-s]`.
 //!
 //! Without a model the exports are plain files; with one, `--model 'limit(3000)'`, a volume of a store.
 #![allow(clippy::unwrap_used, clippy::print_stderr, unsafe_code)]
@@ -7,6 +7,7 @@
 use std::os::fd::{FromRawFd, OwnedFd};
 
 use plimsoll_device::Clock;
+use plimsoll_device::nbd::Emulation;
 use plimsoll_front::nbd::Offer;
 use plimsoll_front::{Files, Held, Limits, Plain, Server, Service};
 use plimsoll_volume::{Edit, Export, Geometry, Log, Serving, Slow, Store, VolumeId, Volumes};
@@ -65,10 +66,12 @@ fn volumes(arguments: &Arguments, model: &str, files: Files, held: Held, size: u
         limits: plimsoll_volume::Limits { requests: 4096, bytes: 256 << 20, payload: 32 << 20, block: 1 },
         group: None,
     };
+    let like = arguments.after("--like").map(str::to_owned);
+    let emulation = Emulation { like, model: serving.model.to_string(), slow: 1 };
     let open = move |server: &mut Server<Volumes>| {
         let (service, now, _) = server.service();
         let export = service.serve(now, &serving).unwrap();
-        server.offer(Offer::new(export, "", size));
+        server.offer(Offer::new(export, "", size).emulated(&emulation));
     };
     if exists {
         open(&mut server);

@@ -115,7 +115,7 @@ fn offer(server: OwnedFd, depth: u32, lasts: Span) -> io::Result<(Bins, f64)> {
     let phase = Phase { end: start + lasts, ..Phase::unbounded(start) };
     let mut load = Streams::new(&[stream], 0, phase).expect("a MiB holds a block");
     let seen = drive(&mut target, &mut load, &Rules::new(depth, lasts), &mut |_| ControlFlow::Continue(()))
-        .map_err(io::Error::other)?;
+        .map_err(|torn| io::Error::other(torn.fault))?;
     let mut service = Bins::default();
     let (mut operations, mut span) = (0, Span::ZERO);
     for slice in &seen.series {

@@ -86,6 +86,7 @@ Examples:
   plimsoll measure /var/lib/postgresql            a file of its own in that directory, about 60 s
   plimsoll measure . --objective 'p99<=1ms'       the load under which 99 % of operations answer in 1 ms
   plimsoll measure /dev/nvme1n1                   a block device: only reads, nothing is written
+  plimsoll measure nbd://db1/data                 an export of an NBD server: only reads, too
   plimsoll measure . --preset redo --html r.html  commits of a log writer, with a page to look at";
 
 const SIMULATE_EXAMPLES: &str = "\
@@ -99,7 +100,9 @@ Examples:
 /// `plimsoll measure`
 #[derive(Debug, Args)]
 pub struct Measure {
-    /// A directory (a file is made in it and removed), a file, or a block device
+    /// A directory (a file is made in it and removed), a file, a block device, or an export of an NBD server:
+    /// `nbd://HOST:PORT/NAME`, `nbd+unix:///NAME?socket=PATH`
+    #[arg(value_name = "PATH|URI")]
     pub path: PathBuf,
     #[command(flatten)]
     pub load: LoadArgs,
@@ -228,8 +231,8 @@ pub struct TargetArgs {
     /// What issues the operations
     #[arg(long, value_enum, default_value_t = EngineWord::Auto)]
     pub engine: EngineWord,
-    /// Allow writing to this existing file or block device: the same path again. ITS DATA ARE LOST
-    #[arg(long, value_name = "PATH")]
+    /// Allow writing to this existing file, block device or export: the same path or URI again. ITS DATA ARE LOST
+    #[arg(long, value_name = "PATH|URI")]
     pub destroy: Vec<PathBuf>,
 }
 

@@ -50,7 +50,10 @@ pub fn findings(curve: &Curve, evidence: &Evidence) -> Vec<Finding> {
     let mut found = Vec::new();
     found.extend(generator(curve, evidence, &host));
     found.extend(page_cache(&curve.runs, evidence, &host));
-    found.extend(caches(&curve.runs, evidence, &host, &device));
+    // Where a model answers, no cache does.
+    if !matches!(curve.source, Source::Emulated { .. }) {
+        found.extend(caches(&curve.runs, evidence, &host, &device));
+    }
     found.extend(surroundings(&curve.runs, &evidence.activity));
     found.extend(errors(&curve.runs));
     found.extend(unrepeatable(&curve.runs));

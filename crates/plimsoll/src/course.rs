@@ -3,7 +3,7 @@
 use std::ops::ControlFlow;
 
 use plimsoll_analyse::{Point, Settle, Settled, Sweep, settle};
-use plimsoll_drive::{Fault, Onward};
+use plimsoll_drive::{Fault, Onward, Torn};
 use plimsoll_load::StreamSpec;
 use plimsoll_record::{Ended, Run, Slice};
 use plimsoll_report::Progress;
@@ -57,20 +57,25 @@ pub fn follow(
             stop_on_error: plan.stop_on_error,
             next_check: 0,
         };
-        match step.take(streams, seed, stand, console) {
-            Ok(sighting) => {
-                travelled.spent += length(&sighting.seen.series);
-                let run = run_of(&sweep, &point, sighting, stages);
-                if run.total.operations() + run.total.errors() > 0 {
-                    console.point_done(&run);
-                    travelled.runs.push(run);
-                }
+        let (sighting, fault) = match step.take(streams, seed, stand, console) {
+            Ok(sighting) => (sighting, None),
+            Err(torn) => {
+                let Torn { fault, until } = *torn;
+                (until, Some(fault))
             }
-            Err(fault) => {
-                travelled.ended = Ended::Failed;
-                travelled.fault = Some(fault);
-                break;
+        };
+        travelled.spent += length(&sighting.seen.series);
+        if !sighting.seen.series.is_empty() {
+            let run = run_of(&sweep, &point, sighting, stages);
+            if run.total.operations() + run.total.errors() > 0 {
+                console.point_done(&run);
+                travelled.runs.push(run);
             }
+        }
+        if fault.is_some() {
+            travelled.ended = Ended::Failed;
+            travelled.fault = fault;
+            break;
         }
         if console.interrupted() {
             travelled.ended = Ended::Interrupted;
@@ -103,7 +108,7 @@ impl Step<'_> {
         seed: u64,
         stand: &mut dyn Stand,
         console: &mut Console,
-    ) -> Result<Sighting, Fault> {
+    ) -> Result<Sighting, Box<Torn<Sighting>>> {
         let mut paced = streams.to_vec();
         paced[0].pace = self.point.pace;
         let lasts = self.point.warm_up + self.point.most;

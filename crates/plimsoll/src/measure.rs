@@ -1,9 +1,13 @@
-//! `plimsoll measure`: from a path to a curve.
+//! `plimsoll measure`: from a path, or the URI of an export, to a curve.
+
+mod export;
 
 use std::fmt::Display;
 use std::fs::File;
+use std::os::fd::OwnedFd;
 use std::path::Path;
 
+use plimsoll_device::nbd::Address;
 use plimsoll_device::{
     Access, Caching, Claim, Direct, Engine, Nature, Opened, Subject, SubjectKind, Watch, claim, classify,
     describe_disk, describe_host,
@@ -17,9 +21,9 @@ use crate::checks::{self, Evidence};
 use crate::console::Console;
 use crate::course::{Travelled, follow};
 use crate::output::{Outputs, finish};
-use crate::plan::Plan;
+use crate::plan::{Grid, Plan};
 use crate::probe;
-use crate::stand::Storage;
+use crate::stand::{Storage, Way};
 use crate::trouble::Trouble;
 use crate::words::WorkingSet;
 
@@ -28,23 +32,32 @@ const SPARE: Bytes = Bytes::mib(256);
 /// A file of our own is at least this large.
 const LEAST_FILE: Bytes = Bytes::mib(16);
 
-/// Measures the path.
+/// Measures the path, or the export.
 pub fn run(args: &Measure) -> Result<(), Trouble> {
     let plan = Plan::new(&args.load, &args.course)?;
     let outputs = Outputs::new(&args.output)?;
+    if let Some(uri) = args.path.to_str().filter(|text| Address::is_meant(text)) {
+        return export::run(args, plan, uri, &outputs);
+    }
     let subject = classify(&args.path).map_err(usage)?;
     outputs.spare(&args.path)?;
-    if let Some(other) = args.target.destroy.iter().find(|named| **named != args.path) {
-        return Err(Trouble::usage(format!(
-            "--destroy {}: only {} is measured: name that, letter for letter, or leave --destroy out",
-            other.display(),
-            args.path.display()
-        )));
-    }
+    only_this(args)?;
     let mut prepared = Site::prepare(args, plan, subject)?;
     let mut console = Console::new(args.output.quiet).map_err(|error| Trouble::Failed(error.into()))?;
     let curve = prepared.measure(args, &mut console)?;
     finish(curve, &outputs)
+}
+
+/// Nothing else may be named for destruction.
+fn only_this(args: &Measure) -> Result<(), Trouble> {
+    match args.target.destroy.iter().find(|named| **named != args.path) {
+        None => Ok(()),
+        Some(other) => Err(Trouble::usage(format!(
+            "--destroy {}: only {} is measured: name that, letter for letter, or leave --destroy out",
+            other.display(),
+            args.path.display()
+        ))),
+    }
 }
 
 fn usage(error: impl Display) -> Trouble {
@@ -55,6 +68,9 @@ fn usage(error: impl Display) -> Trouble {
 struct Site {
     plan: Plan,
     subject: Subject,
+    /// The open file or device, beside the loops' own handle on it.
+    file: OwnedFd,
+    engine: Engine,
     storage: Storage,
     caching: Caching,
     size: Bytes,
@@ -83,7 +99,7 @@ impl Site {
             SubjectKind::File | SubjectKind::BlockDevice => {
                 let (plan, claim) = permitted(args, plan, &mut findings)?;
                 let access = if claim.is_some() { Access::Write } else { Access::Read };
-                let size = size_of_existing(args, &subject)?;
+                let size = size_of_existing(args, subject.size)?;
                 let opened = plimsoll_device::open(&args.path, access, wanted);
                 (plan, opened.map_err(|error| usage(format!("{}: {error}", args.path.display())))?, size, claim)
             }
@@ -102,19 +118,20 @@ impl Site {
         }
         findings.extend(whereabouts(&subject));
         findings.extend(holes(&subject));
-        let storage = Storage { file, engine, threads: args.course.threads, compressible: plan.compressible };
-        let prepared = Self { plan, subject, storage, caching, size, findings, claim };
+        let way = Way::File(file.try_clone().map_err(usage)?, engine);
+        let storage = Storage { way, threads: args.course.threads, compressible: plan.compressible };
+        let prepared = Self { plan, subject, file, engine, storage, caching, size, findings, claim };
         prepared.plan.place(prepared.size, prepared.grid())?;
         Ok(prepared)
     }
 
     /// What operations have to be aligned to.
-    fn grid(&self) -> Bytes {
-        let direct = Direct::of(&self.storage.file).unwrap_or(self.subject.direct);
+    fn grid(&self) -> Grid {
+        let direct = Direct::of(&self.file).unwrap_or(self.subject.direct);
         match (self.caching, direct.alignment()) {
-            (Caching::Direct, Some(alignment)) => Bytes::new(u64::from(alignment.offset.max(1))),
-            (Caching::Direct, None) => Bytes::new(512),
-            (Caching::Buffered, _) => Bytes::new(1),
+            (Caching::Direct, Some(alignment)) => Grid::Direct(Bytes::new(u64::from(alignment.offset.max(1)))),
+            (Caching::Direct, None) => Grid::Direct(Bytes::new(512)),
+            (Caching::Buffered, _) => Grid::Any,
         }
     }
 
@@ -123,7 +140,7 @@ impl Site {
         let clock = plimsoll_device::Clock::start();
         let failed = |fault| Trouble::Failed(anyhow::Error::new(fault));
         let mut evidence = Evidence { buffered: self.caching == Caching::Buffered, ..Evidence::default() };
-        evidence.ceiling = probe::ceiling(self.storage.engine, 64, self.storage.threads);
+        evidence.ceiling = probe::ceiling(self.engine, 64, self.storage.threads);
         let own = self.subject.kind == SubjectKind::Directory;
         if own || self.claim.is_some() {
             // Before the filling, which overwrites the zeroes that this leaves behind.
@@ -141,17 +158,14 @@ impl Site {
         let before = watch.snapshot();
         let travelled = follow(&self.plan, &streams, &[], &mut self.storage, console);
         evidence.activity = watch.snapshot().since(&before);
-        let conditions = Conditions {
-            streams,
-            threads: self.storage.threads,
-            direct: self.caching == Caching::Direct,
-            compressible: self.plan.compressible,
-            seed: self.plan.seed,
-            objective: self.plan.objective(),
+        let head = Head {
+            started,
+            source: Source::Measured { engine: self.engine.to_string() },
+            subject: self.kept_subject(),
+            conditions: conditions(&self.plan, streams, self.storage.threads, self.caching),
+            findings: self.findings.clone(),
         };
-        let wall = clock.now().since(plimsoll_units::Instant::ZERO);
-        let mut curve = self.curve(travelled, conditions, wall)?;
-        curve.started = Some(started.to_string());
+        let mut curve = head.curve(travelled, clock.now().since(plimsoll_units::Instant::ZERO))?;
         curve.findings.extend(checks::findings(&curve, &evidence));
         Ok(curve)
     }
@@ -160,7 +174,7 @@ impl Site {
     fn fill(&mut self, args: &Measure, console: &mut Console) -> Result<(), Trouble> {
         let asked_for = args.target.size.is_some() || matches!(self.plan.working_set, Some(WorkingSet::Size(_)));
         let most = if asked_for { Span::from_secs(24 * 3600) } else { self.plan.effort.filling };
-        self.size = probe::fill(&mut self.storage, self.size, most, console)
+        self.size = probe::fill(&mut self.storage, &self.file, self.size, most, console)
             .map_err(|fault| Trouble::Failed(anyhow::Error::new(fault)))?;
         if console.interrupted() {
             return Err(Trouble::Interrupted);
@@ -174,7 +188,40 @@ impl Site {
         Ok(())
     }
 
-    fn curve(&self, travelled: Travelled, conditions: Conditions, wall: Span) -> Result<Curve, Trouble> {
+    fn kept_subject(&self) -> plimsoll_record::Subject {
+        // A dot says little in a report that is read elsewhere.
+        let path = self.subject.path.canonicalize().unwrap_or_else(|_| self.subject.path.clone());
+        plimsoll_record::Subject {
+            name: path.display().to_string(),
+            kind: self.subject.kind.name().into(),
+            size: self.size,
+            device: Some(describe_disk(&self.subject)),
+        }
+    }
+}
+
+fn conditions(plan: &Plan, streams: Vec<StreamSpec>, threads: u32, caching: Caching) -> Conditions {
+    Conditions {
+        streams,
+        threads,
+        direct: caching == Caching::Direct,
+        compressible: plan.compressible,
+        seed: plan.seed,
+        objective: plan.objective(),
+    }
+}
+
+/// What is kept of a measurement beside its runs.
+struct Head {
+    started: jiff::Timestamp,
+    source: Source,
+    subject: plimsoll_record::Subject,
+    conditions: Conditions,
+    findings: Vec<Finding>,
+}
+
+impl Head {
+    fn curve(self, travelled: Travelled, wall: Span) -> Result<Curve, Trouble> {
         let Travelled { runs, ended, fault, .. } = travelled;
         if runs.is_empty() {
             return Err(match (fault, ended) {
@@ -183,31 +230,19 @@ impl Site {
                 _ => Trouble::Failed(anyhow::anyhow!("nothing completed in the time given: give a longer --duration")),
             });
         }
-        let mut findings = self.findings.clone();
+        let mut findings = self.findings;
         findings.extend(fault.map(|fault| Finding::Fault { what: format!("{:#}", anyhow::Error::new(fault)) }));
         Ok(Curve {
             format: FORMAT.into(),
             made_by: crate::MADE_BY.into(),
-            started: None,
+            started: Some(self.started.to_string()),
             wall,
             command: std::env::args().collect(),
             ended,
-            source: Source::Measured { engine: self.storage.engine.to_string() },
-            subject: plimsoll_record::Subject {
-                // A dot says little in a report that is read elsewhere.
-                name: self
-                    .subject
-                    .path
-                    .canonicalize()
-                    .unwrap_or_else(|_| self.subject.path.clone())
-                    .display()
-                    .to_string(),
-                kind: self.subject.kind.name().into(),
-                size: self.size,
-                device: Some(describe_disk(&self.subject)),
-            },
+            source: self.source,
+            subject: self.subject,
             host: Some(describe_host()),
-            conditions,
+            conditions: self.conditions,
             runs,
             knee: None,
             load_line: None,
@@ -274,8 +309,13 @@ fn permitted(args: &Measure, plan: Plan, findings: &mut Vec<Finding>) -> Result<
         let claim = claim(&args.path, &args.target.destroy).map_err(usage)?;
         return Ok((plan, Some(claim)));
     }
+    Ok((reading(args, plan, findings)?, None))
+}
+
+/// The plan for storage that was not named for destruction: without writes, unless the user asked for them.
+fn reading(args: &Measure, plan: Plan, findings: &mut Vec<Finding>) -> Result<Plan, Trouble> {
     if !plan.writes() {
-        return Ok((plan, None));
+        return Ok(plan);
     }
     let load = &args.load;
     let asked_for = load.reads.is_some() || load.preset != "oltp" || load.durable || load.flush_every.is_some();
@@ -286,7 +326,7 @@ fn permitted(args: &Measure, plan: Plan, findings: &mut Vec<Finding>) -> Result<
         )));
     }
     findings.push(Finding::ReadOnly);
-    Ok((plan.reading(), None))
+    Ok(plan.reading())
 }
 
 /// How large a file of our own may be.
@@ -317,14 +357,13 @@ fn scratch_size(args: &Measure, plan: &Plan, subject: &Subject) -> Result<Bytes,
     Ok(size)
 }
 
-fn size_of_existing(args: &Measure, subject: &Subject) -> Result<Bytes, Trouble> {
+fn size_of_existing(args: &Measure, has: Bytes) -> Result<Bytes, Trouble> {
     match args.target.size {
-        Some(size) if size > subject.size => Err(Trouble::usage(format!(
-            "{}: it has {}, and --size asks for {size}: give a smaller --size, or none",
-            args.path.display(),
-            subject.size
+        Some(size) if size > has => Err(Trouble::usage(format!(
+            "{}: it has {has}, and --size asks for {size}: give a smaller --size, or none",
+            args.path.display()
         ))),
-        size => Ok(size.unwrap_or(subject.size)),
+        size => Ok(size.unwrap_or(has)),
     }
 }
 

@@ -51,6 +51,17 @@ pub struct Plan {
     pub effort: Effort,
 }
 
+/// What sizes of operations have to be multiples of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Grid {
+    /// Nothing.
+    Any,
+    /// Blocks that direct I/O moves whole.
+    Direct(Bytes),
+    /// Blocks that an export is served in.
+    Export(Bytes),
+}
+
 /// How much time a measurement may take.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Effort {
@@ -185,7 +196,7 @@ impl Plan {
     /// The streams on a space of `size` bytes. The first one's pace is a depth of 1 until a point says otherwise.
     ///
     /// Sequential streams beside the first one get a place of their own at the end, as log files have.
-    pub fn place(&self, size: Bytes, grid: Bytes) -> Result<Vec<StreamSpec>, Trouble> {
+    pub fn place(&self, size: Bytes, grid: Grid) -> Result<Vec<StreamSpec>, Trouble> {
         self.check_grid(grid)?;
         let alone = |index: usize, template: &Template| index > 0 && template.pattern == Pattern::Sequential;
         let logs = self.templates.iter().enumerate().filter(|(index, template)| alone(*index, template)).count() as u64;
@@ -228,14 +239,18 @@ impl Plan {
         }
     }
 
-    /// Direct I/O moves whole blocks of the device.
-    fn check_grid(&self, grid: Bytes) -> Result<(), Trouble> {
+    fn check_grid(&self, grid: Grid) -> Result<(), Trouble> {
+        let (grid, why, instead) = match grid {
+            Grid::Any => return Ok(()),
+            Grid::Direct(grid) => (grid, "direct I/O needs here", ", or add --buffered"),
+            Grid::Export(grid) => (grid, "the export is served in", ""),
+        };
         for template in &self.templates {
             for (size, _) in template.sizes().sizes() {
                 if !size.get().is_multiple_of(grid.get()) {
                     let nearest = Bytes::new(size.get().next_multiple_of(1024).next_multiple_of(grid.get()));
                     return Err(Trouble::usage(format!(
-                        "a block size of {} bytes is no multiple of {} bytes, which direct I/O needs here: write {}, or add --buffered",
+                        "a block size of {} bytes is no multiple of {} bytes, which {why}: write {}{instead}",
                         size.get(),
                         grid.get(),
                         nearest.to_string().replace(' ', ""),

@@ -1,5 +1,7 @@
 //! Short looks at the storage and at the generator itself, before the course: what they show becomes findings.
 
+use std::os::fd::OwnedFd;
+
 use plimsoll_device::{Clock, Engine, Ring, Shape, sync, truncate};
 use plimsoll_drive::{Fault, Onward, Rules, Target, drive};
 use plimsoll_load::{Mix, Pace, Pattern, Phase, Region, Split, StreamSpec, Streams};
@@ -11,9 +13,15 @@ use crate::stand::{Stand, Storage, Trial};
 
 const SLICE: Span = Span::from_millis(20);
 
-/// Fills a scratch file of `size` bytes with the data that the load will write, from its first byte, for at most `most`;
+/// Fills the scratch `file` behind `storage`, of `size` bytes, with the data that the load will write, from its first byte, for at most `most`;
 /// cuts it to what was filled, and waits until that is durable. Returns its size then.
-pub fn fill(storage: &mut Storage, size: Bytes, most: Span, console: &mut Console) -> Result<Bytes, Fault> {
+pub fn fill(
+    storage: &mut Storage,
+    file: &OwnedFd,
+    size: Bytes,
+    most: Span,
+    console: &mut Console,
+) -> Result<Bytes, Fault> {
     let block = Bytes::mib(1);
     let stream = stream(block, 0.0, Pattern::Sequential, size, Pace::Closed { depth: 8 });
     let trial = Trial { streams: &[stream], lasts: most, slice: Span::from_millis(100), seed: 0 };
@@ -29,7 +37,7 @@ pub fn fill(storage: &mut Storage, size: Bytes, most: Span, console: &mut Consol
     let written: u64 = sighting?.seen.series.iter().map(|slice| slice.tally.bytes()).sum();
     let filled = Bytes::new(written.min(size.get())).round_down(block);
     let failed = |source| Fault { attempt: format!("cutting the file to the {filled} that were filled"), source };
-    truncate(&storage.file, filled).and_then(|()| sync(&storage.file)).map_err(failed)?;
+    truncate(file, filled).and_then(|()| sync(file)).map_err(failed)?;
     console.clear();
     Ok(filled)
 }

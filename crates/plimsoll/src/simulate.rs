@@ -11,7 +11,7 @@ use crate::console::Console;
 use crate::course::follow;
 use crate::offers::Offers;
 use crate::output::{Outputs, finish_all};
-use crate::plan::Plan;
+use crate::plan::{Grid, Plan};
 use crate::stand::Virtual;
 use crate::trouble::Trouble;
 
@@ -72,7 +72,7 @@ impl Simulable {
 
     fn curve(self, plan: &Plan, size: Option<Bytes>, console: &mut Console) -> Result<Curve, Trouble> {
         let size = size.unwrap_or(self.size);
-        let streams = plan.place(size, Bytes::new(1))?;
+        let streams = plan.place(size, Grid::Any)?;
         let plan = &in_virtual_time(plan, &self.model, &streams);
         let stages = self.model.names();
         let notation = self.model.to_string();

@@ -1,13 +1,15 @@
-//! Where a load can be offered: on real storage by one or more loops, or on a model in virtual time.
+//! Where a load can be offered: on real storage or an export by one or more loops, or on a model in virtual time.
 
 use std::io;
 use std::os::fd::{AsFd, OwnedFd};
+use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::time::Duration;
 
+use plimsoll_device::nbd::{Address, Connection, Remote};
 use plimsoll_device::{Clock, Engine, Shape, cpu_time, sharpen_timers, thread_cpu_time};
-use plimsoll_drive::{Fault, Observe, Onward, Rules, Seen, Simulated, drive};
+use plimsoll_drive::{Fault, Observe, Onward, Rules, Seen, Simulated, Target, Torn, drive};
 use plimsoll_load::{Arrival, Pace, Phase, StreamSpec, Streams};
 use plimsoll_model::{Chain, ChainSpec};
 use plimsoll_record::{CpuTime, Slice};
@@ -40,7 +42,7 @@ pub struct Sighting {
 /// Where a load can be offered.
 pub trait Stand {
     /// Offers a load until it is over or `observe` ends it.
-    fn offer(&mut self, trial: &Trial<'_>, observe: Observe<'_>) -> Result<Sighting, Fault>;
+    fn offer(&mut self, trial: &Trial<'_>, observe: Observe<'_>) -> Result<Sighting, Box<Torn<Sighting>>>;
 }
 
 /// An open load may have so many operations in flight on a model: they need no buffers.
@@ -54,27 +56,33 @@ pub struct Virtual {
 }
 
 impl Stand for Virtual {
-    fn offer(&mut self, trial: &Trial<'_>, observe: Observe<'_>) -> Result<Sighting, Fault> {
+    fn offer(&mut self, trial: &Trial<'_>, observe: Observe<'_>) -> Result<Sighting, Box<Torn<Sighting>>> {
         let mut target = Simulated::new(Chain::new(&self.model, trial.seed));
         let all: Vec<_> = numbered(trial.streams).collect();
-        let mut load = load_of(trial, &all, Instant::ZERO, trial.seed)?;
+        let mut load = load_of(trial, &all, Instant::ZERO, trial.seed).map_err(at_once)?;
         let in_flight = |stream: &StreamSpec| match stream.pace {
             Pace::Closed { depth } => depth,
             Pace::Open { .. } => MOST_VIRTUAL,
         };
         let rules = Rules::new(trial.streams.iter().map(in_flight).sum(), trial.slice);
-        let seen = drive(&mut target, &mut load, &rules, observe)?;
-        Ok(Sighting { seen, cpu: None })
+        sighting(drive(&mut target, &mut load, &rules, observe), None)
     }
 }
 
-/// Real storage.
+/// How loops reach storage.
+#[derive(Debug)]
+pub enum Way {
+    /// An open file or device, and what issues the operations.
+    File(OwnedFd, Engine),
+    /// An export over NBD, with the connections that no loop uses at the moment.
+    Export(Address, Mutex<Vec<Connection>>),
+}
+
+/// Real storage, or what behaves as such.
 #[derive(Debug)]
 pub struct Storage {
-    /// The open file or device.
-    pub file: OwnedFd,
-    /// What issues the operations.
-    pub engine: Engine,
+    /// How it is reached.
+    pub way: Way,
     /// Loops that share the load, each on a thread of its own.
     pub threads: u32,
     /// Share of the written data that compresses away, 0 to 1.
@@ -83,14 +91,14 @@ pub struct Storage {
 
 impl Stand for Storage {
     /// The loops run on threads of their own, so that watching and analysing them takes nothing from them.
-    fn offer(&mut self, trial: &Trial<'_>, observe: Observe<'_>) -> Result<Sighting, Fault> {
+    fn offer(&mut self, trial: &Trial<'_>, observe: Observe<'_>) -> Result<Sighting, Box<Torn<Sighting>>> {
         let clock = Clock::start();
         let stop = AtomicBool::new(false);
         let (send, receive) = channel();
         let process_before = cpu_time();
         let parts: Vec<_> = (0..self.threads).map(|part| self.part(trial, part)).collect();
         let busy = parts.iter().filter(|part| !part.is_empty()).count();
-        let sightings: Vec<Result<Sighting, Fault>> = std::thread::scope(|scope| {
+        let sightings: Vec<Sighted> = std::thread::scope(|scope| {
             let (this, stop) = (&*self, &stop);
             let start = |(part, streams): (usize, Vec<(u8, StreamSpec)>)| {
                 let send = send.clone();
@@ -105,18 +113,35 @@ impl Stand for Storage {
             gather(&receive, busy, observe, stop);
             loops.into_iter().map(joined).collect()
         });
-        let mut merged = merge(sightings)?;
-        if self.engine == Engine::Threads {
+        let (mut merged, fault) = merge(sightings);
+        if matches!(self.way, Way::File(_, Engine::Threads)) {
             merged.cpu = Some(difference(cpu_time(), process_before));
         }
-        Ok(merged)
+        match fault {
+            None => Ok(merged),
+            Some(fault) => Err(Box::new(Torn { fault, until: merged })),
+        }
     }
 }
 
-fn joined(one: io::Result<std::thread::ScopedJoinHandle<'_, Result<Sighting, Fault>>>) -> Result<Sighting, Fault> {
+type Sighted = Result<Sighting, Box<Torn<Sighting>>>;
+
+fn joined(one: io::Result<std::thread::ScopedJoinHandle<'_, Sighted>>) -> Sighted {
     match one {
         Ok(handle) => handle.join().expect("a loop does not panic"),
-        Err(source) => Err(Fault { attempt: "starting a thread for a loop".into(), source }),
+        Err(source) => Err(at_once(Fault { attempt: "starting a thread for a loop".into(), source })),
+    }
+}
+
+/// A fault before anything was seen.
+fn at_once(fault: Fault) -> Box<Torn<Sighting>> {
+    Box::new(Torn { fault, until: Sighting::default() })
+}
+
+fn sighting(driven: Result<Seen, Box<Torn<Seen>>>, cpu: Option<CpuTime>) -> Sighted {
+    match driven {
+        Ok(seen) => Ok(Sighting { seen, cpu }),
+        Err(torn) => Err(Box::new(Torn { fault: torn.fault, until: Sighting { seen: torn.until, cpu } })),
     }
 }
 
@@ -134,7 +159,7 @@ impl Storage {
         clock: Clock,
         stop: &AtomicBool,
         send: &Sender<(usize, Slice)>,
-    ) -> Result<Sighting, Fault> {
+    ) -> Sighted {
         sharpen_timers();
         let own_seed = trial.seed ^ (u64::from(part) << 32);
         let specs: Vec<_> = streams.iter().map(|(_, spec)| spec.clone()).collect();
@@ -145,23 +170,42 @@ impl Storage {
             compressible: self.compressible,
             seed: own_seed,
         };
-        let failed = |_: &Fault| stop.store(true, Ordering::Relaxed);
-        let mut target = self.engine.start(self.file.as_fd(), &shape, clock).inspect_err(failed)?;
-        let start = target.now() + turn(streams, part, self.threads);
-        let mut load = load_of(trial, streams, start, own_seed)?;
-        let rules = Rules::new(shape.depth, trial.slice);
         let mut delivered = 0;
-        let cpu_before = thread_cpu_time();
-        let seen = drive(&mut *target, &mut load, &rules, &mut |series| {
+        let mut observe = |series: &[Slice]| {
             for slice in &series[delivered..] {
                 // The receiver is gone only when the trial is being ended.
                 let _ = send.send((delivered, slice.clone()));
                 delivered += 1;
             }
             if stop.load(Ordering::Relaxed) { Onward::Break(()) } else { Onward::Continue(()) }
+        };
+        let sighted = self.on_target(&shape, clock, &mut |target| {
+            let start = target.now() + turn(streams, part, self.threads);
+            let mut load = load_of(trial, streams, start, own_seed).map_err(at_once)?;
+            let cpu_before = thread_cpu_time();
+            let driven = drive(target, &mut load, &Rules::new(shape.depth, trial.slice), &mut observe);
+            sighting(driven, Some(difference(thread_cpu_time(), cpu_before)))
         });
-        let seen = seen.inspect_err(failed)?;
-        Ok(Sighting { seen, cpu: Some(difference(thread_cpu_time(), cpu_before)) })
+        sighted.inspect_err(|_| stop.store(true, Ordering::Relaxed))
+    }
+
+    /// Has `offer` done on a target of the calling thread.
+    fn on_target(&self, shape: &Shape, clock: Clock, offer: &mut dyn FnMut(&mut dyn Target) -> Sighted) -> Sighted {
+        match &self.way {
+            Way::File(file, engine) => {
+                let mut target = engine.start(file.as_fd(), shape, clock).map_err(at_once)?;
+                offer(&mut *target)
+            }
+            Way::Export(address, idle) => {
+                let failed = |error| at_once(Fault { attempt: address.to_string(), source: io::Error::other(error) });
+                let kept = idle.lock().expect("no loop panics").pop();
+                let connection = kept.map_or_else(|| Connection::open(address), Ok).map_err(failed)?;
+                let mut target = Remote::new(vec![connection], shape, clock).map_err(failed)?;
+                let sighted = offer(&mut target);
+                idle.lock().expect("no loop panics").extend(target.release());
+                sighted
+            }
+        }
     }
 }
 
@@ -213,10 +257,16 @@ fn gather(receive: &Receiver<(usize, Slice)>, loops: usize, observe: Observe<'_>
     }
 }
 
-fn merge(sightings: Vec<Result<Sighting, Fault>>) -> Result<Sighting, Fault> {
+/// What all loops saw, and the first fault among them.
+fn merge(sightings: Vec<Sighted>) -> (Sighting, Option<Fault>) {
     let mut all = Sighting::default();
-    for sighting in sightings {
-        let Sighting { seen, cpu } = sighting?;
+    let mut first = None;
+    for sighted in sightings {
+        let Sighting { seen, cpu } = sighted.unwrap_or_else(|torn| {
+            let Torn { fault, until } = *torn;
+            first.get_or_insert(fault);
+            until
+        });
         all.seen.unserved += seen.unserved;
         all.seen.lateness.merge(&seen.lateness);
         for (index, slice) in seen.series.into_iter().enumerate() {
@@ -231,7 +281,7 @@ fn merge(sightings: Vec<Result<Sighting, Fault>>) -> Result<Sighting, Fault> {
         let sum = all.cpu.unwrap_or_default();
         all.cpu = cpu.map(|cpu| CpuTime { user: sum.user + cpu.user, system: sum.system + cpu.system }).or(all.cpu);
     }
-    Ok(all)
+    (all, first)
 }
 
 fn difference(after: CpuTime, before: CpuTime) -> CpuTime {

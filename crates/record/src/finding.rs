@@ -136,6 +136,15 @@ pub enum Finding {
         /// What lies between, in a sentence.
         note: String,
     },
+    /// What a server on this host adds to every answer, measured without a model.
+    Floor {
+        /// Median round trip of a 4 KiB read over NBD, in nanoseconds.
+        #[serde(rename = "round_trip_ns")]
+        round_trip: Span,
+        /// Median lateness of an answer that waits for its moment, in nanoseconds.
+        #[serde(rename = "timer_ns")]
+        timer: Span,
+    },
     /// What the model stands on is not all published, or not certain.
     ModelDoubted {
         /// Which part, in a sentence.
@@ -158,7 +167,7 @@ pub enum Finding {
         /// What the kernel said.
         reason: String,
     },
-    /// The block device was not named to `--destroy`, so writes of the load became reads.
+    /// The block device, file or export was not named to `--destroy`, so writes of the load became reads.
     ReadOnly,
     /// Operations failed.
     Errors {
@@ -190,9 +199,11 @@ impl Finding {
             | Self::DeviceNotReached { .. }
             | Self::Fault { .. }
             | Self::ClockChanged { .. } => Weight::Void,
-            Self::BudgetSpent { .. } | Self::ReadOnly | Self::RingRefused { .. } | Self::NotSaturated { .. } => {
-                Weight::Note
-            }
+            Self::BudgetSpent { .. }
+            | Self::Floor { .. }
+            | Self::ReadOnly
+            | Self::RingRefused { .. }
+            | Self::NotSaturated { .. } => Weight::Note,
             _ => Weight::Caution,
         }
     }
@@ -264,6 +275,10 @@ impl Finding {
                 format!("{what} keeps its data in memory: the figures describe that, not storage")
             }
             Self::Beyond { note } => note.clone(),
+            Self::Floor { round_trip, timer } => format!(
+                "a server on this host adds {round_trip} to every answer, and {timer} more where one waits for its moment \
+                 (medians without a model)"
+            ),
             Self::ModelDoubted { what } => format!("the model: {what}"),
             Self::ClockChanged { from, to } => format!("the clock source changed from {from} to {to}"),
             Self::FrequencyChanged { ratio } => {
@@ -308,16 +323,17 @@ impl Finding {
             Self::HostCacheSuspected { .. } => "give --size more than the host can cache, or set the disk's cache=none",
             Self::Holes { .. } => "fill the file first, or measure the directory that it is in",
             Self::DeviceNotReached { .. } => "measure a directory (its file is filled first), or fill what is measured",
-            Self::Fault { .. } => "read the kernel log (dmesg), and check the device",
+            Self::Fault { .. } => "check the device or the server that was measured, and the kernel log (dmesg)",
             Self::InMemory { .. } => "give a path on storage",
             Self::Beyond { .. } => "compare only with runs made the same way",
+            Self::Floor { .. } => "subtract it before you compare with a model or with the storage itself",
             Self::ModelDoubted { .. } => "take the curve's shape from it, and measure before you buy",
             Self::ClockChanged { .. } => "repeat the run, and find out why the kernel distrusts its clock",
             Self::FrequencyChanged { .. } => "set the performance governor, and check the cooling",
             Self::RingRefused { .. } => {
                 "allow io_uring (container seccomp profile, kernel.io_uring_disabled=0) for lower overhead"
             }
-            Self::ReadOnly => "to write, name the exact path: --destroy PATH (its data are lost)",
+            Self::ReadOnly => "to write, name it once more: --destroy PATH or URI (its data are lost)",
             Self::Errors { .. } => "read the kernel log (dmesg), and the errors by kind in the JSON output",
             Self::NotSaturated { .. } => "raise --max-depth or --threads",
             Self::BudgetSpent { .. } => "use --thorough, or a longer --duration",
@@ -342,7 +358,7 @@ mod tests {
         {"finding":"direct-refused"}, {"finding":"host-cache-suspected","median_ns":1},
         {"finding":"holes","allocated":1,"size":2}, {"finding":"device-not-reached","share":0.5},
         {"finding":"fault","what":"x"}, {"finding":"in-memory","what":"tmpfs"}, {"finding":"beyond","note":"nfs"},
-        {"finding":"model-doubted","what":"x"},
+        {"finding":"model-doubted","what":"x"}, {"finding":"floor","round_trip_ns":1,"timer_ns":2},
         {"finding":"clock-changed","from":"tsc","to":"hpet"}, {"finding":"frequency-changed","ratio":0.5},
         {"finding":"ring-refused","reason":"x"}, {"finding":"read-only"}, {"finding":"errors","count":1,"errno":5},
         {"finding":"not-saturated","depth":8}, {"finding":"budget-spent","half_width":0.2}

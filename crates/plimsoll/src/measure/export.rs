@@ -1,0 +1,184 @@
+//! Measuring an export of an NBD server, without a kernel driver between.
+
+use std::net::IpAddr;
+use std::sync::Mutex;
+
+use plimsoll_device::nbd::wire::flag;
+use plimsoll_device::nbd::{Address, Chosen, Connection, Emulation, Host, NoAddress, TalkError};
+use plimsoll_device::{Caching, Clock, Watch};
+use plimsoll_front::Floor;
+use plimsoll_record::{Curve, Device, Finding, Source, Subject};
+use plimsoll_units::{Bytes, Instant, Span};
+
+use super::{Head, addressed, conditions, only_this, reading, size_of_existing, usage};
+use crate::args::{EngineWord, Measure};
+use crate::checks::{self, Evidence};
+use crate::console::Console;
+use crate::course::follow;
+use crate::output::{Outputs, finish};
+use crate::plan::{Grid, Plan};
+use crate::probe;
+use crate::stand::{Storage, Way};
+use crate::trouble::Trouble;
+
+/// Blocks of a server that does not say which it has: those that every server takes.
+const BLOCK: Bytes = Bytes::new(512);
+
+/// How long the floor is measured.
+const FLOOR: Span = Span::from_millis(500);
+
+/// Measures the export at `uri`.
+pub(super) fn run(args: &Measure, plan: Plan, uri: &str, outputs: &Outputs) -> Result<(), Trouble> {
+    let address: Address = uri.parse().map_err(|error: NoAddress| usage(error))?;
+    only_this(args)?;
+    meant_for_files(args, &plan)?;
+    let mut export = Export::open(args, plan, address)?;
+    let mut console = Console::new(args.output.quiet).map_err(|error| Trouble::Failed(error.into()))?;
+    let curve = export.measure(&mut console)?;
+    finish(curve, outputs)
+}
+
+/// Flags about the page cache of this host, which no export goes through.
+fn meant_for_files(args: &Measure, plan: &Plan) -> Result<(), Trouble> {
+    let target = &args.target;
+    let flag = match (target.buffered, plan.buffered, target.engine) {
+        (true, ..) => "--buffered is",
+        (_, true, _) => "this preset is",
+        (.., EngineWord::Threads) => "--engine threads is",
+        _ => return Ok(()),
+    };
+    Err(Trouble::usage(format!("{flag} for files and devices: an export is reached over NBD alone")))
+}
+
+/// An export that is ready to be measured.
+struct Export {
+    plan: Plan,
+    address: Address,
+    chosen: Chosen,
+    emulation: Option<Emulation>,
+    storage: Storage,
+    size: Bytes,
+    grid: Grid,
+    findings: Vec<Finding>,
+    /// It may be written to.
+    writable: bool,
+}
+
+impl Export {
+    fn open(args: &Measure, plan: Plan, address: Address) -> Result<Self, Trouble> {
+        let mut findings = Vec::new();
+        let writable = !args.target.destroy.is_empty();
+        let plan = if writable { plan } else { reading(args, plan, &mut findings)? };
+        let connection = Connection::open(&address).map_err(|error| unreachable(&address, error))?;
+        let chosen = connection.chosen().clone();
+        let threads = args.course.threads;
+        if threads > 1 && chosen.flags & flag::CAN_MULTI_CONN == 0 {
+            return Err(Trouble::usage(format!(
+                "{address}: the server does not allow several connections at once (CAN_MULTI_CONN): leave out --threads"
+            )));
+        }
+        if plan.writes() && chosen.flags & flag::READ_ONLY != 0 {
+            return Err(Trouble::usage(format!(
+                "{address}: the export is read-only: leave out --destroy, or --reads 100"
+            )));
+        }
+        let [least, _, most] = chosen.blocks.unwrap_or([BLOCK.get() as u32, 0, u32::MAX]);
+        if plan.largest().get() > u64::from(most) {
+            let (most, largest) = (Bytes::new(most.into()), plan.largest());
+            return Err(Trouble::usage(format!(
+                "{address}: it takes at most {most} at once, and the load asks for {largest}: lower --block-size"
+            )));
+        }
+        let grid = Grid::Export(Bytes::new(u64::from(least.max(1))));
+        let size = size_of_existing(args, Bytes::new(chosen.size))?;
+        plan.place(size, grid)?;
+        let emulation: Option<Emulation> = chosen.description.as_deref().and_then(|text| text.parse().ok());
+        let way = Way::Export(address.clone(), Mutex::new(vec![connection]));
+        let storage = Storage { way, threads, compressible: plan.compressible };
+        Ok(Self { plan, address, chosen, emulation, storage, size, grid, findings, writable })
+    }
+
+    fn measure(&mut self, console: &mut Console) -> Result<Curve, Trouble> {
+        let started = jiff::Timestamp::now();
+        let clock = Clock::start();
+        self.findings.extend(self.floor()?);
+        self.findings.extend(self.emulation.as_ref().and_then(slowed));
+        let mut evidence = Evidence::default();
+        if self.writable && self.emulation.is_none() && self.chosen.flags & flag::READ_ONLY == 0 {
+            let failed = |fault| Trouble::Failed(anyhow::Error::new(fault));
+            evidence.commit = probe::commit(&mut self.storage, self.size).map_err(failed)?;
+        }
+        let streams = self.plan.place(self.size, self.grid)?;
+        evidence.data = addressed(&streams);
+        let watch = Watch::host();
+        let before = watch.snapshot();
+        let travelled = follow(&self.plan, &streams, &[], &mut self.storage, console);
+        evidence.activity = watch.snapshot().since(&before);
+        let head = Head {
+            started,
+            source: self.source(),
+            subject: self.subject(),
+            conditions: conditions(&self.plan, streams, self.storage.threads, Caching::Direct),
+            findings: self.findings.clone(),
+        };
+        let mut curve = head.curve(travelled, clock.now().since(Instant::ZERO))?;
+        curve.findings.extend(checks::findings(&curve, &evidence));
+        Ok(curve)
+    }
+
+    /// What a server on this host adds to every answer, where it is this host's.
+    fn floor(&self) -> Result<Option<Finding>, Trouble> {
+        let local = match &self.address.host {
+            Host::Unix(_) => true,
+            Host::Tcp { name, .. } => name == "localhost" || name.parse().is_ok_and(|ip: IpAddr| ip.is_loopback()),
+        };
+        if !local {
+            return Ok(None);
+        }
+        let floor = Floor::measure(FLOOR).map_err(|error| Trouble::Failed(error.into()))?;
+        Ok(Some(Finding::Floor { round_trip: floor.round_trip_p50, timer: floor.timer_p50 }))
+    }
+
+    fn source(&self) -> Source {
+        match &self.emulation {
+            Some(emulation) => Source::Emulated { model: emulation.model.clone() },
+            None => Source::Measured { engine: "NBD".into() },
+        }
+    }
+
+    /// What is emulated has the name that a simulation of it has, so that both stand under it in a report.
+    fn subject(&self) -> Subject {
+        let (name, kind) = match &self.emulation {
+            Some(Emulation { like: Some(like), .. }) => (like.clone(), "product"),
+            Some(Emulation { model, .. }) => (model.clone(), "model"),
+            None => (self.address.to_string(), "NBD export"),
+        };
+        let told = self.emulation.is_none();
+        let device = Device {
+            name: (!told).then(|| self.address.to_string()),
+            model: self.chosen.description.clone().filter(|text| told && !text.is_empty()),
+            size: Some(Bytes::new(self.chosen.size)),
+            rotational: Some(self.chosen.flags & flag::ROTATIONAL != 0),
+            logical_block: self.chosen.blocks.map(|[least, ..]| least),
+            ..Device::default()
+        };
+        Subject { name, kind: kind.into(), size: self.size, device: Some(device) }
+    }
+}
+
+fn slowed(emulation: &Emulation) -> Option<Finding> {
+    let slow = emulation.slow;
+    let note = format!(
+        "the server runs {slow} times slower than the clock: times are {slow} times too long, and rates {slow} times too low"
+    );
+    (slow != 1).then_some(Finding::Beyond { note })
+}
+
+fn unreachable(address: &Address, error: TalkError) -> Trouble {
+    let remedy = match error {
+        TalkError::Io { .. } => "start the server, or correct the address",
+        TalkError::Unexpected { .. } => "give the address of an NBD server",
+        TalkError::Refused { .. } => "name one of its exports",
+    };
+    Trouble::usage(format!("{address}: {:#}: {remedy}", anyhow::Error::new(error)))
+}

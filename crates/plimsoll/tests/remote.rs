@@ -1,0 +1,226 @@
+//! Exports measured over NBD: read without a word, written by name only, called emulated where a model answers, and
+//! kept as far as it went when the server breaks off.
+
+use std::fs;
+use std::os::unix::net::UnixListener;
+use std::path::PathBuf;
+use std::process::{Child, Command, Output, Stdio};
+use std::sync::mpsc::channel;
+use std::thread::JoinHandle;
+use std::time::{Duration, Instant};
+
+use plimsoll_device::Clock;
+use plimsoll_device::nbd::Emulation;
+use plimsoll_front::nbd::{Blocks, Offer};
+use plimsoll_front::{Files, Handle, Limits, Plain, Server};
+use plimsoll_units::Span;
+use plimsoll_volume::{Access, Export};
+use serde_json::Value;
+
+const SIZE: u64 = 64 << 20;
+
+/// A server on a thread of its own, in a folder of its own.
+struct Serving {
+    folder: PathBuf,
+    handle: Handle<Plain>,
+    thread: Option<JoinHandle<()>>,
+}
+
+impl Serving {
+    /// Serves one export that answers `wait` after it could.
+    fn start(name: &str, wait: Span, offer: impl FnOnce(Offer) -> Offer + Send + 'static) -> Self {
+        let folder = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join(format!("nbd-{name}-{}", std::process::id()));
+        fs::create_dir_all(&folder).expect("the folder can be made");
+        // A path in the build's folder may be too long for a socket.
+        let listener = UnixListener::bind(socket(name)).expect("a socket can be made");
+        let (told, handle) = channel();
+        let thread = std::thread::spawn(move || {
+            let service = Plain::after(wait, [SIZE]);
+            let mut server =
+                Server::new(service, Files::memory(), Limits::default(), Clock::start()).expect("a server can be made");
+            server.offer(offer(Offer::new(Export(0), "data", SIZE)));
+            server.listen(listener).expect("it listens");
+            told.send(server.handle()).expect("the test waits");
+            server.run().expect("it serves");
+        });
+        Self { folder, handle: handle.recv().expect("the server has started"), thread: Some(thread) }
+    }
+
+    fn uri(&self) -> String {
+        let name = self.folder.file_name().expect("it has a name").to_string_lossy();
+        let name = name.trim_start_matches("nbd-").rsplit_once('-').expect("a number follows").0;
+        format!("nbd+unix:///data?socket={}", socket(name).display())
+    }
+
+    fn command(&self, arguments: &[&str]) -> Command {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_plimsoll"));
+        let command_line = command.args(arguments).current_dir(&self.folder);
+        command_line.env("PLIMSOLL_RUNS", self.folder.join("runs")).env("LC_ALL", "C.UTF-8");
+        command
+    }
+
+    /// Measures for a second at depth 4; the output, and the run file when there is one.
+    fn measure(&self, more: &[&str]) -> (Output, Option<Value>) {
+        let uri = self.uri();
+        let usual = ["measure", &uri, "--depth", "4", "--duration", "1s", "--html", "page.html"];
+        let output = self.command(&[&usual[..], more].concat()).output().expect("the command starts");
+        (output, self.kept())
+    }
+
+    /// The run that was kept last.
+    fn kept(&self) -> Option<Value> {
+        let runs = fs::read_dir(self.folder.join("runs")).ok()?;
+        let last = runs.flatten().map(|entry| entry.path()).max()?;
+        Some(serde_json::from_slice(&fs::read(last).expect("it can be read")).expect("it is JSON"))
+    }
+
+    fn refuses(&self, more: &[&str], expected: &str) {
+        let (output, kept) = self.measure(more);
+        let message = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(output.status.code(), Some(2), "{more:?}: {message}");
+        assert!(message.contains(expected) && message.lines().count() == 1, "{more:?}: {message}");
+        assert!(kept.is_none(), "{more:?} was measured");
+    }
+
+    fn count(&self) -> plimsoll_front::Count {
+        self.handle.call(|server| server.take_count(Export(0))).expect("the server lives")
+    }
+}
+
+impl Drop for Serving {
+    fn drop(&mut self) {
+        let _ = self.handle.send(Server::stop);
+        let ended = self.thread.take().map(JoinHandle::join);
+        let uri = self.uri();
+        let _ = fs::remove_file(uri.split_once('=').expect("it has a socket").1);
+        let _ = fs::remove_dir_all(&self.folder);
+        assert!(std::thread::panicking() || ended.is_some_and(|ended| ended.is_ok()), "the server has panicked");
+    }
+}
+
+fn socket(name: &str) -> PathBuf {
+    std::env::temp_dir().join(format!("plimsoll-{name}-{}.sock", std::process::id()))
+}
+
+fn text(bytes: &[u8]) -> String {
+    String::from_utf8_lossy(bytes).into_owned()
+}
+
+fn findings(run: &Value) -> Vec<&str> {
+    let findings = run["findings"].as_array().expect("it has findings");
+    findings.iter().map(|finding| finding["finding"].as_str().expect("it has a name")).collect()
+}
+
+#[test]
+fn an_export_is_read_without_a_word_and_written_by_name_only() {
+    let serving = Serving::start("by-name", Span::ZERO, |offer| offer);
+    let (read, kept) = serving.measure(&["--threads", "2"]);
+    assert!(read.status.success(), "{}", text(&read.stderr));
+    assert!(text(&read.stdout).contains("measured with NBD"), "{}", text(&read.stdout));
+    let kept = kept.expect("the run was kept");
+    assert_eq!((&kept["source"]["kind"], &kept["subject"]["kind"]), (&"measured".into(), &"NBD export".into()));
+    assert_eq!((&kept["subject"]["size"], &kept["conditions"]["threads"]), (&SIZE.into(), &2.into()));
+    assert!(findings(&kept).contains(&"read-only") && findings(&kept).contains(&"floor"), "{:?}", findings(&kept));
+    let count = serving.count();
+    assert!(count.reads > 0 && count.writes == 0 && count.errors == 0, "{count:?}");
+    assert!(text(&fs::read(serving.folder.join("page.html")).expect("a page was written")).contains("nbd+unix"));
+
+    let uri = serving.uri();
+    let (written, _) = serving.measure(&["--destroy", &uri]);
+    assert!(written.status.success(), "{}", text(&written.stderr));
+    assert!(serving.count().writes > 0, "it was named, and the load writes");
+}
+
+#[test]
+fn what_cannot_be_measured_is_refused_in_one_line() {
+    let serving = Serving::start("refused", Span::ZERO, |mut offer| {
+        offer.access = Access::ReadOnly;
+        offer.blocks = Blocks { minimum: 4096, payload: 1 << 20, ..offer.blocks };
+        offer
+    });
+    let uri = serving.uri();
+    serving.refuses(&["--destroy", "nbd://localhost/data"], "is measured: name that");
+    serving.refuses(&["--destroy", &uri], "the export is read-only");
+    serving.refuses(&["--reads", "50"], "add --destroy nbd+unix");
+    serving.refuses(&["--buffered"], "for files and devices");
+    serving.refuses(&["--engine", "threads"], "for files and devices");
+    serving.refuses(&["--block-size", "6kb"], "which the export is served in: write 8KiB");
+    serving.refuses(&["--block-size", "2MiB"], "at most 1 MiB at once");
+    serving.refuses(&["--size", "1GiB"], "give a smaller --size");
+    let elsewhere = |uri: &str, expected: &str| {
+        let output = serving.command(&["measure", uri]).output().expect("the command starts");
+        let message = text(&output.stderr);
+        assert_eq!(output.status.code(), Some(2), "{uri}: {message}");
+        assert!(message.contains(expected) && message.lines().count() == 1, "{uri}: {message}");
+    };
+    elsewhere(&uri.replace("///data", "///other"), "name one of its exports");
+    elsewhere("nbd+unix:///?socket=/nowhere/at.all", "start the server, or correct the address");
+    elsewhere("nbd+unix:///", "?socket=PATH is missing");
+    assert_eq!(serving.count().writes, 0);
+}
+
+#[test]
+fn what_a_model_delays_is_called_emulated() {
+    let emulation = Emulation { like: Some("a/product:1GiB".into()), model: "link(5ms)".into(), slow: 2 };
+    let serving = Serving::start("emulated", Span::from_millis(10), move |offer| offer.emulated(&emulation));
+    let (output, kept) = serving.measure(&[]);
+    assert!(output.status.success(), "{}", text(&output.stderr));
+    let shown = text(&output.stdout);
+    assert!(shown.contains("emulated by the catalogue's model") && shown.contains("2 times slower"), "{shown}");
+    let kept = kept.expect("the run was kept");
+    assert_eq!((&kept["source"]["kind"], &kept["source"]["model"]), (&"emulated".into(), &"link(5ms)".into()));
+    assert_eq!(kept["subject"]["name"], "a/product:1GiB");
+    let p50 = kept["runs"][0]["figures"]["p50_ns"]["value"].as_f64().expect("there is a median");
+    assert!(p50 >= 9.9e6, "no answer comes before its moment: {p50}");
+    let fitted = serving.command(&["fit"]).output().expect("the command starts");
+    assert!(text(&fitted.stderr).contains("no evidence"), "a model does not confirm itself: {}", text(&fitted.stderr));
+}
+
+/// A measurement that takes long, while the server is there.
+struct Long(Child);
+
+impl Long {
+    fn start(serving: &Serving) -> Self {
+        let uri = serving.uri();
+        let arguments = ["measure", &uri, "--depth", "2,8", "--duration", "60s", "--quiet"];
+        let child = serving.command(&arguments).stderr(Stdio::piped()).spawn().expect("the command starts");
+        let deadline = Instant::now() + Duration::from_secs(30);
+        let mut answered = 0;
+        while answered < 300 {
+            assert!(Instant::now() < deadline, "it has not begun");
+            std::thread::sleep(Duration::from_millis(20));
+            answered += serving.count().reads;
+        }
+        Self(child)
+    }
+
+    fn ended(mut self) -> (Option<i32>, String) {
+        let deadline = Instant::now() + Duration::from_secs(30);
+        while self.0.try_wait().expect("it is a child").is_none() {
+            if Instant::now() > deadline {
+                let _ = self.0.kill();
+                panic!("it goes on although the server is gone");
+            }
+            std::thread::sleep(Duration::from_millis(20));
+        }
+        let output = self.0.wait_with_output().expect("it has ended");
+        (output.status.code(), text(&output.stderr))
+    }
+}
+
+#[test]
+fn a_server_that_breaks_off_ends_the_run_and_leaves_what_was_seen() {
+    let serving = Serving::start("torn", Span::from_millis(1), |offer| offer);
+    let long = Long::start(&serving);
+    serving.handle.call(|server| server.retract(Export(0))).expect("the server lives");
+    let (code, message) = long.ended();
+    assert_eq!(code, Some(1), "{message}");
+    assert!(message.contains("ended in the middle"), "{message}");
+    let kept = serving.kept().expect("what was seen is kept");
+    assert_eq!(kept["ended"], "failed");
+    let fault = kept["findings"].as_array().expect("findings").iter().find(|finding| finding["finding"] == "fault");
+    let what = fault.expect("the fault is found")["what"].as_str().expect("it says what");
+    assert!(what.contains("NBD server"), "{what}");
+    let reads: u64 = kept["runs"][0]["total"][0]["response"]["count"].as_u64().unwrap_or_default();
+    assert!(reads > 0, "{}", kept["runs"][0]["total"]);
+}
