@@ -142,7 +142,7 @@ pub fn finish_all(mut curves: Vec<Curve>, outputs: &Outputs) -> Result<(), Troub
 }
 
 /// Curves beside each other are judged by one objective: by the laxest, where each chose its own.
-fn share_an_objective(curves: &mut [Curve]) {
+pub fn share_an_objective(curves: &mut [Curve]) {
     let chosen = curves.iter().filter_map(|curve| curve.load_line).map(|line| line.objective());
     let Some(laxest) = chosen.max_by_key(|objective| objective.limit) else { return };
     for curve in curves {

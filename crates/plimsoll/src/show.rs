@@ -4,7 +4,7 @@ use plimsoll_analyse::compare;
 use plimsoll_record::Curve;
 
 use crate::args::{Compare, Report};
-use crate::output::{Outputs, print};
+use crate::output::{Outputs, print, share_an_objective};
 use crate::preset::{BUILT_IN, Preset};
 use crate::store;
 use crate::trouble::Trouble;
@@ -20,8 +20,11 @@ pub fn report(args: &Report) -> Result<(), Trouble> {
         &args.runs[..]
     };
     let curves: Result<Vec<Curve>, _> = names.iter().map(|name| store::load(name)).collect();
-    let curves = curves?;
+    let mut curves = curves?;
     outputs.fit(curves.len())?;
+    if curves.len() > 1 && curves.iter().all(|curve| curve.conditions.objective.is_none()) {
+        share_an_objective(&mut curves);
+    }
     for curve in &curves {
         outputs.show(curve)?;
     }

@@ -224,3 +224,18 @@ fn an_interrupt_keeps_what_was_measured() {
     assert!(run.contains("\"ended\":\"interrupted\""));
     assert_eq!(folder.entries().len(), 2, "the run, the kept runs, and no file of its own: {:?}", folder.entries());
 }
+
+#[test]
+fn runs_over_each_other_are_judged_by_one_objective() {
+    let folder = Folder::new("over-each-other");
+    for (model, file) in [("link(100us)", "fast.json"), ("link(5ms)", "slow.json")] {
+        let made = folder.run(&["simulate", model, "--depth", "1,4", "--duration", "2s", "--json", file, "--quiet"]);
+        assert!(made.status.success(), "{}", String::from_utf8_lossy(&made.stderr));
+    }
+    let shown = folder.run(&["report", "fast.json", "slow.json", "--html", "both.html"]);
+    let lines: Vec<String> = stdout(&shown).lines().filter(|line| line.contains("keep p99")).map(Into::into).collect();
+    let objective = |line: &String| line.split_once(" keep ").map(|(_, rest)| rest.to_owned());
+    assert!(lines.len() == 2 && objective(&lines[0]) == objective(&lines[1]), "{lines:?}");
+    let page = fs::read_to_string(folder.path().join("both.html")).expect("a page was written");
+    assert!(!page.contains("do not share an objective"));
+}

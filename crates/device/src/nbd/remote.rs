@@ -19,7 +19,7 @@ use super::outgoing::{Outgoing, Payload};
 use super::socket::Socket;
 use super::talk::{Asked, Chosen, Talk, TalkError};
 use super::tls::Opened;
-use super::wire::{PAYLOAD_MAX, SIMPLE_REPLY, Style, command, command_flag, flag};
+use super::wire::{PAYLOAD_MAX, SIMPLE_REPLY, Style, command, command_flag, flag, hello};
 use crate::buffers::{Aligned, fill, stamp};
 use crate::clock::Clock;
 use crate::engine::Shape;
@@ -58,7 +58,7 @@ impl Connection {
     /// # Errors
     /// The server refuses, or does not answer as one.
     pub fn over(socket: Socket, export: &str) -> Result<Self, TalkError> {
-        Self::choose(Talk::greet(socket)?, export)
+        Self::choose(Talk::greet(socket, hello::FIXED_NEWSTYLE | hello::NO_ZEROES)?, export)
     }
 
     fn choose(mut talk: Talk, export: &str) -> Result<Self, TalkError> {

@@ -132,7 +132,8 @@ impl Talk {
         Ok(talk)
     }
 
-    fn greet(socket: Socket, flags: u16) -> Result<Self, TalkError> {
+    /// Exchanges greetings on a connection, as a client that has these flags of [`hello`].
+    pub fn greet(socket: Socket, flags: u16) -> Result<Self, TalkError> {
         let mut talk = Self { socket, flags: 0 };
         let mut greeting = [0; 18];
         talk.read("reading the greeting", &mut greeting)?;
