@@ -7,11 +7,14 @@ use std::os::fd::{AsRawFd, OwnedFd, RawFd};
 use std::path::{Path, PathBuf};
 
 use plimsoll_volume::{FileId, Log, LogError};
-use rustix::fs::{FlockOperation, MemfdFlags, Mode, OFlags};
+use rustix::fs::{AtFlags, FallocateFlags, FlockOperation, MemfdFlags, Mode, OFlags};
 
 const LOG: &str = "log";
 const LOG_NEW: &str = "log.new";
 const LOCK: &str = "lock";
+
+/// Space that a log has ahead of it: without any, a full disk could not take the commit that frees something.
+const LOG_AHEAD: u64 = 256 << 10;
 
 /// Where data files are.
 #[derive(Debug)]
@@ -26,6 +29,8 @@ enum Home {
 struct Directory {
     descriptor: OwnedFd,
     log: OwnedFd,
+    /// Bytes that the log has space for.
+    log_space: u64,
     /// Held while the server lives; the kernel lets it go when the process ends, however it ends.
     _lock: OwnedFd,
 }
@@ -101,7 +106,9 @@ impl Files {
         }
         rustix::fs::fsync(&descriptor).map_err(failed)?;
         let files = (0..u32::MAX).find(|number| !path.join(data_name(*number)).exists()).unwrap_or(0);
-        let home = Home::Directory(Directory { descriptor, log: log_file, _lock: lock });
+        // On a disk that is full already, the log has what it has.
+        let log_space = reserve(&log_file, log.length).unwrap_or(log.length);
+        let home = Home::Directory(Directory { descriptor, log: log_file, log_space, _lock: lock });
         Ok((Self { home, open: Vec::new() }, Held { log, files }))
     }
 
@@ -140,16 +147,19 @@ impl Files {
         Ok(number)
     }
 
-    /// The log; `None` for files in memory.
-    pub(crate) fn log(&self) -> Option<RawFd> {
-        match &self.home {
-            Home::Memory => None,
-            Home::Directory(Directory { log, .. }) => Some(log.as_raw_fd()),
+    /// The log, for an append that ends at byte `end`; `None` for files in memory.
+    pub(crate) fn log(&mut self, end: u64) -> Option<RawFd> {
+        let Home::Directory(Directory { log, log_space, .. }) = &mut self.home else { return None };
+        if end + LOG_AHEAD / 2 > *log_space
+            && let Ok(space) = reserve(log, end)
+        {
+            *log_space = space;
         }
+        Some(log.as_raw_fd())
     }
 
     /// What replaces the log in one step: done on any thread, and then [taken over](Self::log_replaced).
-    pub(crate) fn log_replacement(&self) -> io::Result<impl FnOnce(Vec<u8>) -> io::Result<OwnedFd> + Send + use<>> {
+    pub(crate) fn log_replacement(&self) -> io::Result<impl FnOnce(Vec<u8>) -> io::Result<Replaced> + Send + use<>> {
         let Home::Directory(Directory { descriptor, .. }) = &self.home else {
             return Err(io::ErrorKind::Unsupported.into());
         };
@@ -157,25 +167,53 @@ impl Files {
         Ok(move |bytes: Vec<u8>| replace_log(&directory, &bytes))
     }
 
-    pub(crate) fn log_replaced(&mut self, new: OwnedFd) {
-        if let Home::Directory(Directory { log, .. }) = &mut self.home {
-            *log = new;
+    pub(crate) fn log_replaced(&mut self, Replaced { log: new, space }: Replaced) {
+        if let Home::Directory(Directory { log, log_space, .. }) = &mut self.home {
+            (*log, *log_space) = (new, space);
         }
     }
 }
 
+/// A log that has taken the place of another.
+#[derive(Debug)]
+pub(crate) struct Replaced {
+    log: OwnedFd,
+    /// Bytes that it has space for.
+    space: u64,
+}
+
 /// Written beside, made durable, and renamed: at every moment there is one whole log of that name.
-fn replace_log(directory: &OwnedFd, mut bytes: &[u8]) -> io::Result<OwnedFd> {
+fn replace_log(directory: &OwnedFd, bytes: &[u8]) -> io::Result<Replaced> {
     let flags = OFlags::RDWR | OFlags::CREATE | OFlags::TRUNC | OFlags::CLOEXEC;
-    let new = rustix::fs::openat(directory, LOG_NEW, flags, Mode::RUSR | Mode::WUSR)?;
+    let log = rustix::fs::openat(directory, LOG_NEW, flags, Mode::RUSR | Mode::WUSR)?;
+    let space = fill(&log, bytes).inspect_err(|_| {
+        // It may be the lack of space that it adds to; if it stays, the next one overwrites it.
+        let _ = rustix::fs::unlinkat(directory, LOG_NEW, AtFlags::empty());
+    })?;
+    rustix::fs::renameat(directory, LOG_NEW, directory, LOG)?;
+    // From here on the old log is gone: whatever fails, it is not a lack of space that leaves all as it was.
+    rustix::fs::fsync(directory).map_err(|_| rustix::io::Errno::IO)?;
+    Ok(Replaced { log, space })
+}
+
+/// Writes a new log. Returns the bytes that it has space for.
+fn fill(log: &OwnedFd, mut bytes: &[u8]) -> io::Result<u64> {
+    let space = reserve(log, bytes.len() as u64)?;
     while !bytes.is_empty() {
-        let written = rustix::io::write(&new, bytes)?;
+        let written = rustix::io::write(log, bytes)?;
         bytes = &bytes[written..];
     }
-    rustix::fs::fsync(&new)?;
-    rustix::fs::renameat(directory, LOG_NEW, directory, LOG)?;
-    rustix::fs::fsync(directory)?;
-    Ok(new)
+    rustix::fs::fsync(log)?;
+    Ok(space)
+}
+
+/// Makes sure that a log can grow beyond `end`, where the filesystem can do that. Returns up to where.
+fn reserve(log: &OwnedFd, end: u64) -> rustix::io::Result<u64> {
+    let space = end + LOG_AHEAD;
+    match rustix::fs::fallocate(log, FallocateFlags::KEEP_SIZE, 0, space) {
+        Ok(()) | Err(rustix::io::Errno::OPNOTSUPP | rustix::io::Errno::NOSYS) => Ok(space),
+        Err(error) => Err(error),
+    }
 }
 
 fn data_name(number: u32) -> String {

@@ -97,6 +97,7 @@ pub enum Io {
         /// The file.
         file: FileId,
     },
-    /// Makes changes of the map durable, all or none of them. Exactly one is under way at a time.
+    /// Makes changes of the map durable, all or none of them. Exactly one is under way at a time. A whole one that fails
+    /// with [`crate::Errno::NoSpc`] has left the log as it was.
     Commit(Box<Commit>),
 }

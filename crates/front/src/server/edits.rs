@@ -1,12 +1,12 @@
 //! Edits of a store while it serves, and commits of its map to the log.
 
 use std::io;
-use std::os::fd::OwnedFd;
 use std::sync::mpsc::channel;
 
 use plimsoll_volume::{Commit, Edit, EditError, Edited, Errno, JobId, Ticket, VolumeId, Volumes};
 
 use super::{Ended, Handle, Server};
+use crate::files::Replaced;
 use crate::service::Service;
 
 /// An edit was not done.
@@ -85,7 +85,7 @@ impl<S: Service + 'static> Server<S> {
         }
     }
 
-    fn log_replaced(&mut self, job: JobId, replaced: io::Result<OwnedFd>) {
+    fn log_replaced(&mut self, job: JobId, replaced: io::Result<Replaced>) {
         self.replacing -= 1;
         let outcome = replaced.map(|log| self.files.log_replaced(log)).map_err(|error| super::work::errno(&error));
         self.service.worked(self.now, job, outcome, &mut self.jobs);

@@ -144,7 +144,8 @@ impl<S: Service + 'static> Server<S> {
     }
 
     fn append(&mut self, job: JobId, commit: &Commit) -> Option<Task> {
-        let (file, bytes) = (self.files.log()?, commit.encode());
+        let bytes = commit.encode();
+        let file = self.files.log(commit.at + bytes.len() as u64)?;
         Some(Task { job, file, at: commit.at, left: bytes.len() as u64, kind: Kind::Append { bytes, done: 0 } })
     }
 

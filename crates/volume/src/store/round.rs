@@ -214,8 +214,27 @@ impl Store {
     pub(super) fn committed(&mut self, outcome: Result<(), Errno>, jobs: &mut Vec<Job>) {
         match outcome {
             Ok(()) => self.finish_round(jobs),
+            Err(Errno::NoSpc) if self.is_log_kept() => self.append(jobs),
             Err(errno) => self.give_up_round(errno, jobs),
         }
+    }
+
+    /// True when the round was to replace a log that can be continued as well.
+    fn is_log_kept(&self) -> bool {
+        !self.rounds.is_fresh && self.rounds.present.as_ref().is_some_and(|round| round.whole)
+    }
+
+    /// There is no space for a new log beside the present one: that one goes on, and becomes much longer before the next
+    /// attempt. On a full disk nothing could be freed otherwise.
+    fn append(&mut self, jobs: &mut Vec<Job>) {
+        let Rounds { sequence, log_end: at, log_records, .. } = self.rounds;
+        self.rounds.log_records_first = log_records;
+        let Some(round) = self.rounds.present.as_mut() else { return };
+        let commit = Commit { sequence, whole: false, at, records: round.records.clone() };
+        round.committed = (commit.encoded_bytes(), commit.records.len() as u64);
+        round.whole = false;
+        let job = self.job(Owner::Commit, Io::Commit(Box::new(commit)));
+        jobs.push(job);
     }
 
     fn finish_round(&mut self, jobs: &mut Vec<Job>) {
@@ -248,6 +267,8 @@ impl Store {
     fn give_up_round(&mut self, errno: Errno, jobs: &mut Vec<Job>) {
         let Some(mut round) = self.rounds.present.take() else { return };
         self.rounds.has_stalled = true;
+        // Whether the log was replaced is not known: only a whole commit fits behind either.
+        self.rounds.is_fresh |= round.whole;
         round.records.append(&mut self.rounds.pending);
         self.rounds.pending = round.records;
         round.released.append(&mut self.rounds.released);

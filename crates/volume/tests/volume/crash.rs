@@ -271,8 +271,7 @@ impl World {
     fn work(&mut self, luck: Luck) {
         self.step += 1;
         self.failures |= luck == Luck::NoSpace;
-        if let Some((job, done)) = self.disk.work(&mut self.random, luck) {
-            let outcome = if done { Ok(()) } else { Err(plimsoll_volume::Errno::NoSpc) };
+        if let Some((job, outcome)) = self.disk.work(&mut self.random, luck) {
             self.volumes.worked(self.now(), job, outcome, &mut self.jobs);
             self.disk.take_over(&mut self.jobs);
         }

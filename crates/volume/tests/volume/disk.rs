@@ -6,7 +6,7 @@
 use std::collections::BTreeMap;
 
 use fastrand::Rng;
-use plimsoll_volume::{Commit, FileId, Io, Job, JobId, Log, Place, Recovered, Store, Ticket};
+use plimsoll_volume::{Commit, Errno, FileId, Io, Job, JobId, Log, Place, Recovered, Store, Ticket};
 
 pub const SECTOR: u64 = 512;
 
@@ -52,7 +52,7 @@ impl Disk {
     }
 
     /// Does one job, whichever.
-    pub fn work(&mut self, random: &mut Rng, luck: Luck) -> Option<(JobId, bool)> {
+    pub fn work(&mut self, random: &mut Rng, luck: Luck) -> Option<(JobId, Result<(), Errno>)> {
         if self.jobs.is_empty() {
             return None;
         }
@@ -62,12 +62,17 @@ impl Disk {
                 Io::Write { .. } | Io::Copy { .. } | Io::Commit(_) => true,
                 Io::Read { .. } | Io::Blank { .. } | Io::Zero { .. } | Io::Punch { .. } | Io::Sync { .. } => false,
             };
-        if fails {
-            self.do_in_part(&job.io, random);
-        } else {
+        if !fails {
             self.do_wholly(job.io, covered);
+            return Some((job.id, Ok(())));
         }
-        Some((job.id, !fails))
+        let is_whole = matches!(&job.io, Io::Commit(commit) if commit.whole);
+        if is_whole && random.bool() {
+            // There was no space for a log beside the old one, which stays as it is.
+            return Some((job.id, Err(Errno::NoSpc)));
+        }
+        self.do_in_part(&job.io, random);
+        Some((job.id, Err(if is_whole { Errno::Io } else { Errno::NoSpc })))
     }
 
     fn do_wholly(&mut self, io: Io, covered: usize) {

@@ -1,0 +1,385 @@
+//! A server that is killed at any moment, with clients and edits under way, loses nothing that it had promised.
+//!
+//! `kill -9` ends a process and leaves what it wrote in the kernel's memory, so these are real crashes of the program
+//! with all of its parts, and no loss of power: which writes survive that in which order is played through by the
+//! simulated disk of the volumes' own crash test.
+//!
+//! `PLIMSOLL_CRASH_ROUNDS` sets how many times the server is killed, `PLIMSOLL_CRASH_SEED` what is asked of it.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::io::{BufReader, Write};
+use std::os::unix::net::UnixStream;
+use std::path::{Path, PathBuf};
+use std::sync::Mutex;
+use std::time::Duration;
+
+use fastrand::Rng;
+use plimsoll_device::nbd::wire::{Style, chunk, command, command_flag};
+use plimsoll_device::nbd::{Asked, Talk, TalkError};
+
+use super::killed::{Killed, SIZE, say};
+use super::truth::{Step, Truth};
+
+const SECTOR: u64 = 512;
+const PER_CLUSTER: u64 = 8;
+/// More volumes than this, and one is deleted.
+const VOLUMES_MAX: usize = 7;
+/// Requests that a client has in flight.
+const DEPTH: usize = 12;
+/// Sectors of one request at most.
+const SECTORS_MAX: u64 = 60;
+
+/// A request or an edit that was asked.
+#[derive(Clone, Debug)]
+enum Pending {
+    Request { volume: u32, command: u16, first: u64, durable: bool },
+    /// A volume that is to be made has no number yet.
+    Fork { of: u32, snapshot: bool },
+    Restore { volume: u32, from: u32 },
+    Grow { volume: u32, sectors: u64 },
+    Delete { volume: u32 },
+}
+
+impl Pending {
+    /// The volume that is overwritten, changed or ended as a whole.
+    const fn edited(&self) -> Option<u32> {
+        match *self {
+            Self::Restore { volume, .. } | Self::Grow { volume, .. } | Self::Delete { volume } => Some(volume),
+            Self::Request { .. } | Self::Fork { .. } => None,
+        }
+    }
+}
+
+/// What was promised.
+#[derive(Debug, Default)]
+struct World {
+    step: Step,
+    truths: BTreeMap<u32, Truth>,
+    pending: BTreeMap<Step, Pending>,
+    /// Volumes that have a client.
+    connected: BTreeSet<u32>,
+    counts: Counts,
+}
+
+/// What the rounds have gone through, so that a test which tests nothing is seen.
+#[derive(Clone, Copy, Debug, Default)]
+struct Counts {
+    requests: u64,
+    flushes: u64,
+    edits: u64,
+    killed_in_flight: u64,
+}
+
+fn sector(value: u64) -> impl Iterator<Item = u8> {
+    std::iter::repeat_n(value.to_le_bytes(), SECTOR as usize / 8).flatten()
+}
+
+/// What sectors hold; `None` for one that was torn.
+fn values(bytes: &[u8]) -> Vec<Option<u64>> {
+    let value = |sector: &[u8]| {
+        let (words, _) = sector.as_chunks::<8>();
+        let first = words[0];
+        words.iter().all(|word| *word == first).then(|| u64::from_le_bytes(first))
+    };
+    bytes.chunks(SECTOR as usize).map(value).collect()
+}
+
+impl World {
+    fn ask(&mut self, pending: Pending) -> Step {
+        self.step += 1;
+        self.pending.insert(self.step, pending);
+        self.step
+    }
+
+    /// A request for a volume, as bytes.
+    fn request(&mut self, volume: u32, size: u64, rng: &mut Rng) -> Vec<u8> {
+        let truth = &self.truths[&volume];
+        let command = match rng.u32(0..100) {
+            _ if truth.read_only => command::READ,
+            0..50 => command::WRITE,
+            50..65 => command::READ,
+            65..78 => command::FLUSH,
+            78..86 => command::TRIM,
+            _ => command::WRITE_ZEROES,
+        };
+        let first = rng.u64(0..size / SECTOR);
+        let most = if rng.bool() { PER_CLUSTER } else { SECTORS_MAX };
+        let sectors = rng.u64(1..=most).min(size / SECTOR - first);
+        let (first, sectors) = if command == command::FLUSH { (0, 0) } else { (first, sectors) };
+        let durable = command != command::READ && rng.u32(0..5) == 0;
+        let step = self.ask(Pending::Request { volume, command, first, durable });
+        let truth = self.truths.get_mut(&volume).unwrap();
+        let mut payload = Vec::new();
+        match command {
+            command::WRITE => {
+                let values: Vec<u64> = (0..sectors).map(|sector| step * 1_000 + sector).collect();
+                truth.give(first as usize, &values, step);
+                payload.extend(values.into_iter().flat_map(sector));
+            }
+            command::WRITE_ZEROES => truth.give(first as usize, &vec![0; sectors as usize], step),
+            command::TRIM => {
+                let (from, until) = (first.next_multiple_of(PER_CLUSTER), (first + sectors) / PER_CLUSTER * PER_CLUSTER);
+                truth.give(from.min(until) as usize, &vec![0; until.saturating_sub(from) as usize], step);
+            }
+            _ => {}
+        }
+        let keeps = command == command::WRITE_ZEROES && rng.bool();
+        let flags = if durable { command_flag::FUA } else { 0 } | if keeps { command_flag::NO_HOLE } else { 0 };
+        let asked = Asked { flags, command, cookie: step, offset: first * SECTOR, length: sectors * SECTOR };
+        let mut bytes = Vec::new();
+        asked.write(Style::Structured, &mut bytes);
+        bytes.extend(payload);
+        bytes
+    }
+
+    /// A request was answered without error.
+    fn replied(&mut self, at: Step, payload: &[u8]) {
+        let Some(Pending::Request { volume, command, first, durable }) = self.pending.remove(&at) else {
+            panic!("a reply to nothing that was asked: {at}")
+        };
+        self.step += 1;
+        self.counts.requests += 1;
+        let remember = !self.pending.is_empty();
+        match command {
+            // A restore that is made and not yet durable is seen by reads already.
+            command::READ if self.pending.values().any(|other| other.edited() == Some(volume)) => {}
+            command::READ => {
+                let truth = self.truths.get_mut(&volume).unwrap();
+                for (index, value) in values(payload).iter().enumerate() {
+                    let at_sector = first as usize + index;
+                    // A read beside a write may see a part of it.
+                    let Some(value) = value else {
+                        let allowed = truth.sectors[at_sector].readable(at);
+                        assert!(allowed.len() > 1, "volume {volume}, sector {at_sector} is torn, allowed {allowed:?}");
+                        continue;
+                    };
+                    let read = truth.read(at_sector, &[*value], at, self.step);
+                    read.unwrap_or_else(|why| panic!("volume {volume}: {why}"));
+                }
+            }
+            command::FLUSH => {
+                self.counts.flushes += 1;
+                for truth in self.truths.values_mut() {
+                    truth.flushed(at, remember);
+                }
+            }
+            _ => self.truths.get_mut(&volume).unwrap().answered(at, self.step, durable),
+        }
+    }
+
+    /// Some edit that is possible now, and the line that asks for it.
+    fn edit(&mut self, rng: &mut Rng) -> (Step, String) {
+        let all: Vec<u32> = self.truths.keys().copied().collect();
+        let writable: Vec<u32> = all.iter().copied().filter(|volume| !self.truths[volume].read_only).collect();
+        let of = all[rng.usize(..all.len())];
+        let volume = writable[rng.usize(..writable.len())];
+        let sectors = self.truths[&volume].sectors.len() as u64;
+        let idle = all.iter().rev().copied().find(|volume| *volume != 0 && !self.connected.contains(volume));
+        let (pending, line) = match (rng.u32(0..8), idle) {
+            (_, Some(idle)) if all.len() > VOLUMES_MAX => {
+                (Pending::Delete { volume: idle }, format!("delete {idle}"))
+            }
+            (0..2, _) if of != volume && self.truths[&of].sectors.len() as u64 <= sectors => {
+                (Pending::Restore { volume, from: of }, format!("restore {volume} {of}"))
+            }
+            (2, _) if sectors < 2 * SIZE / SECTOR => {
+                let sectors = sectors + PER_CLUSTER;
+                (Pending::Grow { volume, sectors }, format!("grow {volume} {}", sectors * SECTOR))
+            }
+            (3, Some(idle)) => (Pending::Delete { volume: idle }, format!("delete {idle}")),
+            (4, _) => (Pending::Fork { of, snapshot: false }, format!("clone {of}")),
+            _ => (Pending::Fork { of, snapshot: true }, format!("snapshot {of}")),
+        };
+        (self.ask(pending), line)
+    }
+
+    /// An edit was answered without error.
+    fn edited(&mut self, at: Step, made: u32) {
+        self.step += 1;
+        self.counts.edits += 1;
+        let edit = self.pending.remove(&at).unwrap();
+        match edit {
+            Pending::Fork { of, snapshot } => {
+                let truth = self.truths[&of].forked(at, self.step, snapshot);
+                assert!(self.truths.insert(made, truth).is_none(), "volume {made} was made twice");
+            }
+            Pending::Restore { volume, from } => {
+                let source = self.truths[&from].clone();
+                self.truths.get_mut(&volume).unwrap().restored(&source, at, self.step);
+            }
+            Pending::Grow { volume, sectors } => self.truths.get_mut(&volume).unwrap().grow(sectors as usize),
+            Pending::Delete { volume } => drop(self.truths.remove(&volume)),
+            Pending::Request { .. } => panic!("{edit:?} is no edit"),
+        }
+    }
+
+    /// Compares what a new server has with what the old one had promised, and goes on from there.
+    fn compare(&mut self, server: &mut Killed) {
+        self.step += 1;
+        self.counts.killed_in_flight += self.pending.len() as u64;
+        let pending = std::mem::take(&mut self.pending);
+        let doubtful: BTreeSet<u32> = pending.values().filter_map(Pending::edited).collect();
+        let mut forks = pending.values().filter(|edit| matches!(edit, Pending::Fork { .. })).count();
+        let there = server.list();
+        for volume in self.truths.keys() {
+            let is_there = there.iter().any(|(number, ..)| number == volume);
+            assert!(is_there || doubtful.contains(volume), "volume {volume} is lost");
+        }
+        for (volume, size, read_only) in &there {
+            let bytes = read_all(&mut server.talk(*volume), *size);
+            let found: Vec<u64> = values(&bytes)
+                .iter()
+                .enumerate()
+                .map(|(at, value)| value.unwrap_or_else(|| panic!("volume {volume}, sector {at} is torn")))
+                .collect();
+            match self.truths.get(volume) {
+                Some(truth) if !doubtful.contains(volume) => {
+                    assert_eq!((found.len(), *read_only), (truth.sectors.len(), truth.read_only), "volume {volume}");
+                    truth.survived(&found).unwrap_or_else(|why| panic!("volume {volume}: {why}"));
+                }
+                Some(_) => {}
+                None => {
+                    assert!(forks > 0, "volume {volume} came from nowhere");
+                    forks -= 1;
+                }
+            }
+            self.truths.insert(*volume, Truth::adopt(&found, self.step, *read_only));
+        }
+        self.truths.retain(|volume, _| there.iter().any(|(number, ..)| number == volume));
+    }
+}
+
+fn read_all(talk: &mut Talk, size: u64) -> Vec<u8> {
+    let asked = Asked { command: command::READ, cookie: 1, length: size, ..Asked::default() };
+    let mut bytes = Vec::new();
+    asked.write(Style::Structured, &mut bytes);
+    talk.socket().write(&bytes).unwrap();
+    payload(talk).unwrap().1
+}
+
+/// The next reply: its step, and what a read returned.
+fn payload(talk: &mut Talk) -> Result<(Step, Vec<u8>), TalkError> {
+    let answer = talk.chunk(0)?;
+    assert_eq!(answer.errno(), 0, "request {} failed", answer.cookie);
+    let bytes = match answer.kind {
+        chunk::OFFSET_DATA => answer.payload[8..].to_vec(),
+        chunk::OFFSET_HOLE => vec![0; u32::from_be_bytes(answer.payload[8..12].try_into().unwrap()) as usize],
+        _ => Vec::new(),
+    };
+    Ok((answer.cookie, bytes))
+}
+
+/// A client that asks until the server is gone.
+fn client(world: &Mutex<World>, talk: &mut Talk, volume: u32, size: u64, mut rng: Rng) {
+    let mut in_flight = 0;
+    loop {
+        while in_flight < DEPTH {
+            let bytes = world.lock().unwrap().request(volume, size, &mut rng);
+            if talk.socket().write(&bytes).is_err() {
+                return;
+            }
+            in_flight += 1;
+        }
+        let Ok((at, bytes)) = payload(talk) else { return };
+        world.lock().unwrap().replied(at, &bytes);
+        in_flight -= 1;
+    }
+}
+
+/// Edits the store until the server is gone.
+fn editor(world: &Mutex<World>, control: &mut BufReader<UnixStream>, mut rng: Rng) {
+    loop {
+        let (at, line) = world.lock().unwrap().edit(&mut rng);
+        let Some(answer) = say(control, &line) else { return };
+        let made = answer.strip_prefix("ok ").unwrap_or_else(|| panic!("{line}: {answer}"));
+        world.lock().unwrap().edited(at, made.parse().unwrap());
+        std::thread::sleep(Duration::from_micros(rng.u64(0..5_000)));
+    }
+}
+
+/// Asks much of a server, and kills it in the midst.
+fn life_and_death(world: World, server: &mut Killed, rng: &mut Rng) -> World {
+    // Snapshots answer so fast that a client of one leaves little time to the others.
+    let snapshots = rng.u32(0..4) == 0;
+    let volumes: Vec<(u32, u64, bool)> =
+        server.list().into_iter().filter(|(.., read_only)| snapshots || !read_only).collect();
+    let chosen: Vec<(u32, u64)> = (0..rng.usize(1..4))
+        .map(|_| volumes[rng.usize(..volumes.len())])
+        .map(|(volume, size, _)| (volume, size))
+        .collect();
+    let mut talks: Vec<Talk> = chosen.iter().map(|(volume, _)| server.talk(*volume)).collect();
+    let connected = chosen.iter().map(|(volume, _)| *volume).collect();
+    let world = Mutex::new(World { connected, ..world });
+    let mut control = BufReader::new(server.control().get_ref().try_clone().unwrap());
+    std::thread::scope(|scope| {
+        let world = &world;
+        for ((volume, size), talk) in chosen.iter().zip(&mut talks) {
+            let rng = rng.fork();
+            scope.spawn(move || client(world, talk, *volume, *size, rng));
+        }
+        let seed = rng.fork();
+        let control = &mut control;
+        scope.spawn(move || editor(world, control, seed));
+        std::thread::sleep(Duration::from_micros(rng.u64(0..80_000)));
+        server.kill();
+    });
+    world.into_inner().unwrap()
+}
+
+/// What an append to the log leaves that was under way when a machine stopped: nobody was told that it succeeded.
+fn tear_log(base: &Path, rng: &mut Rng) {
+    let path = base.join("data/log");
+    let whole = std::fs::read(&path).unwrap();
+    let torn = match rng.u32(0..3) {
+        0 => (0..rng.usize(1..300)).map(|_| rng.u8(..)).collect(),
+        1 => vec![0; rng.usize(1..300)],
+        _ => whole[..rng.usize(0..whole.len().min(25))].to_vec(),
+    };
+    std::fs::OpenOptions::new().append(true).open(&path).unwrap().write_all(&torn).unwrap();
+}
+
+pub fn home(name: &str) -> PathBuf {
+    let base = std::env::temp_dir().join(format!("plimsoll-crash-{name}-{}", std::process::id()));
+    let _ = std::fs::remove_dir_all(&base);
+    std::fs::create_dir_all(&base).unwrap();
+    base
+}
+
+/// Another number every time.
+fn chance() -> u64 {
+    use std::hash::{BuildHasher, RandomState};
+    RandomState::new().hash_one(0)
+}
+
+fn number(name: &str) -> Option<u64> {
+    std::env::var(name).ok()?.parse().ok()
+}
+
+#[test]
+fn a_killed_server_keeps_what_it_promised() {
+    let rounds = number("PLIMSOLL_CRASH_ROUNDS").unwrap_or(20);
+    let seed = number("PLIMSOLL_CRASH_SEED").unwrap_or_else(chance);
+    eprintln!("PLIMSOLL_CRASH_SEED={seed}");
+    let mut rng = Rng::with_seed(seed);
+    let base = home("rounds");
+    let mut world = World::default();
+    world.truths.insert(0, Truth::blank((SIZE / SECTOR) as usize));
+    for _ in 0..rounds {
+        // Recovery is killed too, at any moment of it.
+        for _ in 0..rng.u32(0..3) {
+            let mut server = Killed::start(&base);
+            std::thread::sleep(Duration::from_micros(rng.u64(0..20_000)));
+            server.kill();
+        }
+        let mut server = Killed::start(&base);
+        server.ready().expect("the server starts on what the last one has left");
+        world.compare(&mut server);
+        world = life_and_death(world, &mut server, &mut rng);
+        if rng.u32(0..3) == 0 {
+            tear_log(&base, &mut rng);
+        }
+    }
+    eprintln!("{:?}, {} volumes", world.counts, world.truths.len());
+    assert!(world.counts.requests > rounds && world.counts.edits > 0, "nothing was done: {:?}", world.counts);
+    std::fs::remove_dir_all(base).unwrap();
+}

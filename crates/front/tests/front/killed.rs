@@ -1,0 +1,242 @@
+//! A server in a process of its own that can be killed at any moment: this test program, started again.
+//!
+//! It serves every volume of a data directory as the export of its number, and takes edits as lines over a socket that
+//! its parent listens at. When that one ends, so does the server.
+
+use std::collections::BTreeMap;
+use std::io::{BufRead, BufReader, Write};
+use std::os::unix::net::{UnixListener, UnixStream};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
+
+use plimsoll_device::Clock;
+use plimsoll_device::nbd::wire::option;
+use plimsoll_device::nbd::{Address, Host, Talk};
+use plimsoll_front::nbd::Offer;
+use plimsoll_front::{Files, Handle, Limits, Server};
+use plimsoll_volume::{Access, Edit, Export, Geometry, Serving, Slow, Store, VolumeId, Volumes};
+
+/// Where the server's data are; set for the process that serves.
+const HOME: &str = "PLIMSOLL_KILLED_HOME";
+/// Bytes that its store may use at first.
+const CAPACITY: u64 = 1 << 30;
+/// Small, so that few requests touch many clusters and files.
+const GEOMETRY: Geometry = Geometry { cluster_bytes: 4096, clusters_per_file: 64 };
+/// How long a server or a reply is waited for.
+pub const PATIENCE: Duration = Duration::from_secs(60);
+
+/// Bytes of volume 0, which a new directory gets.
+pub const SIZE: u64 = 256 << 10;
+
+/// A server process.
+pub struct Killed {
+    child: Child,
+    listener: UnixListener,
+    control: Option<BufReader<UnixStream>>,
+    base: PathBuf,
+}
+
+impl Killed {
+    /// Starts a server on `base/data`; [`Killed::ready`] waits for it.
+    pub fn start(base: &Path) -> Self {
+        Self::start_as(base, Command::new(std::env::current_exe().unwrap()))
+    }
+
+    /// The same, by a command that runs this program with the arguments that it gets.
+    pub fn start_as(base: &Path, mut command: Command) -> Self {
+        std::fs::create_dir_all(base.join("data")).unwrap();
+        let _ = std::fs::remove_file(base.join("control"));
+        let listener = UnixListener::bind(base.join("control")).unwrap();
+        listener.set_nonblocking(true).unwrap();
+        command.args(["--exact", "killed::a_server_that_can_be_killed", "--nocapture"]).env(HOME, base);
+        let child = command.stdin(Stdio::null()).stdout(Stdio::null()).spawn().unwrap();
+        Self { child, listener, control: None, base: base.to_path_buf() }
+    }
+
+    /// Waits until it serves. `None`: it ended before.
+    pub fn ready(&mut self) -> Option<()> {
+        let begun = Instant::now();
+        let control = loop {
+            match self.listener.accept() {
+                Ok((control, _)) => break control,
+                Err(_) if self.child.try_wait().unwrap().is_some() => return None,
+                Err(_) => std::thread::sleep(Duration::from_millis(1)),
+            }
+            assert!(begun.elapsed() < PATIENCE, "the server does not come up");
+        };
+        control.set_nonblocking(false).unwrap();
+        control.set_read_timeout(Some(PATIENCE)).unwrap();
+        let control = self.control.insert(BufReader::new(control));
+        (hear(control)? == "ready").then_some(())
+    }
+
+    /// A connection to the control socket alone.
+    pub fn control(&mut self) -> &mut BufReader<UnixStream> {
+        self.control.as_mut().expect("it is ready")
+    }
+
+    /// Has something done that has to succeed.
+    pub fn order(&mut self, line: &str) -> String {
+        let answer = say(self.control(), line).expect("the server goes on");
+        answer.strip_prefix("ok ").unwrap_or_else(|| panic!("{line}: {answer}")).to_owned()
+    }
+
+    /// Its volumes: number, bytes, and whether it is a snapshot.
+    pub fn list(&mut self) -> Vec<(u32, u64, bool)> {
+        let list = self.order("list");
+        let volume = |text: &str| {
+            let mut parts = text.split(':');
+            let mut next = || parts.next().unwrap();
+            (next().parse().unwrap(), next().parse().unwrap(), next() == "ro")
+        };
+        list.split_whitespace().map(volume).collect()
+    }
+
+    /// A client of a volume, with structured replies.
+    pub fn talk(&self, volume: u32) -> Talk {
+        let (host, export) = (Host::Unix(self.base.join("socket")), volume.to_string());
+        let mut talk = Talk::begin(&Address { host, export: export.clone() }, PATIENCE).unwrap();
+        talk.option(option::STRUCTURED_REPLY, &[]).unwrap();
+        talk.choose(&export, true).unwrap();
+        talk
+    }
+
+    /// Kills it, and waits until nothing of it is left.
+    pub fn kill(&mut self) {
+        let _ = self.child.kill();
+        self.child.wait().unwrap();
+    }
+}
+
+impl Drop for Killed {
+    fn drop(&mut self) {
+        self.kill();
+    }
+}
+
+/// Sends a line and waits for the answer; `None` when the server has ended.
+pub fn say(control: &mut BufReader<UnixStream>, line: &str) -> Option<String> {
+    control.get_mut().write_all(format!("{line}\n").as_bytes()).ok()?;
+    hear(control)
+}
+
+fn hear(control: &mut BufReader<UnixStream>) -> Option<String> {
+    let mut line = String::new();
+    match control.read_line(&mut line) {
+        Ok(0) => None,
+        Ok(_) => line.ends_with('\n').then(|| line.trim_end().to_owned()),
+        Err(error) if error.kind() == std::io::ErrorKind::WouldBlock => panic!("the server does not answer"),
+        Err(_) => None,
+    }
+}
+
+/// Not a test of its own: the process that [`Killed`] starts.
+#[test]
+fn a_server_that_can_be_killed() {
+    let Some(base) = std::env::var_os(HOME).map(PathBuf::from) else { return };
+    let (files, held) = Files::directory(&base.join("data")).unwrap();
+    let mut pending = Vec::new();
+    let mut store = if held.log.commits.is_empty() {
+        Store::new(GEOMETRY, CAPACITY)
+    } else {
+        let recovered = Store::recover(held.log.commits, held.files, CAPACITY).unwrap();
+        pending = recovered.jobs;
+        recovered.store
+    };
+    store.set_records_kept(64);
+    let volumes: Vec<VolumeId> = store.volumes().map(|about| about.volume).collect();
+    let mut server = Server::new(Volumes::new(store, Slow::NOT), files, Limits::default(), Clock::start()).unwrap();
+    server.service().2.append(&mut pending);
+    let mut exports: BTreeMap<VolumeId, Export> =
+        volumes.into_iter().map(|volume| (volume, serve(&mut server, volume))).collect();
+    let _ = std::fs::remove_file(base.join("socket"));
+    server.listen(UnixListener::bind(base.join("socket")).unwrap()).unwrap();
+    let handle = server.handle();
+    std::thread::spawn(move || {
+        obey(&handle, &base, &mut exports);
+        std::process::exit(0);
+    });
+    server.run().unwrap();
+}
+
+fn serve(server: &mut Server<Volumes>, volume: VolumeId) -> Export {
+    let limits = plimsoll_volume::Limits { requests: 256, bytes: 64 << 20, payload: 32 << 20, block: 512 };
+    let model = plimsoll_model::parse("link(20us)").unwrap();
+    let (service, now, _) = server.service();
+    let export = service.serve(now, &Serving { volume, model, seed: 1, limits, group: None }).unwrap();
+    let about = service.store().about(volume).unwrap();
+    let (size, access) = (about.size, about.access);
+    let mut offer = Offer::new(export, volume.0.to_string(), size);
+    offer.access = access;
+    server.offer(offer);
+    export
+}
+
+/// Does what the parent says, until it ends.
+fn obey(handle: &Handle<Volumes>, base: &Path, exports: &mut BTreeMap<VolumeId, Export>) {
+    let Ok(stream) = UnixStream::connect(base.join("control")) else { return };
+    let mut control = BufReader::new(stream);
+    if exports.is_empty() {
+        done(handle, "create", exports).unwrap();
+    }
+    let mut answer = "ready".to_owned();
+    loop {
+        if control.get_mut().write_all(format!("{answer}\n").as_bytes()).is_err() {
+            return;
+        }
+        let Some(line) = hear(&mut control) else { return };
+        answer = match done(handle, &line, exports) {
+            Ok(text) => format!("ok {text}"),
+            Err(why) => format!("no {why}"),
+        };
+    }
+}
+
+fn done(
+    handle: &Handle<Volumes>,
+    line: &str,
+    exports: &mut BTreeMap<VolumeId, Export>,
+) -> Result<String, String> {
+    let words: Vec<&str> = line.split_whitespace().collect();
+    let number = |at: usize| words[at].parse::<u64>().unwrap();
+    let volume = |at: usize| VolumeId(number(at) as u32);
+    let text = String::new();
+    let edit = match words[0] {
+        "create" => Edit::Create { size: SIZE, text },
+        "snapshot" => Edit::Fork { of: volume(1), access: Access::ReadOnly, text },
+        "clone" => Edit::Fork { of: volume(1), access: Access::ReadWrite, text },
+        "restore" => Edit::Restore { volume: volume(1), from: volume(2) },
+        "grow" => Edit::Grow { volume: volume(1), size: number(2) },
+        "delete" => {
+            let export = exports.remove(&volume(1)).ok_or("it is not served")?;
+            handle.call(move |server| withdraw(server, export)).unwrap();
+            Edit::Delete { volume: volume(1) }
+        }
+        "capacity" => {
+            let capacity = number(1);
+            handle.call(move |server| server.service().0.set_capacity(capacity)).unwrap();
+            return Ok(String::new());
+        }
+        _ => return Ok(handle.call(listed).unwrap()),
+    };
+    let is_made = matches!(edit, Edit::Create { .. } | Edit::Fork { .. });
+    let volume = handle.edit(edit).map_err(|error| error.to_string())?;
+    if is_made {
+        exports.insert(volume, handle.call(move |server| serve(server, volume)).unwrap());
+    }
+    Ok(volume.0.to_string())
+}
+
+fn withdraw(server: &mut Server<Volumes>, export: Export) {
+    server.retract(export);
+    server.service().0.withdraw(export);
+}
+
+fn listed(server: &mut Server<Volumes>) -> String {
+    let name = |access| if access == Access::ReadOnly { "ro" } else { "rw" };
+    let volumes = server.service().0.store().volumes();
+    let texts: Vec<String> =
+        volumes.map(|about| format!("{}:{}:{}", about.volume.0, about.size, name(about.access))).collect();
+    texts.join(" ")
+}
