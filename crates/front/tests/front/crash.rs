@@ -32,12 +32,28 @@ const SECTORS_MAX: u64 = 60;
 /// A request or an edit that was asked.
 #[derive(Clone, Debug)]
 enum Pending {
-    Request { volume: u32, command: u16, first: u64, durable: bool },
+    Request {
+        volume: u32,
+        command: u16,
+        first: u64,
+        durable: bool,
+    },
     /// A volume that is to be made has no number yet.
-    Fork { of: u32, snapshot: bool },
-    Restore { volume: u32, from: u32 },
-    Grow { volume: u32, sectors: u64 },
-    Delete { volume: u32 },
+    Fork {
+        of: u32,
+        snapshot: bool,
+    },
+    Restore {
+        volume: u32,
+        from: u32,
+    },
+    Grow {
+        volume: u32,
+        sectors: u64,
+    },
+    Delete {
+        volume: u32,
+    },
 }
 
 impl Pending {
@@ -118,7 +134,8 @@ impl World {
             }
             command::WRITE_ZEROES => truth.give(first as usize, &vec![0; sectors as usize], step),
             command::TRIM => {
-                let (from, until) = (first.next_multiple_of(PER_CLUSTER), (first + sectors) / PER_CLUSTER * PER_CLUSTER);
+                let (from, until) =
+                    (first.next_multiple_of(PER_CLUSTER), (first + sectors) / PER_CLUSTER * PER_CLUSTER);
                 truth.give(from.min(until) as usize, &vec![0; until.saturating_sub(from) as usize], step);
             }
             _ => {}
@@ -176,9 +193,7 @@ impl World {
         let sectors = self.truths[&volume].sectors.len() as u64;
         let idle = all.iter().rev().copied().find(|volume| *volume != 0 && !self.connected.contains(volume));
         let (pending, line) = match (rng.u32(0..8), idle) {
-            (_, Some(idle)) if all.len() > VOLUMES_MAX => {
-                (Pending::Delete { volume: idle }, format!("delete {idle}"))
-            }
+            (_, Some(idle)) if all.len() > VOLUMES_MAX => (Pending::Delete { volume: idle }, format!("delete {idle}")),
             (0..2, _) if of != volume && self.truths[&of].sectors.len() as u64 <= sectors => {
                 (Pending::Restore { volume, from: of }, format!("restore {volume} {of}"))
             }

@@ -79,7 +79,7 @@ impl Killed {
     /// Has something done that has to succeed.
     pub fn order(&mut self, line: &str) -> String {
         let answer = say(self.control(), line).expect("the server goes on");
-        answer.strip_prefix("ok ").unwrap_or_else(|| panic!("{line}: {answer}")).to_owned()
+        answer.strip_prefix("ok").unwrap_or_else(|| panic!("{line}: {answer}")).trim_start().to_owned()
     }
 
     /// Its volumes: number, bytes, and whether it is a snapshot.
@@ -104,14 +104,18 @@ impl Killed {
 
     /// Kills it, and waits until nothing of it is left.
     pub fn kill(&mut self) {
-        let _ = self.child.kill();
+        let ended = self.child.try_wait().unwrap();
+        assert!(ended.is_none(), "the server has ended by itself: {ended:?}");
+        self.child.kill().unwrap();
         self.child.wait().unwrap();
     }
 }
 
 impl Drop for Killed {
     fn drop(&mut self) {
-        self.kill();
+        // It may be gone already.
+        let _ = self.child.kill();
+        let _ = self.child.wait();
     }
 }
 
@@ -193,11 +197,7 @@ fn obey(handle: &Handle<Volumes>, base: &Path, exports: &mut BTreeMap<VolumeId, 
     }
 }
 
-fn done(
-    handle: &Handle<Volumes>,
-    line: &str,
-    exports: &mut BTreeMap<VolumeId, Export>,
-) -> Result<String, String> {
+fn done(handle: &Handle<Volumes>, line: &str, exports: &mut BTreeMap<VolumeId, Export>) -> Result<String, String> {
     let words: Vec<&str> = line.split_whitespace().collect();
     let number = |at: usize| words[at].parse::<u64>().unwrap();
     let volume = |at: usize| VolumeId(number(at) as u32);

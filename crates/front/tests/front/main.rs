@@ -3,8 +3,13 @@
 
 mod certificates;
 mod check;
+mod crash;
+mod full;
 mod hostile;
+mod killed;
 mod serve;
 mod serving;
 mod tls;
+#[path = "../../../volume/tests/volume/truth.rs"]
+mod truth;
 mod volumes;
