@@ -3,6 +3,7 @@
 
 mod certificates;
 mod check;
+mod corpus;
 mod crash;
 mod full;
 mod hostile;

@@ -1,0 +1,281 @@
+//! The kept conversations of `tests/corpus` and mutants of them: the codec and a server survive whatever they are sent,
+//! leave nothing behind, answer no more than was asked for, and go on serving others.
+//!
+//! `PLIMSOLL_FUZZ_CASES` sets how many mutants there are. The same number gives the same mutants.
+
+use std::io::{Read, Write};
+use std::net::Shutdown;
+use std::os::unix::net::{UnixListener, UnixStream};
+use std::path::{Path, PathBuf};
+use std::sync::mpsc::channel;
+use std::thread::JoinHandle;
+use std::time::{Duration, Instant};
+
+use fastrand::Rng;
+use plimsoll_device::Clock;
+use plimsoll_device::nbd::wire::{PAYLOAD_MAX, Style, command};
+use plimsoll_device::nbd::{Address, Asked, Host, Talk};
+use plimsoll_front::nbd::{Ask, Blocks, Handshake, Header, Offer, Step, Terms, Tls};
+use plimsoll_front::{Files, Handle, Limits, Server};
+use plimsoll_volume::{Access, Edit, Export, Geometry, Serving, Slow, Store, VolumeId, Volumes};
+
+/// Bytes of each export.
+const SIZE: u64 = 1 << 20;
+/// How long anything is waited for.
+const PATIENCE: Duration = Duration::from_secs(60);
+/// Numbers that programs trip over.
+const ODD: [u64; 12] = [0, 1, 2, 7, 0x7f, 0x80, 0xff, 0x7fff, 0xffff, 0x7fff_ffff, 0xffff_ffff, 0xffff_ffff_ffff_ffff];
+
+struct Conversation {
+    name: String,
+    bytes: Vec<u8>,
+}
+
+fn corpus() -> Vec<Conversation> {
+    let directory = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/corpus");
+    let paths = std::fs::read_dir(directory).unwrap().map(|entry| entry.unwrap().path());
+    let mut all: Vec<Conversation> = paths
+        .filter(|path| path.extension().is_some_and(|extension| extension == "bin"))
+        .map(|path| Conversation {
+            name: path.file_stem().unwrap().to_string_lossy().into_owned(),
+            bytes: std::fs::read(path).unwrap(),
+        })
+        .collect();
+    all.sort_by(|one, other| one.name.cmp(&other.name));
+    assert!(all.len() > 90, "the corpus is there");
+    all
+}
+
+fn cases(usual: u64) -> u64 {
+    std::env::var("PLIMSOLL_FUZZ_CASES").ok().and_then(|cases| cases.parse().ok()).unwrap_or(usual)
+}
+
+/// One of the conversations with one to four changes.
+fn mutant(corpus: &[Conversation], rng: &mut Rng) -> Vec<u8> {
+    let mut bytes = corpus[rng.usize(..corpus.len())].bytes.clone();
+    for _ in 0..rng.u32(1..5) {
+        let at = rng.usize(..=bytes.len());
+        let until = (at + rng.usize(..64)).min(bytes.len());
+        match rng.u32(0..8) {
+            0 | 1 if at < bytes.len() => bytes[at] ^= 1 << rng.u32(0..8),
+            2 | 3 => {
+                let width = [1, 2, 4, 8][rng.usize(..4)].min(bytes.len() - at);
+                let odd = ODD[rng.usize(..ODD.len())].to_be_bytes();
+                bytes[at..at + width].copy_from_slice(&odd[8 - width..]);
+            }
+            4 => bytes.truncate(at),
+            5 => drop(bytes.drain(at..until)),
+            6 => {
+                let again = bytes[at..until].to_vec();
+                bytes.splice(at..at, again);
+            }
+            _ => {
+                let other = &corpus[rng.usize(..corpus.len())].bytes;
+                let from = rng.usize(..=other.len());
+                bytes.truncate(at);
+                bytes.extend_from_slice(&other[from..]);
+            }
+        }
+    }
+    bytes
+}
+
+fn offers() -> Vec<Offer> {
+    let mut fixed = Offer::new(Export(1), "fixed", SIZE);
+    fixed.access = Access::ReadOnly;
+    vec![Offer::new(Export(0), "data", SIZE), fixed]
+}
+
+/// What a codec makes of a conversation, cut into pieces of `piece` bytes: its answers, and what was asked.
+fn understood(input: &[u8], piece: usize) -> (Vec<u8>, Vec<Result<Ask, plimsoll_volume::Errno>>) {
+    let (offers, mut out) = (offers(), Vec::new());
+    let mut handshake = Handshake::new(Tls::Off, &mut out);
+    let (mut start, mut end) = (0, 0);
+    let session = loop {
+        let fed = handshake.feed(&input[start..end], &offers, &mut out);
+        assert!(fed.used <= end - start);
+        start += fed.used;
+        match fed.step {
+            Step::Begin(session) => break session,
+            Step::More if end < input.len() => end = (end + piece).min(input.len()),
+            Step::More | Step::End | Step::Secure => return (out, Vec::new()),
+        }
+    };
+    let mut asks = Vec::new();
+    let mut rest = &input[start..];
+    let (style, access) = (session.style, offers[session.export.0 as usize].access);
+    let terms = Terms { style, allocation: session.allocation, size: SIZE, access, blocks: Blocks::default() };
+    while let Ok(Some(header)) = Header::parse(style, rest) {
+        assert!(header.payload <= PAYLOAD_MAX);
+        let ask = header.ask(&terms);
+        if let Ok(Ask::Io(request)) = ask {
+            assert!(request.offset.checked_add(request.length).is_some_and(|end| end <= SIZE), "{request:?}");
+        }
+        asks.push(ask);
+        let taken = style.request_bytes() + header.payload as usize;
+        let Some(behind) = rest.get(taken..) else { break };
+        rest = behind;
+    }
+    (out, asks)
+}
+
+#[test]
+fn the_codec_survives_the_corpus_and_its_mutants() {
+    let corpus = corpus();
+    let mut rng = Rng::with_seed(0x706c_696d);
+    let mutants = cases(50_000);
+    let mut begun = 0_u64;
+    for case in 0..corpus.len() as u64 + mutants {
+        let (input, piece) = match corpus.get(case as usize) {
+            Some(kept) => (kept.bytes.clone(), 1),
+            None => (mutant(&corpus, &mut rng), rng.usize(1..200)),
+        };
+        let whole = understood(&input, input.len().max(1));
+        // An answer to an option is a few hundred bytes at most, and an option has at least 16.
+        let bound = 18 + 400 * (1 + input.len() / 16);
+        assert!(whole.0.len() <= bound, "case {case}: {} bytes for {}", whole.0.len(), input.len());
+        if input.len() < 10_000 {
+            assert_eq!(understood(&input, piece), whole, "case {case} in pieces of {piece}");
+        }
+        begun += u64::from(!whole.1.is_empty());
+    }
+    assert!(begun > mutants / 5, "too few mutants get to requests: {begun}");
+}
+
+/// A server of volumes in memory.
+struct Target {
+    handle: Handle<Volumes>,
+    socket: PathBuf,
+    thread: Option<JoinHandle<()>>,
+}
+
+impl Target {
+    fn start() -> Self {
+        let socket = std::env::temp_dir().join(format!("plimsoll-corpus-{}", std::process::id()));
+        let _ = std::fs::remove_file(&socket);
+        let (told, ready) = channel();
+        let listener = UnixListener::bind(&socket).unwrap();
+        let thread = std::thread::spawn(move || {
+            let geometry = Geometry { cluster_bytes: 4096, clusters_per_file: 1 << 20 };
+            let volumes = Volumes::new(Store::new(geometry, 64 << 20), Slow::NOT);
+            let mut server = Server::new(volumes, Files::memory(), Limits::default(), Clock::start()).unwrap();
+            server.listen(listener).unwrap();
+            told.send(server.handle()).unwrap();
+            server.run().unwrap();
+        });
+        let handle = ready.recv().unwrap();
+        let volume = handle.edit(Edit::Create { size: SIZE, text: String::new() }).unwrap();
+        let fork = Edit::Fork { of: volume, access: Access::ReadOnly, text: String::new() };
+        let fixed = handle.edit(fork).unwrap();
+        handle
+            .call(move |server| [(volume, "data"), (fixed, "fixed")].map(|(of, name)| serve(server, of, name)))
+            .unwrap();
+        Self { handle, socket, thread: Some(thread) }
+    }
+
+    /// Sends all of it, and counts what comes back until the server ends the connection.
+    fn send(&self, input: &[u8]) -> u64 {
+        let mut stream = UnixStream::connect(&self.socket).unwrap();
+        stream.set_read_timeout(Some(PATIENCE)).unwrap();
+        let mut back = stream.try_clone().unwrap();
+        let mut answered = 0;
+        std::thread::scope(|scope| {
+            // What is sent to a full socket needs somebody who reads meanwhile.
+            let long = input.len() > 32 << 10;
+            let mut write = || {
+                // A server that has had enough of it ends the connection first.
+                let _ = stream.write_all(input);
+                let _ = stream.shutdown(Shutdown::Write);
+            };
+            if long {
+                scope.spawn(write);
+            } else {
+                write();
+            }
+            answered = drain(&mut back);
+        });
+        answered
+    }
+
+    /// A client that does nothing wrong is served.
+    fn is_well(&self) {
+        let address = Address { host: Host::Unix(self.socket.clone()), export: "data".into() };
+        let mut talk = Talk::begin(&address, PATIENCE).unwrap();
+        assert_eq!(talk.choose("data", true).unwrap().size, SIZE);
+        for (command, data) in [(command::WRITE, &[9; 512][..]), (command::READ, &[])] {
+            let asked = Asked { flags: 0, command, cookie: 1, offset: 0, length: 512 };
+            talk.request(Style::Simple, &asked, data).unwrap();
+            let answer = talk.chunk(if command == command::READ { 512 } else { 0 }).unwrap();
+            assert_eq!((answer.errno(), answer.payload.iter().all(|byte| *byte == 9)), (0, true));
+        }
+    }
+
+    /// Nothing is left of those who have gone.
+    fn is_clean(&self) {
+        let begun = Instant::now();
+        let left = |server: &mut Server<Volumes>| {
+            let clients: usize = [Export(0), Export(1)].map(|export| server.clients(export)).iter().sum();
+            let in_flight = [Export(0), Export(1)].map(|export| server.service().0.in_flight(export));
+            (clients, in_flight, server.lent_bytes())
+        };
+        loop {
+            let left = self.handle.call(left).unwrap();
+            if left == (0, [0, 0], 0) {
+                return;
+            }
+            assert!(begun.elapsed() < PATIENCE, "clients, requests and bytes are left: {left:?}");
+            std::thread::sleep(Duration::from_millis(5));
+        }
+    }
+}
+
+impl Drop for Target {
+    fn drop(&mut self) {
+        let _ = self.handle.send(Server::stop);
+        let ended = self.thread.take().map(JoinHandle::join);
+        let _ = std::fs::remove_file(&self.socket);
+        assert!(std::thread::panicking() || ended.is_some_and(|ended| ended.is_ok()), "the server has panicked");
+    }
+}
+
+fn serve(server: &mut Server<Volumes>, volume: VolumeId, name: &str) {
+    let limits = plimsoll_volume::Limits { requests: 64, bytes: 64 << 20, payload: 32 << 20, block: 1 };
+    let model = plimsoll_model::parse("link(1us)").unwrap();
+    let (service, now, _) = server.service();
+    let export = service.serve(now, &Serving { volume, model, seed: 1, limits, group: None }).unwrap();
+    let mut offer = Offer::new(export, name, SIZE);
+    offer.access = service.store().about(volume).unwrap().access;
+    server.offer(offer);
+}
+
+/// Reads until the other side ends, or has had enough.
+fn drain(stream: &mut UnixStream) -> u64 {
+    let (mut answered, mut buffer) = (0, vec![0; 256 << 10]);
+    loop {
+        match stream.read(&mut buffer) {
+            Ok(0) => return answered,
+            Ok(count) => answered += count as u64,
+            Err(error) if error.kind() == std::io::ErrorKind::WouldBlock => panic!("the connection hangs"),
+            Err(_) => return answered,
+        }
+    }
+}
+
+#[test]
+fn a_server_survives_the_corpus_and_its_mutants() {
+    let corpus = corpus();
+    let target = Target::start();
+    let mut rng = Rng::with_seed(0x736f_6c6c);
+    for case in 0..corpus.len() as u64 + cases(10_000) {
+        let input = corpus.get(case as usize).map_or_else(|| mutant(&corpus, &mut rng), |kept| kept.bytes.clone());
+        let answered = target.send(&input);
+        // A request has at least 28 bytes and returns the export at most.
+        let bound = 18 + (input.len() as u64 / 16 + 1) * 400 + (input.len() as u64 / 28) * (SIZE + 64);
+        assert!(answered <= bound, "case {case}: {answered} bytes for {}", input.len());
+        if case % 500 == 0 {
+            target.is_well();
+        }
+    }
+    target.is_well();
+    target.is_clean();
+}
