@@ -199,7 +199,7 @@ impl Target {
 
     /// A client that does nothing wrong is served.
     fn is_well(&self) {
-        let address = Address { host: Host::Unix(self.socket.clone()), export: "data".into() };
+        let address = Address { host: Host::Unix(self.socket.clone()), export: "data".into(), tls: None };
         let mut talk = Talk::begin(&address, PATIENCE).unwrap();
         assert_eq!(talk.choose("data", true).unwrap().size, SIZE);
         for (command, data) in [(command::WRITE, &[9; 512][..]), (command::READ, &[])] {

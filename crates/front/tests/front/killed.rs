@@ -96,7 +96,7 @@ impl Killed {
     /// A client of a volume, with structured replies.
     pub fn talk(&self, volume: u32) -> Talk {
         let (host, export) = (Host::Unix(self.base.join("socket")), volume.to_string());
-        let mut talk = Talk::begin(&Address { host, export: export.clone() }, PATIENCE).unwrap();
+        let mut talk = Talk::begin(&Address { host, export: export.clone(), tls: None }, PATIENCE).unwrap();
         talk.option(option::STRUCTURED_REPLY, &[]).unwrap();
         talk.choose(&export, true).unwrap();
         talk

@@ -176,6 +176,7 @@ fn slowed(emulation: &Emulation) -> Option<Finding> {
 
 fn unreachable(address: &Address, error: TalkError) -> Trouble {
     let remedy = match error {
+        TalkError::Credentials(_) => "correct tls-certificates in the address",
         TalkError::Io { .. } => "start the server, or correct the address",
         TalkError::Unexpected { .. } => "give the address of an NBD server",
         TalkError::Refused { .. } => "name one of its exports",
