@@ -5,3 +5,8 @@
 //! fronts (who asks). The ring loop of the front serves clients; all else happens beside it and reaches it by errands.
 
 pub mod api;
+mod refusal;
+mod service;
+
+pub use refusal::{Kind, OpenError, Refusal};
+pub use service::{Options, Service};
