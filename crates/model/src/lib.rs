@@ -15,6 +15,7 @@ mod buffer;
 mod cache;
 mod chain;
 mod cold;
+mod difference;
 mod disk;
 mod limit;
 mod link;

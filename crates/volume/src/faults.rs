@@ -1,15 +1,17 @@
 //! Faults on request: what a request suffers is drawn when it is accepted, from a seed, so that the same requests suffer
 //! the same.
 
-use plimsoll_units::{Instant, Kind, Span};
+use plimsoll_units::{Instant, Span};
+
+use crate::request::Class;
 
 /// What a volume is to suffer. Everything is off by default.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Faults {
     /// Determines which requests are met.
     pub seed: u64,
-    /// Which kinds of requests are met.
-    pub only: Option<Kind>,
+    /// Which requests are met; all when absent.
+    pub only: Option<Class>,
     /// Requests of a million that fail with EIO when their answer is due; their bytes stay as they were.
     pub errors_ppm: u32,
     /// Requests of a million that are answered later by `spike`.
@@ -50,11 +52,11 @@ impl Injector {
 
     /// What the next request suffers. Three numbers are drawn for each, so that switching one fault on leaves the
     /// others where they were.
-    pub(crate) fn fate(&mut self, kind: Kind) -> Fate {
+    pub(crate) fn fate(&mut self, class: Class) -> Fate {
         let mut draws = |ppm: u32| self.random.u32(0..1_000_000) < ppm;
         let Faults { errors_ppm, spikes_ppm, tears_ppm, spike, only, .. } = self.faults;
         let (fails, late, tears) = (draws(errors_ppm), draws(spikes_ppm), draws(tears_ppm));
-        if only.is_some_and(|only| only != kind) {
+        if only.is_some_and(|only| only != class) {
             return Fate::NONE;
         }
         Fate { fails, tears, extra: if late { spike } else { Span::ZERO } }
@@ -77,7 +79,7 @@ mod tests {
         let faults = Faults { seed: 7, errors_ppm: 10_000, spikes_ppm: 20_000, tears_ppm: 5_000, ..Faults::default() };
         let fates = |faults| {
             let mut injector = Injector::new(Instant::ZERO, faults);
-            (0..100_000).map(|_| injector.fate(Kind::Read)).collect::<Vec<Fate>>()
+            (0..100_000).map(|_| injector.fate(Class::Read)).collect::<Vec<Fate>>()
         };
         let met = fates(faults);
         assert_eq!(met, fates(faults));
@@ -97,8 +99,8 @@ mod tests {
 
     #[test]
     fn other_kinds_are_spared() {
-        let faults = Faults { errors_ppm: 1_000_000, only: Some(Kind::Write), ..Faults::default() };
+        let faults = Faults { errors_ppm: 1_000_000, only: Some(Class::Write), ..Faults::default() };
         let mut injector = Injector::new(Instant::ZERO, faults);
-        assert!(!injector.fate(Kind::Read).fails && injector.fate(Kind::Write).fails);
+        assert!(!injector.fate(Class::Read).fails && injector.fate(Class::Write).fails);
     }
 }

@@ -3,9 +3,10 @@
 //! The models of a group are advanced in order of time, whatever volume an answer comes from: so when the group is drained
 //! changes no answer, as with a single model.
 
-use plimsoll_model::{Answer, Chain, ChainSpec, Change, Model, Refused, Stage};
-use plimsoll_units::{Instant, Kind, Op, Slot, Span};
+use plimsoll_model::{Answer, Chain, ChainSpec, Change, Model, Refused};
+use plimsoll_units::{Instant, Op, Slot, Span};
 
+use crate::totals::Label;
 use crate::volumes::Bound;
 
 #[derive(Clone, Debug)]
@@ -15,13 +16,25 @@ pub(crate) struct Pace {
     /// What is under way, by slot.
     entries: Vec<Entry>,
     answers: Vec<Answer>,
+    passed: Vec<Passed>,
 }
 
 /// The way of one volume's requests.
 #[derive(Clone, Debug)]
 struct Path {
-    chain: Chain,
+    present: Line,
+    /// Models before the present one that have requests under way, oldest first.
+    earlier: Vec<Line>,
     group: Option<usize>,
+}
+
+/// One model of a volume.
+#[derive(Clone, Debug)]
+struct Line {
+    chain: Chain,
+    /// By stage.
+    labels: Vec<Label>,
+    under_way: u32,
 }
 
 /// What several volumes share.
@@ -29,6 +42,7 @@ struct Path {
 struct Group {
     chain: Chain,
     members: Vec<usize>,
+    is_open: bool,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -36,7 +50,7 @@ struct Entry {
     op: Op,
     submitted: Instant,
     /// What the volume's own model said: what held it longest, and how long it took in all.
-    own: (Stage, Span),
+    own: (Bound, Span),
     entered: Instant,
 }
 
@@ -48,51 +62,150 @@ pub(crate) struct Passed {
     pub(crate) bound_by: Bound,
 }
 
+impl Line {
+    fn new(model: &ChainSpec, seed: u64, labels: Vec<Label>) -> Self {
+        Self { chain: Chain::new(model, seed), labels, under_way: 0 }
+    }
+
+    #[inline]
+    fn submit(&mut self, now: Instant, slot: Slot, op: &Op) {
+        self.under_way += 1;
+        self.chain.submit(now, slot, op);
+    }
+
+    /// Appends what it answered; `answers` is empty before and after.
+    #[inline]
+    fn drain(&mut self, now: Instant, answers: &mut Vec<Answer>, passed: &mut Vec<Passed>) {
+        self.chain.drain(now, answers);
+        self.under_way -= answers.len() as u32;
+        passed.extend(answers.drain(..).map(|Answer { slot, at, bound_by }| {
+            let bound_by = Bound::Volume(self.labels[usize::from(bound_by.0)]);
+            Passed { slot, at, bound_by }
+        }));
+    }
+}
+
+impl Path {
+    fn wake_at(&self) -> Option<Instant> {
+        let earlier = self.earlier.iter().filter_map(|line| line.chain.wake_at());
+        earlier.chain(self.present.chain.wake_at()).min()
+    }
+
+    #[inline]
+    fn drain(&mut self, now: Instant, answers: &mut Vec<Answer>, passed: &mut Vec<Passed>) {
+        if self.earlier.is_empty() {
+            self.present.drain(now, answers, passed);
+        } else {
+            self.drain_all(now, answers, passed);
+        }
+    }
+
+    /// In order of time, whichever model answered.
+    #[cold]
+    fn drain_all(&mut self, now: Instant, answers: &mut Vec<Answer>, passed: &mut Vec<Passed>) {
+        let begin = passed.len();
+        for line in self.earlier.iter_mut().chain([&mut self.present]) {
+            line.drain(now, answers, passed);
+        }
+        passed[begin..].sort_by_key(|passed| passed.at);
+        self.earlier.retain(|line| line.under_way > 0);
+    }
+}
+
 impl Pace {
     pub(crate) const fn new() -> Self {
-        Self { paths: Vec::new(), groups: Vec::new(), entries: Vec::new(), answers: Vec::new() }
+        Self { paths: Vec::new(), groups: Vec::new(), entries: Vec::new(), answers: Vec::new(), passed: Vec::new() }
     }
 
     pub(crate) fn add_group(&mut self, shared: &ChainSpec, seed: u64) -> usize {
-        self.groups.push(Group { chain: Chain::new(shared, seed), members: Vec::new() });
+        let new = Group { chain: Chain::new(shared, seed), members: Vec::new(), is_open: true };
+        if let Some(unused) = self.groups.iter().position(|group| !group.is_open) {
+            self.groups[unused] = new;
+            return unused;
+        }
+        self.groups.push(new);
         self.groups.len() - 1
     }
 
-    pub(crate) const fn groups(&self) -> usize {
-        self.groups.len()
+    /// Ends a group without members; false when it has some.
+    pub(crate) fn remove_group(&mut self, group: usize) -> bool {
+        let Some(group) = self.groups.get_mut(group) else { return true };
+        group.is_open = !group.members.is_empty();
+        !group.is_open
+    }
+
+    pub(crate) fn has_group(&self, group: usize) -> bool {
+        self.groups.get(group).is_some_and(|group| group.is_open)
     }
 
     /// Makes the way of volume number `path`: a new one, or in place of one on which nothing is under way.
-    pub(crate) fn set_path(&mut self, path: usize, model: &ChainSpec, seed: u64, group: Option<usize>) {
-        let new = Path { chain: Chain::new(model, seed), group };
+    pub(crate) fn set_path(
+        &mut self,
+        path: usize,
+        model: &ChainSpec,
+        seed: u64,
+        labels: Vec<Label>,
+        group: Option<usize>,
+    ) {
+        let new = Path { present: Line::new(model, seed, labels), earlier: Vec::new(), group };
         match self.paths.get_mut(path) {
             Some(old) => *old = new,
             None => self.paths.push(new),
         }
-        for group in &mut self.groups {
-            group.members.retain(|member| *member != path);
-        }
+        self.leave_group(path);
         if let Some(group) = group {
             self.groups[group].members.push(path);
         }
     }
 
+    /// Nothing is under way on `path`, and nothing comes.
+    pub(crate) fn leave_group(&mut self, path: usize) {
+        for group in &mut self.groups {
+            group.members.retain(|member| *member != path);
+        }
+    }
+
+    /// Other rates in the present model.
+    pub(crate) fn change_rates(&mut self, now: Instant, path: usize, changes: &[Change], labels: Vec<Label>) {
+        self.settle(now, path);
+        let present = &mut self.paths[path].present;
+        for change in changes {
+            present.chain.change(now, change).expect("the changes were made from this model");
+        }
+        present.labels = labels;
+    }
+
+    /// Another model for what is submitted from now on; what is under way stays with the one that it has.
+    pub(crate) fn change_model(&mut self, now: Instant, path: usize, model: &ChainSpec, seed: u64, labels: Vec<Label>) {
+        self.settle(now, path);
+        let path = &mut self.paths[path];
+        let before = std::mem::replace(&mut path.present, Line::new(model, seed, labels));
+        if before.under_way > 0 {
+            path.earlier.push(before);
+        }
+    }
+
+    /// What happened until now on `path` is settled first, so that its group meets it in the order of time.
     #[inline]
-    pub(crate) fn submit(&mut self, now: Instant, path: usize, slot: Slot, op: &Op) {
+    fn settle(&mut self, now: Instant, path: usize) {
         if let Some(group) = self.paths[path].group {
-            // What happened until now is settled first, so that the group meets it in the order of time.
             self.advance(group, now);
         }
-        let entry = Entry { op: *op, submitted: now, own: (Stage(0), Span::ZERO), entered: now };
+    }
+
+    #[inline]
+    pub(crate) fn submit(&mut self, now: Instant, path: usize, slot: Slot, op: &Op) {
+        self.settle(now, path);
+        let entry = Entry { op: *op, submitted: now, own: (Bound::Fault, Span::ZERO), entered: now };
         if slot.index() >= self.entries.len() {
             self.entries.resize(slot.index() + 1, entry);
         }
         self.entries[slot.index()] = entry;
-        self.paths[path].chain.submit(now, slot, op);
+        self.paths[path].present.submit(now, slot, op);
     }
 
     pub(crate) fn wake_at(&self) -> Option<Instant> {
-        let paths = self.paths.iter().filter_map(|path| path.chain.wake_at());
+        let paths = self.paths.iter().filter_map(Path::wake_at);
         let groups = self.groups.iter().filter_map(|group| group.chain.wake_at());
         paths.chain(groups).min()
     }
@@ -107,55 +220,39 @@ impl Pace {
             self.answers = answers;
         }
         for path in self.paths.iter_mut().filter(|path| path.group.is_none()) {
-            path.chain.drain(now, &mut self.answers);
-            passed.extend(self.answers.drain(..).map(|answer| Passed {
-                slot: answer.slot,
-                at: answer.at,
-                bound_by: Bound::Volume(answer.bound_by),
-            }));
+            path.drain(now, &mut self.answers, passed);
         }
     }
 
     fn passed_group(&self, answer: &Answer) -> Passed {
         let entry = &self.entries[answer.slot.index()];
-        let (stage, own) = entry.own;
+        let (bound, own) = entry.own;
         let shared = answer.at.since(entry.entered);
-        let bound_by = if shared > own { Bound::Group(answer.bound_by) } else { Bound::Volume(stage) };
+        let bound_by = if shared > own { Bound::Group(answer.bound_by) } else { bound };
         Passed { slot: answer.slot, at: answer.at, bound_by }
     }
 
     /// Hands what the volumes of a group answered up to `now` to the group's model, at the moments of the answers.
     fn advance(&mut self, group: usize, now: Instant) {
-        let Group { chain, members } = &mut self.groups[group];
+        let Group { chain, members, .. } = &mut self.groups[group];
         loop {
-            let wakes = members.iter().filter_map(|path| self.paths[*path].chain.wake_at());
+            let wakes = members.iter().filter_map(|path| self.paths[*path].wake_at());
             let Some(at) = wakes.min().filter(|at| *at <= now) else { return };
             for path in members.iter() {
-                self.paths[*path].chain.drain(at, &mut self.answers);
+                self.paths[*path].drain(at, &mut self.answers, &mut self.passed);
             }
-            for answer in self.answers.drain(..) {
-                let entry = &mut self.entries[answer.slot.index()];
-                entry.own = (answer.bound_by, answer.at.since(entry.submitted));
-                entry.entered = answer.at;
-                chain.submit(answer.at, answer.slot, &entry.op);
+            for Passed { slot, at, bound_by } in self.passed.drain(..) {
+                let entry = &mut self.entries[slot.index()];
+                entry.own = (bound_by, at.since(entry.submitted));
+                entry.entered = at;
+                chain.submit(at, slot, &entry.op);
             }
         }
-    }
-
-    pub(crate) fn change(&mut self, now: Instant, path: usize, change: &Change) -> Result<(), Refused> {
-        if let Some(group) = self.paths[path].group {
-            self.advance(group, now);
-        }
-        self.paths[path].chain.change(now, change)
     }
 
     pub(crate) fn change_group(&mut self, now: Instant, group: usize, change: &Change) -> Result<(), Refused> {
         self.advance(group, now);
         self.groups[group].chain.change(now, change)
-    }
-
-    pub(crate) fn kind(&self, slot: Slot) -> Kind {
-        self.entries[slot.index()].op.kind
     }
 
     pub(crate) fn submitted(&self, slot: Slot) -> Instant {

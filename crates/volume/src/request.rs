@@ -29,6 +29,39 @@ pub enum Command {
     Cache,
 }
 
+/// Requests as they are counted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Class {
+    /// Reads, and hints that something will be read.
+    Read,
+    /// Writes and zeros, durable or not.
+    Write,
+    /// Flushes.
+    Flush,
+    /// Trims.
+    Trim,
+}
+
+impl Class {
+    /// Every class, in the order of [`Class::index`].
+    pub const ALL: [Self; 4] = [Self::Read, Self::Write, Self::Flush, Self::Trim];
+
+    /// Its place in [`Class::ALL`].
+    pub const fn index(self) -> usize {
+        self as usize
+    }
+
+    /// Its word: `read`, `write`, `flush`, `trim`.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Read => "read",
+            Self::Write => "write",
+            Self::Flush => "flush",
+            Self::Trim => "trim",
+        }
+    }
+}
+
 /// What becomes of the space of zeros.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Space {
@@ -66,6 +99,16 @@ impl Request {
             (Command::Trim | Command::WriteZeroes { space: Space::Free }, true) => (Kind::DurableWrite, 0),
         };
         Op { offset: self.offset, length, kind, stream: 0 }
+    }
+
+    /// What it is counted as.
+    pub const fn class(&self) -> Class {
+        match self.command {
+            Command::Read | Command::Cache => Class::Read,
+            Command::Write | Command::WriteZeroes { .. } => Class::Write,
+            Command::Flush => Class::Flush,
+            Command::Trim => Class::Trim,
+        }
     }
 
     /// Bytes that travel with it, in either direction.

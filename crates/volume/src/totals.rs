@@ -1,47 +1,75 @@
 //! What a served volume did since it is served: counts that only rise.
 
-use plimsoll_units::Kind;
+use std::sync::Arc;
 
+use crate::request::Class;
 use crate::volumes::Bound;
 
-/// Operations, bytes and errors by kind ([`Kind::index`]), and what held them.
+/// The most names that are counted apart; what comes after them counts under the last.
+const LABELS_MAX: usize = 4_096;
+
+/// A stage by its name: where its count is in [`Totals::bound_by_volume`]. Stays what it is when the volume gets
+/// another model.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Label(pub u16);
+
+/// Operations, bytes and errors by class ([`Class::index`]), and what held them.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Totals {
-    /// Requests answered without an error; a trim is a write.
+    /// Requests answered without an error.
     pub ops: [u64; 4],
     /// Bytes that they moved.
     pub bytes: [u64; 4],
     /// Requests answered with an error.
     pub errors: [u64; 4],
-    /// Requests by the stage of the volume's own model that held them longest.
-    pub bound_by_volume: Vec<u64>,
     /// Requests by the stage of the group's model that held them longest.
     pub bound_by_group: Vec<u64>,
     /// Requests that an injected fault met.
     pub bound_by_fault: u64,
+    bound_by_volume: Vec<(Arc<str>, u64)>,
 }
 
 impl Totals {
-    pub(crate) fn count(&mut self, kind: Kind, bytes: u64, is_error: bool, bound_by: Bound) {
-        let index = kind.index();
+    /// Requests by the stage of the volume's own models that held them longest: each name once, in the order of
+    /// [`Label`].
+    pub fn bound_by_volume(&self) -> impl ExactSizeIterator<Item = (&str, u64)> {
+        self.bound_by_volume.iter().map(|(name, count)| (&**name, *count))
+    }
+
+    /// The labels of stages of these names.
+    pub(crate) fn labels(&mut self, names: &[String]) -> Vec<Label> {
+        names.iter().map(|name| self.label(name)).collect()
+    }
+
+    fn label(&mut self, name: &str) -> Label {
+        let known = self.bound_by_volume.iter().position(|(known, _)| **known == *name);
+        let place = known.unwrap_or_else(|| {
+            if self.bound_by_volume.len() < LABELS_MAX {
+                self.bound_by_volume.push((name.into(), 0));
+            }
+            self.bound_by_volume.len() - 1
+        });
+        Label(place as u16)
+    }
+
+    pub(crate) fn count(&mut self, class: Class, bytes: u64, is_error: bool, bound_by: Bound) {
+        let index = class.index();
         if is_error {
             self.errors[index] += 1;
         } else {
             self.ops[index] += 1;
             self.bytes[index] += bytes;
         }
-        let (list, stage) = match bound_by {
-            Bound::Volume(stage) => (&mut self.bound_by_volume, stage),
-            Bound::Group(stage) => (&mut self.bound_by_group, stage),
-            Bound::Fault => {
-                self.bound_by_fault += 1;
-                return;
+        match bound_by {
+            Bound::Volume(Label(label)) => self.bound_by_volume[usize::from(label)].1 += 1,
+            Bound::Group(stage) => {
+                let stage = usize::from(stage.0);
+                if stage >= self.bound_by_group.len() {
+                    self.bound_by_group.resize(stage + 1, 0);
+                }
+                self.bound_by_group[stage] += 1;
             }
-        };
-        let stage = usize::from(stage.0);
-        if stage >= list.len() {
-            list.resize(stage + 1, 0);
+            Bound::Fault => self.bound_by_fault += 1,
         }
-        list[stage] += 1;
     }
 }

@@ -19,7 +19,7 @@ use crate::request::{Errno, Request, Ticket};
 use crate::slab::Slab;
 use crate::slow::Slow;
 use crate::store::{Edit, EditError, Ended, Extent, Store, VolumeId};
-use crate::totals::Totals;
+use crate::totals::{Label, Totals};
 use flight::{Flight, Served};
 
 /// A volume while it is served.
@@ -97,8 +97,8 @@ pub struct Reply {
 /// What held a request longest.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Bound {
-    /// A stage of the volume's own model.
-    Volume(Stage),
+    /// A stage of the volume's own model, by its name in [`Totals`].
+    Volume(Label),
     /// A stage of the model that its group shares.
     Group(Stage),
     /// An injected fault.
@@ -170,6 +170,17 @@ impl Volumes {
         GroupId(self.pace.add_group(model, seed) as u32)
     }
 
+    /// Ends a group; false, and it goes on, while volumes of it are served or have requests in flight. Its number may be
+    /// given to another group after that.
+    pub fn dissolve(&mut self, group: GroupId) -> bool {
+        for (number, served) in self.served.iter().enumerate() {
+            if !served.is_open && served.in_flight == 0 {
+                self.pace.leave_group(number);
+            }
+        }
+        self.pace.remove_group(group.0 as usize)
+    }
+
     /// Begins to serve a volume at `now`.
     pub fn serve(&mut self, now: Instant, serving: &Serving) -> Result<Export, NotServed> {
         let Serving { volume, ref model, seed, limits, group } = *serving;
@@ -177,7 +188,7 @@ impl Volumes {
         if self.served.iter().any(|served| served.volume == volume && served.is_open) {
             return Err(NotServed::Twice(volume));
         }
-        if let Some(group) = group.filter(|group| group.0 as usize >= self.pace.groups()) {
+        if let Some(group) = group.filter(|group| !self.pace.has_group(group.0 as usize)) {
             return Err(NotServed::NoGroup(group));
         }
         if !limits.block.is_power_of_two() || limits.requests == 0 || limits.payload < limits.block {
@@ -186,8 +197,9 @@ impl Volumes {
         let now = self.tell(now);
         let unused = self.served.iter().position(|served| !served.is_open && served.in_flight == 0);
         let number = unused.unwrap_or(self.served.len());
-        self.pace.set_path(number, model, seed, group.map(|group| group.0 as usize));
-        let new = Served::new(now, volume, limits);
+        let mut new = Served::new(now, serving);
+        let labels = new.totals.labels(&model.names());
+        self.pace.set_path(number, model, seed, labels, group.map(|group| group.0 as usize));
         match self.served.get_mut(number) {
             Some(old) => *old = new,
             None => self.served.push(new),
@@ -267,10 +279,9 @@ impl Volumes {
             served.fidelity.close(now);
         }
         let op = request.op();
-        let fate = served.injector.as_mut().map_or(Fate::NONE, |injector| injector.fate(op.kind));
+        let fate = served.injector.as_mut().map_or(Fate::NONE, |injector| injector.fate(request.class()));
         let volume = served.volume;
-        let payload = request.payload();
-        let slot = self.flights.insert(Flight::new(export, ticket, payload, fate));
+        let slot = self.flights.insert(Flight::new(export, ticket, request, fate));
         if fate.fails {
             self.finish(slot, Err(Errno::Io));
         } else if let Err(errno) = self.store.accept(slot, ticket, volume, request, jobs) {
@@ -279,7 +290,7 @@ impl Volumes {
         }
         let served = &mut self.served[path];
         served.in_flight += 1;
-        served.bytes += payload;
+        served.bytes += request.payload();
         self.pace.submit(now, path, Slot(slot), &op);
         self.collect();
         Ok(())
@@ -327,19 +338,27 @@ impl Volumes {
         }
     }
 
-    /// Changes the model of a volume while it serves.
-    pub fn change(&mut self, now: Instant, export: Export, change: &Change) -> Result<(), Refused> {
-        let (now, Change::Rate { stage, .. }) = (self.tell(now), *change);
-        if export.0 as usize >= self.served.len() {
-            return Err(Refused::NoSuchStage(stage));
+    /// Gives a volume another model while it serves; the totals go on.
+    ///
+    /// Where rates of limits are all that differs, those change, and what was accumulated stays: queues, credits, caches.
+    /// Otherwise the new model begins at rest for requests from now on, and those in flight are answered by the one that
+    /// they were taken in with: what both let through counts apart.
+    pub fn remodel(&mut self, now: Instant, export: Export, model: &ChainSpec, seed: u64) {
+        let now = self.tell(now);
+        let path = export.0 as usize;
+        let Some(served) = self.served.get_mut(path) else { return };
+        let labels = served.totals.labels(&model.names());
+        let before = std::mem::replace(&mut served.model, model.clone());
+        match before.changes_to(model) {
+            Some(changes) => self.pace.change_rates(now, path, &changes, labels),
+            None => self.pace.change_model(now, path, model, seed, labels),
         }
-        self.pace.change(now, export.0 as usize, change)
     }
 
     /// Changes what a group shares.
     pub fn change_group(&mut self, now: Instant, group: GroupId, change: &Change) -> Result<(), Refused> {
         let (now, Change::Rate { stage, .. }) = (self.tell(now), *change);
-        if group.0 as usize >= self.pace.groups() {
+        if !self.pace.has_group(group.0 as usize) {
             return Err(Refused::NoSuchStage(stage));
         }
         self.pace.change_group(now, group.0 as usize, change)
@@ -436,13 +455,12 @@ impl Volumes {
 
     fn reply(&mut self, now: Instant, slot: u32, replies: &mut Vec<Reply>) {
         let Some(flight) = self.flights.remove(slot) else { return };
-        let Flight { export, ticket, payload, fate, bound_by, .. } = flight;
+        let Flight { export, ticket, class, payload, fate, bound_by, .. } = flight;
         let (due, outcome) = (flight.due.unwrap_or(now), flight.outcome.unwrap_or(Ok(())));
-        let kind = self.pace.kind(Slot(slot));
         let served = &mut self.served[export.0 as usize];
         served.in_flight -= 1;
         served.bytes -= payload;
-        served.totals.count(kind, payload, outcome.is_err(), bound_by);
+        served.totals.count(class, payload, outcome.is_err(), bound_by);
         served.fidelity.handed_out(now, now.since(due), payload);
         let real = self.slow.real(due);
         let then = if fate.tears { Then::Tear } else { Then::Send };

@@ -7,10 +7,11 @@
 //! 3. After `up_after` of throttled intervals without another one between: one step up.
 //! 4. After `down_first` of idle intervals without another one between: one step down; then one after each `down_next`.
 
-use plimsoll_model::Change;
-use plimsoll_units::{Instant, Span};
+use plimsoll_model::analytic::Workload;
+use plimsoll_units::{Bytes, Instant, Span};
 
 use super::Ladder;
+use crate::request::Class;
 use crate::totals::Totals;
 
 /// When a volume changes its level.
@@ -51,6 +52,10 @@ pub struct Seen {
     pub answers: u64,
     /// Requests among them that a limit held longest which levels change.
     pub throttled: u64,
+    /// Reads among them.
+    pub reads: u64,
+    /// Writes among them.
+    pub writes: u64,
     /// Bytes that they moved.
     pub bytes: u64,
 }
@@ -58,11 +63,27 @@ pub struct Seen {
 impl Seen {
     /// What happened between two readings of the totals of a volume.
     pub fn between(ladder: &Ladder, before: &Totals, after: &Totals) -> Self {
+        let of = |class: Class| after.ops[class.index()] - before.ops[class.index()];
         let sum = |counts: &[u64; 4]| counts.iter().sum::<u64>();
         Self {
             answers: sum(&after.ops) - sum(&before.ops),
             throttled: ladder.throttled(after) - ladder.throttled(before),
+            reads: of(Class::Read),
+            writes: of(Class::Write),
             bytes: sum(&after.bytes) - sum(&before.bytes),
+        }
+    }
+
+    /// A load with the same mix; where its operations are is not known, and taken to be anywhere.
+    fn load(&self) -> Workload {
+        let moving = (self.reads + self.writes).max(1);
+        Workload {
+            reads: self.reads as f64 / moving as f64,
+            durable: 0.0,
+            flushes: self.answers.saturating_sub(moving) as f64 / self.answers.max(1) as f64,
+            length: Bytes::new((self.bytes / moving).max(512)),
+            sequential: 0.0,
+            space: Bytes::gib(64),
         }
     }
 }
@@ -104,9 +125,9 @@ impl Autotune {
         (self.throttled_for, self.idle_for, self.descends) = (Span::ZERO, Span::ZERO, false);
     }
 
-    /// An interval ended at `now` that began at the last call. Returns what brings the model to a new level, if it has
-    /// one now. Intervals of about a second are meant.
-    pub fn seen(&mut self, now: Instant, seen: &Seen) -> Option<&[Change]> {
+    /// An interval ended at `now` that began at the last call. Returns its new level, if it has one now.
+    /// Intervals of about a second are meant.
+    pub fn seen(&mut self, now: Instant, seen: &Seen) -> Option<u32> {
         let span = now.since(self.last);
         if span.is_zero() {
             return None;
@@ -124,7 +145,7 @@ impl Autotune {
             self.throttled_for = Span::ZERO;
             self.rest(span, seen);
         }
-        if self.level == before { None } else { self.ladder.changes(self.level) }
+        (self.level != before).then_some(self.level)
     }
 
     fn rise(&mut self) {
@@ -141,8 +162,8 @@ impl Autotune {
         }
         let least = self.ladder.at_least(self.policy.default);
         let below = self.ladder.at_most(self.level.saturating_sub(self.policy.step)).max(least).min(self.level);
-        let seconds = span.as_secs_f64();
-        if !self.ladder.carries(below, seen.answers as f64 / seconds, seen.bytes as f64 / seconds) {
+        let asked = seen.answers as f64 / span.as_secs_f64();
+        if !self.ladder.carries(below, &seen.load(), asked) {
             (self.idle_for, self.descends) = (Span::ZERO, false);
             return;
         }

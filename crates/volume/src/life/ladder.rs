@@ -1,21 +1,28 @@
-//! The levels of a product, and what each of them changes in its model.
+//! The levels of a product, and the model of each.
 
-use plimsoll_model::{Change, Rate, Stage};
+use std::collections::BTreeMap;
+
+use plimsoll_model::analytic::{Workload, capacity};
+use plimsoll_model::{ChainSpec, Rate, StageSpec};
 
 use crate::totals::Totals;
 
 /// One level of a product, such as its VPUs per GB.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Rung {
     /// The level.
     pub level: u32,
-    /// What brings the model to it from any other level.
-    pub changes: Vec<Change>,
+    /// How it answers.
+    pub model: ChainSpec,
 }
 
 /// Levels, lowest first; at least one.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Ladder(Vec<Rung>);
+#[derive(Clone, Debug, PartialEq)]
+pub struct Ladder {
+    rungs: Vec<Rung>,
+    /// The names of limits that are not the same at all levels.
+    limits: Vec<String>,
+}
 
 /// Why levels are no ladder.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
@@ -34,44 +41,67 @@ impl Ladder {
         if let Some(pair) = rungs.windows(2).find(|pair| pair[0].level >= pair[1].level) {
             return Err(LadderError::Order(pair[1].level));
         }
-        if rungs.is_empty() { Err(LadderError::Empty) } else { Ok(Self(rungs)) }
+        if rungs.is_empty() {
+            return Err(LadderError::Empty);
+        }
+        let limits = differing(&rungs);
+        Ok(Self { rungs, limits })
     }
 
-    /// What brings the model to a level; `None` when the product has no such level.
-    pub fn changes(&self, level: u32) -> Option<&[Change]> {
-        self.0.iter().find(|rung| rung.level == level).map(|rung| rung.changes.as_slice())
+    /// How the product answers at a level; `None` when it has no such level.
+    pub fn model(&self, level: u32) -> Option<&ChainSpec> {
+        self.rungs.iter().find(|rung| rung.level == level).map(|rung| &rung.model)
     }
 
     /// The lowest level that is at least `level`, or the highest one.
     pub fn at_least(&self, level: u32) -> u32 {
-        let found = self.0.iter().find(|rung| rung.level >= level).or(self.0.last());
+        let found = self.rungs.iter().find(|rung| rung.level >= level).or(self.rungs.last());
         found.map_or(level, |rung| rung.level)
     }
 
     /// The highest level that is at most `level`, or the lowest one.
     pub fn at_most(&self, level: u32) -> u32 {
-        let found = self.0.iter().rev().find(|rung| rung.level <= level).or(self.0.first());
+        let found = self.rungs.iter().rev().find(|rung| rung.level <= level).or(self.rungs.first());
         found.map_or(level, |rung| rung.level)
     }
 
-    /// True when a stage is one that levels change.
-    pub fn limits(&self, limit: Stage) -> bool {
-        let changes = self.0.iter().flat_map(|rung| &rung.changes);
-        changes.into_iter().any(|Change::Rate { stage, .. }| *stage == limit)
-    }
-
-    /// Requests that such a stage held longest.
+    /// Requests that a limit held longest which levels change.
     pub fn throttled(&self, totals: &Totals) -> u64 {
-        let stages = totals.bound_by_volume.iter().enumerate();
-        stages.filter(|(stage, _)| self.limits(Stage(*stage as u8))).map(|(_, count)| count).sum()
+        let own = totals.bound_by_volume().filter(|(name, _)| self.limits.iter().any(|limit| limit == name));
+        own.map(|(_, count)| count).sum()
     }
 
-    /// True when a level lets so much through: every limit that it sets is above it.
-    pub fn carries(&self, level: u32, ops_per_second: f64, bytes_per_second: f64) -> bool {
-        let changes = self.changes(level).unwrap_or_default();
-        changes.iter().all(|Change::Rate { rate, .. }| match rate {
-            Rate::Operations(iops) => ops_per_second < iops.as_f64(),
-            Rate::Bytes(throughput) => bytes_per_second < throughput.get() as f64,
-        })
+    /// True when a level lets so much of a load through: what it carries in the long run is above it.
+    pub fn carries(&self, level: u32, load: &Workload, ops_per_second: f64) -> bool {
+        self.model(level).is_some_and(|model| ops_per_second < capacity(model, load).iops)
+    }
+}
+
+fn differing(rungs: &[Rung]) -> Vec<String> {
+    let of: Vec<BTreeMap<String, Vec<Rate>>> = rungs.iter().map(|rung| limits(&rung.model)).collect();
+    let mut names: Vec<&String> = of.iter().flat_map(BTreeMap::keys).collect();
+    names.sort_unstable();
+    names.dedup();
+    let differs = |name: &&String| of.windows(2).any(|pair| pair[0].get(*name) != pair[1].get(*name));
+    names.into_iter().filter(differs).cloned().collect()
+}
+
+/// The limits of a model by name, wherever they stand.
+fn limits(model: &ChainSpec) -> BTreeMap<String, Vec<Rate>> {
+    let (mut found, mut stages) = (BTreeMap::new(), Vec::new());
+    gather(model, &mut stages);
+    for (name, stage) in model.names().into_iter().zip(stages) {
+        if let StageSpec::Limit { rate, .. } = stage {
+            found.entry(name).or_insert_with(Vec::new).push(*rate);
+        }
+    }
+    found
+}
+
+/// All stages in the order of their names.
+fn gather<'m>(model: &'m ChainSpec, stages: &mut Vec<&'m StageSpec>) {
+    for named in model.stages() {
+        stages.push(&named.stage);
+        named.stage.insides().into_iter().for_each(|inside| gather(inside, stages));
     }
 }

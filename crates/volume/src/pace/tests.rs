@@ -1,14 +1,27 @@
 //! The laws of models, for several that share one.
 
-use plimsoll_model::parse;
+use plimsoll_model::{Stage, parse};
+use plimsoll_units::Kind;
 use proptest::prelude::*;
 
 use super::*;
 
 #[derive(Clone, Debug)]
 enum Step {
-    Submit { gap_ns: u64, path: usize, block: u64, kind: Kind },
-    Drain { gap_ns: u64 },
+    Submit {
+        gap_ns: u64,
+        path: usize,
+        block: u64,
+        kind: Kind,
+    },
+    Drain {
+        gap_ns: u64,
+    },
+    /// Another model for a path, one of [`LATER`].
+    Change {
+        path: usize,
+        to: usize,
+    },
 }
 
 fn steps() -> impl Strategy<Value = Vec<Step>> {
@@ -18,28 +31,52 @@ fn steps() -> impl Strategy<Value = Vec<Step>> {
         4 => (gap_ns.clone(), 0..3_usize, 0..256_u64, kind)
             .prop_map(|(gap_ns, path, block, kind)| Step::Submit { gap_ns, path, block, kind }),
         2 => gap_ns.prop_map(|gap_ns| Step::Drain { gap_ns }),
+        1 => (0..3_usize, 0..LATER.len()).prop_map(|(path, to)| Step::Change { path, to }),
     ];
     prop::collection::vec(step, 1..150)
 }
 
 const OWN: [&str; 3] =
     ["link(1us)", "limit(20000, burst 3) then station(4, 80us, exponential)", "station(2, 150us, exponential)"];
+/// What models become while they are at work.
+const LATER: [&str; 4] = [
+    "link(100us)",
+    "limit(40000, burst 3) then station(4, 80us, exponential)",
+    "limit(9000) then link(1ms)",
+    "link(3us)",
+];
 const SHARED: &str = "limit(8000) then station(2, 20us, exponential)";
 
 fn pace(models: &[&str], shared: Option<&str>) -> Pace {
     let mut pace = Pace::new();
     let group = shared.map(|shared| pace.add_group(&parse(shared).unwrap(), 9));
     for (index, model) in models.iter().enumerate() {
-        pace.set_path(index, &parse(model).unwrap(), index as u64, group);
+        let model = parse(model).unwrap();
+        pace.set_path(index, &model, index as u64, labels(&model), group);
     }
     pace
+}
+
+/// A stage is called by its number.
+fn labels(model: &ChainSpec) -> Vec<Label> {
+    (0..model.names().len()).map(|number| Label(number as u16)).collect()
 }
 
 /// Slots are never used twice. Returns the moments of submission and what passed, in order of slots.
 fn play(pace: &mut Pace, steps: &[Step], drains: bool) -> Vec<(Instant, Passed)> {
     let (mut now, mut submitted, mut passed) = (Instant::ZERO, Vec::new(), Vec::new());
+    let mut models: Vec<Option<usize>> = vec![None; pace.paths.len()];
     for step in steps {
         match *step {
+            Step::Change { path, to } => {
+                let path = path % pace.paths.len();
+                let (model, before) = (parse(LATER[to]).unwrap(), models[path].replace(to));
+                if before == Some(to) {
+                    pace.change_rates(now, path, &[], labels(&model));
+                } else {
+                    pace.change_model(now, path, &model, to as u64, labels(&model));
+                }
+            }
             Step::Submit { gap_ns, path, block, kind } => {
                 now += Span::from_nanos(gap_ns);
                 let length = if kind == Kind::Flush { 0 } else { 4_096 };
@@ -81,6 +118,15 @@ proptest! {
     }
 
     #[test]
+    fn when_a_volume_is_drained_changes_no_answer_though_its_model_changes(steps in steps()) {
+        let often = play(&mut pace(&OWN, None), &steps, true);
+        prop_assert_eq!(&often, &play(&mut pace(&OWN, None), &steps, false));
+        for (submitted, passed) in &often {
+            prop_assert!(passed.at >= *submitted);
+        }
+    }
+
+    #[test]
     fn a_group_never_exceeds_what_it_shares(steps in steps()) {
         let mut at: Vec<Instant> =
             play(&mut pace(&OWN, Some("limit(8000)")), &steps, true).iter().map(|(_, passed)| passed.at).collect();
@@ -91,7 +137,8 @@ proptest! {
     }
 
     #[test]
-    fn a_group_of_one_answers_like_one_model_after_the_other(steps in steps()) {
+    fn a_group_of_one_answers_like_one_model_after_the_other(mut steps in steps()) {
+        steps.retain(|step| !matches!(step, Step::Change { .. }));
         let apart = play(&mut pace(&["limit(20000, burst 3)"], Some("limit(8000) then link(25us)")), &steps, true);
         let whole = play(&mut pace(&["limit(20000, burst 3) then limit(8000) then link(25us)"], None), &steps, true);
         let moments = |story: &[(Instant, Passed)]| story.iter().map(|(_, passed)| passed.at).collect::<Vec<_>>();
@@ -111,5 +158,22 @@ fn what_binds_is_named() {
     pace.drain(Instant::ZERO + Span::from_secs(1), &mut passed);
     let bound = |slot| passed.iter().find(|passed| passed.slot == Slot(slot)).map(|passed| passed.bound_by);
     assert_eq!(bound(2), Some(Bound::Group(Stage(0))));
-    assert_eq!(bound(5), Some(Bound::Volume(Stage(0))));
+    assert_eq!(bound(5), Some(Bound::Volume(Label(0))));
+}
+
+#[test]
+fn what_is_under_way_keeps_its_model() {
+    let op = Op { offset: 0, length: 4_096, kind: Kind::Read, stream: 0 };
+    let mut pace = pace(&["link(1ms)"], None);
+    let quick = parse("link(10us)").unwrap();
+    pace.submit(Instant::ZERO, 0, Slot(0), &op);
+    let at = |us| Instant::ZERO + Span::from_micros(us);
+    pace.change_model(at(500), 0, &quick, 0, vec![Label(7)]);
+    pace.submit(at(500), 0, Slot(1), &op);
+    assert_eq!(pace.wake_at(), Some(at(510)));
+    let mut passed = Vec::new();
+    pace.drain(at(2_000), &mut passed);
+    let story: Vec<(u32, Instant, Bound)> = passed.iter().map(|one| (one.slot.0, one.at, one.bound_by)).collect();
+    assert_eq!(story, [(1, at(510), Bound::Volume(Label(7))), (0, at(1_000), Bound::Volume(Label(0)))]);
+    assert!(pace.paths[0].earlier.is_empty() && pace.wake_at().is_none(), "nothing is left of the old model");
 }

@@ -1,12 +1,12 @@
 //! A request between its acceptance and its reply, and a volume between its first and its last one.
 
-use plimsoll_model::Stage;
+use plimsoll_model::ChainSpec;
 use plimsoll_units::Instant;
 
-use super::{Bound, Export, Limits, NotTaken};
+use super::{Bound, Export, Limits, NotTaken, Serving};
 use crate::faults::{Fate, Injector};
 use crate::fidelity::Fidelity;
-use crate::request::{Command, Errno, Request, Ticket};
+use crate::request::{Class, Command, Errno, Request, Ticket};
 use crate::store::VolumeId;
 use crate::totals::Totals;
 
@@ -15,6 +15,7 @@ use crate::totals::Totals;
 pub(super) struct Flight {
     pub(super) export: Export,
     pub(super) ticket: Ticket,
+    pub(super) class: Class,
     pub(super) payload: u64,
     pub(super) fate: Fate,
     pub(super) bound_by: Bound,
@@ -25,8 +26,9 @@ pub(super) struct Flight {
 }
 
 impl Flight {
-    pub(super) const fn new(export: Export, ticket: Ticket, payload: u64, fate: Fate) -> Self {
-        Self { export, ticket, payload, fate, bound_by: Bound::Volume(Stage(0)), due: None, outcome: None }
+    pub(super) const fn new(export: Export, ticket: Ticket, request: &Request, fate: Fate) -> Self {
+        let (class, payload) = (request.class(), request.payload());
+        Self { export, ticket, class, payload, fate, bound_by: Bound::Fault, due: None, outcome: None }
     }
 
     /// The real work ended; true when the request is ready.
@@ -46,6 +48,8 @@ impl Flight {
 #[derive(Clone, Debug)]
 pub(super) struct Served {
     pub(super) volume: VolumeId,
+    /// Its present model.
+    pub(super) model: ChainSpec,
     pub(super) limits: Limits,
     pub(super) is_open: bool,
     pub(super) in_flight: u32,
@@ -57,9 +61,11 @@ pub(super) struct Served {
 }
 
 impl Served {
-    pub(super) fn new(now: Instant, volume: VolumeId, limits: Limits) -> Self {
+    pub(super) fn new(now: Instant, serving: &Serving) -> Self {
+        let Serving { volume, ref model, limits, .. } = *serving;
         Self {
             volume,
+            model: model.clone(),
             limits,
             is_open: true,
             in_flight: 0,

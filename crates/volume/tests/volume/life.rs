@@ -2,9 +2,7 @@
 
 use plimsoll_model::{Change, Rate, Stage, parse};
 use plimsoll_units::{Instant, Iops, Span};
-use plimsoll_volume::{
-    Autotune, Export, GroupId, Ladder, Limits, Meter, Millionths, Policy, Prices, Rung, Seen, Serving, Totals, Verdict,
-};
+use plimsoll_volume::{Autotune, Export, GroupId, Ladder, Limits, Policy, Rung, Seen, Serving, Totals, Verdict};
 
 use crate::serve::{READ, World};
 
@@ -74,21 +72,17 @@ fn dilated_ten_times_everything_takes_ten_times_as_long() {
 }
 
 #[test]
-fn the_level_follows_the_load_and_costs_less_than_a_fixed_one() {
-    let rung = |level: u32| {
-        let rate = Rate::Operations(Iops::per_second(u64::from(level) * 50));
-        Rung { level, changes: vec![Change::Rate { stage: Stage(0), rate }] }
-    };
-    let ladder = Ladder::new((1..=4).map(|step| rung(step * 10)).collect()).unwrap();
+fn the_level_follows_the_load() {
+    let model = |level: u32| parse(&format!("limit({}) \"level\" then link(300us)", level * 50)).unwrap();
+    let rungs = (1..=4).map(|step| Rung { level: step * 10, model: model(step * 10) });
+    let ladder = Ladder::new(rungs.collect()).unwrap();
     let seconds = |seconds| Span::from_secs(seconds);
     let policy =
         Policy { up_after: seconds(3), down_first: seconds(20), down_next: seconds(5), ..Policy::between(10, 30) };
-    let prices = Prices { per_gb: Millionths(25_500), per_gb_and_unit: Millionths(1_700) };
 
     let mut world = World::new(1);
-    let export = serve(&mut world, "limit(500) then link(300us)", None);
+    let export = serve(&mut world, &model(10).to_string(), None);
     let mut tune = Autotune::new(Instant::ZERO, policy, ladder, 10);
-    let mut meter = Meter::new(Instant::ZERO, prices, 1_000, 10);
     let (mut now, mut before, mut story) = (Instant::ZERO, Totals::default(), Vec::new());
     for second in 0..60 {
         // Rest begins with the answers of what was still in flight.
@@ -98,10 +92,8 @@ fn the_level_follows_the_load_and_costs_less_than_a_fixed_one() {
         let totals = world.volumes.totals(export).unwrap().clone();
         let seen = Seen::between(tune.ladder(), &before, &totals);
         before = totals;
-        let changes = tune.seen(now, &seen).map(<[Change]>::to_vec);
-        for change in changes.unwrap_or_default() {
-            world.volumes.change(now, export, &change).unwrap();
-            meter.set_level(now, tune.level());
+        if let Some(level) = tune.seen(now, &seen) {
+            world.volumes.remodel(now, export, tune.ladder().model(level).unwrap(), 0);
         }
         story.push((tune.level(), done[0]));
     }
@@ -110,10 +102,4 @@ fn the_level_follows_the_load_and_costs_less_than_a_fixed_one() {
     assert_eq!(changed, [2, 5, 32, 37], "up after 3 s twice, down after 20 s of rest and 5 s more: {levels:?}");
     assert_eq!((levels[2], levels[5], levels[32], levels[37]), (20, 30, 20, 10));
     assert!((995..=1_005).contains(&story[4].1) && (1_490..=1_505).contains(&story[8].1), "{story:?}");
-
-    let by_level = meter.by_level(now);
-    let spans: Vec<(u32, u64)> =
-        by_level.iter().map(|(level, metered)| (*level, metered.span.as_nanos() / 1_000_000_000)).collect();
-    assert_eq!(spans, [(10, 3 + 22), (20, 3 + 5), (30, 27)]);
-    assert!(meter.cost(now) < prices.cost(1_000, 30, seconds(60)));
 }

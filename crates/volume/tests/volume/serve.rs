@@ -2,11 +2,11 @@
 
 use crate::disk::{Disk, Luck, SECTOR};
 use fastrand::Rng;
-use plimsoll_model::{Chain, Change, Model, Rate, Stage, parse};
-use plimsoll_units::{Instant, Iops, Kind, Op, Slot, Span};
+use plimsoll_model::{Chain, Model, parse};
+use plimsoll_units::{Instant, Kind, Op, Slot, Span};
 use plimsoll_volume::{
-    Access, Bound, Command, Edit, EditError, Errno, Export, Faults, Geometry, Job, Limits, NotServed, NotTaken, Reply,
-    Request, Serving, Slow, Space, Store, Then, Ticket, Verdict, VolumeId, Volumes,
+    Access, Bound, Class, Command, Edit, EditError, Errno, Export, Faults, Geometry, Job, Limits, NotServed, NotTaken,
+    Reply, Request, Serving, Slow, Space, Store, Then, Ticket, Verdict, VolumeId, Volumes,
 };
 use proptest::prelude::*;
 
@@ -282,20 +282,56 @@ fn faults_are_served_as_they_were_asked_for() {
 }
 
 #[test]
-fn a_level_changes_while_it_serves() {
-    let (mut world, export) = World::with("limit(1000)");
-    let rate = Rate::Operations(Iops::per_second(10));
+fn other_rates_keep_what_was_accumulated() {
+    let (mut world, export) = World::with("limit(1000) \"size\"");
     world.accept(at(0), export, &READ).unwrap();
-    world.volumes.change(at(0), export, &Change::Rate { stage: Stage(0), rate }).unwrap();
-    world.volumes.change(at(0), export, &Change::Rate { stage: Stage(7), rate }).unwrap_err();
+    world.volumes.remodel(at(0), export, &parse("limit(10) \"level\"").unwrap(), 3);
     for _ in 0..3 {
         world.accept(at(0), export, &READ).unwrap();
     }
     world.work(at(0));
     let due: Vec<u64> = world.drain(at(1_000_000_000)).iter().map(|reply| reply.due.as_nanos() / 1_000_000).collect();
-    assert_eq!(due, [0, 1, 101, 201]);
+    assert_eq!(due, [0, 1, 101, 201], "the first was let through at the old rate, and charged for");
+    assert_eq!(bound(&world, export), [("size".to_owned(), 0), ("level".to_owned(), 4)]);
+    assert_eq!(world.volumes.totals(export).unwrap().ops[Class::Read.index()], 4);
+}
+
+#[test]
+fn another_model_is_for_what_comes_and_the_counts_go_on() {
+    let (mut world, export) = World::with("link(1ms) \"disk\"");
+    world.accept(at(0), export, &READ).unwrap();
+    world.volumes.remodel(at(100_000), export, &parse("link(10us) \"flash\" then link(1us) \"disk\"").unwrap(), 3);
+    world.accept(at(100_000), export, &READ).unwrap();
+    world.work(at(100_000));
+    let due = |replies: Vec<Reply>| replies.iter().map(|reply| reply.due.as_nanos()).collect::<Vec<u64>>();
+    assert_eq!(due(world.drain(at(111_000))), [111_000]);
+    assert_eq!(due(world.drain(at(2_000_000))), [1_000_000], "what was in flight is answered by its own model");
+    assert_eq!(bound(&world, export), [("disk".to_owned(), 1), ("flash".to_owned(), 1)]);
+    world.volumes.remodel(at(3_000_000), Export(9), &parse("link(1ms)").unwrap(), 3);
+}
+
+#[test]
+fn a_group_ends_when_nobody_is_in_it() {
+    let mut world = World::new(1);
+    let volume = world.create();
+    let group = world.volumes.group(&parse("limit(10)").unwrap(), 0);
+    let serving =
+        Serving { volume, model: parse("link(1us)").unwrap(), seed: 0, limits: Limits::default(), group: Some(group) };
+    let export = world.volumes.serve(at(0), &serving).unwrap();
+    assert!(!world.volumes.dissolve(group));
+    world.accept(at(0), export, &READ).unwrap();
+    assert!(!world.volumes.withdraw(export) && !world.volumes.dissolve(group), "something is in flight");
+    world.work(at(0));
+    world.drain(at(1_000_000_000));
+    assert!(world.volumes.withdraw(export) && world.volumes.dissolve(group));
+    assert_eq!(world.volumes.serve(at(0), &serving), Err(NotServed::NoGroup(group)));
+    assert_eq!(world.volumes.group(&parse("limit(10)").unwrap(), 0), group, "its number is used again");
+}
+
+/// What held the requests of a volume.
+fn bound(world: &World, export: Export) -> Vec<(String, u64)> {
     let totals = world.volumes.totals(export).unwrap();
-    assert_eq!((totals.ops[Kind::Read.index()], totals.bound_by_volume.clone()), (4, vec![4]));
+    totals.bound_by_volume().map(|(name, count)| (name.to_owned(), count)).collect()
 }
 
 proptest! {

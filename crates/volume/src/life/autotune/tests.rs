@@ -1,7 +1,6 @@
 //! The rules of autotune, on loads that are thought out and on random ones.
 
-use plimsoll_model::{Rate, Stage};
-use plimsoll_units::Iops;
+use plimsoll_model::parse;
 use proptest::prelude::*;
 
 use super::*;
@@ -9,10 +8,7 @@ use crate::life::Rung;
 
 /// 75 IOPS for each unit of a level, as 1 GB would have of a product with 75 IOPS per VPU.
 fn ladder() -> Ladder {
-    let rung = |level: u32| {
-        let rate = Rate::Operations(Iops::per_second(u64::from(level) * 75));
-        Rung { level, changes: vec![Change::Rate { stage: Stage(0), rate }] }
-    };
+    let rung = |level: u32| Rung { level, model: parse(&format!("limit({}) \"level\"", level * 75)).unwrap() };
     Ladder::new((1..=12).map(|step| rung(step * 10)).collect()).unwrap()
 }
 
@@ -20,7 +16,8 @@ fn ladder() -> Ladder {
 fn second(level: u32, asked: u64) -> Seen {
     let limit = u64::from(level) * 75;
     let answers = asked.min(limit);
-    Seen { answers, throttled: if asked > limit { answers } else { 0 }, bytes: answers * 8_192 }
+    let throttled = if asked > limit { answers } else { 0 };
+    Seen { answers, throttled, reads: answers, writes: 0, bytes: answers * 8_192 }
 }
 
 /// The levels after each second of a load.
