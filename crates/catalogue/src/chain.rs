@@ -10,7 +10,7 @@ use crate::config::{Wrap, exactly};
 use crate::expression::Value;
 use crate::number::plain;
 use crate::offer::{Access, Ceiling, Kinds, Offer};
-use crate::product::{ModelText, Piece};
+use crate::product::{ModelText, Piece, ProductKind};
 use crate::resolve::Resolved;
 
 /// Why an offer has no model.
@@ -19,6 +19,12 @@ pub enum NoModel {
     /// Ceilings alone do not say when an operation is answered.
     #[error("the catalogue does not know when {product} answers, only what it carries")]
     Unknown {
+        /// The product.
+        product: String,
+    },
+    /// It has no ceilings at all, or none that a model can hold.
+    #[error("the catalogue knows no limits of {product}")]
+    NoLimits {
         /// The product.
         product: String,
     },
@@ -52,6 +58,17 @@ impl Offer {
             reason: error.to_string(),
         };
         plimsoll_model::parse(&self.model_notation()?).map_err(unreadable)
+    }
+
+    /// Its ceilings alone: what the volumes share that are attached to a machine.
+    pub fn limits(&self) -> Result<ChainSpec, NoModel> {
+        let ceilings: Vec<&Ceiling> = self.ceilings.iter().filter(|ceiling| belongs_in_model(ceiling)).collect();
+        let unknown = || NoModel::NoLimits { product: self.volume.name.to_string() };
+        let mut text = limits(&ceilings);
+        if let (ProductKind::Machine, Some(model)) = (self.volume.product.kind, &self.volume.product.model) {
+            text.push(stages(model, &self.volume)?);
+        }
+        plimsoll_model::parse(&text.join(THEN)).map_err(|_| unknown())
     }
 
     /// The same in the notation of models.

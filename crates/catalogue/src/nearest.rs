@@ -1,7 +1,7 @@
 //! The nearest names to one that is not known.
 
 /// Up to three of `names` that differ from `name` by little, nearest first.
-pub(crate) fn nearest<'n>(name: &str, names: impl IntoIterator<Item = &'n str>) -> Vec<String> {
+pub fn nearest<'n>(name: &str, names: impl IntoIterator<Item = &'n str>) -> Vec<String> {
     let wanted = name.to_lowercase();
     let most = (wanted.chars().count() / 3).max(2);
     let mut near: Vec<(usize, &str)> = names
@@ -26,7 +26,7 @@ pub(crate) fn suggestion<'n>(name: &str, names: impl IntoIterator<Item = &'n str
 }
 
 /// `A, B or C`.
-pub(crate) fn one_of<S: AsRef<str>>(names: &[S]) -> String {
+pub fn one_of<S: AsRef<str>>(names: &[S]) -> String {
     match names {
         [] => "none".to_owned(),
         [only] => only.as_ref().to_owned(),

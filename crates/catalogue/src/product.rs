@@ -126,6 +126,8 @@ pub(crate) struct OptionRule {
     pub variable: usize,
     pub range: Range,
     pub default: Option<Expression>,
+    /// From this value on, the vendor changes it detached only; so it is the other way, too.
+    pub detached_from: Option<f64>,
     pub note: Arc<str>,
     pub cite: Arc<Cite>,
 }

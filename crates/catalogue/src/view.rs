@@ -38,6 +38,8 @@ pub struct OptionView {
     pub default: String,
     /// What may be chosen; empty for other options.
     pub choices: Vec<String>,
+    /// Changes from or to this value and more are made on a detached volume only.
+    pub detached_from: Option<f64>,
     /// A remark of the product file; may be empty.
     pub note: Arc<str>,
     /// Where it was read.
@@ -257,6 +259,7 @@ impl OptionRule {
             step: written(bounds.and_then(|bounds| bounds.step.as_ref())),
             default: written(self.default.as_ref()),
             choices: self.choices().iter().map(Value::words).collect(),
+            detached_from: self.detached_from,
             note: Arc::clone(&self.note),
             cite: Arc::clone(&self.cite),
         }

@@ -1,6 +1,6 @@
 //! `plimsoll simulate`: the same load, course and report against products or models in virtual time.
 
-use plimsoll_catalogue::Offer;
+use plimsoll_catalogue::{Like, Offer};
 use plimsoll_load::{Pace, StreamSpec};
 use plimsoll_model::ChainSpec;
 use plimsoll_record::{Conditions, Curve, FORMAT, Finding, Source, Subject};
@@ -56,10 +56,12 @@ struct Simulable {
 impl Simulable {
     /// Stages as they are written, or a configuration of the catalogue.
     fn new(text: &str, offers: &mut Offers) -> Result<Self, Trouble> {
-        match plimsoll_model::parse(text) {
-            Ok(model) => Ok(Self { name: model.to_string(), kind: "model", model, size: SPACE, findings: Vec::new() }),
-            Err(error) if is_stages(text) => Err(Trouble::usage(error.to_string())),
-            Err(_) => Self::product(text, offers),
+        match text.parse::<Like>() {
+            Ok(Like::Stages(model)) => {
+                Ok(Self { name: model.to_string(), kind: "model", model, size: SPACE, findings: Vec::new() })
+            }
+            Ok(Like::Config(_)) => Self::product(text, offers),
+            Err(error) => Err(Trouble::usage(error.to_string())),
         }
     }
 
@@ -127,10 +129,4 @@ fn doubts(offer: &Offer) -> Vec<Finding> {
         ));
     }
     found.into_iter().map(|what| Finding::ModelDoubted { what }).collect()
-}
-
-/// True when a text is meant as stages, though it may be written wrongly: `name(...)`, and no array `of` something.
-fn is_stages(text: &str) -> bool {
-    let (open, colon) = (text.find('('), text.find(':'));
-    !text.contains(") of ") && open.is_some_and(|open| colon.is_none_or(|colon| open < colon))
 }

@@ -66,7 +66,7 @@ impl Names {
     fn known(&self, name: &str) -> String {
         let own = self.list.iter().filter(|variable| variable.origin != Origin::Machine);
         let own: Vec<&str> = own.map(|variable| &*variable.name).collect();
-        let near = nearest::nearest(name, own.iter().copied());
+        let near = nearest(name, own.iter().copied());
         let near = if near.is_empty() { String::new() } else { format!("{}? of ", nearest::one_of(&near)) };
         format!("{near}{}", own.join(", "))
     }

@@ -70,9 +70,19 @@ impl Reader<'_> {
         let holds = self.names.list[variable].holds;
         let default = self.default(entry, &range, holds);
         let note = Arc::from(cite.note.as_str());
-        let option = OptionRule { name: name.into(), variable, range, default, note, cite };
+        let detached_from = self.detached_from(entry, &range);
+        let option = OptionRule { name: name.into(), variable, range, default, detached_from, note, cite };
         self.check_constants(entry, &option);
         Some(option)
+    }
+
+    fn detached_from(&mut self, entry: &Section, range: &Range) -> Option<f64> {
+        let value = entry.number("detached_from", &mut self.to)?;
+        if !matches!(range, Range::Number(_)) {
+            let what = "detached_from does not go with an option that is no number".to_owned();
+            self.to.at(entry.at, what, "kind = \"number\", and the least value that is changed detached only");
+        }
+        Some(value)
     }
 
     /// The default of a choice is one of the choices; of a number, arithmetic.

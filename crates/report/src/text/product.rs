@@ -111,5 +111,8 @@ fn range(option: &OptionView) -> String {
     if !option.default.is_empty() {
         parts.push(format!("; {} if not given", option.default));
     }
+    if let Some(from) = option.detached_from {
+        parts.push(format!("; from or to {from} and more on a detached volume only"));
+    }
     parts.concat()
 }

@@ -1,0 +1,61 @@
+//! What something is to be like: a configuration, or stages of a model without a product.
+
+use std::str::FromStr;
+
+use plimsoll_model::{ChainSpec, NotationError};
+use thiserror::Error;
+
+use crate::config::{Config, ConfigError};
+
+/// What something is to be like.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Like {
+    /// Stages, as they are written: `limit(3000) then link(1ms)`.
+    Stages(ChainSpec),
+    /// A configuration: `oci:256GB@50vpu`.
+    Config(Config),
+}
+
+/// A text that is neither.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+pub enum NoLike {
+    /// It is meant as stages, and no model.
+    #[error("{0}")]
+    Stages(NotationError),
+    /// It is no configuration.
+    #[error(transparent)]
+    Config(#[from] ConfigError),
+}
+
+impl FromStr for Like {
+    type Err = NoLike;
+
+    fn from_str(text: &str) -> Result<Self, NoLike> {
+        match plimsoll_model::parse(text) {
+            Ok(model) => Ok(Self::Stages(model)),
+            Err(error) if is_stages(text) => Err(NoLike::Stages(error)),
+            Err(_) => Ok(Self::Config(text.parse()?)),
+        }
+    }
+}
+
+/// True when a text is meant as stages, though it may be written wrongly: `name(...)`, and no array `of` something.
+fn is_stages(text: &str) -> bool {
+    let (open, colon) = (text.find('('), text.find(':'));
+    !text.contains(") of ") && open.is_some_and(|open| colon.is_none_or(|colon| open < colon))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn stages_and_configurations_are_told_apart() {
+        assert!(matches!("limit(3000) then link(1ms)".parse(), Ok(Like::Stages(_))));
+        assert!(matches!("link(one)".parse::<Like>(), Err(NoLike::Stages(_))));
+        for config in ["gp3:100GiB", "stripe(2,64KiB) of gp3:100GiB", "oci:50GB@0vpu on oci/BM.Standard.E4.128"] {
+            assert!(matches!(config.parse(), Ok(Like::Config(_))), "{config}");
+        }
+        assert!(matches!("gp3:".parse::<Like>(), Err(NoLike::Config(_))));
+    }
+}

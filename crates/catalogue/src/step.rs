@@ -1,0 +1,97 @@
+//! From one offer to another of the same product: how a volume gets there.
+
+use std::sync::Arc;
+
+use crate::cite::Cite;
+use crate::config::{Config, Part, Setting};
+use crate::expression::Value;
+use crate::number::{plain, shown};
+use crate::offer::Offer;
+use crate::price::Price;
+
+/// A change that the vendor makes on a detached volume only.
+#[derive(Clone, Debug, PartialEq)]
+pub struct DetachedOnly {
+    /// The option.
+    pub option: Arc<str>,
+    /// Changes from or to this value and more.
+    pub from: f64,
+    /// Where it was read.
+    pub cite: Arc<Cite>,
+}
+
+impl std::fmt::Display for DetachedOnly {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let Self { option, from, cite } = self;
+        write!(f, "{option} goes from or to {} and more on a detached volume only [{cite}]", shown(*from))
+    }
+}
+
+impl Offer {
+    /// Why a volume has to be detached to become `to`; `None` when it need not be. Says nothing of another product.
+    pub fn detached_only(&self, to: &Self) -> Option<DetachedOnly> {
+        let (before, after) = (&self.volume, &to.volume);
+        if before.product.name() != after.product.name() {
+            return None;
+        }
+        let options = before.product.options.iter();
+        options.filter_map(|option| Some((option, option.detached_from?))).find_map(|(option, from)| {
+            let (a, b) = (&before.values[option.variable], &after.values[option.variable]);
+            let above = |value: &Value| matches!(value, Value::Number(value) if *value >= from);
+            let cite = Arc::clone(&option.cite);
+            (a != b && (above(a) || above(b))).then(|| DetachedOnly { option: Arc::clone(&option.name), from, cite })
+        })
+    }
+
+    /// Its configuration with other settings of the volume: each takes the place of what it sets, a tier that of the
+    /// tier.
+    pub fn with(&self, settings: &[Setting]) -> Config {
+        let mut config = self.short();
+        let tiers = self.product().tiers();
+        let is_tier = |setting: &Setting| match setting {
+            Setting::Word(word) => tiers.iter().any(|(tier, _)| tier.eq_ignore_ascii_case(word)),
+            Setting::Option { name, .. } => name == "tier",
+            Setting::Size { .. } => false,
+        };
+        if settings.iter().any(is_tier) {
+            config.volume.settings.retain(|setting| !is_tier(setting));
+        }
+        config.volume.settings.extend_from_slice(settings);
+        config
+    }
+
+    /// Its configuration with volumes that together hold `bytes`: the least size that does. `None` when its size is not
+    /// chosen, or so much is not sold.
+    pub fn holding(&self, bytes: u64) -> Option<Config> {
+        let members: u64 = self.config.wraps.iter().map(|wrap| u64::from(wrap.data_members())).product();
+        let product = self.product();
+        let size = product.smallest_size(plimsoll_units::Bytes::new(bytes.div_ceil(members.max(1))))?;
+        Some(self.with(&[product.size_setting(size)]))
+    }
+
+    /// The price by which a volume is counted when nobody says otherwise: in US dollars if there is such a list, else by
+    /// the first one.
+    pub fn usual_price(&self) -> Option<Price> {
+        let mut prices = self.prices();
+        let dollars = prices.iter().position(|price| price.monthly.currency.code() == "USD");
+        (!prices.is_empty()).then(|| prices.swap_remove(dollars.unwrap_or(0)))
+    }
+}
+
+impl crate::product::Product {
+    /// A size in the vendor's unit, as configurations say it.
+    pub(crate) fn size_setting(&self, size: f64) -> Setting {
+        Setting::Size { number: plain(size), unit: self.unit.word.to_string() }
+    }
+}
+
+impl Part {
+    /// True when a size is among its settings.
+    pub fn has_size(&self) -> bool {
+        self.settings.iter().any(|setting| match setting {
+            Setting::Size { .. } => true,
+            Setting::Option { name, .. } => name == "size",
+            Setting::Word(_) => false,
+        })
+    }
+}
