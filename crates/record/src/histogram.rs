@@ -118,6 +118,11 @@ impl Bins {
         None
     }
 
+    /// The highest value of each bin that holds something, and how many it holds; ascending.
+    pub fn upper_bounds(&self) -> impl ExactSizeIterator<Item = (Span, u64)> {
+        self.bins.iter().map(|&(lowest, count)| (Span::from_nanos(lowest + (width(lowest) - 1)), count))
+    }
+
     /// The exact mean; `None` when nothing was counted.
     pub fn mean(&self) -> Option<Span> {
         (self.count > 0).then(|| Span::from_nanos((self.sum_ns as f64 / self.count as f64 + 0.5) as u64))

@@ -5,8 +5,22 @@
 //! fronts (who asks). The ring loop of the front serves clients; all else happens beside it and reaches it by errands.
 
 pub mod api;
+mod bill;
+mod faults;
+mod floor;
+mod group;
+mod levels;
+mod life;
+mod manage;
+mod moment;
+mod names;
+mod open;
+mod product;
 mod refusal;
+mod remembered;
 mod service;
+mod volume;
+mod watch;
 
 pub use refusal::{Kind, OpenError, Refusal};
 pub use service::{Options, Service};

@@ -3,8 +3,9 @@
 use std::io;
 use std::path::PathBuf;
 
-use plimsoll_front::DirectoryError;
-use plimsoll_volume::Unrecoverable;
+use plimsoll_front::{DirectoryError, EditFailed, Ended};
+use plimsoll_units::Bytes;
+use plimsoll_volume::{EditError, Errno, NotServed, Unrecoverable};
 
 /// A request that was refused; nothing was changed.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -73,4 +74,79 @@ pub enum OpenError {
     /// The thread that lets volumes live cannot be started.
     #[error("starting a thread")]
     Thread(#[source] io::Error),
+}
+
+impl Refusal {
+    pub(crate) fn new(kind: Kind, message: impl Into<String>) -> Self {
+        Self { kind, message: message.into() }
+    }
+
+    pub(crate) fn bad(message: impl Into<String>) -> Self {
+        Self::new(Kind::Bad, message)
+    }
+
+    pub(crate) fn conflict(message: impl Into<String>) -> Self {
+        Self::new(Kind::Conflict, message)
+    }
+
+    /// What the store says of an edit of a volume.
+    pub(crate) fn of_edit(name: &str, error: &EditFailed) -> Self {
+        match error {
+            EditFailed::Refused(refused) => Self::of_store(name, refused),
+            EditFailed::NotDurable(Errno::NoSpc) => {
+                Self::new(Kind::NoSpace, "the filesystem of the data directory is full: make room and try again")
+            }
+            EditFailed::NotDurable(errno) => Self::new(
+                Kind::Failed,
+                format!("the data directory failed ({errno}): look at its disk, then start again"),
+            ),
+            EditFailed::Ended(ended) => Self::from(ended),
+        }
+    }
+
+    fn of_store(name: &str, error: &EditError) -> Self {
+        let (kind, message) = match error {
+            EditError::Shrinks { present, asked } => (
+                Kind::Bad,
+                format!("{name} has {}, and a volume only grows: {} are less", shown(*present), shown(*asked)),
+            ),
+            EditError::Size { asked, most } => {
+                (Kind::Bad, format!("a volume has 1 byte to {}, not {}", shown(*most), shown(*asked)))
+            }
+            EditError::ReadOnly(_) => {
+                (Kind::Bad, format!("{name} is a snapshot, which never changes: clone it and change the clone"))
+            }
+            EditError::Itself(_) => (Kind::Bad, format!("{name} cannot be restored from itself: name its snapshot")),
+            EditError::InUse(_) => (
+                Kind::Conflict,
+                format!("{name} is in use by requests or another change: try again when they have ended"),
+            ),
+            EditError::TooMany { most, of } => (Kind::Conflict, format!("the store takes at most {most} {of}")),
+            EditError::Unknown(_) | EditError::Failed => (Kind::Failed, error.to_string()),
+        };
+        Self::new(kind, message)
+    }
+}
+
+/// Bytes for people.
+pub(crate) fn shown(bytes: u64) -> Bytes {
+    Bytes::new(bytes)
+}
+
+impl From<&Ended> for Refusal {
+    fn from(_: &Ended) -> Self {
+        Self::new(Kind::Failed, "the service is stopping")
+    }
+}
+
+impl From<Ended> for Refusal {
+    fn from(ended: Ended) -> Self {
+        Self::from(&ended)
+    }
+}
+
+impl From<NotServed> for Refusal {
+    fn from(not: NotServed) -> Self {
+        Self::new(Kind::Failed, not.to_string())
+    }
 }

@@ -1,15 +1,23 @@
 //! The service as the control sees it: one method for each thing that can be asked.
-#![allow(clippy::todo, clippy::needless_pass_by_value, clippy::missing_const_for_fn, unused_variables)]
+//!
+//! One lock holds all names. It is held while a change becomes durable, so changes come one after the other; the ring
+//! loop never takes it.
 
+use std::collections::BTreeMap;
 use std::path::PathBuf;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use plimsoll_catalogue::Catalogue;
+use plimsoll_device::Clock;
 use plimsoll_front::{Handle, Server};
 use plimsoll_volume::{Slow, Volumes};
 
 use crate::api;
+use crate::group::Group;
+use crate::life::Pulse;
+use crate::names;
 use crate::refusal::{OpenError, Refusal};
+use crate::volume::Volume;
 
 /// How a service is run.
 #[derive(Clone, Debug)]
@@ -33,130 +41,138 @@ pub struct Options {
     pub made_by: String,
 }
 
-/// Volumes by name. Cheap to clone; its methods may be called from any thread, and take milliseconds at most, but for a
-/// fork or a restore of a volume that is busy.
+/// Volumes by name. Cheap to clone; its methods may be called from any thread, and take milliseconds, but for a fork or a
+/// restore of a volume that is busy.
 #[derive(Clone, Debug)]
 pub struct Service {
-    inner: Arc<()>,
+    pub(crate) inner: Arc<Inner>,
+}
+
+#[derive(Debug)]
+pub(crate) struct Inner {
+    pub options: Options,
+    pub handle: Handle<Volumes>,
+    pub clock: Clock,
+    /// RFC 3339.
+    pub started: String,
+    pub state: Mutex<State>,
+    pub pulse: Pulse,
+}
+
+/// Everything that has a name.
+#[derive(Debug, Default)]
+pub(crate) struct State {
+    pub volumes: BTreeMap<String, Volume>,
+    pub groups: BTreeMap<String, Group>,
+}
+
+impl State {
+    pub fn volume(&self, name: &str) -> Result<&Volume, Refusal> {
+        self.volumes.get(name).ok_or_else(|| self.unknown(name))
+    }
+
+    pub fn volume_mut(&mut self, name: &str) -> Result<&mut Volume, Refusal> {
+        if self.volumes.contains_key(name) {
+            return Ok(self.volumes.get_mut(name).expect("it is there"));
+        }
+        Err(self.unknown(name))
+    }
+
+    pub fn group(&self, name: &str) -> Result<&Group, Refusal> {
+        let known = || self.groups.keys().map(String::as_str);
+        self.groups.get(name).ok_or_else(|| names::unknown("group", name, known()))
+    }
+
+    /// A name that a new volume can have.
+    pub fn free(&self, name: &str) -> Result<(), Refusal> {
+        names::check(name)?;
+        if self.volumes.contains_key(name) {
+            return Err(Refusal::conflict(format!(
+                "there is a volume {name} already: choose another name, or delete it"
+            )));
+        }
+        Ok(())
+    }
+
+    fn unknown(&self, name: &str) -> Refusal {
+        names::unknown("volume", name, self.volumes.keys().map(String::as_str))
+    }
 }
 
 impl Service {
     /// Opens a data directory, makes it when it is not there, and serves all volumes in it.
     ///
-    /// The caller gives the server its listeners and runs it on a thread of its own: until then every method waits.
+    /// The caller gives the server its listeners, runs it on a thread of its own, and drops it when that ended. Until it
+    /// runs every method waits.
     pub fn open(options: Options) -> Result<(Self, Server<Volumes>), OpenError> {
-        todo!()
+        crate::open::open(options)
     }
 
     /// Ends what volumes do by themselves, and has the server answer what is in flight and stop. Methods that are called
     /// afterwards fail.
     pub fn close(&self) {
-        todo!()
+        self.inner.pulse.end();
+        // A server that is gone has stopped.
+        let _ = self.inner.handle.send(Server::stop);
     }
 
     /// How the server is reached.
     pub fn handle(&self) -> &Handle<Volumes> {
-        todo!()
+        &self.inner.handle
     }
 
     /// What serves.
     pub fn about(&self) -> Result<api::About, Refusal> {
-        todo!()
+        let usage = self.inner.handle.call(|server| server.service().0.store().usage())?;
+        let Options { directory, slow, listens, realtime, floor, made_by, .. } = &self.inner.options;
+        Ok(api::About {
+            made_by: made_by.clone(),
+            directory: directory.display().to_string(),
+            started: self.inner.started.clone(),
+            slow: slow.times(),
+            realtime: *realtime,
+            floor: *floor,
+            capacity_bytes: usage.capacity,
+            used_bytes: usage.taken,
+            listens: listens.clone(),
+        })
     }
 
     /// All volumes and snapshots, by name.
     pub fn list(&self) -> Result<Vec<api::Volume>, Refusal> {
-        todo!()
+        let state = self.state();
+        let exports: Vec<_> = state.volumes.values().map(|volume| volume.export).collect();
+        let clients = self.inner.handle.call(move |server| {
+            let clients = exports.into_iter().map(|export| server.clients(export));
+            clients.collect::<Vec<usize>>()
+        })?;
+        Ok(state.volumes.values().zip(clients).map(|(volume, clients)| self.shown(volume, clients)).collect())
     }
 
     /// One volume.
     pub fn volume(&self, name: &str) -> Result<api::Volume, Refusal> {
-        todo!()
+        self.show(self.state().volume(name)?)
     }
 
-    /// Makes a volume.
-    pub fn create(&self, create: &api::Create) -> Result<api::Volume, Refusal> {
-        todo!()
+    pub(crate) fn state(&self) -> MutexGuard<'_, State> {
+        // Nothing is left half done by a panic: names change after what they stand for.
+        self.inner.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Another level or product, online where the real product can do it so.
-    pub fn level(&self, name: &str, level: &api::Level) -> Result<api::Volume, Refusal> {
-        todo!()
+    pub(crate) fn products(&self) -> &Catalogue {
+        &self.inner.options.products
     }
 
-    /// A larger volume; clients that ask again see it at once.
-    pub fn resize(&self, name: &str, resize: api::Resize) -> Result<api::Volume, Refusal> {
-        todo!()
+    pub(crate) fn show(&self, volume: &Volume) -> Result<api::Volume, Refusal> {
+        Ok(self.shown(volume, self.clients(volume)?))
     }
 
-    /// Makes a snapshot: a volume that cannot be written, with the present content of this one.
-    pub fn snapshot(&self, name: &str, fork: &api::Fork) -> Result<api::Volume, Refusal> {
-        todo!()
+    pub(crate) fn clients(&self, volume: &Volume) -> Result<usize, Refusal> {
+        let export = volume.export;
+        Ok(self.inner.handle.call(move |server| server.clients(export))?)
     }
 
-    /// Makes a clone: a volume of its own, with the present content of this one.
-    pub fn clone_volume(&self, name: &str, fork: &api::Fork) -> Result<api::Volume, Refusal> {
-        todo!()
-    }
-
-    /// Gives a volume the content of another one.
-    pub fn restore(&self, name: &str, restore: &api::Restore) -> Result<api::Volume, Refusal> {
-        todo!()
-    }
-
-    /// Ends a volume that nobody uses.
-    pub fn delete(&self, name: &str) -> Result<(), Refusal> {
-        todo!()
-    }
-
-    /// Counts, and how faithful the last seconds were.
-    pub fn stats(&self, name: &str) -> Result<api::Stats, Refusal> {
-        todo!()
-    }
-
-    /// What its requests suffer from now on, in place of what they suffered before.
-    pub fn set_faults(&self, name: &str, faults: &api::Faults) -> Result<api::Volume, Refusal> {
-        todo!()
-    }
-
-    /// Its requests suffer nothing any more.
-    pub fn clear_faults(&self, name: &str) -> Result<api::Volume, Refusal> {
-        todo!()
-    }
-
-    /// Lets its level change by itself from now on.
-    pub fn set_autotune(&self, name: &str, autotune: &api::Autotune) -> Result<api::Volume, Refusal> {
-        todo!()
-    }
-
-    /// Its level stays as it is.
-    pub fn clear_autotune(&self, name: &str) -> Result<api::Volume, Refusal> {
-        todo!()
-    }
-
-    /// Remembers where a volume is a block device of this host. What an attachment does not have yet may be added to it;
-    /// another one is refused.
-    pub fn attach(&self, name: &str, attachment: &api::Attachment) -> Result<api::Volume, Refusal> {
-        todo!()
-    }
-
-    /// It is no block device of this host any more.
-    pub fn detach(&self, name: &str) -> Result<api::Volume, Refusal> {
-        todo!()
-    }
-
-    /// All groups, by name.
-    pub fn groups(&self) -> Result<Vec<api::Group>, Refusal> {
-        todo!()
-    }
-
-    /// Makes a group: limits that its volumes share.
-    pub fn create_group(&self, group: &api::Group) -> Result<api::Group, Refusal> {
-        todo!()
-    }
-
-    /// Ends a group without volumes.
-    pub fn delete_group(&self, name: &str) -> Result<(), Refusal> {
-        todo!()
+    fn shown(&self, volume: &Volume, clients: usize) -> api::Volume {
+        volume.shown(&self.inner.options.listens, clients)
     }
 }

@@ -1,0 +1,235 @@
+//! What a volume has cost: each configuration for as long as the volume was like it, at list prices, exactly.
+//!
+//! A month has 730 hours, as price lists count. A provider's minimum (often a minute) is not in it. A price is remembered
+//! as it was when the configuration began: another catalogue changes no past.
+
+use plimsoll_catalogue::{Currency, Money, Offer};
+use serde::{Deserialize, Serialize};
+
+use crate::api::{Cost, CostPart};
+
+/// Nanoseconds of a month of 730 hours.
+const MONTH_NS: u128 = 730 * 3_600 * 1_000_000_000;
+/// What is longer than this is made shorter: the text about a volume is bounded.
+const PARTS_MAX: usize = 64;
+const LIKES_BYTES: usize = 16 << 10;
+/// What parts become that were put together.
+const EARLIER: &str = "earlier configurations";
+
+/// Everything that a volume was like so far.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Bill {
+    /// What it is like now.
+    present: Present,
+    /// What it was like before, each configuration once.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    past: Vec<Past>,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+struct Present {
+    like: String,
+    /// Since when, in nanoseconds since 1970.
+    since_ns: u64,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    price: Option<Price>,
+}
+
+/// Millionths of a currency for a month, and once at the beginning.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+struct Price {
+    currency: String,
+    monthly: u64,
+    #[serde(default, skip_serializing_if = "is_zero")]
+    once: u64,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+struct Past {
+    like: String,
+    span_ns: u64,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    sum: Option<Sum>,
+}
+
+/// Millionths of a currency, times the nanoseconds of a month.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+struct Sum {
+    currency: String,
+    exact: u128,
+}
+
+impl Bill {
+    /// Of a volume that begins to be like `like`.
+    pub fn new(now_ns: u64, like: &str, offer: Option<&Offer>) -> Self {
+        Self { present: Present::new(now_ns, like, price(offer)), past: Vec::new() }
+    }
+
+    /// The volume is like something else from now on. What is paid once is not paid again for the same product.
+    pub fn change(&mut self, now_ns: u64, like: &str, offer: Option<&Offer>) {
+        let product = |like: &str| like.split(':').next().map(str::to_owned);
+        let mut price = price(offer);
+        if let Some(price) = price.as_mut().filter(|_| product(like) == product(&self.present.like)) {
+            price.once = 0;
+        }
+        let ended = std::mem::replace(&mut self.present, Present::new(now_ns, like, price)).ended(now_ns);
+        add(&mut self.past, ended);
+        while self.is_long() {
+            // The oldest are put together by currency: no sum is lost.
+            let oldest = self.past.iter().position(|part| part.like != EARLIER).unwrap_or(0);
+            let part = self.past.remove(oldest);
+            add(&mut self.past, Past { like: EARLIER.to_owned(), ..part });
+        }
+    }
+
+    fn is_long(&self) -> bool {
+        let likes: usize = self.past.iter().filter(|part| part.like != EARLIER).map(|part| part.like.len()).sum();
+        likes > 0 && (self.past.len() > PARTS_MAX || likes > LIKES_BYTES)
+    }
+
+    /// What it cost until now. In the currency of its present price, or of its last one; `None` where it never had one.
+    pub fn cost(&self, now_ns: u64) -> Option<Cost> {
+        let mut parts = self.past.clone();
+        add(&mut parts, self.present.clone().ended(now_ns));
+        let currency = self.present.price.as_ref().map(|price| &price.currency);
+        let last = || parts.iter().rev().find_map(|part| Some(&part.sum.as_ref()?.currency));
+        let currency = currency.or_else(last)?.clone();
+        let sums = parts.iter().filter_map(|part| part.sum.as_ref()).filter(|sum| sum.currency == currency);
+        let so_far: u128 = sums.map(|sum| sum.exact).sum();
+        let part = |part: &Past| CostPart {
+            like: part.like.clone(),
+            span_ns: part.span_ns,
+            cost: match &part.sum {
+                Some(sum) if sum.currency == currency => decimal(rounded(sum.exact)),
+                Some(sum) => format!("{} {}", decimal(rounded(sum.exact)), sum.currency),
+                None => "unknown".to_owned(),
+            },
+        };
+        Some(Cost {
+            so_far: decimal(rounded(so_far)),
+            monthly: self
+                .present
+                .price
+                .as_ref()
+                .map_or_else(|| "unknown".to_owned(), |price| decimal(price.monthly.into())),
+            parts: parts.iter().map(part).collect(),
+            currency,
+        })
+    }
+}
+
+impl Present {
+    fn new(since_ns: u64, like: &str, price: Option<Price>) -> Self {
+        Self { like: like.to_owned(), since_ns, price }
+    }
+
+    /// A clock that was set back ends nothing before it began.
+    fn ended(self, now_ns: u64) -> Past {
+        let span_ns = now_ns.saturating_sub(self.since_ns);
+        let sum = self.price.map(|price| Sum {
+            exact: u128::from(price.monthly) * u128::from(span_ns) + u128::from(price.once) * MONTH_NS,
+            currency: price.currency,
+        });
+        Past { like: self.like, span_ns, sum }
+    }
+}
+
+/// Adds to the part of the same configuration and currency, if there is one.
+fn add(parts: &mut Vec<Past>, part: Past) {
+    let currency = |part: &Past| part.sum.as_ref().map(|sum| sum.currency.clone());
+    let same = parts.iter_mut().find(|other| other.like == part.like && currency(other) == currency(&part));
+    match same {
+        Some(other) => {
+            other.span_ns = other.span_ns.saturating_add(part.span_ns);
+            if let (Some(sum), Some(more)) = (&mut other.sum, part.sum) {
+                sum.exact = sum.exact.saturating_add(more.exact);
+            }
+        }
+        None => parts.push(part),
+    }
+}
+
+fn price(offer: Option<&Offer>) -> Option<Price> {
+    let price = offer?.usual_price()?;
+    let millionths = |money: Money| u64::try_from(money.millionths).ok();
+    let once = price.once.map_or(Some(0), millionths)?;
+    let currency: Currency = price.monthly.currency;
+    Some(Price { currency: currency.code().to_owned(), monthly: millionths(price.monthly)?, once })
+}
+
+/// Half a millionth is rounded up.
+const fn rounded(exact: u128) -> u128 {
+    (exact + MONTH_NS / 2) / MONTH_NS
+}
+
+/// Millionths as a decimal number.
+fn decimal(millionths: u128) -> String {
+    format!("{}.{:06}", millionths / 1_000_000, millionths % 1_000_000)
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde calls it so")]
+const fn is_zero(value: &u64) -> bool {
+    *value == 0
+}
+
+#[cfg(test)]
+mod tests {
+    use plimsoll_catalogue::{Catalogue, Config, Terms};
+
+    use super::*;
+
+    const HOUR_NS: u64 = 3_600_000_000_000;
+
+    fn offer(config: &str) -> Offer {
+        let terms = Terms { as_of: "2026-11-21".parse().unwrap(), currency: None, region: None };
+        Catalogue::built_in().offer(&config.parse::<Config>().unwrap(), &terms).unwrap()
+    }
+
+    #[test]
+    fn cost_is_what_hand_and_price_list_say() {
+        // 100 GB at VPU 10: 100 x (0.0255 + 10 x 0.0017) = 4.25 a month; at VPU 20: 5.95; VPU 0: 2.55.
+        let begin = 1_790_000_000_000_000_000;
+        let mut bill = Bill::new(begin, "oci:100GB", Some(&offer("oci:100GB@10vpu")));
+        bill.change(begin + 73 * HOUR_NS, "oci:100GB,vpu=20", Some(&offer("oci:100GB@20vpu")));
+        bill.change(begin + 83 * HOUR_NS, "oci:100GB", Some(&offer("oci:100GB@10vpu")));
+        let cost = bill.cost(begin + 156 * HOUR_NS).unwrap();
+        // 146 hours of 730 at 4.25 are 0.85; 10 at 5.95 are 0.0815068493...
+        assert_eq!(
+            (cost.currency.as_str(), cost.so_far.as_str(), cost.monthly.as_str()),
+            ("USD", "0.931507", "4.250000")
+        );
+        let parts: Vec<(&str, u64, &str)> =
+            cost.parts.iter().map(|part| (part.like.as_str(), part.span_ns / HOUR_NS, part.cost.as_str())).collect();
+        assert_eq!(parts, [("oci:100GB", 146, "0.850000"), ("oci:100GB,vpu=20", 10, "0.081507")]);
+        assert_eq!(bill.cost(0).unwrap().so_far, "0.506507", "a clock that is set back takes nothing away");
+    }
+
+    #[test]
+    fn what_has_no_price_is_said_and_sums_stay_exact_in_bounded_space() {
+        let mut bill = Bill::new(0, "link(1ms)", None);
+        assert_eq!(bill.cost(HOUR_NS), None);
+        let paid = offer("oci:100GB@10vpu");
+        let mut now = HOUR_NS;
+        for number in 0..1_000_u64 {
+            bill.change(now, &format!("paid {}", number % 200), Some(&paid));
+            now += HOUR_NS;
+        }
+        bill.change(now, "link(1ms)", None);
+        assert!(bill.past.len() <= PARTS_MAX + 2);
+        let cost = bill.cost(now + HOUR_NS).unwrap();
+        // 1,000 hours of 730 at 4.25.
+        assert_eq!((cost.so_far.as_str(), cost.monthly.as_str()), ("5.821918", "unknown"));
+        assert_eq!(cost.parts.iter().map(|part| part.span_ns).sum::<u64>(), now + HOUR_NS);
+        let again: Bill = serde_json::from_str(&serde_json::to_string(&bill).unwrap()).unwrap();
+        assert_eq!(again, bill);
+    }
+
+    #[test]
+    fn other_currencies_are_counted_apart() {
+        let mut bill = Bill::new(0, "sakura", Some(&offer("sakura/sas-hdd")));
+        bill.change(HOUR_NS, "oci:100GB", Some(&offer("oci:100GB@10vpu")));
+        let cost = bill.cost(2 * HOUR_NS).unwrap();
+        assert_eq!(cost.so_far, "0.005822");
+        assert!(cost.parts[0].cost.ends_with(" JPY") || cost.parts[0].cost == "unknown", "{cost:?}");
+    }
+}

@@ -1,0 +1,105 @@
+//! Faults on request, and where a volume is a block device of this host: both end with the service.
+
+use plimsoll_units::Span;
+use plimsoll_volume::{Class, Faults};
+
+use crate::api;
+use crate::refusal::Refusal;
+use crate::service::Service;
+use crate::volume::place;
+
+/// Parts of the requests are counted in millionths.
+const ALL_PPM: u32 = 1_000_000;
+
+impl Service {
+    /// What its requests suffer from now on, in place of what they suffered before.
+    pub fn set_faults(&self, name: &str, faults: &api::Faults) -> Result<api::Volume, Refusal> {
+        let suffered = read(faults)?;
+        self.inject(name, Some((faults.clone(), suffered)))
+    }
+
+    /// Its requests suffer nothing any more.
+    pub fn clear_faults(&self, name: &str) -> Result<api::Volume, Refusal> {
+        self.inject(name, None)
+    }
+
+    fn inject(&self, name: &str, faults: Option<(api::Faults, Faults)>) -> Result<api::Volume, Refusal> {
+        let mut state = self.state();
+        let volume = state.volume_mut(name)?;
+        let (said, suffered) = faults.unzip();
+        let export = volume.export;
+        self.inner.handle.call(move |server| {
+            let (volumes, now, _) = server.service();
+            volumes.inject(now, export, suffered);
+        })?;
+        volume.faults = said;
+        self.show(volume)
+    }
+
+    /// Remembers where a volume is a block device of this host. What an attachment does not have yet may be added to it;
+    /// another one is refused.
+    pub fn attach(&self, name: &str, attachment: &api::Attachment) -> Result<api::Volume, Refusal> {
+        let mut state = self.state();
+        let volume = state.volume_mut(name)?;
+        if *attachment == api::Attachment::default() {
+            return Err(Refusal::bad("an attachment names a file, a device or a mount point"));
+        }
+        let present = volume.attachment.clone().unwrap_or_default();
+        let adds = |present: &Option<String>, new: &Option<String>| match (present, new) {
+            (Some(present), Some(new)) => present == new,
+            _ => true,
+        };
+        let pairs = [
+            (&present.file, &attachment.file),
+            (&present.device, &attachment.device),
+            (&present.mountpoint, &attachment.mountpoint),
+        ];
+        let is_more = pairs.iter().any(|(present, new)| present.is_none() && new.is_some());
+        if !is_more || !pairs.iter().all(|(present, new)| adds(present, new)) {
+            let place = place(&present);
+            return Err(Refusal::conflict(format!(
+                "{name} is attached already{place}: detach it first (plimsoll volume detach {name})"
+            )));
+        }
+        let [file, device, mountpoint] = pairs.map(|(present, new)| present.as_ref().or(new.as_ref()).cloned());
+        volume.attachment = Some(api::Attachment { file, device, mountpoint });
+        self.show(volume)
+    }
+
+    /// It is no block device of this host any more.
+    pub fn detach(&self, name: &str) -> Result<api::Volume, Refusal> {
+        let mut state = self.state();
+        let volume = state.volume_mut(name)?;
+        if volume.attachment.take().is_none() {
+            return Err(Refusal::conflict(format!("{name} is not attached: there is nothing to detach")));
+        }
+        self.show(volume)
+    }
+}
+
+fn read(faults: &api::Faults) -> Result<Faults, Refusal> {
+    let api::Faults { seed, only, errors_ppm, spikes_ppm, spike_ns, tears_ppm, stall_ns } = faults;
+    for (what, ppm) in [("errors_ppm", errors_ppm), ("spikes_ppm", spikes_ppm), ("tears_ppm", tears_ppm)] {
+        if *ppm > ALL_PPM {
+            return Err(Refusal::bad(format!("{what} is {ppm}: write 0 to {ALL_PPM}, which is all requests")));
+        }
+    }
+    if *spikes_ppm > 0 && *spike_ns == 0 {
+        return Err(Refusal::bad("spikes of no length change nothing: give spike_ns too"));
+    }
+    let class = |word: &String| {
+        let class = Class::ALL.into_iter().find(|class| class.name() == word);
+        class.ok_or_else(|| {
+            Refusal::bad(format!("\"{word}\" is none of read, write, flush and trim", word = word.escape_debug()))
+        })
+    };
+    Ok(Faults {
+        seed: *seed,
+        only: only.as_ref().map(class).transpose()?,
+        errors_ppm: *errors_ppm,
+        spikes_ppm: *spikes_ppm,
+        spike: Span::from_nanos(*spike_ns),
+        tears_ppm: *tears_ppm,
+        stall: Span::from_nanos(*stall_ns),
+    })
+}

@@ -1,0 +1,110 @@
+//! Groups: limits of an instance that several volumes share.
+
+use plimsoll_catalogue::{Catalogue, Like, ProductKind, Terms};
+use plimsoll_front::Server;
+use plimsoll_model::ChainSpec;
+use plimsoll_volume::{Edit, GroupId, VolumeId, Volumes};
+
+use crate::api;
+use crate::moment;
+use crate::names;
+use crate::refusal::Refusal;
+use crate::remembered::RememberedGroup;
+use crate::service::Service;
+
+/// The size of the volume that remembers it.
+const SIZE: u64 = 1;
+
+/// A group that is served.
+#[derive(Debug)]
+pub(crate) struct Group {
+    pub id: GroupId,
+    /// What remembers it.
+    volume: VolumeId,
+    pub remembered: RememberedGroup,
+    /// What its stages are called.
+    pub stages: Vec<String>,
+}
+
+impl Group {
+    /// Serves a group that was there. A catalogue that has forgotten its machine changes nothing.
+    pub fn again(
+        server: &mut Server<Volumes>,
+        volume: VolumeId,
+        remembered: RememberedGroup,
+        products: &Catalogue,
+    ) -> Result<Self, String> {
+        let model = match shared(&remembered.like, products) {
+            Ok((_, model)) => model,
+            Err(refusal) => plimsoll_model::parse(&remembered.model).map_err(|_| refusal.message)?,
+        };
+        let id = server.service().0.group(&model, remembered.seed);
+        Ok(Self { id, volume, remembered, stages: model.names() })
+    }
+
+    fn shown(&self) -> api::Group {
+        api::Group { name: self.remembered.name.clone(), like: self.remembered.like.clone() }
+    }
+}
+
+impl Service {
+    /// All groups, by name.
+    #[expect(clippy::unnecessary_wraps, reason = "as the others of this kind")]
+    pub fn groups(&self) -> Result<Vec<api::Group>, Refusal> {
+        Ok(self.state().groups.values().map(Group::shown).collect())
+    }
+
+    /// Makes a group: limits that its volumes share.
+    pub fn create_group(&self, group: &api::Group) -> Result<api::Group, Refusal> {
+        let mut state = self.state();
+        names::check(&group.name)?;
+        if state.groups.contains_key(&group.name) {
+            return Err(Refusal::conflict(format!("there is a group {} already: choose another name", group.name)));
+        }
+        let (like, model) = shared(&group.like, self.products())?;
+        let remembered = RememberedGroup::new(&group.name, &like, &model.to_string());
+        let edit = Edit::Create { size: SIZE, text: remembered.text() };
+        let volume = self.inner.handle.edit(edit).map_err(|error| Refusal::of_edit(&group.name, &error))?;
+        let (seed, stages) = (remembered.seed, model.names());
+        let id = self.inner.handle.call(move |server| server.service().0.group(&model, seed))?;
+        let made = Group { id, volume, remembered, stages };
+        let shown = made.shown();
+        state.groups.insert(group.name.clone(), made);
+        Ok(shown)
+    }
+
+    /// Ends a group without volumes.
+    pub fn delete_group(&self, name: &str) -> Result<(), Refusal> {
+        let mut state = self.state();
+        let Group { id, volume, .. } = *state.group(name)?;
+        let members = state.volumes.values().filter(|volume| volume.remembered.group.as_deref() == Some(name));
+        let members: Vec<&str> = members.map(|volume| volume.name()).collect();
+        if !members.is_empty() {
+            let members = members.join(", ");
+            return Err(Refusal::conflict(format!("the group {name} has volumes: delete {members} first")));
+        }
+        let edit = Edit::Delete { volume };
+        self.inner.handle.edit(edit).map_err(|error| Refusal::of_edit(name, &error))?;
+        state.groups.remove(name);
+        // Nobody is in it, so it goes; a number that stayed would only be used up.
+        self.inner.handle.call(move |server| server.service().0.dissolve(id))?;
+        Ok(())
+    }
+}
+
+/// What the volumes of a machine share, and how it is written.
+fn shared(text: &str, products: &Catalogue) -> Result<(String, ChainSpec), Refusal> {
+    match text.parse::<Like>().map_err(|error| Refusal::bad(error.to_string()))? {
+        Like::Stages(model) => Ok((model.to_string(), model)),
+        Like::Config(config) => {
+            let terms = Terms { as_of: moment::today(), currency: None, region: None };
+            let offer = products.offer(&config, &terms).map_err(|refusal| Refusal::bad(refusal.to_string()))?;
+            if offer.product().kind() != ProductKind::Machine {
+                let example = "oci/VM.Standard.E4.Flex:16ocpu";
+                return Err(Refusal::bad(format!("{config} is no machine: write one, such as {example}, or stages")));
+            }
+            let model = offer.limits().map_err(|why| Refusal::bad(why.to_string()))?;
+            Ok((offer.short().to_string(), model))
+        }
+    }
+}

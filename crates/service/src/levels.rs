@@ -1,0 +1,93 @@
+//! Other levels and products for volumes that are served.
+
+use plimsoll_volume::Edit;
+
+use crate::api;
+use crate::life::Life;
+use crate::moment;
+use crate::product::Product;
+use crate::refusal::{Refusal, shown};
+use crate::remembered::Remembered;
+use crate::service::Service;
+use crate::volume::Volume;
+
+impl Service {
+    /// Another level or product, online where the real product can do it so.
+    ///
+    /// To become another product altogether is plimsoll's own: the real one would be copied. It happens online.
+    pub fn level(&self, name: &str, level: &api::Level) -> Result<api::Volume, Refusal> {
+        let mut state = self.state();
+        let volume = state.volume_mut(name)?;
+        let product = volume.product.changed(&level.to, self.products(), volume.size)?;
+        if let Some(offer) = product.offer.as_ref().filter(|offer| offer.capacity.get() < volume.size) {
+            let (holds, has) = (offer.capacity, shown(volume.size));
+            return Err(Refusal::bad(format!(
+                "{} holds {holds}, and {name} has {has}: name a larger size",
+                product.like
+            )));
+        }
+        self.can_emulate(&product, volume.size)?;
+        if let Some(why) = detached_only(&volume.product, &product) {
+            self.detached(volume, level, &why)?;
+        }
+        self.become_like(volume, product, None)?;
+        volume.life = Life::new(self.model_now(), &volume.remembered, &volume.product, &self.inner.options);
+        self.show(volume)
+    }
+
+    /// Refuses a change that the real product makes detached only, or ends the connections when that was asked for.
+    fn detached(&self, volume: &Volume, level: &api::Level, why: &str) -> Result<(), Refusal> {
+        let used = |refusal: &Refusal| {
+            let name = volume.name();
+            let force = if volume.attachment.is_some() { "" } else { ", or break the clients off with --force-detach" };
+            Refusal::conflict(format!("{why}; {}{force}", refusal.message.replace(&format!("{name} "), "it ")))
+        };
+        match self.unused(volume, "change it") {
+            Err(_) if level.force_detach && volume.attachment.is_none() => self.disconnect(volume),
+            other => other.map_err(|refusal| used(&refusal)),
+        }
+    }
+
+    /// Makes it durable that a volume is like `product` from now on, and then so. A volume that rests comes back to
+    /// `rests_from`.
+    pub(crate) fn become_like(
+        &self,
+        volume: &mut Volume,
+        product: Product,
+        rests_from: Option<u32>,
+    ) -> Result<(), Refusal> {
+        let mut remembered = Remembered { rests_from, ..volume.remembered.clone() };
+        remembered.like.clone_from(&product.like);
+        remembered.model = product.model.to_string();
+        if let Some(bill) = remembered.bill.as_mut().filter(|_| product.like != volume.product.like) {
+            bill.change(moment::now_ns(), &product.like, product.offer.as_deref());
+        }
+        self.remember(volume, remembered)?;
+        volume.product = product;
+        let (export, model, seed, offer) =
+            (volume.export, volume.product.model.clone(), volume.remembered.seed, volume.offer());
+        self.inner.handle.call(move |server| {
+            let (volumes, now, _) = server.service();
+            volumes.remodel(now, export, &model, seed);
+            server.offer(offer);
+        })?;
+        Ok(())
+    }
+
+    /// Makes what is remembered of a volume durable.
+    pub(crate) fn remember(&self, volume: &mut Volume, remembered: Remembered) -> Result<(), Refusal> {
+        if remembered == volume.remembered {
+            return Ok(());
+        }
+        let edit = Edit::Describe { volume: volume.id, text: remembered.text() };
+        self.inner.handle.edit(edit).map_err(|error| Refusal::of_edit(volume.name(), &error))?;
+        volume.remembered = remembered;
+        Ok(())
+    }
+}
+
+/// Why the vendor makes a change on a detached volume only.
+fn detached_only(from: &Product, to: &Product) -> Option<String> {
+    let (before, after) = (from.offer.as_ref()?, to.offer.as_ref()?);
+    before.detached_only(after).map(|why| format!("{}: {why}", after.product().name()))
+}

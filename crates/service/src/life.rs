@@ -1,0 +1,287 @@
+//! What volumes do by themselves: once a second their levels follow their load, or rest while nobody uses them.
+//!
+//! All spans are in model time: of a dilated service, an hour takes as many hours as it is dilated.
+
+use std::sync::{Arc, Condvar, Mutex, PoisonError, Weak};
+use std::time::Duration;
+
+use plimsoll_catalogue::OptionValue;
+use plimsoll_units::{Instant, Span};
+use plimsoll_volume::{Autotune, Detached, Ladder, Policy, Rung, Seen, Totals};
+
+use crate::api;
+use crate::floor;
+use crate::open::capacity;
+use crate::product::Product;
+use crate::refusal::Refusal;
+use crate::remembered::Remembered;
+use crate::service::{Inner, Options, Service};
+use crate::volume::Volume;
+use crate::watch::fresh;
+
+/// Between two looks at all volumes.
+const TICK: Duration = Duration::from_secs(1);
+/// The most levels that are told apart.
+const RUNGS_MAX: usize = 256;
+
+/// What one volume does by itself.
+#[derive(Debug, Default)]
+pub(crate) struct Life {
+    tune: Option<Tune>,
+    detached: Option<Detached>,
+}
+
+#[derive(Debug)]
+struct Tune {
+    tune: Autotune,
+    /// The totals at the end of the last interval.
+    before: Option<Totals>,
+}
+
+/// The thread that ticks.
+#[derive(Debug, Default)]
+pub(crate) struct Pulse(Arc<(Mutex<bool>, Condvar)>);
+
+impl Pulse {
+    /// Begins to tick, until it is ended or the service is gone.
+    pub fn begin(&self, inner: &Arc<Inner>) -> std::io::Result<()> {
+        let (ended, inner) = (Arc::clone(&self.0), Arc::downgrade(inner));
+        let beat = move || while !waited(&ended) && tick(&inner) {};
+        std::thread::Builder::new().name("life".into()).spawn(beat).map(drop)
+    }
+
+    /// Ends it after the tick that is under way.
+    pub fn end(&self) {
+        *self.0.0.lock().unwrap_or_else(PoisonError::into_inner) = true;
+        self.0.1.notify_all();
+    }
+}
+
+/// Waits for the next tick; true when there is none.
+fn waited((ended, told): &(Mutex<bool>, Condvar)) -> bool {
+    let ended = ended.lock().unwrap_or_else(PoisonError::into_inner);
+    let waited = told.wait_timeout_while(ended, TICK, |ended| !*ended);
+    *waited.unwrap_or_else(PoisonError::into_inner).0
+}
+
+/// False when there is nobody left to tick for.
+fn tick(inner: &Weak<Inner>) -> bool {
+    inner.upgrade().is_some_and(|inner| Service { inner }.tick().is_ok())
+}
+
+/// What is read of a volume once a second.
+struct Reading {
+    clients: usize,
+    fresh: Vec<plimsoll_volume::Period>,
+    /// Where its level follows its load.
+    totals: Option<Totals>,
+}
+
+impl Life {
+    /// Of a volume that may have been told to. Where that cannot be any more, it does nothing.
+    pub fn new(now: Instant, remembered: &Remembered, product: &Product, options: &Options) -> Self {
+        let asked = remembered.autotune.as_ref();
+        asked.and_then(|asked| Self::asked(now, asked, product, options).ok()).unwrap_or_default()
+    }
+
+    fn asked(now: Instant, asked: &api::Autotune, product: &Product, options: &Options) -> Result<Self, Refusal> {
+        let (Some(level), Some(offer)) = (product.level(), &product.offer) else {
+            return Err(Refusal::bad(format!("{} has no levels, so none can follow the load", product.like)));
+        };
+        let does = |what: &str| {
+            let able = offer.product().autotune().iter().any(|table| table.name.starts_with(what));
+            let name = offer.product().name();
+            let none = || {
+                Refusal::bad(format!(
+                    "the catalogue knows no {what} autotune of {name}: it has levels that somebody sets"
+                ))
+            };
+            able.then_some(()).ok_or_else(none)
+        };
+        let tune = match asked.default {
+            Some(default) => {
+                does("performance")?;
+                let policy = policy(asked, default, product, options)?;
+                let ladder = ladder(&policy, product, options)?;
+                Some(Tune { tune: Autotune::new(now, policy, ladder, level), before: None })
+            }
+            None if asked.most.is_some() || asked.step.is_some() || asked.up_after_ns.is_some() => {
+                return Err(Refusal::bad("a level that follows the load needs a default that it goes back to"));
+            }
+            None => None,
+        };
+        let detached = match asked.detached_after_ns {
+            Some(after) => {
+                does("detached")?;
+                let low = parameter(product, "detached", "to").unwrap_or(0.0) as u32;
+                Some(Detached::new(Span::from_nanos(after), low, asked.default.unwrap_or(level)))
+            }
+            None => None,
+        };
+        if tune.is_none() && detached.is_none() {
+            return Err(Refusal::bad("nothing to do: give a default level, or how long a volume rests detached"));
+        }
+        Ok(Self { tune, detached })
+    }
+}
+
+/// When a level changes: as it was asked for, else as the product does it.
+fn policy(asked: &api::Autotune, default: u32, product: &Product, options: &Options) -> Result<Policy, Refusal> {
+    let highest = product.level_option().and_then(|option| option.high).map_or(default, |high| high as u32);
+    let most = asked.most.unwrap_or(highest);
+    if most < default {
+        return Err(Refusal::bad(format!("the highest level ({most}) is below the default ({default})")));
+    }
+    for level in [default, most] {
+        let at = product.at_level(level, &options.products)?;
+        let size = at.offer.as_ref().map_or(0, |offer| offer.capacity.get());
+        floor::check(&at, size, &options.floor, options.slow)?;
+    }
+    let usual = Policy::between(default, most);
+    let known = |key: &str| parameter(product, "performance", key);
+    let span = |asked: Option<u64>, key: &str, usual: Span| {
+        asked.map(Span::from_nanos).or_else(|| known(key).map(Span::from_secs_f64)).unwrap_or(usual)
+    };
+    Ok(Policy {
+        default,
+        most,
+        step: asked.step.or_else(|| known("step").map(|step| step as u32)).unwrap_or(usual.step).max(1),
+        up_after: span(asked.up_after_ns, "up_period_s", usual.up_after),
+        down_first: span(asked.down_first_ns, "down_first_s", usual.down_first),
+        down_next: span(asked.down_next_ns, "down_next_s", usual.down_next),
+    })
+}
+
+/// A parameter of what the product does by itself. `step` and `to` name the option too: `step_vpu`.
+fn parameter(product: &Product, table: &str, key: &str) -> Option<f64> {
+    let offer = product.offer.as_ref()?;
+    let of_option = format!("{key}_{}", product.level_option()?.name);
+    let tables = offer.product().autotune().iter().filter(|one| one.name.starts_with(table));
+    let mut parameters = tables.flat_map(|table| &table.parameters);
+    let found = parameters.find(|(name, _)| *name == key || *name == of_option)?;
+    match found.1 {
+        OptionValue::Number(number) => Some(number),
+        OptionValue::Text(_) => None,
+    }
+}
+
+/// The levels that the policy may reach, with the model of each.
+fn ladder(policy: &Policy, product: &Product, options: &Options) -> Result<Ladder, Refusal> {
+    let levels: Vec<u32> = (policy.default..=policy.most).step_by(policy.step as usize).take(RUNGS_MAX + 1).collect();
+    if levels.len() > RUNGS_MAX {
+        let Policy { default, most, step, .. } = policy;
+        return Err(Refusal::bad(format!(
+            "steps of {step} from {default} to {most} are more than {RUNGS_MAX} levels: choose larger steps"
+        )));
+    }
+    let present = product.level();
+    let mut levels: Vec<u32> = levels.into_iter().chain([policy.most]).chain(present).collect();
+    levels.sort_unstable();
+    levels.dedup();
+    let rung = |level: u32| product.at_level(level, &options.products).map(|at| Rung { level, model: at.model });
+    let rungs = levels.into_iter().filter_map(|level| rung(level).ok()).collect();
+    Ladder::new(rungs).map_err(|error| Refusal::bad(error.to_string()))
+}
+
+impl Service {
+    /// Lets its level change by itself from now on.
+    pub fn set_autotune(&self, name: &str, autotune: &api::Autotune) -> Result<api::Volume, Refusal> {
+        let mut state = self.state();
+        let volume = state.volume_mut(name)?;
+        let life = Life::asked(self.model_now(), autotune, &volume.product, &self.inner.options)?;
+        let remembered = Remembered { autotune: Some(autotune.clone()), ..volume.remembered.clone() };
+        self.remember(volume, remembered)?;
+        volume.life = life;
+        self.show(volume)
+    }
+
+    /// Its level stays as it is; one that rests comes back at once.
+    pub fn clear_autotune(&self, name: &str) -> Result<api::Volume, Refusal> {
+        let mut state = self.state();
+        let volume = state.volume_mut(name)?;
+        let remembered = Remembered { autotune: None, ..volume.remembered.clone() };
+        self.remember(volume, remembered)?;
+        volume.life = Life::default();
+        if let Some(level) = volume.remembered.rests_from {
+            self.go_to(volume, level, None)?;
+        }
+        self.show(volume)
+    }
+
+    /// The present moment of all models.
+    pub(crate) fn model_now(&self) -> Instant {
+        self.inner.options.slow.model(self.inner.clock.now())
+    }
+
+    /// Looks at all volumes. Fails when the server is gone.
+    fn tick(&self) -> Result<(), Refusal> {
+        let mut state = self.state();
+        let asked: Vec<_> = state
+            .volumes
+            .values()
+            .map(|volume| (volume.export, volume.watch.until(), volume.life.tune.is_some()))
+            .collect();
+        let free = capacity(&self.inner.options, 0);
+        let fixed = self.inner.options.capacity;
+        let readings = self.inner.handle.call(move |server| {
+            let (volumes, ..) = server.service();
+            volumes.set_capacity(fixed.unwrap_or(free.saturating_add(volumes.store().usage().taken)));
+            let read = |(export, from, follows)| {
+                let clients = server.clients(export);
+                let (volumes, ..) = server.service();
+                let totals = if follows { volumes.totals(export).cloned() } else { None };
+                Reading { clients, fresh: fresh(volumes, export, from), totals }
+            };
+            asked.into_iter().map(read).collect::<Vec<Reading>>()
+        })?;
+        let now = self.model_now();
+        for (volume, reading) in state.volumes.values_mut().zip(readings) {
+            volume.watch.absorb(&reading.fresh);
+            let used = reading.clients > 0 || volume.attachment.is_some();
+            if self.live(now, volume, used, reading.totals).is_err() {
+                // What could not become durable is tried again from where the volume is.
+                volume.life = Life::new(now, &volume.remembered, &volume.product, &self.inner.options);
+            }
+        }
+        Ok(())
+    }
+
+    fn live(&self, now: Instant, volume: &mut Volume, used: bool, totals: Option<Totals>) -> Result<(), Refusal> {
+        if let Some(level) = volume.remembered.rests_from.filter(|_| used) {
+            self.go_to(volume, level, None)?;
+        }
+        if let Some(detached) = &mut volume.life.detached {
+            if used {
+                detached.attach();
+            } else {
+                detached.detach(now);
+            }
+            if let Some(low) = detached.tick(now)
+                && volume.remembered.rests_from.is_none()
+                && let Some(level) = volume.product.level().filter(|level| *level > low)
+            {
+                let back = volume.remembered.autotune.as_ref().and_then(|autotune| autotune.default).unwrap_or(level);
+                self.go_to(volume, low, Some(back))?;
+            }
+        }
+        let rests = volume.remembered.rests_from.is_some();
+        let (Some(Tune { tune, before }), Some(totals)) = (&mut volume.life.tune, totals) else { return Ok(()) };
+        let seen = before.as_ref().map(|before| Seen::between(tune.ladder(), before, &totals));
+        *before = Some(totals);
+        match seen.filter(|_| !rests).and_then(|seen| tune.seen(now, &seen)) {
+            Some(level) => self.become_like(volume, volume.product.at_level(level, self.products())?, None),
+            None => Ok(()),
+        }
+    }
+
+    /// Another level that nobody asked for just now; `rests_from` is where it comes back to.
+    fn go_to(&self, volume: &mut Volume, level: u32, rests_from: Option<u32>) -> Result<(), Refusal> {
+        let product = volume.product.at_level(level, self.products())?;
+        self.become_like(volume, product, rests_from)?;
+        if let Some(Tune { tune, before }) = &mut volume.life.tune {
+            tune.set_level(self.model_now(), level);
+            *before = None;
+        }
+        Ok(())
+    }
+}

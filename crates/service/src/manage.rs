@@ -1,0 +1,256 @@
+//! Volumes come, grow, are copied, and go.
+
+use std::time::{Duration, Instant};
+
+use plimsoll_volume::{Access, Edit, VolumeId};
+
+use crate::api;
+use crate::bill::Bill;
+use crate::floor;
+use crate::life::Life;
+use crate::moment;
+use crate::product::Product;
+use crate::refusal::{Refusal, shown};
+use crate::remembered::Remembered;
+use crate::service::{Service, State};
+use crate::volume::{Served, Volume};
+use crate::watch::Watch;
+
+/// How long a client that has just closed its connection is waited for.
+const FAREWELL: Duration = Duration::from_millis(500);
+/// How long what is in flight is waited for.
+const PATIENCE: Duration = Duration::from_secs(10);
+/// Between two looks.
+const LOOK: Duration = Duration::from_millis(2);
+
+impl Service {
+    /// Makes a volume.
+    pub fn create(&self, create: &api::Create) -> Result<api::Volume, Refusal> {
+        let mut state = self.state();
+        state.free(&create.name)?;
+        let product = Product::read(&create.like, self.products(), create.size_bytes)?;
+        let size = product.size(create.size_bytes)?;
+        self.can_emulate(&product, size)?;
+        if let Some(group) = &create.group {
+            state.group(group)?;
+        }
+        let mut remembered = Remembered::new(&create.name, &product.like, &product.model.to_string(), moment::now());
+        remembered.seed = create.seed.unwrap_or(remembered.seed);
+        remembered.group.clone_from(&create.group);
+        remembered.bill = Some(Bill::new(moment::now_ns(), &product.like, product.offer.as_deref()));
+        let edit = Edit::Create { size, text: remembered.text() };
+        self.make(&mut state, edit, remembered, product, (size, Access::ReadWrite))
+    }
+
+    /// Makes a snapshot: a volume that cannot be written, with the present content of this one.
+    pub fn snapshot(&self, name: &str, fork: &api::Fork) -> Result<api::Volume, Refusal> {
+        if fork.like.is_some() {
+            return Err(Refusal::bad("a snapshot is like its volume: make a clone of it that is like something else"));
+        }
+        self.fork(name, fork, Access::ReadOnly)
+    }
+
+    /// Makes a clone: a volume of its own, with the present content of this one.
+    pub fn clone_volume(&self, name: &str, fork: &api::Fork) -> Result<api::Volume, Refusal> {
+        self.fork(name, fork, Access::ReadWrite)
+    }
+
+    fn fork(&self, name: &str, fork: &api::Fork, access: Access) -> Result<api::Volume, Refusal> {
+        let mut state = self.state();
+        let (of, size, group, mut product) = {
+            let of = state.volume(name)?;
+            (of.id, of.size, of.remembered.group.clone(), of.product.clone())
+        };
+        state.free(&fork.name)?;
+        if let Some(like) = &fork.like {
+            product = Product::read(like, self.products(), Some(size))?;
+            product.size(Some(size))?;
+        }
+        // A clone may be larger, when somebody says what it is like.
+        let larger = fork.like.as_ref().and(product.offer.as_ref()).map(|offer| offer.capacity.get());
+        self.can_emulate(&product, size)?;
+        let mut remembered = Remembered::new(&fork.name, &product.like, &product.model.to_string(), moment::now());
+        remembered.of = Some(name.to_owned());
+        if access == Access::ReadWrite {
+            remembered.group = group;
+            remembered.bill = Some(Bill::new(moment::now_ns(), &product.like, product.offer.as_deref()));
+        }
+        let edit = Edit::Fork { of, access, text: remembered.text() };
+        let made = self.make(&mut state, edit, remembered, product, (size, access))?;
+        match larger.filter(|larger| *larger > size) {
+            Some(larger) => {
+                let volume = state.volume_mut(&fork.name)?;
+                self.grow(volume, larger)?;
+                self.show(volume)
+            }
+            None => Ok(made),
+        }
+    }
+
+    /// Makes a volume durable, serves it, and gives it its name.
+    fn make(
+        &self,
+        state: &mut State,
+        edit: Edit,
+        remembered: Remembered,
+        product: Product,
+        (size, access): (u64, Access),
+    ) -> Result<api::Volume, Refusal> {
+        let name = remembered.name.clone();
+        let group = remembered.group.as_deref().map(|group| state.group(group).map(|group| group.id)).transpose()?;
+        let id: VolumeId = self.inner.handle.edit(edit).map_err(|error| Refusal::of_edit(&name, &error))?;
+        let served = Served::new(id, &remembered, &product, (size, access), group);
+        let export = self.inner.handle.call(move |server| served.begin(server))??;
+        let life = Life::new(self.model_now(), &remembered, &product, &self.inner.options);
+        let watch = Watch::default();
+        let volume =
+            Volume { id, export, size, access, remembered, product, faults: None, attachment: None, life, watch };
+        let shown = self.show(&volume);
+        state.volumes.insert(name, volume);
+        shown
+    }
+
+    /// Refuses what this host cannot emulate.
+    pub(crate) fn can_emulate(&self, product: &Product, size: u64) -> Result<(), Refusal> {
+        floor::check(product, size, &self.inner.options.floor, self.inner.options.slow)
+    }
+
+    /// A larger volume; clients that ask again see it at once. A product grows with it where it would be too small.
+    pub fn resize(&self, name: &str, resize: api::Resize) -> Result<api::Volume, Refusal> {
+        let mut state = self.state();
+        let volume = state.volume_mut(name)?;
+        let size = resize.size_bytes;
+        if size < volume.size {
+            let (has, asked) = (shown(volume.size), shown(size));
+            return Err(Refusal::bad(format!("{name} has {has}, and a volume only grows: {asked} are less")));
+        }
+        let product = volume.product.holding(size, self.products())?;
+        if let Some(product) = &product {
+            self.can_emulate(product, size)?;
+        }
+        self.grow(volume, size)?;
+        if let Some(product) = product {
+            self.become_like(volume, product, volume.remembered.rests_from)?;
+            volume.life = Life::new(self.model_now(), &volume.remembered, &volume.product, &self.inner.options);
+        }
+        self.show(volume)
+    }
+
+    fn grow(&self, volume: &mut Volume, size: u64) -> Result<(), Refusal> {
+        if size > volume.size {
+            let edit = Edit::Grow { volume: volume.id, size };
+            self.inner.handle.edit(edit).map_err(|error| Refusal::of_edit(volume.name(), &error))?;
+            volume.size = size;
+            let offer = volume.offer();
+            self.inner.handle.call(move |server| server.offer(offer))?;
+        }
+        Ok(())
+    }
+
+    /// Gives a volume the content of another one, in place of its own.
+    pub fn restore(&self, name: &str, restore: &api::Restore) -> Result<api::Volume, Refusal> {
+        let state = self.state();
+        let volume = state.volume(name)?;
+        let from = state.volume(&restore.from)?;
+        self.unused(volume, "it is restored")?;
+        if from.size > volume.size {
+            let (theirs, own) = (shown(from.size), shown(volume.size));
+            return Err(Refusal::bad(format!(
+                "{} has {theirs}, more than the {own} of {name}: resize {name} first",
+                restore.from
+            )));
+        }
+        let edit = Edit::Restore { volume: volume.id, from: from.id };
+        self.inner.handle.edit(edit).map_err(|error| Refusal::of_edit(name, &error))?;
+        self.show(volume)
+    }
+
+    /// Ends a volume that nobody uses.
+    pub fn delete(&self, name: &str) -> Result<(), Refusal> {
+        let mut state = self.state();
+        let volume = state.volume(name)?;
+        self.unused(volume, "it is deleted")?;
+        self.withdraw(volume)?;
+        let edit = Edit::Delete { volume: volume.id };
+        let deleted = self.inner.handle.edit(edit);
+        if let Err(error) = deleted {
+            // It is there, and goes on being served.
+            let (volume, groups) = (state.volume(name)?, &state.groups);
+            let group = volume.remembered.group.as_ref().and_then(|group| groups.get(group)).map(|group| group.id);
+            let served =
+                Served::new(volume.id, &volume.remembered, &volume.product, (volume.size, volume.access), group);
+            let export = self.inner.handle.call(move |server| served.begin(server))??;
+            let volume = state.volume_mut(name)?;
+            volume.export = export;
+            volume.watch = Watch::default();
+            return Err(Refusal::of_edit(name, &error));
+        }
+        state.volumes.remove(name);
+        Ok(())
+    }
+
+    /// Refused while it is a block device of this host, or has clients; one that has just gone is waited for.
+    pub(crate) fn unused(&self, volume: &Volume, what: &str) -> Result<(), Refusal> {
+        volume.unattached(what)?;
+        let until = Instant::now() + FAREWELL;
+        loop {
+            let clients = self.clients(volume)?;
+            if clients == 0 {
+                return Ok(());
+            }
+            if Instant::now() >= until {
+                let (name, s) = (volume.name(), if clients == 1 { "" } else { "s" });
+                return Err(Refusal::conflict(format!(
+                    "{name} has {clients} client{s}: {what} when they have disconnected"
+                )));
+            }
+            std::thread::sleep(LOOK);
+        }
+    }
+
+    /// Ends its connections, once what they asked for is answered. It is offered to others again.
+    pub(crate) fn disconnect(&self, volume: &Volume) -> Result<(), Refusal> {
+        self.retracted(volume, |_, _| ())?;
+        let offer = volume.offer();
+        Ok(self.inner.handle.call(move |server| server.offer(offer))?)
+    }
+
+    /// Serves it no more.
+    fn withdraw(&self, volume: &Volume) -> Result<(), Refusal> {
+        self.retracted(volume, |server, export| {
+            server.service().0.withdraw(export);
+        })
+    }
+
+    /// Offers it to nobody, and calls `then` as soon as it has neither a client nor a request in flight.
+    fn retracted(
+        &self,
+        volume: &Volume,
+        then: fn(&mut plimsoll_front::Server<plimsoll_volume::Volumes>, plimsoll_volume::Export),
+    ) -> Result<(), Refusal> {
+        let export = volume.export;
+        let until = Instant::now() + PATIENCE;
+        loop {
+            let quiet = self.inner.handle.call(move |server| {
+                server.retract(export);
+                let quiet = server.clients(export) == 0 && server.service().0.in_flight(export) == 0;
+                if quiet {
+                    then(server, export);
+                }
+                quiet
+            })?;
+            if quiet {
+                return Ok(());
+            }
+            if Instant::now() >= until {
+                let offer = volume.offer();
+                self.inner.handle.call(move |server| server.offer(offer))?;
+                let name = volume.name();
+                return Err(Refusal::conflict(format!(
+                    "{name} has requests in flight that are not answered yet (a stall?): try again later"
+                )));
+            }
+            std::thread::sleep(LOOK);
+        }
+    }
+}

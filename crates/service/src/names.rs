@@ -1,0 +1,37 @@
+//! Names of volumes and groups.
+
+use plimsoll_catalogue::{nearest, one_of};
+
+use crate::refusal::{Kind, Refusal};
+
+/// The longest name.
+const NAME_BYTES: usize = 64;
+
+/// A name that can be given: part of NBD addresses and of paths, so it has no letter that means something there.
+pub(crate) fn check(name: &str) -> Result<(), Refusal> {
+    let letter = |byte: u8| byte.is_ascii_alphanumeric() || b"-_.".contains(&byte);
+    let begins = name.bytes().next().is_some_and(|first| first.is_ascii_alphanumeric());
+    if begins && name.len() <= NAME_BYTES && name.bytes().all(letter) {
+        return Ok(());
+    }
+    let shown: String = name.chars().take(NAME_BYTES).flat_map(char::escape_debug).collect();
+    Err(Refusal::new(
+        Kind::Bad,
+        format!("\"{shown}\" is no name: write 1 to {NAME_BYTES} letters, digits, -, _ and ., a letter or digit first"),
+    ))
+}
+
+/// There is no `what` of that name; `known` are those that there are.
+pub(crate) fn unknown<'n>(what: &str, name: &str, known: impl IntoIterator<Item = &'n str>) -> Refusal {
+    let known: Vec<&str> = known.into_iter().collect();
+    let near = nearest(name, known.iter().copied());
+    let shown: String = name.chars().take(NAME_BYTES).flat_map(char::escape_debug).collect();
+    let advice = match (near.is_empty(), known.is_empty()) {
+        (false, _) => format!("did you mean {}?", one_of(&near)),
+        (true, false) => {
+            format!("plimsoll volume {}list shows those that there are", if what == "group" { "group " } else { "" })
+        }
+        (true, true) => format!("there is no {what} yet"),
+    };
+    Refusal::new(Kind::NotFound, format!("there is no {what} \"{shown}\": {advice}"))
+}

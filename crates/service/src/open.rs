@@ -1,0 +1,120 @@
+//! From a data directory to a service: what was there is served again.
+
+use std::fs::DirBuilder;
+use std::os::unix::fs::DirBuilderExt;
+use std::path::Path;
+use std::sync::{Arc, Mutex};
+
+use plimsoll_device::Clock;
+use plimsoll_front::{Files, Limits, Server};
+use plimsoll_units::Instant;
+use plimsoll_volume::{Access, Geometry, Store, VolumeId, Volumes};
+
+use crate::group::Group;
+use crate::life::{Life, Pulse};
+use crate::moment;
+use crate::product::Product;
+use crate::refusal::OpenError;
+use crate::remembered::{Remembered, Text};
+use crate::service::{Inner, Options, Service, State};
+use crate::volume::{Served, Volume};
+use crate::watch::Watch;
+
+/// A volume as the store has it.
+struct Found {
+    id: VolumeId,
+    size: u64,
+    access: Access,
+}
+
+pub(crate) fn open(options: Options) -> Result<(Service, Server<Volumes>), OpenError> {
+    let directory = options.directory.clone();
+    let made = DirBuilder::new().recursive(true).mode(0o700).create(&directory);
+    made.map_err(|source| OpenError::Make { directory: directory.clone(), source })?;
+    let (files, held) = Files::directory(&directory)?;
+    let (store, mut jobs) = if held.log.commits.is_empty() {
+        (Store::new(Geometry::default(), u64::MAX), Vec::new())
+    } else {
+        let recovered = Store::recover(held.log.commits, held.files, u64::MAX);
+        let recovered = recovered.map_err(|source| OpenError::Store { directory: directory.clone(), source })?;
+        (recovered.store, recovered.jobs)
+    };
+    let clock = Clock::start();
+    let volumes = Volumes::new(store, options.slow);
+    let mut server = Server::new(volumes, files, Limits::default(), clock).map_err(OpenError::Ring)?;
+    let (volumes, _, pending) = server.service();
+    pending.append(&mut jobs);
+    volumes.set_capacity(capacity(&options, volumes.store().usage().taken));
+    let state = serve_all(&mut server, &directory, &options)?;
+    let inner = Inner {
+        handle: server.handle(),
+        options,
+        clock,
+        started: moment::now(),
+        state: Mutex::new(state),
+        pulse: Pulse::default(),
+    };
+    let service = Service { inner: Arc::new(inner) };
+    service.inner.pulse.begin(&service.inner).map_err(OpenError::Thread)?;
+    Ok((service, server))
+}
+
+/// Bytes that the store may use: what was said, or what it has and what the filesystem still has.
+pub(crate) fn capacity(options: &Options, taken: u64) -> u64 {
+    options.capacity.unwrap_or_else(|| {
+        let free =
+            rustix::fs::statvfs(&options.directory).map_or(0, |stat| stat.f_bavail.saturating_mul(stat.f_frsize));
+        taken.saturating_add(free)
+    })
+}
+
+/// Serves everything that the store has.
+fn serve_all(server: &mut Server<Volumes>, directory: &Path, options: &Options) -> Result<State, OpenError> {
+    let (volumes, ..) = server.service();
+    let about: Vec<(Found, String)> = volumes
+        .store()
+        .volumes()
+        .map(|about| (Found { id: about.volume, size: about.size, access: about.access }, about.text.to_owned()))
+        .collect();
+    let (mut state, mut found) = (State::default(), Vec::new());
+    let wrong =
+        |id: VolumeId, why: String| OpenError::Remembered { directory: directory.to_path_buf(), volume: id.0, why };
+    for (one, text) in about {
+        match Text::read(&text).map_err(|why| wrong(one.id, why))? {
+            Text::Volume(remembered) => found.push((one, *remembered)),
+            Text::Group(remembered) => {
+                let id = one.id;
+                let group = Group::again(server, id, remembered, &options.products).map_err(|why| wrong(id, why))?;
+                state.groups.insert(group.remembered.name.clone(), group);
+            }
+        }
+    }
+    for (one, remembered) in found {
+        let (id, name) = (one.id, remembered.name.clone());
+        let volume = again(server, &state, one, remembered, options).map_err(|why| wrong(id, why))?;
+        if state.volumes.insert(name, volume).is_some() {
+            return Err(wrong(id, "another volume has the same name".to_owned()));
+        }
+    }
+    Ok(state)
+}
+
+/// Serves a volume that was there.
+fn again(
+    server: &mut Server<Volumes>,
+    state: &State,
+    Found { id, size, access }: Found,
+    remembered: Remembered,
+    options: &Options,
+) -> Result<Volume, String> {
+    let product = Product::again(&remembered.like, &remembered.model, &options.products)?;
+    let group = match &remembered.group {
+        Some(name) => Some(state.groups.get(name).ok_or_else(|| format!("its group {name} is not there"))?.id),
+        None => None,
+    };
+    let served = Served::new(id, &remembered, &product, (size, access), group);
+    let export = served.begin(server).map_err(|not| not.to_string())?;
+    let life = Life::new(Instant::ZERO, &remembered, &product, options);
+    let watch = Watch::default();
+    Ok(Volume { id, export, size, access, remembered, product, faults: None, attachment: None, life, watch })
+}

@@ -1,0 +1,184 @@
+//! What a volume is like: a text, and what the catalogue makes of it.
+
+use plimsoll_catalogue::{Catalogue, Chosen, Config, Like, Offer, OptionValue, ProductKind, Setting, Terms};
+use plimsoll_front::nbd::Medium;
+use plimsoll_model::{ChainSpec, StageSpec};
+
+use crate::moment;
+use crate::refusal::{Refusal, shown};
+
+/// The longest text that says what a volume is like.
+const LIKE_BYTES: usize = 4_096;
+
+/// A product or bare stages.
+#[derive(Clone, Debug)]
+pub(crate) struct Product {
+    /// As it is written: it can be read again.
+    pub like: String,
+    /// When it answers.
+    pub model: ChainSpec,
+    /// What is offered, unless these are bare stages.
+    pub offer: Option<Box<Offer>>,
+    /// The catalogue that made it is gone: why its model is as remembered.
+    pub lost: Option<String>,
+}
+
+impl Product {
+    /// Reads a configuration or stages. `size` is how much it has to hold, when that is known: a configuration without a
+    /// size gets the least that does.
+    pub fn read(text: &str, catalogue: &Catalogue, size: Option<u64>) -> Result<Self, Refusal> {
+        if text.len() > LIKE_BYTES {
+            return Err(Refusal::bad(format!("what a volume is like is said in at most {LIKE_BYTES} bytes")));
+        }
+        match text.parse::<Like>().map_err(|error| Refusal::bad(error.to_string()))? {
+            Like::Stages(model) => Ok(Self { like: model.to_string(), model, offer: None, lost: None }),
+            Like::Config(config) => Self::configured(&config, catalogue, size),
+        }
+    }
+
+    /// As it was, with the model that is remembered should the catalogue not know it any more.
+    pub fn again(like: &str, notation: &str, catalogue: &Catalogue) -> Result<Self, String> {
+        Self::read(like, catalogue, None).or_else(|why| {
+            let model = plimsoll_model::parse(notation).map_err(|error| error.to_string())?;
+            let lost = Some(format!("it answers as it did before, without levels and price: {why}"));
+            Ok(Self { like: like.to_owned(), model, offer: None, lost })
+        })
+    }
+
+    pub fn configured(config: &Config, catalogue: &Catalogue, size: Option<u64>) -> Result<Self, Refusal> {
+        let offer = fitted(config, catalogue, size)?;
+        if offer.product().kind() == ProductKind::Machine {
+            let name = offer.product().name();
+            return Err(Refusal::bad(format!(
+                "{config} is a machine of {name} and keeps no bytes: make a group of it"
+            )));
+        }
+        let model = offer.model().map_err(|why| Refusal::bad(why.to_string()))?;
+        Ok(Self { like: offer.short().to_string(), model, offer: Some(Box::new(offer)), lost: None })
+    }
+
+    /// The same with other settings, or another product altogether.
+    pub fn changed(&self, to: &str, catalogue: &Catalogue, size: u64) -> Result<Self, Refusal> {
+        let to = to.trim();
+        let settings = self.offer.as_ref().zip(self.settings(to, catalogue));
+        match settings {
+            Some((offer, settings)) => Self::configured(&offer.with(&settings), catalogue, None),
+            None if to.parse::<f64>().is_ok() => {
+                Err(Refusal::bad(format!("{} has no levels: name a configuration instead of {to}", self.like)))
+            }
+            None => Self::read(to, catalogue, Some(size)),
+        }
+    }
+
+    /// The same at another level.
+    pub fn at_level(&self, level: u32, catalogue: &Catalogue) -> Result<Self, Refusal> {
+        let none = || Refusal::bad(format!("{} has no levels", self.like));
+        let (offer, option) = self.offer.as_ref().zip(self.level_option()).ok_or_else(none)?;
+        let setting = Setting::Option { name: option.name.to_string(), value: level.to_string() };
+        Self::configured(&offer.with(&[setting]), catalogue, None)
+    }
+
+    /// Another size, that holds `bytes`; `None` when this one does, or it is bare stages.
+    pub fn holding(&self, bytes: u64, catalogue: &Catalogue) -> Result<Option<Self>, Refusal> {
+        let Some(offer) = self.offer.as_ref().filter(|offer| offer.capacity.get() < bytes) else { return Ok(None) };
+        let too_small = || {
+            let (holds, asked) = (offer.capacity, shown(bytes));
+            Refusal::bad(format!(
+                "{} holds {holds}, and no size of it holds {asked}: choose another product",
+                self.like
+            ))
+        };
+        let config = offer.holding(bytes).ok_or_else(too_small)?;
+        Self::configured(&config, catalogue, None).map(Some)
+    }
+
+    /// Settings of its product, if a text is that: a bare number is the level.
+    fn settings(&self, to: &str, catalogue: &Catalogue) -> Option<Vec<Setting>> {
+        let offer = self.offer.as_ref()?;
+        if to.parse::<f64>().is_ok() {
+            let name = self.level_option()?.name.to_string();
+            return Some(vec![Setting::Option { name, value: to.to_owned() }]);
+        }
+        let config: Config = format!("{}:{to}", offer.product().name()).parse().ok()?;
+        let is_whole = |setting: &Setting| match setting {
+            Setting::Word(word) => catalogue.find(word).is_ok(),
+            _ => false,
+        };
+        let plain = config.wraps.is_empty() && config.machine.is_none();
+        let settings = config.volume.settings;
+        (plain && !settings.is_empty() && !settings.iter().any(is_whole)).then_some(settings)
+    }
+
+    /// The option that levels are of: the first that is a number and no size.
+    pub fn level_option(&self) -> Option<&Chosen> {
+        let options = &self.offer.as_ref()?.options;
+        let is_number =
+            |option: &&Chosen| option.choices.is_empty() && matches!(option.value, Some(OptionValue::Number(_)));
+        options.iter().find(|option| &*option.name != "size" && is_number(option))
+    }
+
+    /// Its level; `None` where it has none, or one that is no whole number.
+    pub fn level(&self) -> Option<u32> {
+        match self.level_option()?.value {
+            Some(OptionValue::Number(level)) if level >= 0.0 && level.fract() == 0.0 => Some(level as u32),
+            _ => None,
+        }
+    }
+
+    /// Bytes of a volume that is like it.
+    pub fn size(&self, asked: Option<u64>) -> Result<u64, Refusal> {
+        match (&self.offer, asked) {
+            (Some(offer), None) => Ok(offer.capacity.get()),
+            (Some(offer), Some(asked)) if asked > offer.capacity.get() => Err(Refusal::bad(format!(
+                "{} holds {}, not {}: give it a larger size, or the volume a smaller one",
+                self.like,
+                offer.capacity,
+                shown(asked)
+            ))),
+            (_, Some(asked)) => Ok(asked),
+            (None, None) => Err(Refusal::bad("stages say nothing of a size: give one, such as --size 10GiB")),
+        }
+    }
+
+    /// True when a disk turns somewhere in it.
+    pub fn medium(&self) -> Medium {
+        if turns(&self.model) { Medium::Rotational } else { Medium::Solid }
+    }
+
+    /// What its figures stand on.
+    pub fn doubts(&self) -> Vec<String> {
+        let doubts = self.offer.iter().flat_map(|offer| offer.doubts());
+        self.lost.iter().cloned().chain(doubts.map(|doubt| doubt.text)).collect()
+    }
+}
+
+fn turns(model: &ChainSpec) -> bool {
+    let inside = |stage: &StageSpec| stage.insides().into_iter().any(turns);
+    model.stages().iter().any(|named| matches!(named.stage, StageSpec::Disk(_)) || inside(&named.stage))
+}
+
+/// An offer that holds `size`, when the configuration leaves its size open.
+fn fitted(config: &Config, catalogue: &Catalogue, size: Option<u64>) -> Result<Offer, Refusal> {
+    let refused = |refusal: plimsoll_catalogue::Refusal| Refusal::bad(refusal.to_string());
+    let terms = Terms { as_of: moment::today(), currency: None, region: None };
+    let offer = catalogue.offer(config, &terms);
+    let Some(size) = size.filter(|_| !config.volume.has_size()) else { return offer.map_err(refused) };
+    match offer {
+        Ok(offer) if offer.capacity.get() >= size => Ok(offer),
+        Ok(offer) => match offer.holding(size) {
+            Some(larger) => catalogue.offer(&larger, &terms).map_err(refused),
+            None => Ok(offer),
+        },
+        Err(plimsoll_catalogue::Refusal::Missing { option, .. }) if option == "size" => {
+            let members: u64 = config.wraps.iter().map(|wrap| u64::from(wrap.data_members())).product();
+            let product = catalogue.find(&config.volume.product).map_err(|error| Refusal::bad(error.to_string()))?;
+            let each = shown(size.div_ceil(members.max(1)));
+            let too_large = || Refusal::bad(format!("no size of {config} holds {each}"));
+            let number = product.smallest_size(each).ok_or_else(too_large)?.to_string();
+            let mut sized = config.clone();
+            sized.volume.settings.push(Setting::Size { number, unit: product.capacity_unit().0.to_owned() });
+            catalogue.offer(&sized, &terms).map_err(refused)
+        }
+        Err(refusal) => Err(refused(refusal)),
+    }
+}

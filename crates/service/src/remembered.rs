@@ -1,0 +1,131 @@
+//! What is remembered of volumes and groups: the text about each in the store's own log, as JSON.
+//!
+//! So it becomes durable with the volume itself, and survives whatever the volume does. A group is a volume of one
+//! cluster that nobody is shown: nothing is ever written to it, so it has no space.
+
+use serde::{Deserialize, Serialize};
+
+use crate::api;
+use crate::bill::Bill;
+
+const VOLUME: &str = "plimsoll.volume/1";
+const GROUP: &str = "plimsoll.group/1";
+
+/// What is remembered of a volume or a snapshot.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Remembered {
+    pub format: String,
+    pub name: String,
+    /// What it is like, and the model that this was, should the catalogue forget it.
+    pub like: String,
+    pub model: String,
+    pub seed: u64,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub group: Option<String>,
+    /// Whose content it began with.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub of: Option<String>,
+    /// RFC 3339.
+    pub created: String,
+    /// Absent for a snapshot, whose price is another.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub bill: Option<Bill>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub autotune: Option<api::Autotune>,
+    /// It rests at its lowest level, and comes back to this one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub rests_from: Option<u32>,
+}
+
+/// What is remembered of a group.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct RememberedGroup {
+    format: String,
+    pub name: String,
+    pub like: String,
+    pub model: String,
+    pub seed: u64,
+}
+
+/// Either.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Text {
+    Volume(Box<Remembered>),
+    Group(RememberedGroup),
+}
+
+#[derive(Deserialize)]
+struct Head {
+    format: String,
+}
+
+impl Remembered {
+    pub fn new(name: &str, like: &str, model: &str, created: String) -> Self {
+        Self {
+            format: VOLUME.to_owned(),
+            name: name.to_owned(),
+            like: like.to_owned(),
+            model: model.to_owned(),
+            seed: seed_of(name),
+            group: None,
+            of: None,
+            created,
+            bill: None,
+            autotune: None,
+            rests_from: None,
+        }
+    }
+
+    pub fn text(&self) -> String {
+        serde_json::to_string(self).expect("its keys are texts")
+    }
+}
+
+impl RememberedGroup {
+    pub fn new(name: &str, like: &str, model: &str) -> Self {
+        let (format, name, like, model) = (GROUP.to_owned(), name.to_owned(), like.to_owned(), model.to_owned());
+        Self { seed: seed_of(&name), format, name, like, model }
+    }
+
+    pub fn text(&self) -> String {
+        serde_json::to_string(self).expect("its keys are texts")
+    }
+}
+
+impl Text {
+    /// Reads what was remembered; says why it cannot.
+    pub fn read(text: &str) -> Result<Self, String> {
+        let wrong = |error: serde_json::Error| error.to_string();
+        let Head { format } = serde_json::from_str(text).map_err(wrong)?;
+        match format.as_str() {
+            VOLUME => serde_json::from_str(text).map(|volume| Self::Volume(Box::new(volume))).map_err(wrong),
+            GROUP => serde_json::from_str(text).map(Self::Group).map_err(wrong),
+            other => {
+                Err(format!("it is of format {other:?}: use the version of plimsoll that wrote it, or a later one"))
+            }
+        }
+    }
+}
+
+/// FNV-1a (Fowler, Noll, Vo 1991).
+pub(crate) fn seed_of(name: &str) -> u64 {
+    name.bytes().fold(0xCBF2_9CE4_8422_2325, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01B3))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_written_is_read_again() {
+        let mut volume = Remembered::new("data", "oci:50GB", "limit(3000)", "2026-11-21T12:00:00Z".to_owned());
+        volume.bill = Some(Bill::new(u64::MAX, "oci:50GB", None));
+        volume.seed = u64::MAX;
+        assert_eq!(Text::read(&volume.text()), Ok(Text::Volume(Box::new(volume))));
+        let group = RememberedGroup::new("vm", "limit(3000)", "limit(3000)");
+        assert_eq!(Text::read(&group.text()), Ok(Text::Group(group)));
+        for wrong in ["", "{}", "data", r#"{"format":"plimsoll.volume/1"}"#, r#"{"format":"plimsoll.volume/9"}"#] {
+            assert!(Text::read(wrong).is_err(), "{wrong}");
+        }
+    }
+}

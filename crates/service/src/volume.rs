@@ -1,0 +1,136 @@
+//! A volume that is served: what is remembered of it, and what it is at this moment.
+
+use plimsoll_front::Server;
+use plimsoll_front::nbd::Offer;
+use plimsoll_volume::{Access, Export, GroupId, Limits, NotServed, Serving, VolumeId, Volumes};
+
+use crate::api;
+use crate::life::Life;
+use crate::moment;
+use crate::product::Product;
+use crate::refusal::Refusal;
+use crate::remembered::Remembered;
+use crate::watch::Watch;
+
+/// What one volume takes in at most: byte-exact, and as long as NBD allows.
+const LIMITS: Limits = Limits { requests: 1_024, bytes: 256 << 20, payload: 32 << 20, block: 1 };
+
+/// A volume or a snapshot.
+#[derive(Debug)]
+pub(crate) struct Volume {
+    pub id: VolumeId,
+    pub export: Export,
+    pub size: u64,
+    pub access: Access,
+    pub remembered: Remembered,
+    pub product: Product,
+    pub faults: Option<api::Faults>,
+    pub attachment: Option<api::Attachment>,
+    pub life: Life,
+    pub watch: Watch,
+}
+
+/// What it takes to serve a volume: all that crosses to the ring loop.
+#[derive(Debug)]
+pub(crate) struct Served {
+    serving: Serving,
+    offer: Offer,
+}
+
+impl Served {
+    pub fn new(
+        volume: VolumeId,
+        remembered: &Remembered,
+        product: &Product,
+        (size, access): (u64, Access),
+        group: Option<GroupId>,
+    ) -> Self {
+        let serving = Serving { volume, model: product.model.clone(), seed: remembered.seed, limits: LIMITS, group };
+        Self { serving, offer: offer(Export(0), &remembered.name, product, (size, access)) }
+    }
+
+    /// Shows it to clients.
+    pub fn begin(self, server: &mut Server<Volumes>) -> Result<Export, NotServed> {
+        let Self { serving, mut offer } = self;
+        let (volumes, now, _) = server.service();
+        offer.export = volumes.serve(now, &serving)?;
+        let export = offer.export;
+        server.offer(offer);
+        Ok(export)
+    }
+}
+
+impl Volume {
+    pub fn name(&self) -> &str {
+        &self.remembered.name
+    }
+
+    /// As clients are told of it from now on.
+    pub fn offer(&self) -> Offer {
+        offer(self.export, self.name(), &self.product, (self.size, self.access))
+    }
+
+    /// Refused when it is a block device of this host.
+    pub fn unattached(&self, what: &str) -> Result<(), Refusal> {
+        let Some(attachment) = &self.attachment else { return Ok(()) };
+        let place = place(attachment);
+        let name = self.name();
+        Err(Refusal::conflict(format!(
+            "{name} is attached{place}: {what} when it is detached (plimsoll volume detach {name})"
+        )))
+    }
+
+    pub fn shown(&self, listens: &[String], clients: usize) -> api::Volume {
+        let Remembered { name, group, of, created, bill, autotune, .. } = &self.remembered;
+        api::Volume {
+            name: name.clone(),
+            like: self.product.like.clone(),
+            level: self.product.level(),
+            size_bytes: self.size,
+            writable: self.access == Access::ReadWrite,
+            of: of.clone(),
+            group: group.clone(),
+            created: created.clone(),
+            model: self.product.model.to_string(),
+            doubts: self.product.doubts(),
+            uris: listens.iter().map(|listen| uri(listen, name)).collect(),
+            clients,
+            attachment: self.attachment.clone(),
+            autotune: autotune.clone(),
+            faults: self.faults.clone(),
+            recording: None,
+            cost: bill.as_ref().and_then(|bill| bill.cost(moment::now_ns())),
+        }
+    }
+}
+
+/// ` at /dev/loop0, mounted on /mnt`.
+pub(crate) fn place(attachment: &api::Attachment) -> String {
+    let device = attachment.device.as_ref().or(attachment.file.as_ref()).map(|device| format!(" at {device}"));
+    let mounted = attachment.mountpoint.as_ref().map(|mountpoint| format!(", mounted on {mountpoint}"));
+    device.into_iter().chain(mounted).collect()
+}
+
+fn offer(export: Export, name: &str, product: &Product, (size, access): (u64, Access)) -> Offer {
+    let description = format!("emulated like {}: {}", product.like, product.model);
+    Offer { description, access, medium: product.medium(), ..Offer::new(export, name, size) }
+}
+
+/// `nbd+unix:///data?socket=/run/nbd` of `nbd+unix:///?socket=/run/nbd`.
+fn uri(listen: &str, name: &str) -> String {
+    let (place, query) =
+        listen.split_once('?').map_or((listen, String::new()), |(place, rest)| (place, format!("?{rest}")));
+    format!("{}/{name}{query}", place.strip_suffix('/').unwrap_or(place))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::uri;
+
+    #[test]
+    fn a_name_is_put_where_the_export_stands() {
+        assert_eq!(uri("nbd+unix:///?socket=/run/nbd", "data"), "nbd+unix:///data?socket=/run/nbd");
+        assert_eq!(uri("nbd://127.0.0.1:10809", "data"), "nbd://127.0.0.1:10809/data");
+        assert_eq!(uri("nbds://host:1/", "data"), "nbds://host:1/data");
+    }
+}

@@ -1,0 +1,193 @@
+//! A service on a directory of its own, with its server on a thread, and clients that come over a socket.
+
+use std::os::unix::net::UnixListener;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::mpsc::channel;
+use std::thread::JoinHandle;
+use std::time::{Duration, Instant};
+
+use plimsoll_catalogue::Catalogue;
+use plimsoll_device::nbd::wire::{Style, command, command_flag};
+use plimsoll_device::nbd::{Address, Asked, Host, Talk};
+use plimsoll_service::{Options, Service, api};
+use plimsoll_volume::Slow;
+
+/// How long anything is waited for.
+pub const PATIENCE: Duration = Duration::from_secs(30);
+
+pub struct Home {
+    pub service: Service,
+    pub directory: PathBuf,
+    thread: Option<JoinHandle<()>>,
+}
+
+pub fn options(directory: &Path) -> Options {
+    Options {
+        directory: directory.to_path_buf(),
+        capacity: Some(64 << 30),
+        slow: Slow::NOT,
+        listens: vec![format!("nbd+unix:///?socket={}", directory.join("nbd").display())],
+        products: Catalogue::built_in(),
+        realtime: false,
+        floor: api::Floor::default(),
+        made_by: "test".into(),
+    }
+}
+
+/// A directory that nobody else has.
+pub fn directory() -> PathBuf {
+    static NUMBER: AtomicU32 = AtomicU32::new(0);
+    let number = NUMBER.fetch_add(1, Ordering::Relaxed);
+    let directory = std::env::temp_dir().join(format!("plimsoll-service-{}-{number}", std::process::id()));
+    let _ = std::fs::remove_dir_all(&directory);
+    directory
+}
+
+impl Home {
+    pub fn new() -> Self {
+        Self::open(options(&directory()))
+    }
+
+    pub fn open(options: Options) -> Self {
+        let directory = options.directory.clone();
+        let socket = directory.join("nbd");
+        let (told, opened) = channel();
+        let thread = std::thread::spawn(move || {
+            let (service, mut server) = Service::open(options).unwrap();
+            let _ = std::fs::remove_file(&socket);
+            server.listen(UnixListener::bind(socket).unwrap()).unwrap();
+            told.send(service).unwrap();
+            server.run().unwrap();
+        });
+        let service = opened.recv().unwrap();
+        Self { service, directory, thread: Some(thread) }
+    }
+
+    /// Stops it, and opens its directory again.
+    pub fn again(self) -> Self {
+        Self::open(options(&self.keep()))
+    }
+
+    /// What a kill at this moment would leave, opened as another service.
+    pub fn after_a_kill(&self) -> Self {
+        let copy = directory();
+        std::fs::create_dir_all(&copy).unwrap();
+        for entry in std::fs::read_dir(&self.directory).unwrap() {
+            let path = entry.unwrap().path();
+            let name = path.file_name().unwrap().to_str().unwrap();
+            if name.starts_with("data.") || name.starts_with("log") {
+                let copied =
+                    std::process::Command::new("cp").arg("--sparse=always").arg(&path).arg(copy.join(name)).status();
+                assert!(copied.unwrap().success());
+            }
+        }
+        Self::open(options(&copy))
+    }
+
+    /// Stops it, and leaves its directory.
+    pub fn keep(mut self) -> PathBuf {
+        self.end();
+        std::mem::take(&mut self.directory)
+    }
+
+    fn end(&mut self) {
+        self.service.close();
+        let ended = self.thread.take().map(JoinHandle::join);
+        assert!(std::thread::panicking() || ended.is_none_or(|ended| ended.is_ok()), "the server has panicked");
+    }
+
+    pub fn create(&self, name: &str, like: &str) -> api::Volume {
+        let size_bytes = like.contains('(').then_some(64 << 20);
+        let create = api::Create { name: name.into(), like: like.into(), size_bytes, ..api::Create::default() };
+        self.service.create(&create).unwrap()
+    }
+
+    pub fn level(&self, name: &str, to: &str) -> Result<api::Volume, String> {
+        let level = api::Level { to: to.into(), force_detach: false };
+        self.service.level(name, &level).map_err(|refusal| refusal.message)
+    }
+
+    pub fn client(&self, name: &str) -> Client {
+        let address = Address { host: Host::Unix(self.directory.join("nbd")), export: name.into() };
+        let mut talk = Talk::begin(&address, PATIENCE).unwrap();
+        let size = talk.choose(name, true).unwrap().size;
+        Client { talk, size }
+    }
+
+    /// Looks at a volume until it is as wanted.
+    pub fn until(&self, name: &str, wanted: impl Fn(&api::Volume) -> bool) -> api::Volume {
+        let end = Instant::now() + PATIENCE;
+        loop {
+            let volume = self.service.volume(name).unwrap();
+            if wanted(&volume) {
+                return volume;
+            }
+            assert!(Instant::now() < end, "{volume:?}");
+            std::thread::sleep(Duration::from_millis(20));
+        }
+    }
+}
+
+impl Drop for Home {
+    fn drop(&mut self) {
+        if self.thread.is_some() {
+            self.end();
+        }
+        if !self.directory.as_os_str().is_empty() {
+            let _ = std::fs::remove_dir_all(&self.directory);
+        }
+    }
+}
+
+/// One connection.
+pub struct Client {
+    talk: Talk,
+    pub size: u64,
+}
+
+impl Client {
+    fn ask(&mut self, command: u16, flags: u16, offset: u64, length: u64, payload: &[u8]) {
+        let asked = Asked { flags, command, cookie: 1, offset, length };
+        self.talk.request(Style::Simple, &asked, payload).unwrap();
+    }
+
+    /// Durable when it returns.
+    pub fn write(&mut self, offset: u64, data: &[u8]) {
+        assert_eq!(self.try_write(offset, data), 0);
+    }
+
+    /// The error that came back.
+    pub fn try_write(&mut self, offset: u64, data: &[u8]) -> u32 {
+        self.ask(command::WRITE, command_flag::FUA, offset, data.len() as u64, data);
+        self.talk.chunk(0).unwrap().errno()
+    }
+
+    pub fn read(&mut self, offset: u64, length: u32) -> Vec<u8> {
+        self.ask(command::READ, 0, offset, length.into(), &[]);
+        let answer = self.talk.chunk(length).unwrap();
+        assert_eq!(answer.errno(), 0);
+        answer.payload
+    }
+
+    /// Reads of 4 KiB, so many at a time; how long they took.
+    pub fn reads(&mut self, count: u32, depth: u32) -> Duration {
+        let begin = Instant::now();
+        for _ in 0..depth.min(count) {
+            self.ask(command::READ, 0, 0, 4096, &[]);
+        }
+        for done in 0..count {
+            self.talk.chunk(4096).unwrap();
+            if done + depth < count {
+                self.ask(command::READ, 0, 0, 4096, &[]);
+            }
+        }
+        begin.elapsed()
+    }
+
+    /// True when the server has ended the connection.
+    pub fn is_torn(&mut self) -> bool {
+        let asked = Asked { command: command::READ, length: 4096, ..Asked::default() };
+        self.talk.request(Style::Simple, &asked, &[]).is_err() || self.talk.chunk(4096).is_err()
+    }
+}

@@ -1,0 +1,116 @@
+//! Volumes that are made, written, and there again.
+
+use plimsoll_front::DirectoryError;
+use plimsoll_service::{OpenError, Service, api};
+
+use crate::home::{Home, options};
+
+#[test]
+fn a_volume_is_made_written_and_there_again() {
+    let home = Home::new();
+    assert_eq!(home.service.list().unwrap(), []);
+    let made = home.create("data", "oci:50GB@0vpu");
+    assert_eq!((made.size_bytes, made.level, made.writable, made.clients), (50 << 30, Some(0), true, 0));
+    assert_eq!(made.like, "oci/block-volume:50GB,vpu=0");
+    assert!(made.model.contains("limit(100)"), "{}", made.model);
+    assert!(made.uris[0].starts_with("nbd+unix:///data?socket="), "{:?}", made.uris);
+    let mut client = home.client("data");
+    assert_eq!(client.size, 50 << 30);
+    client.write(1 << 30, &[7; 8192]);
+    assert_eq!(home.service.volume("data").unwrap().clients, 1);
+
+    let killed = home.after_a_kill();
+    assert_eq!(killed.client("data").read(1 << 30, 8192), [7; 8192]);
+    drop(client);
+    let again = home.again();
+    let volume = again.service.volume("data").unwrap();
+    assert_eq!((volume.like, volume.created, volume.model), (made.like, made.created, made.model));
+    assert_eq!(again.client("data").read(1 << 30, 8192), [7; 8192]);
+    let about = again.service.about().unwrap();
+    assert!(about.used_bytes >= 1 << 16 && about.used_bytes < 1 << 20 && about.capacity_bytes == 64 << 30, "{about:?}");
+}
+
+#[test]
+fn everything_that_is_remembered_survives_a_kill() {
+    let home = Home::new();
+    let vm = api::Group { name: "vm".into(), like: "oci/VM.Standard.E4.Flex:16ocpu".into() };
+    let made = home.service.create_group(&vm).unwrap();
+    let create = api::Create {
+        name: "data".into(),
+        like: "limit(300) then link(1ms)".into(),
+        size_bytes: Some(10 << 20),
+        group: Some("vm".into()),
+        seed: Some(9),
+    };
+    home.service.create(&create).unwrap();
+    home.service.resize("data", api::Resize { size_bytes: 20 << 20 }).unwrap();
+    home.level("data", "oci:20vpu").unwrap();
+    home.service.snapshot("data", &api::Fork { name: "before".into(), like: None }).unwrap();
+    home.create("gone", "link(1ms)");
+    home.service.delete("gone").unwrap();
+    let idle = api::Group { name: "idle".into(), like: "limit(5)".into() };
+    home.service.create_group(&idle).unwrap();
+    home.service.delete_group("idle").unwrap();
+
+    let killed = home.after_a_kill();
+    assert_eq!(killed.service.groups().unwrap(), [made]);
+    let names: Vec<String> = killed.service.list().unwrap().into_iter().map(|volume| volume.name).collect();
+    assert_eq!(names, ["before", "data"]);
+    let (data, before) = (killed.service.volume("data").unwrap(), killed.service.volume("before").unwrap());
+    assert_eq!((data.size_bytes, data.level, data.group.as_deref()), (20 << 20, Some(20), Some("vm")));
+    assert_eq!((before.size_bytes, before.of.as_deref(), before.writable), (20 << 20, Some("data"), false));
+    assert_eq!(before.cost, None, "the price of a snapshot is another");
+    let parts = data.cost.unwrap().parts;
+    let likes: Vec<&str> = parts.iter().map(|part| part.like.as_str()).collect();
+    assert_eq!(likes, ["limit(300) then link(1ms)", "oci/block-volume:50GB,vpu=20"]);
+    assert_eq!(parts[0].cost, "unknown");
+}
+
+#[test]
+fn a_larger_volume_is_seen_by_those_who_are_connected() {
+    let home = Home::new();
+    home.create("data", "oci:50GB@10vpu");
+    let mut client = home.client("data");
+    assert_eq!(client.try_write(50 << 30, &[1; 4096]), 28, "beyond the end: ENOSPC");
+    let larger = home.service.resize("data", api::Resize { size_bytes: 100 << 30 }).unwrap();
+    assert_eq!((larger.size_bytes, larger.like.as_str()), (100 << 30, "oci/block-volume:100GB"));
+    assert!(larger.model.contains("limit(6000)"), "its limits grow with it: {}", larger.model);
+    client.write(50 << 30, &[1; 4096]);
+    assert_eq!(home.client("data").size, 100 << 30);
+}
+
+#[test]
+fn two_services_do_not_share_a_directory() {
+    let home = Home::new();
+    let second = Service::open(options(&home.directory));
+    assert!(matches!(second, Err(OpenError::Directory(DirectoryError::InUse(_)))));
+}
+
+#[test]
+fn a_directory_of_something_else_is_refused() {
+    let home = Home::new();
+    home.service.handle().edit(plimsoll_volume::Edit::Create { size: 1, text: "of somebody else".into() }).unwrap();
+    let mut options = options(&home.directory);
+    let directory = crate::home::directory();
+    std::fs::create_dir_all(&directory).unwrap();
+    std::fs::copy(home.directory.join("log"), directory.join("log")).unwrap();
+    options.directory.clone_from(&directory);
+    let refused = Service::open(options).map(drop).unwrap_err();
+    assert!(matches!(refused, OpenError::Remembered { volume: 0, .. }), "{refused}");
+    std::fs::remove_dir_all(directory).unwrap();
+}
+
+#[test]
+fn a_product_that_the_catalogue_forgot_answers_as_it_did() {
+    let home = Home::new();
+    home.create("data", "oci:50GB@10vpu");
+    home.client("data").write(0, &[3; 512]);
+    let model = home.service.volume("data").unwrap().model;
+    let mut poorer = options(&home.keep());
+    poorer.products = plimsoll_catalogue::Catalogue::default();
+    let poor = Home::open(poorer);
+    let volume = poor.service.volume("data").unwrap();
+    assert_eq!((volume.model, volume.level), (model, None));
+    assert!(volume.doubts[0].contains("as it did before"), "{:?}", volume.doubts);
+    assert_eq!(poor.client("data").read(0, 512), [3; 512]);
+}
