@@ -11,6 +11,7 @@ use crate::names;
 use crate::refusal::Refusal;
 use crate::remembered::RememberedGroup;
 use crate::service::Service;
+use crate::volume::Volume;
 
 /// The size of the volume that remembers it.
 const SIZE: u64 = 1;
@@ -49,7 +50,6 @@ impl Group {
 
 impl Service {
     /// All groups, by name.
-    #[expect(clippy::unnecessary_wraps, reason = "as the others of this kind")]
     pub fn groups(&self) -> Result<Vec<api::Group>, Refusal> {
         Ok(self.state().groups.values().map(Group::shown).collect())
     }
@@ -78,7 +78,7 @@ impl Service {
         let mut state = self.state();
         let Group { id, volume, .. } = *state.group(name)?;
         let members = state.volumes.values().filter(|volume| volume.remembered.group.as_deref() == Some(name));
-        let members: Vec<&str> = members.map(|volume| volume.name()).collect();
+        let members: Vec<&str> = members.map(Volume::name).collect();
         if !members.is_empty() {
             let members = members.join(", ");
             return Err(Refusal::conflict(format!("the group {name} has volumes: delete {members} first")));

@@ -17,7 +17,7 @@ use crate::volume::{Served, Volume};
 use crate::watch::Watch;
 
 /// How long a client that has just closed its connection is waited for.
-const FAREWELL: Duration = Duration::from_millis(500);
+const FAREWELL: Duration = Duration::from_secs(1);
 /// How long what is in flight is waited for.
 const PATIENCE: Duration = Duration::from_secs(10);
 /// Between two looks.
@@ -122,7 +122,7 @@ impl Service {
         let size = resize.size_bytes;
         if size < volume.size {
             let (has, asked) = (shown(volume.size), shown(size));
-            return Err(Refusal::bad(format!("{name} has {has}, and a volume only grows: {asked} are less")));
+            return Err(Refusal::bad(format!("{name} has {has}, and a volume only grows: {asked} is less")));
         }
         let product = volume.product.holding(size, self.products())?;
         if let Some(product) = &product {

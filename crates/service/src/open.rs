@@ -101,7 +101,7 @@ fn serve_all(server: &mut Server<Volumes>, directory: &Path, options: &Options) 
 
 /// Serves a volume that was there.
 fn again(
-    server: &mut Server<Volumes>,
+    ring: &mut Server<Volumes>,
     state: &State,
     Found { id, size, access }: Found,
     remembered: Remembered,
@@ -113,7 +113,7 @@ fn again(
         None => None,
     };
     let served = Served::new(id, &remembered, &product, (size, access), group);
-    let export = served.begin(server).map_err(|not| not.to_string())?;
+    let export = served.begin(ring).map_err(|not| not.to_string())?;
     let life = Life::new(Instant::ZERO, &remembered, &product, options);
     let watch = Watch::default();
     Ok(Volume { id, export, size, access, remembered, product, faults: None, attachment: None, life, watch })

@@ -109,12 +109,14 @@ impl Product {
         (plain && !settings.is_empty() && !settings.iter().any(is_whole)).then_some(settings)
     }
 
-    /// The option that levels are of: the first that is a number and no size.
+    /// The option that levels are of: the first that is a number, no size, and raises a limit.
     pub fn level_option(&self) -> Option<&Chosen> {
-        let options = &self.offer.as_ref()?.options;
+        let offer = self.offer.as_ref()?;
+        let limits = offer.product().limits();
+        let raises = |option: &Chosen| limits.iter().any(|limit| limit.lift.contains(&option.name));
         let is_number =
             |option: &&Chosen| option.choices.is_empty() && matches!(option.value, Some(OptionValue::Number(_)));
-        options.iter().find(|option| &*option.name != "size" && is_number(option))
+        offer.options.iter().find(|option| &*option.name != "size" && is_number(option) && raises(option))
     }
 
     /// Its level; `None` where it has none, or one that is no whole number.

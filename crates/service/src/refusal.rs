@@ -108,7 +108,7 @@ impl Refusal {
         let (kind, message) = match error {
             EditError::Shrinks { present, asked } => (
                 Kind::Bad,
-                format!("{name} has {}, and a volume only grows: {} are less", shown(*present), shown(*asked)),
+                format!("{name} has {}, and a volume only grows: {} is less", shown(*present), shown(*asked)),
             ),
             EditError::Size { asked, most } => {
                 (Kind::Bad, format!("a volume has 1 byte to {}, not {}", shown(*most), shown(*asked)))

@@ -28,6 +28,7 @@ fn a_snapshot_brings_back_what_was_overwritten() {
     let in_use = home.service.restore("data", &restore).unwrap_err();
     assert!(in_use.message.contains("has 1 client"), "{in_use}");
     drop((client, old));
+    home.until("data", |volume| volume.clients == 0);
     home.service.restore("data", &restore).unwrap();
     let mut client = home.client("data");
     assert!(client.read(3_000, 1 << 20) == before && client.read(2 << 20, 4_096) == [0; 4_096]);
@@ -61,6 +62,7 @@ fn a_clone_of_many_gigabytes_takes_no_time_and_no_space() {
     assert_eq!(copy.read(160 << 20, 101), [vec![200; 100], vec![2]].concat());
     home.service.delete("copy").unwrap_err();
     drop(copy);
+    home.until("copy", |volume| volume.clients == 0);
     home.service.delete("copy").unwrap();
     assert_eq!(client.read(160 << 20, 100), [2; 100]);
 }
@@ -78,8 +80,5 @@ fn a_clone_may_be_like_something_else_and_larger() {
     assert_eq!(home.service.clone_volume("data", &same).unwrap().like, "aws/gp3:50GiB");
     let small = api::Fork { name: "small".into(), like: Some("gp3:20GiB".into()) };
     let refused = home.service.clone_volume("data", &small).unwrap_err().message;
-    assert!(
-        refused.contains("holds 20.0 GiB, not 50.0 GiB") || refused.contains("holds 20 GiB, not 50 GiB"),
-        "{refused}"
-    );
+    assert!(refused.contains("holds 20 GiB, not 50 GiB"), "{refused}");
 }

@@ -163,6 +163,12 @@ impl Client {
         self.talk.chunk(0).unwrap().errno()
     }
 
+    /// Durable when it returns.
+    pub fn trim(&mut self, offset: u64, length: u64) {
+        self.ask(command::TRIM, command_flag::FUA, offset, length, &[]);
+        assert_eq!(self.talk.chunk(0).unwrap().errno(), 0);
+    }
+
     pub fn read(&mut self, offset: u64, length: u32) -> Vec<u8> {
         self.ask(command::READ, 0, offset, length.into(), &[]);
         let answer = self.talk.chunk(length).unwrap();

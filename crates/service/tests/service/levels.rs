@@ -1,1 +1,112 @@
-//! x
+//! Levels and products that change while somebody is connected.
+
+use std::time::{Duration, Instant};
+
+use plimsoll_service::{Kind, api};
+
+use crate::home::{Client, Home, PATIENCE};
+
+/// How long 60 reads take at 100 a second, the first one at once.
+const SLOW: Duration = Duration::from_millis(589);
+
+/// Reads until they go faster than 100 a second: a host that is busy elsewhere may take several attempts.
+fn becomes_fast(client: &mut Client) {
+    let end = Instant::now() + PATIENCE;
+    while client.reads(60, 8) >= SLOW {
+        assert!(Instant::now() < end, "60 reads go on taking more than {SLOW:?}");
+    }
+}
+
+#[test]
+fn a_level_changes_online_and_the_rate_with_it() {
+    let home = Home::new();
+    home.create("data", "oci:50GB@0vpu");
+    let mut client = home.client("data");
+    let took = client.reads(60, 8);
+    assert!(took >= SLOW, "100 IOPS: {took:?}");
+    let levelled = home.level("data", "10").unwrap();
+    assert_eq!((levelled.level, levelled.clients, levelled.like.as_str()), (Some(10), 1, "oci/block-volume:50GB"));
+    becomes_fast(&mut client);
+    let back = home.level("data", "vpu=0").unwrap();
+    assert_eq!(back.cost.unwrap().parts.len(), 2);
+    let took = client.reads(60, 8);
+    assert!(took >= SLOW, "{took:?}");
+
+    let stats = home.service.stats("data").unwrap();
+    let reads = stats.counts[0].ops;
+    assert!(reads >= 180 && stats.counts[0].bytes == reads * 4096 && stats.counts[0].errors == 0, "{stats:?}");
+    assert_eq!(stats.bound_by.iter().map(|bound| bound.count).sum::<u64>(), reads);
+    let limit = stats.bound_by.iter().find(|bound| bound.limit == "IOPS that the size gives at this level");
+    assert!(limit.is_some_and(|limit| limit.count >= 100), "counts go on by name: {:?}", stats.bound_by);
+    assert!(stats.faithful + stats.unfaithful >= 1 && stats.last.is_some(), "{stats:?}");
+    assert!(stats.lateness.iter().map(|bin| bin.count).sum::<u64>() >= 60, "{stats:?}");
+}
+
+#[test]
+fn what_the_vendor_changes_detached_only_is_refused_while_connected() {
+    let home = Home::new();
+    home.create("data", "oci:50GB@20vpu");
+    let mut client = home.client("data");
+    let level = |to: &str, force_detach| home.service.level("data", &api::Level { to: to.into(), force_detach });
+    let refused = level("30", false).unwrap_err();
+    assert_eq!(refused.kind, Kind::Conflict);
+    for part in
+        ["vpu goes from or to 30 and more on a detached volume only", "Ultra High", "1 client", "--force-detach"]
+    {
+        assert!(refused.message.contains(part), "{refused}");
+    }
+    assert_eq!(home.service.volume("data").unwrap().level, Some(20));
+    let forced = level("30", true).unwrap();
+    assert_eq!((forced.level, forced.clients), (Some(30), 0));
+    assert!(client.is_torn());
+    let mut client = home.client("data");
+    client.write(0, &[1; 512]);
+    level("60", false).unwrap_err();
+    drop(client);
+    home.until("data", |volume| volume.clients == 0);
+    assert_eq!(level("60", false).unwrap().level, Some(60));
+
+    let attachment = api::Attachment { device: Some("/dev/loop7".into()), ..api::Attachment::default() };
+    home.service.attach("data", &attachment).unwrap();
+    let refused = level("20", true).unwrap_err();
+    assert!(refused.message.contains("attached at /dev/loop7") && !refused.message.contains("force"), "{refused}");
+    home.service.detach("data").unwrap();
+    assert_eq!(level("20", false).unwrap().level, Some(20));
+}
+
+#[test]
+fn a_move_to_another_product_is_made_online() {
+    let home = Home::new();
+    home.create("data", "oci:50GB@40vpu");
+    let mut client = home.client("data");
+    client.write(4096, &[4; 4096]);
+    let moved = home.level("data", "gp3").unwrap();
+    assert_eq!((moved.like.as_str(), moved.clients, moved.size_bytes), ("aws/gp3:50GiB", 1, 50 << 30));
+    assert_eq!(client.read(4096, 4096), [4; 4096]);
+    let raised = home.level("data", "iops=12000,throughput=500").unwrap();
+    assert_eq!((raised.like.as_str(), raised.level), ("aws/gp3:50GiB,iops=12000,throughput=500", Some(12_000)));
+    let tier = home.level("data", "azure/premium-ssd:P30").unwrap();
+    assert!(home.level("data", "P40").unwrap().like.contains("P40"), "{tier:?}");
+    let stages = home.level("data", "limit(500) then link(1ms)").unwrap();
+    assert_eq!((stages.level, stages.like.as_str()), (None, "limit(500) then link(1ms)"));
+    assert_eq!(client.read(4096, 4096), [4; 4096]);
+}
+
+#[test]
+fn what_is_outside_the_offer_is_refused_with_what_is_offered() {
+    let home = Home::new();
+    home.create("data", "oci:50GB@10vpu");
+    home.create("bare", "link(1ms)");
+    let refused = |name: &str, to: &str| home.level(name, to).unwrap_err();
+    assert!(refused("data", "130").contains("vpu is 130, and can be 0 to 120"), "{}", refused("data", "130"));
+    assert!(
+        refused("data", "15").contains("goes in steps of 10: the nearest are 10 or 20"),
+        "{}",
+        refused("data", "15")
+    );
+    assert!(refused("data", "iops=9").contains("has no option \"iops\""), "{}", refused("data", "iops=9"));
+    assert!(refused("data", "gp3:20GiB").contains("holds 20"), "{}", refused("data", "gp3:20GiB"));
+    assert!(refused("data", "link(1").contains("link"), "{}", refused("data", "link(1"));
+    assert!(refused("bare", "10").contains("has no levels"), "{}", refused("bare", "10"));
+    assert_eq!(home.service.volume("data").unwrap().level, Some(10));
+}

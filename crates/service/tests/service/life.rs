@@ -1,1 +1,179 @@
-//! x
+//! What volumes do by themselves, suffer, and share.
+
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
+
+use plimsoll_service::api;
+use plimsoll_volume::Slow;
+
+use crate::home::{Home, directory, options};
+
+const SECOND_NS: u64 = 1_000_000_000;
+
+#[test]
+fn a_level_follows_its_load_up_and_down() {
+    let home = Home::new();
+    home.create("data", "oci:50GB@0vpu");
+    let autotune = api::Autotune {
+        default: Some(0),
+        most: Some(20),
+        up_after_ns: Some(SECOND_NS),
+        down_first_ns: Some(SECOND_NS),
+        down_next_ns: Some(SECOND_NS),
+        ..api::Autotune::default()
+    };
+    let set = home.service.set_autotune("data", &autotune).unwrap();
+    assert_eq!((set.level, set.autotune.as_ref()), (Some(0), Some(&autotune)));
+    let busy = AtomicBool::new(true);
+    std::thread::scope(|scope| {
+        scope.spawn(|| {
+            let mut client = home.client("data");
+            while busy.load(Ordering::Relaxed) {
+                client.reads(50, 16);
+            }
+        });
+        home.until("data", |volume| volume.level >= Some(10));
+        busy.store(false, Ordering::Relaxed);
+    });
+    let idle = home.until("data", |volume| volume.level == Some(0));
+    assert!(idle.cost.unwrap().parts.len() >= 2);
+    assert_eq!(home.after_a_kill().service.volume("data").unwrap().autotune, Some(autotune));
+    assert_eq!(home.service.clear_autotune("data").unwrap().autotune, None);
+}
+
+#[test]
+fn a_volume_without_clients_rests_and_comes_back() {
+    let home = Home::new();
+    home.create("data", "oci:50GB@40vpu");
+    let autotune = api::Autotune { detached_after_ns: Some(SECOND_NS), ..api::Autotune::default() };
+    home.service.set_autotune("data", &autotune).unwrap();
+    home.until("data", |volume| volume.level == Some(0));
+
+    let killed = home.after_a_kill();
+    assert_eq!(killed.service.volume("data").unwrap().level, Some(0));
+    let client = killed.client("data");
+    killed.until("data", |volume| volume.level == Some(40));
+    drop((client, killed));
+
+    let client = home.client("data");
+    home.until("data", |volume| volume.level == Some(40));
+    drop(client);
+    home.until("data", |volume| volume.level == Some(0));
+    assert_eq!(home.service.clear_autotune("data").unwrap().level, Some(40), "switched off, it comes back at once");
+}
+
+#[test]
+fn a_group_shares_what_it_is_given() {
+    let home = Home::new();
+    home.service.create_group(&api::Group { name: "vm".into(), like: "limit(100)".into() }).unwrap();
+    for name in ["one", "two"] {
+        let create = api::Create {
+            name: name.into(),
+            like: "limit(1000) then link(1ms)".into(),
+            size_bytes: Some(1 << 20),
+            group: Some("vm".into()),
+            seed: None,
+        };
+        home.service.create(&create).unwrap();
+    }
+    let begin = Instant::now();
+    std::thread::scope(|scope| {
+        for name in ["one", "two"] {
+            scope.spawn(|| home.client(name).reads(40, 4));
+        }
+    });
+    let took = begin.elapsed();
+    assert!(took >= Duration::from_millis(789), "80 reads at 100 a second: {took:?}");
+    let stats = home.service.stats("one").unwrap();
+    let shared = stats.bound_by.iter().find(|bound| bound.limit == "group: limit(100)");
+    assert!(shared.is_some_and(|shared| shared.count >= 30), "{:?}", stats.bound_by);
+    let refused = home.service.delete_group("vm").unwrap_err().message;
+    assert!(refused.contains("one, two"), "{refused}");
+    home.until("one", |volume| volume.clients == 0);
+    home.until("two", |volume| volume.clients == 0);
+    home.service.delete("one").unwrap();
+    home.service.delete("two").unwrap();
+    home.service.delete_group("vm").unwrap();
+    assert_eq!(home.service.groups().unwrap(), []);
+}
+
+#[test]
+fn faults_are_suffered_until_they_are_cleared() {
+    let home = Home::new();
+    home.create("data", "link(10us)");
+    let all = 1_000_000;
+    let suffer = |faults: api::Faults| home.service.set_faults("data", &faults).unwrap();
+    let errors = api::Faults { errors_ppm: all, only: Some("write".into()), ..api::Faults::default() };
+    assert_eq!(suffer(errors.clone()).faults, Some(errors));
+    let mut client = home.client("data");
+    assert_eq!(client.try_write(0, &[1; 512]), 5, "EIO");
+    assert_eq!(client.read(0, 512), [0; 512]);
+    suffer(api::Faults { spikes_ppm: all, spike_ns: 30_000_000, ..api::Faults::default() });
+    assert!(client.reads(1, 1) >= Duration::from_millis(30));
+    let begin = Instant::now();
+    suffer(api::Faults { stall_ns: 200_000_000, ..api::Faults::default() });
+    client.reads(4, 4);
+    assert!(begin.elapsed() >= Duration::from_millis(200), "the stall begins when it is asked for");
+    suffer(api::Faults { tears_ppm: all, ..api::Faults::default() });
+    assert!(client.is_torn());
+    assert_eq!(home.service.clear_faults("data").unwrap().faults, None);
+    let mut client = home.client("data");
+    client.write(0, &[1; 512]);
+    let stats = home.service.stats("data").unwrap();
+    let errors: Vec<(&str, u64)> = stats.counts.iter().map(|count| (count.kind.as_str(), count.errors)).collect();
+    assert_eq!(errors, [("read", 0), ("write", 1), ("flush", 0), ("trim", 0)]);
+    assert!(stats.bound_by.iter().any(|bound| bound.limit == "fault" && bound.count >= 2), "{:?}", stats.bound_by);
+}
+
+#[test]
+fn cold_data_answers_slowly_once_and_credits_run_out() {
+    let home = Home::new();
+    home.create("cold", "cold(rest 1h, extra 50ms, grain 1MiB, share 100%) then link(100us)");
+    let mut client = home.client("cold");
+    assert!(client.reads(1, 1) >= Duration::from_millis(50));
+    let warm = client.reads(20, 1);
+    assert!(warm < Duration::from_secs(1), "{warm:?}");
+
+    home.create("burst", "limit(5, burst 40) then link(100us)");
+    let mut client = home.client("burst");
+    let credits = client.reads(40, 4);
+    assert!(credits < Duration::from_secs(7), "40 at 5 a second would take 8 s: {credits:?}");
+    let without = client.reads(6, 2);
+    assert!(without >= Duration::from_millis(500), "{without:?}");
+}
+
+#[test]
+fn a_dilated_service_says_so() {
+    let mut slow = options(&directory());
+    slow.slow = Slow::by(10);
+    slow.floor = api::Floor { iops: 40_000, timer_p50_ns: 12_000, ..api::Floor::default() };
+    let home = Home::open(slow);
+    home.create("data", "link(10ms)");
+    let took = home.client("data").reads(2, 1);
+    assert!(took >= Duration::from_millis(200), "{took:?}");
+    assert_eq!((home.service.stats("data").unwrap().slow, home.service.about().unwrap().slow), (10, 10));
+    let refused = home.service.create(&api::Create {
+        name: "fast".into(),
+        like: "oci:2000GB@120vpu".into(),
+        ..api::Create::default()
+    });
+    let message = refused.unwrap_err().message;
+    assert!(message.contains("300000 IOPS") && message.contains("--slow 15"), "{message}");
+}
+
+#[test]
+fn deletes_leave_no_space_behind() {
+    let home = Home::new();
+    home.create("data", "link(10us)");
+    home.client("data").write(0, &vec![1; 4 << 20]);
+    assert!(home.service.about().unwrap().used_bytes >= 4 << 20);
+    home.until("data", |volume| volume.clients == 0);
+    home.service.delete("data").unwrap();
+    let end = Instant::now() + crate::home::PATIENCE;
+    while home.service.about().unwrap().used_bytes > 0 {
+        assert!(Instant::now() < end, "{:?}", home.service.about());
+        std::thread::sleep(Duration::from_millis(20));
+    }
+    home.create("data", "link(10us)");
+    assert_eq!(home.client("data").read(0, 4096), [0; 4096], "a new volume of an old name has nothing of it");
+}

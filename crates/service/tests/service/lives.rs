@@ -114,3 +114,20 @@ fn a_product_that_the_catalogue_forgot_answers_as_it_did() {
     assert!(volume.doubts[0].contains("as it did before"), "{:?}", volume.doubts);
     assert_eq!(poor.client("data").read(0, 512), [3; 512]);
 }
+
+#[test]
+fn a_full_store_says_so_and_recovers() {
+    let mut small = options(&crate::home::directory());
+    small.capacity = Some(1 << 20);
+    let home = Home::open(small);
+    home.create("data", "link(10us)");
+    let mut client = home.client("data");
+    client.write(0, &vec![1; 512 << 10]);
+    assert_eq!(client.try_write(1 << 20, &vec![2; 1 << 20]), 28, "ENOSPC");
+    assert_eq!(client.read(0, 512 << 10), vec![1; 512 << 10]);
+    client.trim(0, 512 << 10);
+    let end = std::time::Instant::now() + crate::home::PATIENCE;
+    while client.try_write(1 << 20, &vec![2; 768 << 10]) != 0 {
+        assert!(std::time::Instant::now() < end, "what was trimmed is free again: {:?}", home.service.about());
+    }
+}

@@ -1,1 +1,148 @@
-//! x
+//! What is refused, and the one line that says why and what to do.
+
+use plimsoll_service::{Kind, Refusal, api};
+
+use crate::home::Home;
+
+/// The refusal is of this kind and has these words.
+#[track_caller]
+fn check<T: std::fmt::Debug>(result: Result<T, Refusal>, kind: Kind, words: &[&str]) {
+    let refusal = result.unwrap_err();
+    assert_eq!(refusal.kind, kind, "{refusal}");
+    for word in words {
+        assert!(refusal.message.contains(word), "{word:?} is not in: {refusal}");
+    }
+    assert!(!refusal.message.contains('\n'), "one line: {refusal}");
+}
+
+fn create(home: &Home, name: &str, like: &str, size_bytes: Option<u64>) -> Result<api::Volume, Refusal> {
+    home.service.create(&api::Create { name: name.into(), like: like.into(), size_bytes, ..api::Create::default() })
+}
+
+#[test]
+fn names_are_checked() {
+    let home = Home::new();
+    check(home.service.volume("data"), Kind::NotFound, &["no volume \"data\"", "there is no volume yet"]);
+    home.create("database", "link(1ms)");
+    check(home.service.volume("databse"), Kind::NotFound, &["did you mean database?"]);
+    check(home.service.delete("x"), Kind::NotFound, &["plimsoll volume list"]);
+    check(home.service.stats("x\n"), Kind::NotFound, &["\"x\\n\""]);
+    check(create(&home, "database", "link(1ms)", Some(1 << 20)), Kind::Conflict, &["a volume database already"]);
+    for name in ["", "-data", "a/b", "a b", "..", "ä", &"x".repeat(65)] {
+        check(create(&home, name, "link(1ms)", Some(1 << 20)), Kind::Bad, &["is no name: write 1 to 64"]);
+    }
+    assert_eq!(home.create("flash", "generic/nvme-tlc").level, None, "spare blocks are no level");
+    create(&home, &"x".repeat(64), "link(1ms)", Some(1 << 20)).unwrap();
+    let group = api::Group { name: "vm".into(), like: "limit(3)".into() };
+    home.service.create_group(&group).unwrap();
+    check(home.service.create_group(&group), Kind::Conflict, &["a group vm already"]);
+    check(home.service.delete_group("vms"), Kind::NotFound, &["did you mean vm?"]);
+}
+
+#[test]
+fn what_cannot_be_had_is_not_made() {
+    let home = Home::new();
+    let refused = |like: &str, size| create(&home, "data", like, size);
+    check(refused("aws/gp4", None), Kind::Bad, &["no product \"aws/gp4\"", "aws/gp3"]);
+    check(refused("link(1ms)", None), Kind::Bad, &["stages say nothing of a size"]);
+    check(refused("link(1ms)", Some(0)), Kind::Bad, &["has 1 byte to", "not 0 B"]);
+    check(refused("oci:50GB@10vpu", Some(51 << 30)), Kind::Bad, &["holds 50", "not 51"]);
+    check(refused("oci/VM.Standard.E4.Flex:16ocpu", None), Kind::Bad, &["is a machine", "make a group"]);
+    check(refused("limit()", Some(1 << 20)), Kind::Bad, &["limit"]);
+    check(refused(&"x".repeat(5_000), None), Kind::Bad, &["at most 4096 bytes"]);
+    let group = |like: &str| home.service.create_group(&api::Group { name: "vm".into(), like: like.into() });
+    check(group("gp3:50GiB"), Kind::Bad, &["is no machine"]);
+    let create = api::Create {
+        name: "data".into(),
+        like: "link(1ms)".into(),
+        size_bytes: Some(1 << 20),
+        group: Some("none".into()),
+        seed: None,
+    };
+    check(home.service.create(&create), Kind::NotFound, &["no group \"none\""]);
+    assert_eq!(home.service.list().unwrap(), []);
+    let fitting = create_sized(&home);
+    assert_eq!(fitting, "oci/block-volume:70GB");
+}
+
+/// A configuration without a size gets the least that holds what was asked for.
+fn create_sized(home: &Home) -> String {
+    create(home, "sized", "oci:10vpu", Some(70 << 30)).unwrap().like
+}
+
+#[test]
+fn what_is_in_use_is_neither_deleted_nor_attached_twice() {
+    let home = Home::new();
+    home.create("data", "link(1ms)");
+    let client = home.client("data");
+    check(home.service.delete("data"), Kind::Conflict, &["has 1 client", "when they have disconnected"]);
+    drop(client);
+    home.until("data", |volume| volume.clients == 0);
+    let attach = |file: &str, device: Option<&str>| {
+        let attachment =
+            api::Attachment { file: Some(file.into()), device: device.map(String::from), mountpoint: None };
+        home.service.attach("data", &attachment)
+    };
+    check(home.service.detach("data"), Kind::Conflict, &["is not attached"]);
+    check(home.service.attach("data", &api::Attachment::default()), Kind::Bad, &["names a file, a device"]);
+    attach("/mnt/data", None).unwrap();
+    check(attach("/mnt/data", None), Kind::Conflict, &["attached already at /mnt/data", "volume detach data"]);
+    attach("/mnt/data", Some("/dev/loop3")).unwrap();
+    check(attach("/mnt/data", Some("/dev/loop4")), Kind::Conflict, &["already at /dev/loop3"]);
+    check(home.service.delete("data"), Kind::Conflict, &["is attached at /dev/loop3", "volume detach data"]);
+    home.service.detach("data").unwrap();
+    home.service.delete("data").unwrap();
+}
+
+#[test]
+fn volumes_only_grow_and_snapshots_stay() {
+    let home = Home::new();
+    home.create("data", "link(1ms)");
+    let resize = |name: &str, size_bytes| home.service.resize(name, api::Resize { size_bytes });
+    check(resize("data", 1 << 20), Kind::Bad, &["data has 64 MiB", "only grows: 1 MiB is less"]);
+    check(resize("data", u64::MAX), Kind::Bad, &["has 1 byte to"]);
+    assert_eq!(resize("data", 64 << 20).unwrap().size_bytes, 64 << 20);
+    let fork = |name: &str, like: Option<&str>| api::Fork { name: name.into(), like: like.map(String::from) };
+    check(home.service.snapshot("data", &fork("old", Some("gp3"))), Kind::Bad, &["a snapshot is like its volume"]);
+    check(home.service.snapshot("data", &fork("data", None)), Kind::Conflict, &["already"]);
+    home.service.snapshot("data", &fork("old", None)).unwrap();
+    check(resize("old", 128 << 20), Kind::Bad, &["old is a snapshot", "clone it"]);
+    resize("data", 128 << 20).unwrap();
+    home.service.clone_volume("data", &fork("large", None)).unwrap();
+    let restore = |name: &str, from: &str| home.service.restore(name, &api::Restore { from: from.into() });
+    check(restore("data", "data"), Kind::Bad, &["from itself"]);
+    check(restore("old", "data"), Kind::Bad, &["resize old first"]);
+    home.service.clone_volume("old", &fork("small", None)).unwrap();
+    check(restore("small", "large"), Kind::Bad, &["large has 128", "resize small first"]);
+    restore("large", "old").unwrap();
+    home.create("drive", "generic/hdd-7200");
+    check(resize("drive", 100 << 40), Kind::Bad, &["no size of it holds"]);
+}
+
+#[test]
+fn autotune_and_faults_say_what_is_missing() {
+    let home = Home::new();
+    home.create("bare", "link(1ms)");
+    home.create("oci", "oci:50GB@10vpu");
+    home.create("gp3", "gp3:50GiB");
+    let tune = |name: &str, default, most, detached_after_ns| {
+        let autotune = api::Autotune { default, most, detached_after_ns, ..api::Autotune::default() };
+        home.service.set_autotune(name, &autotune)
+    };
+    check(tune("bare", Some(1), None, None), Kind::Bad, &["has no levels"]);
+    check(tune("gp3", Some(3_000), None, None), Kind::Bad, &["no performance autotune of aws/gp3"]);
+    check(tune("oci", None, Some(20), None), Kind::Bad, &["needs a default"]);
+    check(tune("oci", None, None, None), Kind::Bad, &["nothing to do"]);
+    check(tune("oci", Some(20), Some(10), None), Kind::Bad, &["(10) is below the default (20)"]);
+    check(tune("oci", Some(10), Some(130), None), Kind::Bad, &["vpu is 130"]);
+    tune("oci", Some(10), None, Some(1 << 60)).unwrap();
+    let suffer = |faults: api::Faults| home.service.set_faults("bare", &faults);
+    check(
+        suffer(api::Faults { errors_ppm: 2_000_000, ..api::Faults::default() }),
+        Kind::Bad,
+        &["errors_ppm is 2000000"],
+    );
+    check(suffer(api::Faults { spikes_ppm: 1, ..api::Faults::default() }), Kind::Bad, &["give spike_ns"]);
+    let only = Some("writes".to_owned());
+    check(suffer(api::Faults { only, ..api::Faults::default() }), Kind::Bad, &["\"writes\" is none of read"]);
+}
