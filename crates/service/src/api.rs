@@ -3,10 +3,11 @@
 //! Sizes are integers of bytes (`_bytes`), spans integers of nanoseconds (`_ns`), moments RFC 3339 in UTC. What is not
 //! known is absent. Requests refuse fields that they do not know.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// `POST /v1/volumes`: a new volume.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Create {
     /// 1 to 64 letters, digits, `-`, `_` and `.`, beginning with a letter or digit; the export's name for NBD clients.
@@ -25,7 +26,7 @@ pub struct Create {
 }
 
 /// `POST /v1/volumes/{name}/level`: another level or product.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Level {
     /// Settings of the product (`20vpu`, `iops=12000`, `P40`), a bare number for the product's level, or a whole
@@ -37,7 +38,7 @@ pub struct Level {
 }
 
 /// `POST /v1/volumes/{name}/resize`: a larger volume.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Resize {
     /// Bytes from now on.
@@ -45,7 +46,7 @@ pub struct Resize {
 }
 
 /// `POST /v1/volumes/{name}/snapshot` and `.../clone`: a new volume with the present content of this one.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Fork {
     /// Its name.
@@ -56,7 +57,7 @@ pub struct Fork {
 }
 
 /// `POST /v1/volumes/{name}/restore`: the content of another volume, in place of the present one.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Restore {
     /// Whose content: a snapshot of this volume, or any volume that is not larger.
@@ -64,7 +65,7 @@ pub struct Restore {
 }
 
 /// `PUT /v1/volumes/{name}/autotune`: levels that follow the load, and the level of a volume that rests detached.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Autotune {
     /// The level that it goes back to; absent for no performance-based changes.
@@ -91,7 +92,7 @@ pub struct Autotune {
 }
 
 /// `PUT /v1/volumes/{name}/faults`: what its requests suffer from now on.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct Faults {
     /// Determines which requests are met.
@@ -112,7 +113,7 @@ pub struct Faults {
 }
 
 /// `PUT /v1/volumes/{name}/attachment`: where a volume is a block device of this host.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Attachment {
     /// The file that a FUSE mount of the service shows.
@@ -127,7 +128,7 @@ pub struct Attachment {
 }
 
 /// `POST /v1/groups`: an instance whose limits several volumes share.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Group {
     /// Its name, as volumes' names are.
@@ -137,7 +138,7 @@ pub struct Group {
 }
 
 /// One volume, as `GET /v1/volumes` lists it.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Volume {
     /// Its name.
     pub name: String,
@@ -186,7 +187,7 @@ pub struct Volume {
 }
 
 /// What a volume has cost since it was made, at the product's list price, by the second.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Cost {
     /// Three letters.
     pub currency: String,
@@ -199,7 +200,7 @@ pub struct Cost {
 }
 
 /// What one configuration of a volume has cost.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct CostPart {
     /// Which.
     pub like: String,
@@ -210,7 +211,7 @@ pub struct CostPart {
 }
 
 /// `GET /v1/volumes/{name}/stats`: counts that only rise, and how faithful the last seconds were.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Stats {
     /// When it was read.
     pub at: String,
@@ -233,10 +234,13 @@ pub struct Stats {
     pub unfaithful: u64,
     /// How late answers were: upper bounds of bins and how many fell there, in ascending order.
     pub lateness: Vec<Bin>,
+    /// The sum of all lateness.
+    #[serde(default)]
+    pub lateness_sum_ns: u64,
 }
 
 /// Counts of one kind.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct KindCount {
     /// `read`, `write`, `flush` or `trim`.
     pub kind: String,
@@ -249,7 +253,7 @@ pub struct KindCount {
 }
 
 /// Answers that one limit held longest.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct BoundCount {
     /// The stage's name, `group: NAME`, or `fault`.
     pub limit: String,
@@ -258,7 +262,7 @@ pub struct BoundCount {
 }
 
 /// One second of a volume.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Period {
     /// Seconds since the service started, in the model's time.
     pub start_s: u64,
@@ -281,7 +285,7 @@ pub struct Period {
 }
 
 /// A bin of a histogram.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Bin {
     /// Its upper bound.
     pub upto_ns: u64,
@@ -290,7 +294,7 @@ pub struct Bin {
 }
 
 /// `GET /v1/service`: what serves.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct About {
     /// Program and version.
     pub made_by: String,
@@ -313,7 +317,7 @@ pub struct About {
 }
 
 /// What a service can do at best, measured on itself without a model.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Floor {
     /// Median round trip of a 4 KiB read at depth 1.
     pub round_trip_p50_ns: u64,
@@ -328,7 +332,7 @@ pub struct Floor {
 }
 
 /// A request that was refused: the body of every answer with a status of 400 and more.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Refused {
     /// One line: what is wrong, and what to do.
     pub error: String,

@@ -6,9 +6,11 @@
 
 pub mod api;
 mod bill;
+pub mod client;
 mod faults;
 mod floor;
 mod group;
+pub mod http;
 mod levels;
 mod life;
 mod manage;

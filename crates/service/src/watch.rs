@@ -101,6 +101,7 @@ fn stats(state: &State, volume: &Volume, reading: Reading, slow: u32) -> api::St
         periods,
         faithful,
         unfaithful,
+        lateness_sum_ns: lateness.sum_ns,
         lateness: lateness.upper_bounds().map(|(upto, count)| api::Bin { upto_ns: upto.as_nanos(), count }).collect(),
     }
 }

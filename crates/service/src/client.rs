@@ -1,0 +1,278 @@
+//! The client of a service's control: what the command asks, in the types of [`api`](crate::api).
+
+use std::fmt;
+use std::io;
+use std::path::PathBuf;
+use std::str::FromStr;
+use std::time::Duration;
+
+use http_body_util::{BodyExt, Full, Limited};
+use hyper::body::Bytes;
+use hyper::header::{AUTHORIZATION, CONTENT_TYPE, HOST};
+use hyper::{Method, Request, Response, StatusCode, body::Incoming};
+use hyper_util::rt::TokioIo;
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use tokio::io::{AsyncRead, AsyncWrite};
+use tokio::net::{TcpStream, UnixStream};
+
+use crate::api::Refused;
+use crate::http::Token;
+
+/// How long an answer may take.
+const PATIENCE: Duration = Duration::from_secs(120);
+/// No answer is longer.
+const ANSWER_MAX: usize = 64 << 20;
+
+/// Where a service is controlled.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Address {
+    /// Its Unix socket.
+    Unix(PathBuf),
+    /// `host:port`.
+    Tcp(String),
+}
+
+/// A text that is no address of a service.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{0:?} is no service: write the path of its control socket, or http://HOST:PORT")]
+pub struct NoAddress(String);
+
+impl FromStr for Address {
+    type Err = NoAddress;
+
+    fn from_str(text: &str) -> Result<Self, NoAddress> {
+        if let Some(rest) = text.strip_prefix("http://") {
+            let authority = rest.trim_end_matches('/');
+            let port = authority.rsplit_once(':').filter(|(host, _)| !host.is_empty()).map(|(_, port)| port);
+            let is_port = port.is_some_and(|port| port.parse::<u16>().is_ok());
+            let is_plain = authority.bytes().all(|byte| byte.is_ascii_graphic() && byte != b'/');
+            return if is_port && is_plain {
+                Ok(Self::Tcp(authority.to_owned()))
+            } else {
+                Err(NoAddress(text.to_owned()))
+            };
+        }
+        let path = text.strip_prefix("unix:").unwrap_or(text);
+        if path.is_empty() || path.contains("://") {
+            return Err(NoAddress(text.to_owned()));
+        }
+        Ok(Self::Unix(path.into()))
+    }
+}
+
+impl fmt::Display for Address {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Unix(path) => write!(f, "{}", path.display()),
+            Self::Tcp(authority) => write!(f, "http://{authority}"),
+        }
+    }
+}
+
+/// Something was not done.
+#[derive(Debug, thiserror::Error)]
+pub enum ClientError {
+    /// Nobody answers there.
+    #[error(
+        "no service answers at {address} ({source}): start one with `plimsoll serve`, or name another with --service"
+    )]
+    NoService {
+        /// Where.
+        address: Address,
+        /// Why.
+        source: io::Error,
+    },
+    /// The token is missing or wrong.
+    #[error("the service at {0} does not know this token: name the file of its token with --token-file")]
+    Stranger(Address),
+    /// The service refused.
+    #[error("{message}")]
+    Refused {
+        /// As HTTP counts them.
+        status: u16,
+        /// One line: what is wrong, and what to do.
+        message: String,
+    },
+    /// What answers there is no service, or the connection broke.
+    #[error("{address} gives no answer of a plimsoll service: {why}")]
+    Broken {
+        /// Where.
+        address: Address,
+        /// What came.
+        why: String,
+    },
+}
+
+impl ClientError {
+    /// True when something else has to be asked: the service is well, and changed nothing.
+    pub const fn is_mistake(&self) -> bool {
+        match self {
+            Self::NoService { .. } | Self::Stranger(_) => true,
+            Self::Refused { status, .. } => *status < 500,
+            Self::Broken { .. } => false,
+        }
+    }
+}
+
+/// A client. Each request has a connection of its own.
+#[derive(Debug)]
+pub struct Client {
+    address: Address,
+    token: Option<Token>,
+    runtime: tokio::runtime::Runtime,
+}
+
+/// The body of an answer.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Answer(pub Vec<u8>);
+
+impl Client {
+    /// A client of the service there.
+    ///
+    /// # Errors
+    /// The system has no event queue for it.
+    pub fn new(address: Address, token: Option<Token>) -> io::Result<Self> {
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_io().enable_time().build()?;
+        Ok(Self { address, token, runtime })
+    }
+
+    /// Where its service is.
+    pub const fn address(&self) -> &Address {
+        &self.address
+    }
+
+    /// Asks for what is there.
+    pub fn get(&self, path: &str) -> Result<Answer, ClientError> {
+        self.ask(Method::GET, path, Vec::new())
+    }
+
+    /// Has something made or changed.
+    pub fn post(&self, path: &str, body: &impl Serialize) -> Result<Answer, ClientError> {
+        self.ask(Method::POST, path, written(body))
+    }
+
+    /// Sets something.
+    pub fn put(&self, path: &str, body: &impl Serialize) -> Result<Answer, ClientError> {
+        self.ask(Method::PUT, path, written(body))
+    }
+
+    /// Ends something.
+    pub fn delete(&self, path: &str) -> Result<Answer, ClientError> {
+        self.ask(Method::DELETE, path, Vec::new())
+    }
+
+    /// An answer in its type.
+    pub fn read<T: DeserializeOwned>(&self, answer: &Answer) -> Result<T, ClientError> {
+        serde_json::from_slice(&answer.0).map_err(|error| self.broken(&error))
+    }
+
+    fn ask(&self, method: Method, path: &str, body: Vec<u8>) -> Result<Answer, ClientError> {
+        self.runtime.block_on(async {
+            tokio::time::timeout(PATIENCE, self.asked(method, path, body))
+                .await
+                .unwrap_or_else(|_| Err(self.broken(&format_args!("nothing came for {} s", PATIENCE.as_secs()))))
+        })
+    }
+
+    async fn asked(&self, method: Method, path: &str, body: Vec<u8>) -> Result<Answer, ClientError> {
+        let no_service = |source| ClientError::NoService { address: self.address.clone(), source };
+        let request = self.request(method, path, body);
+        let answer = match &self.address {
+            Address::Unix(path) => self.sent(UnixStream::connect(path).await.map_err(no_service)?, request).await,
+            Address::Tcp(at) => self.sent(TcpStream::connect(at).await.map_err(no_service)?, request).await,
+        };
+        let answer = answer.map_err(|error| self.broken(&error))?;
+        let status = answer.status();
+        let bytes = Limited::new(answer.into_body(), ANSWER_MAX).collect().await;
+        let bytes = bytes.map_err(|error| self.broken(&error))?.to_bytes();
+        if status.is_success() {
+            return Ok(Answer(bytes.into()));
+        }
+        if status == StatusCode::UNAUTHORIZED {
+            return Err(ClientError::Stranger(self.address.clone()));
+        }
+        let refused: Refused = serde_json::from_slice(&bytes).map_err(|_| self.broken(&status))?;
+        Err(ClientError::Refused { status: status.as_u16(), message: refused.error })
+    }
+
+    fn request(&self, method: Method, path: &str, body: Vec<u8>) -> Request<Full<Bytes>> {
+        let host = match &self.address {
+            Address::Unix(_) => "localhost",
+            Address::Tcp(authority) => authority,
+        };
+        let mut request = Request::builder().method(method).uri(path).header(HOST, host);
+        if !body.is_empty() {
+            request = request.header(CONTENT_TYPE, "application/json");
+        }
+        if let Some(token) = &self.token {
+            request = request.header(AUTHORIZATION, token.bearer());
+        }
+        request.body(Full::new(body.into())).expect("paths are encoded, tokens and authorities were checked")
+    }
+
+    async fn sent<S>(&self, stream: S, request: Request<Full<Bytes>>) -> Result<Response<Incoming>, hyper::Error>
+    where
+        S: AsyncRead + AsyncWrite + Send + Unpin + 'static,
+    {
+        let (mut sender, connection) = hyper::client::conn::http1::handshake(TokioIo::new(stream)).await?;
+        // How it ends is seen at the answer.
+        tokio::spawn(connection);
+        sender.send_request(request).await
+    }
+
+    fn broken(&self, why: &impl fmt::Display) -> ClientError {
+        ClientError::Broken { address: self.address.clone(), why: why.to_string() }
+    }
+}
+
+/// The path of a volume, or of something below it: `/v1/volumes/NAME/stats`.
+pub fn volume_path(name: &str, below: &str) -> String {
+    let below = if below.is_empty() { String::new() } else { format!("/{below}") };
+    format!("/v1/volumes/{}{below}", encoded(name))
+}
+
+/// The path of a group.
+pub fn group_path(name: &str) -> String {
+    format!("/v1/groups/{}", encoded(name))
+}
+
+/// Whatever the user takes for a name, as one part of a path.
+fn encoded(name: &str) -> String {
+    let one = |byte: u8| match byte {
+        b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'-' | b'_' => char::from(byte).to_string(),
+        // Two dots alone would lead elsewhere.
+        _ => format!("%{byte:02X}"),
+    };
+    name.bytes().map(one).collect()
+}
+
+fn written(body: &impl Serialize) -> Vec<u8> {
+    serde_json::to_vec(body).expect("requests have string keys and finite numbers")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check(text: &str, expected: Option<&str>) {
+        assert_eq!(text.parse::<Address>().ok().map(|address| address.to_string()).as_deref(), expected, "{text}");
+    }
+
+    #[test]
+    fn addresses_are_paths_or_http() {
+        check("/run/plimsoll/control.sock", Some("/run/plimsoll/control.sock"));
+        check("unix:control.sock", Some("control.sock"));
+        check("http://db1:7070/", Some("http://db1:7070"));
+        check("http://[::1]:7070", Some("http://[::1]:7070"));
+        for wrong in ["", "http://db1", "http://:80", "https://db1:1", "http://a:b", "http://a b:1", "http://a/b:1"] {
+            check(wrong, None);
+        }
+    }
+
+    #[test]
+    fn names_stay_within_their_part_of_the_path() {
+        assert_eq!(volume_path("data.1", "stats"), "/v1/volumes/data%2E1/stats");
+        assert_eq!(volume_path("../groups?", ""), "/v1/volumes/%2E%2E%2Fgroups%3F");
+    }
+}

@@ -1,0 +1,231 @@
+//! All counts as Prometheus reads them (text format 0.0.4), named as node_exporter names those of disks.
+
+use std::fmt::Write;
+
+use crate::api::{About, Stats, Volume};
+use crate::{Kind, Refusal, Service};
+
+/// The media type of the page.
+pub(super) const TYPE: &str = "text/plain; version=0.0.4; charset=utf-8";
+
+/// Upper bounds of the buckets of the lateness, in nanoseconds: 1, 2 and 5 of each decade from 1 us to 10 s.
+const BUCKETS_NS: [u64; 22] = [
+    1_000,
+    2_000,
+    5_000,
+    10_000,
+    20_000,
+    50_000,
+    100_000,
+    200_000,
+    500_000,
+    1_000_000,
+    2_000_000,
+    5_000_000,
+    10_000_000,
+    20_000_000,
+    50_000_000,
+    100_000_000,
+    200_000_000,
+    500_000_000,
+    1_000_000_000,
+    2_000_000_000,
+    5_000_000_000,
+    10_000_000_000,
+];
+
+/// A volume and its counts.
+type Counted = (Volume, Stats);
+
+/// The counts of a service now.
+pub(super) fn scraped(service: &Service) -> Result<String, Refusal> {
+    let mut counted = Vec::new();
+    for volume in service.list()? {
+        match service.stats(&volume.name) {
+            Ok(stats) => counted.push((volume, stats)),
+            // It was ended since it was listed.
+            Err(refusal) if refusal.kind == Kind::NotFound => {}
+            Err(refusal) => return Err(refusal),
+        }
+    }
+    Ok(page(&service.about()?, &counted))
+}
+
+/// The page: a family of metrics after the other.
+fn page(about: &About, volumes: &[Counted]) -> String {
+    let mut page = Page { text: String::new(), volumes };
+    page.service(about);
+    page.volumes();
+    page.operations();
+    page.fidelity();
+    page.cost();
+    page.text
+}
+
+struct Page<'a> {
+    text: String,
+    volumes: &'a [Counted],
+}
+
+impl Page<'_> {
+    /// Begins a family.
+    fn family(&mut self, name: &str, kind: &str, help: &str) {
+        self.put(format_args!("# HELP {name} {help}\n# TYPE {name} {kind}\n"));
+    }
+
+    fn put(&mut self, arguments: std::fmt::Arguments<'_>) {
+        self.text.write_fmt(arguments).expect("writing to a string does not fail");
+    }
+
+    fn sample(&mut self, name: &str, labels: &[(&str, &str)], value: f64) {
+        let labels: Vec<String> = labels.iter().map(|(key, text)| format!("{key}=\"{}\"", escaped(text))).collect();
+        let labels = if labels.is_empty() { String::new() } else { format!("{{{}}}", labels.join(",")) };
+        self.put(format_args!("{name}{labels} {value}\n"));
+    }
+
+    /// A family with at most one sample for each volume.
+    fn each(&mut self, name: &str, kind: &str, help: &str, value: impl Fn(&Volume, &Stats) -> Option<f64>) {
+        self.family(name, kind, help);
+        for (volume, stats) in self.volumes {
+            if let Some(value) = value(volume, stats) {
+                self.sample(name, &[("volume", &volume.name)], value);
+            }
+        }
+    }
+
+    fn service(&mut self, about: &About) {
+        let mut one = |name: &str, help: &str, labels: &[(&str, &str)], value: f64| {
+            self.family(name, "gauge", help);
+            self.sample(name, labels, value);
+        };
+        one("plimsoll_info", "What serves; always 1.", &[("made_by", &about.made_by)], 1.0);
+        let slow = f64::from(about.slow);
+        one("plimsoll_time_dilation", "How many times slower than the clock the model's time runs.", &[], slow);
+        let realtime = f64::from(u8::from(about.realtime));
+        one("plimsoll_realtime_priority", "1 with real-time priority, 0 without.", &[], realtime);
+        one("plimsoll_capacity_bytes", "Bytes that data may use.", &[], about.capacity_bytes as f64);
+        one("plimsoll_used_bytes", "Bytes that data use.", &[], about.used_bytes as f64);
+        let floor = &about.floor;
+        one("plimsoll_floor_iops", "4 KiB reads a second at depth 32 without a model.", &[], floor.iops as f64);
+        let spans = [
+            ("plimsoll_floor_round_trip_seconds", floor.round_trip_p50_ns, floor.round_trip_p99_ns),
+            ("plimsoll_floor_timer_seconds", floor.timer_p50_ns, floor.timer_p99_ns),
+        ];
+        let help = ["Round trip of a 4 KiB read at depth 1 without a model.", "Lateness of a timer."];
+        for ((name, p50, p99), help) in spans.into_iter().zip(help) {
+            self.family(name, "gauge", help);
+            self.sample(name, &[("quantile", "0.5")], seconds(p50));
+            self.sample(name, &[("quantile", "0.99")], seconds(p99));
+        }
+    }
+
+    fn volumes(&mut self) {
+        let name = "plimsoll_volume_info";
+        self.family(name, "gauge", "What a volume is like; always 1.");
+        for (volume, _) in self.volumes {
+            let group = volume.group.as_deref().unwrap_or_default();
+            self.sample(name, &[("volume", &volume.name), ("like", &volume.like), ("group", group)], 1.0);
+        }
+        let size = |volume: &Volume, _: &Stats| Some(volume.size_bytes as f64);
+        self.each("plimsoll_volume_size_bytes", "gauge", "Bytes that clients see.", size);
+        let level = |volume: &Volume, _: &Stats| volume.level.map(f64::from);
+        self.each("plimsoll_volume_level", "gauge", "The product's level, such as VPUs.", level);
+        let clients = |volume: &Volume, _: &Stats| Some(volume.clients as f64);
+        self.each("plimsoll_volume_clients", "gauge", "Clients that have it open.", clients);
+        let in_flight = |_: &Volume, stats: &Stats| Some(f64::from(stats.in_flight));
+        self.each("plimsoll_volume_io_now", "gauge", "Requests in flight.", in_flight);
+    }
+
+    fn operations(&mut self) {
+        let families = [
+            ("read", "reads_completed", "Reads answered.", "read_bytes", "Bytes read."),
+            ("write", "writes_completed", "Writes answered.", "written_bytes", "Bytes written."),
+            ("trim", "discards_completed", "Trims answered.", "discarded_bytes", "Bytes trimmed."),
+            ("flush", "flush_requests", "Flushes answered.", "", ""),
+        ];
+        for (kind, ops, ops_help, bytes, bytes_help) in families {
+            let of = |stats: &Stats| stats.counts.iter().find(|count| count.kind == kind).cloned();
+            let count = |_: &Volume, stats: &Stats| of(stats).map(|count| count.ops as f64);
+            self.each(&format!("plimsoll_volume_{ops}_total"), "counter", ops_help, count);
+            if !bytes.is_empty() {
+                let count = |_: &Volume, stats: &Stats| of(stats).map(|count| count.bytes as f64);
+                self.each(&format!("plimsoll_volume_{bytes}_total"), "counter", bytes_help, count);
+            }
+        }
+        let name = "plimsoll_volume_errors_total";
+        self.family(name, "counter", "Requests answered with an error.");
+        for (volume, stats) in self.volumes {
+            for count in &stats.counts {
+                self.sample(name, &[("volume", &volume.name), ("kind", &count.kind)], count.errors as f64);
+            }
+        }
+        let name = "plimsoll_volume_bound_by_total";
+        self.family(name, "counter", "Requests by the limit that held them longest.");
+        for (volume, stats) in self.volumes {
+            for bound in &stats.bound_by {
+                self.sample(name, &[("volume", &volume.name), ("limit", &bound.limit)], bound.count as f64);
+            }
+        }
+    }
+
+    fn fidelity(&mut self) {
+        let count = |_: &Volume, stats: &Stats| Some(stats.faithful as f64);
+        let help = "Seconds with answers that were faithful to the model.";
+        self.each("plimsoll_volume_faithful_seconds_total", "counter", help, count);
+        let count = |_: &Volume, stats: &Stats| Some(stats.unfaithful as f64);
+        let help = "Seconds with answers that were not faithful to the model.";
+        self.each("plimsoll_volume_unfaithful_seconds_total", "counter", help, count);
+        let name = "plimsoll_volume_response_seconds";
+        self.family(name, "gauge", "Response time that the model gave in the last second that had answers.");
+        for (volume, stats) in self.volumes {
+            for (quantile, ns) in stats.last.iter().flat_map(|last| [("0.5", last.p50_ns), ("0.99", last.p99_ns)]) {
+                self.sample(name, &[("volume", &volume.name), ("quantile", quantile)], seconds(ns));
+            }
+        }
+        let name = "plimsoll_volume_lateness_seconds";
+        self.family(name, "histogram", "How long after the moment of the model answers left.");
+        for (volume, stats) in self.volumes {
+            self.lateness(name, &volume.name, stats);
+        }
+    }
+
+    fn lateness(&mut self, name: &str, volume: &str, stats: &Stats) {
+        let bucket = format!("{name}_bucket");
+        for bound in BUCKETS_NS {
+            let within = stats.lateness.iter().filter(|bin| bin.upto_ns <= bound).map(|bin| bin.count).sum::<u64>();
+            self.sample(&bucket, &[("volume", volume), ("le", &seconds(bound).to_string())], within as f64);
+        }
+        let count = stats.lateness.iter().map(|bin| bin.count).sum::<u64>() as f64;
+        self.sample(&bucket, &[("volume", volume), ("le", "+Inf")], count);
+        self.sample(&format!("{name}_sum"), &[("volume", volume)], seconds(stats.lateness_sum_ns));
+        self.sample(&format!("{name}_count"), &[("volume", volume)], count);
+    }
+
+    fn cost(&mut self) {
+        let families = [
+            ("plimsoll_volume_cost_total", "counter", "What the volume would have cost so far, at list prices."),
+            ("plimsoll_volume_cost_per_month", "gauge", "A month of 730 hours at the present level, at list prices."),
+        ];
+        for (index, (name, kind, help)) in families.into_iter().enumerate() {
+            self.family(name, kind, help);
+            for (volume, _) in self.volumes {
+                let Some(cost) = &volume.cost else { continue };
+                let amount = [&cost.so_far, &cost.monthly][index];
+                if let Ok(amount) = amount.parse() {
+                    self.sample(name, &[("volume", &volume.name), ("currency", &cost.currency)], amount);
+                }
+            }
+        }
+    }
+}
+
+fn seconds(ns: u64) -> f64 {
+    ns as f64 / 1e9
+}
+
+fn escaped(text: &str) -> String {
+    text.replace('\\', "\\\\").replace('"', "\\\"").replace('\n', "\\n")
+}
+
+#[cfg(test)]
+mod tests;

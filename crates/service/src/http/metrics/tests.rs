@@ -1,0 +1,94 @@
+//! The page keeps the rules of the format, and says what the counts say.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::*;
+use crate::api::{Bin, BoundCount, Cost, Floor, KindCount, Period};
+
+fn counted() -> Counted {
+    let count = |kind: &str, ops, bytes| KindCount { kind: kind.into(), ops, bytes, errors: 1 };
+    let volume = Volume {
+        name: "data".into(),
+        like: "limit(3000) then station(1, \"x\\y\")".into(),
+        level: Some(20),
+        size_bytes: 50_000_000_000,
+        cost: Some(Cost { currency: "USD".into(), so_far: "0.004512".into(), ..Cost::default() }),
+        ..Volume::default()
+    };
+    let stats = Stats {
+        counts: vec![count("read", 7, 4096), count("write", 8, 8192), count("flush", 9, 0), count("trim", 2, 512)],
+        bound_by: vec![BoundCount { limit: "IOPS as provisioned".into(), count: 5 }],
+        lateness: vec![Bin { upto_ns: 900, count: 3 }, Bin { upto_ns: 70_000, count: 2 }],
+        lateness_sum_ns: 150_000,
+        last: Some(Period { p50_ns: 1_000_000, p99_ns: 2_500_000, ..Period::default() }),
+        faithful: 11,
+        unfaithful: 1,
+        ..Stats::default()
+    };
+    (volume, stats)
+}
+
+fn shown() -> String {
+    let about = About { slow: 10, floor: Floor { iops: 90_000, ..Floor::default() }, ..About::default() };
+    page(&about, &[counted()])
+}
+
+/// The rules of the exposition format and of `promtool check metrics`: help and type before the samples and once, one
+/// group of samples for each family, names that say their kind and their unit, no sample twice.
+#[test]
+fn the_page_keeps_the_rules() {
+    let page = shown();
+    let (mut types, mut helped, mut current) = (BTreeMap::new(), BTreeSet::new(), "");
+    let mut samples = BTreeSet::new();
+    for line in page.lines() {
+        if let Some(help) = line.strip_prefix("# HELP ") {
+            let (name, text) = help.split_once(' ').unwrap();
+            assert!(text.ends_with('.') && helped.insert(name), "{line}");
+        } else if let Some(kind) = line.strip_prefix("# TYPE ") {
+            let (name, kind) = kind.split_once(' ').unwrap();
+            assert!(helped.contains(name) && types.insert(name, kind).is_none(), "{line}");
+            assert_eq!(kind == "counter", name.ends_with("_total"), "{line}");
+            current = name;
+        } else {
+            let (sample, value) = line.rsplit_once(' ').unwrap();
+            value.parse::<f64>().unwrap();
+            let name = sample.split('{').next().unwrap();
+            let family = match types[current] {
+                "histogram" => ["_bucket", "_sum", "_count"].iter().find_map(|end| name.strip_suffix(end)).unwrap(),
+                _ => name,
+            };
+            assert_eq!(family, current, "{line}");
+            assert!(name.bytes().all(|b| b.is_ascii_lowercase() || b == b'_'), "{line}");
+            assert!(!["_ns", "_ms", "_us", "_kb"].iter().any(|unit| name.contains(unit)), "{line}");
+            assert!(samples.insert(sample), "twice: {line}");
+        }
+    }
+    assert!(page.ends_with('\n') && types.len() > 20);
+}
+
+#[test]
+fn counts_are_said_in_the_fields_names() {
+    let page = shown();
+    for line in [
+        "plimsoll_time_dilation 10",
+        "plimsoll_floor_iops 90000",
+        "plimsoll_volume_reads_completed_total{volume=\"data\"} 7",
+        "plimsoll_volume_written_bytes_total{volume=\"data\"} 8192",
+        "plimsoll_volume_flush_requests_total{volume=\"data\"} 9",
+        "plimsoll_volume_discarded_bytes_total{volume=\"data\"} 512",
+        "plimsoll_volume_errors_total{volume=\"data\",kind=\"read\"} 1",
+        "plimsoll_volume_bound_by_total{volume=\"data\",limit=\"IOPS as provisioned\"} 5",
+        "plimsoll_volume_level{volume=\"data\"} 20",
+        "plimsoll_volume_faithful_seconds_total{volume=\"data\"} 11",
+        "plimsoll_volume_response_seconds{volume=\"data\",quantile=\"0.99\"} 0.0025",
+        "plimsoll_volume_lateness_seconds_bucket{volume=\"data\",le=\"0.000001\"} 3",
+        "plimsoll_volume_lateness_seconds_bucket{volume=\"data\",le=\"0.00005\"} 3",
+        "plimsoll_volume_lateness_seconds_bucket{volume=\"data\",le=\"0.0001\"} 5",
+        "plimsoll_volume_lateness_seconds_bucket{volume=\"data\",le=\"+Inf\"} 5",
+        "plimsoll_volume_lateness_seconds_sum{volume=\"data\"} 0.00015",
+        "plimsoll_volume_cost_total{volume=\"data\",currency=\"USD\"} 0.004512",
+    ] {
+        assert!(page.lines().any(|shown| shown == line), "no {line} in\n{page}");
+    }
+    assert!(page.contains(r#"like="limit(3000) then station(1, \"x\\y\")""#), "{page}");
+}

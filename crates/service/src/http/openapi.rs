@@ -1,0 +1,94 @@
+//! The OpenAPI document of the control, made of the table of routes and of the types that they carry.
+
+use std::sync::OnceLock;
+
+use schemars::SchemaGenerator;
+use schemars::generate::SchemaSettings;
+use serde_json::{Map, Value, json};
+
+use super::routes::{Content, Route, table};
+use crate::api::Refused;
+
+const DESCRIPTION: &str = "Volumes that behave like storage products, by name. Over the service's Unix socket nothing \
+     more is needed; over TCP every request needs the token of the service. Sizes are bytes, spans nanoseconds, moments \
+     RFC 3339 in UTC; what is not known is absent. Every figure is emulated, and in the model's time: with a time dilation \
+     (`slow` above 1) that runs slower than the clock.";
+
+/// The document (OpenAPI 3.1), the same bytes every time.
+pub fn document() -> Vec<u8> {
+    let mut generator =
+        SchemaSettings::draft2020_12().with(|s| s.definitions_path = "/components/schemas".into()).into_generator();
+    let mut paths: Map<String, Value> = Map::new();
+    let refused = generator.subschema_for::<Refused>();
+    for route in table() {
+        let described = operation(&route, &mut generator);
+        let item = paths.entry(route.path).or_insert_with(|| json!({}));
+        item[route.verb.name()] = described;
+    }
+    let document = json!({
+        "openapi": "3.1.0",
+        "info": {
+            "title": "plimsoll volume service",
+            "version": env!("CARGO_PKG_VERSION"),
+            "description": DESCRIPTION,
+            "license": { "name": "MIT OR Apache-2.0", "identifier": "MIT OR Apache-2.0" },
+        },
+        "servers": [{ "url": "http://localhost" }],
+        "security": [{}, { "token": [] }],
+        "paths": paths,
+        "components": {
+            "schemas": generator.take_definitions(true),
+            "securitySchemes": {
+                "token": { "type": "http", "scheme": "bearer", "description": "Over TCP only" },
+            },
+            "responses": {
+                "Refused": {
+                    "description": "Refused, and nothing was changed: one line says what is wrong and what to do. 400: \
+                        the request contradicts itself, the catalogue or what the volume can do; 404: there is no such \
+                        volume or group; 405: not with this method; 408: it came too slowly; 409: the name is taken, or \
+                        the volume is in use; 413: it is longer than 64 KiB; 500: the service failed; 507: no space is \
+                        left",
+                    "content": { "application/json": { "schema": refused } },
+                },
+                "Stranger": { "description": "Over TCP: no token, or another one. Nothing is told" },
+            },
+        },
+    });
+    let mut text = serde_json::to_vec_pretty(&document).expect("a document is a JSON value");
+    text.push(b'\n');
+    text
+}
+
+/// The document, made once.
+pub(super) fn text() -> &'static [u8] {
+    static TEXT: OnceLock<Vec<u8>> = OnceLock::new();
+    TEXT.get_or_init(document)
+}
+
+fn operation(route: &Route, generator: &mut SchemaGenerator) -> Value {
+    let mut operation = json!({ "operationId": route.id, "summary": route.summary });
+    if route.path.contains("{name}") {
+        operation["parameters"] = json!([
+            { "name": "name", "in": "path", "required": true, "schema": { "type": "string" } }
+        ]);
+    }
+    if let Some(body) = route.body {
+        let schema = body(generator);
+        operation["requestBody"] = json!({ "required": true, "content": { "application/json": { "schema": schema } } });
+    }
+    let mut success = json!({ "description": "Done" });
+    match route.content {
+        Content::Json(schema) => {
+            success["content"] = json!({ "application/json": { "schema": schema(generator) } });
+        }
+        Content::Document => success["content"] = json!({ "application/json": { "schema": { "type": "object" } } }),
+        Content::Text(media) => success["content"] = json!({ media: { "schema": { "type": "string" } } }),
+        Content::Nothing => {}
+    }
+    operation["responses"] = json!({
+        route.status.as_str(): success,
+        "401": { "$ref": "#/components/responses/Stranger" },
+        "default": { "$ref": "#/components/responses/Refused" },
+    });
+    operation
+}

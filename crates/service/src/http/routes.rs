@@ -1,0 +1,333 @@
+//! The one table of what can be asked over HTTP: the router is built of it, and the OpenAPI document describes it.
+//!
+//! Each entry joins a method and a path to a method of [`Service`]; the types of bodies and answers are those of that
+//! method, so a document cannot say another thing than what is read and written.
+
+use std::sync::Arc;
+
+use axum::Router;
+use axum::body::Body;
+use axum::extract::{RawPathParams, Request};
+use axum::response::{IntoResponse, Response};
+use axum::routing::{MethodFilter, on};
+use http_body_util::LengthLimitError;
+use hyper::StatusCode;
+use hyper::header::CONTENT_TYPE;
+use schemars::{JsonSchema, Schema, SchemaGenerator};
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+
+use super::{PATIENCE, metrics, openapi};
+use crate::api::{About, Attachment, Autotune, Create, Faults, Fork, Group, Level, Refused, Resize, Restore};
+use crate::{Kind, Refusal, Service};
+
+/// No request has a longer body.
+const BODY_MAX: usize = 64 << 10;
+
+/// How a request is named.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Verb {
+    Get,
+    Post,
+    Put,
+    Delete,
+}
+
+impl Verb {
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Get => "get",
+            Self::Post => "post",
+            Self::Put => "put",
+            Self::Delete => "delete",
+        }
+    }
+
+    const fn filter(self) -> MethodFilter {
+        match self {
+            Self::Get => MethodFilter::GET,
+            Self::Post => MethodFilter::POST,
+            Self::Put => MethodFilter::PUT,
+            Self::Delete => MethodFilter::DELETE,
+        }
+    }
+}
+
+/// The schema of a type, by reference.
+pub(super) type SchemaOf = fn(&mut SchemaGenerator) -> Schema;
+
+/// What an answer holds.
+#[derive(Clone, Copy)]
+pub(super) enum Content {
+    Json(SchemaOf),
+    /// Any object.
+    Document,
+    /// Text of this type.
+    Text(&'static str),
+    Nothing,
+}
+
+/// One thing that can be asked.
+#[derive(Clone)]
+pub(super) struct Route {
+    pub verb: Verb,
+    pub path: &'static str,
+    /// Its name in the document.
+    pub id: &'static str,
+    /// One sentence without an end.
+    pub summary: &'static str,
+    pub body: Option<SchemaOf>,
+    pub status: StatusCode,
+    pub content: Content,
+    act: Act,
+}
+
+type Act = Arc<dyn Fn(&Service, &str, &[u8]) -> Result<Vec<u8>, Refusal> + Send + Sync>;
+
+const VOLUMES: &str = "/v1/volumes";
+const VOLUME: &str = "/v1/volumes/{name}";
+const GROUPS: &str = "/v1/groups";
+const FAULTS: &str = "/v1/volumes/{name}/faults";
+const AUTOTUNE: &str = "/v1/volumes/{name}/autotune";
+const ATTACHMENT: &str = "/v1/volumes/{name}/attachment";
+
+/// All that can be asked.
+pub(super) fn table() -> Vec<Route> {
+    let mut table = vec![
+        read(VOLUMES, "listVolumes", "All volumes and snapshots, by name", |s: &Service, _| s.list()),
+        write(Verb::Post, VOLUMES, "createVolume", "Make a volume", |s, _, b: &Create| s.create(b)).created(),
+        read(VOLUME, "getVolume", "One volume", Service::volume),
+        remove(VOLUME, "deleteVolume", "End a volume that nobody uses", Service::delete),
+        read("/v1/volumes/{name}/stats", "getStats", "Counts, and how faithful the last seconds were", Service::stats),
+    ];
+    table.extend(changes());
+    table.extend(life());
+    table.extend(around());
+    table
+}
+
+/// What changes a volume.
+fn changes() -> [Route; 5] {
+    let post = Verb::Post;
+    [
+        write(
+            post,
+            "/v1/volumes/{name}/level",
+            "changeLevel",
+            "Another level or product, online where the real product can do it so",
+            |s: &Service, n: &str, b: &Level| s.level(n, b),
+        ),
+        write(post, "/v1/volumes/{name}/resize", "resizeVolume", "A larger volume", |s, n, b: &Resize| s.resize(n, *b)),
+        write(
+            post,
+            "/v1/volumes/{name}/snapshot",
+            "createSnapshot",
+            "Keep the present content as a volume that cannot be written",
+            |s: &Service, n: &str, b: &Fork| s.snapshot(n, b),
+        )
+        .created(),
+        write(
+            post,
+            "/v1/volumes/{name}/clone",
+            "createClone",
+            "Make a volume of its own with the present content of this one",
+            |s: &Service, n: &str, b: &Fork| s.clone_volume(n, b),
+        )
+        .created(),
+        write(
+            post,
+            "/v1/volumes/{name}/restore",
+            "restoreVolume",
+            "Give a volume the content of another one",
+            |s: &Service, n: &str, b: &Restore| s.restore(n, b),
+        ),
+    ]
+}
+
+/// What goes on with a volume until it is ended.
+fn life() -> [Route; 6] {
+    let (put, delete) = (Verb::Put, Verb::Delete);
+    [
+        write(put, FAULTS, "setFaults", "What its requests suffer from now on", |s: &Service, n: &str, b: &Faults| {
+            s.set_faults(n, b)
+        }),
+        answer(delete, FAULTS, "clearFaults", "Its requests suffer nothing any more", Service::clear_faults),
+        write(put, AUTOTUNE, "setAutotune", "Let its level change by itself", |s: &Service, n: &str, b: &Autotune| {
+            s.set_autotune(n, b)
+        }),
+        answer(delete, AUTOTUNE, "clearAutotune", "Its level stays as it is", Service::clear_autotune),
+        write(
+            put,
+            ATTACHMENT,
+            "setAttachment",
+            "Remember where it is a block device of this host",
+            |s: &Service, n: &str, b: &Attachment| s.attach(n, b),
+        ),
+        answer(delete, ATTACHMENT, "clearAttachment", "It is no block device of this host any more", Service::detach),
+    ]
+}
+
+/// What is there beside volumes.
+fn around() -> [Route; 6] {
+    let document = |_: &Service, _: &str, _: &[u8]| Ok(openapi::text().into());
+    let metrics = |service: &Service, _: &str, _: &[u8]| metrics::scraped(service).map(String::into_bytes);
+    [
+        read(GROUPS, "listGroups", "All groups, by name", |s: &Service, _: &str| s.groups()),
+        write(
+            Verb::Post,
+            GROUPS,
+            "createGroup",
+            "Make a group: an instance whose limits its volumes share",
+            |s: &Service, _: &str, b: &Group| s.create_group(b),
+        )
+        .created(),
+        remove("/v1/groups/{name}", "deleteGroup", "End a group without volumes", Service::delete_group),
+        read("/v1/service", "getService", "What serves", |s: &Service, _: &str| -> Result<About, Refusal> {
+            s.about()
+        }),
+        Route::new(
+            Verb::Get,
+            "/metrics",
+            "getMetrics",
+            "All counts, as Prometheus reads them",
+            Content::Text(metrics::TYPE),
+            metrics,
+        ),
+        Route::new(Verb::Get, "/openapi.json", "getDocument", "This document", Content::Document, document),
+    ]
+}
+
+/// Asks for something.
+fn read<A, F>(path: &'static str, id: &'static str, summary: &'static str, act: F) -> Route
+where
+    A: Serialize + JsonSchema,
+    F: Fn(&Service, &str) -> Result<A, Refusal> + Send + Sync + 'static,
+{
+    answer(Verb::Get, path, id, summary, act)
+}
+
+/// Needs no body, and gives an answer.
+fn answer<A, F>(verb: Verb, path: &'static str, id: &'static str, summary: &'static str, act: F) -> Route
+where
+    A: Serialize + JsonSchema,
+    F: Fn(&Service, &str) -> Result<A, Refusal> + Send + Sync + 'static,
+{
+    let content = Content::Json(|generator| generator.subschema_for::<A>());
+    Route::new(verb, path, id, summary, content, move |service, name, _| act(service, name).map(|it| json(&it)))
+}
+
+/// Has a body, and gives an answer.
+fn write<B, A, F>(verb: Verb, path: &'static str, id: &'static str, summary: &'static str, act: F) -> Route
+where
+    B: DeserializeOwned + JsonSchema,
+    A: Serialize + JsonSchema,
+    F: Fn(&Service, &str, &B) -> Result<A, Refusal> + Send + Sync + 'static,
+{
+    let content = Content::Json(|generator| generator.subschema_for::<A>());
+    let act = move |service: &Service, name: &str, body: &[u8]| {
+        let body = serde_json::from_slice(body).map_err(|error| Refusal {
+            kind: Kind::Bad,
+            message: format!("the body is not what {path} takes: {error}; GET /openapi.json says what it takes"),
+        })?;
+        act(service, name, &body).map(|it| json(&it))
+    };
+    Route {
+        body: Some(|generator| generator.subschema_for::<B>()),
+        ..Route::new(verb, path, id, summary, content, act)
+    }
+}
+
+/// Ends something.
+fn remove<F>(path: &'static str, id: &'static str, summary: &'static str, act: F) -> Route
+where
+    F: Fn(&Service, &str) -> Result<(), Refusal> + Send + Sync + 'static,
+{
+    let act = move |service: &Service, name: &str, _: &[u8]| act(service, name).map(|()| Vec::new());
+    let route = Route::new(Verb::Delete, path, id, summary, Content::Nothing, act);
+    Route { status: StatusCode::NO_CONTENT, ..route }
+}
+
+fn json(value: &impl Serialize) -> Vec<u8> {
+    serde_json::to_vec(value).expect("answers have string keys and finite numbers")
+}
+
+impl Route {
+    fn new(
+        verb: Verb,
+        path: &'static str,
+        id: &'static str,
+        summary: &'static str,
+        content: Content,
+        act: impl Fn(&Service, &str, &[u8]) -> Result<Vec<u8>, Refusal> + Send + Sync + 'static,
+    ) -> Self {
+        Self { verb, path, id, summary, body: None, status: StatusCode::OK, content, act: Arc::new(act) }
+    }
+
+    /// It makes something new.
+    fn created(self) -> Self {
+        Self { status: StatusCode::CREATED, ..self }
+    }
+
+    /// Reads the body, and has the service work on a thread that may wait.
+    async fn respond(self, service: Service, name: String, body: Body) -> Response {
+        let body = match tokio::time::timeout(PATIENCE, axum::body::to_bytes(body, BODY_MAX)).await {
+            Ok(Ok(body)) => body,
+            Ok(Err(error)) => return unread(error),
+            Err(_) => return refused(StatusCode::REQUEST_TIMEOUT, "the body of the request did not come in time"),
+        };
+        let Self { act, content, status, .. } = self;
+        let done = tokio::task::spawn_blocking(move || act(&service, &name, &body)).await;
+        let media = match content {
+            Content::Json(_) | Content::Document => "application/json",
+            Content::Text(media) => media,
+            Content::Nothing => "",
+        };
+        match done {
+            Ok(Ok(_)) if media.is_empty() => status.into_response(),
+            Ok(Ok(bytes)) => (status, [(CONTENT_TYPE, media)], bytes).into_response(),
+            Ok(Err(refusal)) => refused(status_of(refusal.kind), &refusal.message),
+            Err(_) => refused(StatusCode::INTERNAL_SERVER_ERROR, "the service failed at this: see what it printed"),
+        }
+    }
+}
+
+const fn status_of(kind: Kind) -> StatusCode {
+    match kind {
+        Kind::Bad => StatusCode::BAD_REQUEST,
+        Kind::NotFound => StatusCode::NOT_FOUND,
+        Kind::Conflict => StatusCode::CONFLICT,
+        Kind::NoSpace => StatusCode::INSUFFICIENT_STORAGE,
+        Kind::Failed => StatusCode::INTERNAL_SERVER_ERROR,
+    }
+}
+
+fn refused(status: StatusCode, error: &str) -> Response {
+    let body = json(&Refused { error: error.to_owned() });
+    (status, [(CONTENT_TYPE, "application/json")], body).into_response()
+}
+
+fn unread(error: axum::Error) -> Response {
+    if error.into_inner().is::<LengthLimitError>() {
+        refused(StatusCode::PAYLOAD_TOO_LARGE, "the body of the request is longer than 64 KiB")
+    } else {
+        refused(StatusCode::BAD_REQUEST, "the body of the request broke off")
+    }
+}
+
+/// The router of the table.
+pub(super) fn router(service: Service) -> Router {
+    let mut router = Router::new();
+    for route in table() {
+        let (path, filter) = (route.path, route.verb.filter());
+        let service = service.clone();
+        let respond = move |parameters: RawPathParams, request: Request| {
+            let name = parameters.iter().next().map(|(_, value)| value.to_owned()).unwrap_or_default();
+            route.clone().respond(service.clone(), name, request.into_body())
+        };
+        router = router.route(path, on(filter, respond));
+    }
+    let nothing = || async { refused(StatusCode::NOT_FOUND, "no such path: GET /openapi.json lists all") };
+    let not_so =
+        || async { refused(StatusCode::METHOD_NOT_ALLOWED, "not with this method: GET /openapi.json lists all") };
+    router.fallback(nothing).method_not_allowed_fallback(not_so)
+}

@@ -1,0 +1,107 @@
+//! The token that clients over TCP have to show.
+
+use std::fmt;
+use std::io;
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
+
+use hyper::HeaderMap;
+use hyper::header::AUTHORIZATION;
+
+/// Fewer characters can be guessed.
+const SHORTEST: usize = 16;
+/// A longer file holds something else.
+const LONGEST: u64 = 4096;
+
+/// A secret that client and service share. It is never shown.
+#[derive(Clone)]
+pub struct Token(String);
+
+/// A token could not be read.
+#[derive(Debug, thiserror::Error)]
+pub enum TokenError {
+    /// The file is missing, or not to be read.
+    #[error("reading the token in {}: {source}", path.display())]
+    Io {
+        /// Which.
+        path: PathBuf,
+        /// Why.
+        source: io::Error,
+    },
+    /// Others may read it.
+    #[error("{} can be read by others, so it is no secret: chmod 600 it", .0.display())]
+    Open(PathBuf),
+    /// It holds no token.
+    #[error(
+        "{} holds no token: write one line of {SHORTEST} to {LONGEST} letters and digits, as `openssl rand -hex 32` gives",
+        .0.display()
+    )]
+    Unfit(PathBuf),
+}
+
+impl Token {
+    /// Reads the one line of a file that only its owner may read.
+    pub fn read(path: &Path) -> Result<Self, TokenError> {
+        let failed = |source| TokenError::Io { path: path.to_owned(), source };
+        let found = path.metadata().map_err(failed)?;
+        if found.mode() & 0o077 != 0 {
+            return Err(TokenError::Open(path.to_owned()));
+        }
+        let unfit = || TokenError::Unfit(path.to_owned());
+        if found.len() > LONGEST {
+            return Err(unfit());
+        }
+        let text = std::fs::read_to_string(path).map_err(failed)?;
+        Self::new(text.trim()).ok_or_else(unfit)
+    }
+
+    /// A token of visible characters; `None` when it is too short or holds others.
+    pub fn new(text: &str) -> Option<Self> {
+        let fit = text.len() >= SHORTEST && text.bytes().all(|byte| byte.is_ascii_graphic());
+        fit.then(|| Self(text.to_owned()))
+    }
+
+    /// As the header `authorization` carries it.
+    pub fn bearer(&self) -> String {
+        format!("Bearer {}", self.0)
+    }
+
+    /// Whether a request shows it. How long that takes says nothing about how much of it was right.
+    pub fn admits(&self, headers: &HeaderMap) -> bool {
+        let shown = headers.get(AUTHORIZATION).map_or(&[][..], |value| value.as_bytes());
+        let expected = self.bearer();
+        // Every byte of what is shown is looked at, beside one of the token's, whichever differs.
+        let beside = expected.bytes().cycle();
+        let differences = shown.iter().zip(beside).fold(0, |seen, (a, b)| seen | std::hint::black_box(a ^ b));
+        differences == 0 && shown.len() == expected.len()
+    }
+}
+
+impl fmt::Debug for Token {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Token(..)")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_the_whole_token_is_let_in() {
+        let token = Token::new("0123456789abcdef").unwrap();
+        let admits = |shown: &str| {
+            let mut headers = HeaderMap::new();
+            headers.insert(AUTHORIZATION, shown.parse().unwrap());
+            token.admits(&headers)
+        };
+        assert!(admits("Bearer 0123456789abcdef"));
+        let twice = "Bearer 0123456789abcdefBearer 0123456789abcdef";
+        for wrong in ["", "Bearer", "Bearer 0123456789abcdee", "Bearer 0123456789abcde", "0123456789abcdef", twice] {
+            assert!(!admits(wrong), "{wrong}");
+        }
+        assert!(!token.admits(&HeaderMap::new()));
+        assert!(Token::new("short").is_none() && Token::new("0123456789 abcdef").is_none());
+        assert_eq!(format!("{token:?}"), "Token(..)");
+    }
+}
