@@ -8,9 +8,12 @@ use plimsoll_record::Objective;
 use plimsoll_units::{Bytes, Iops, Span};
 
 mod offers;
+mod volumes;
 
 use offers::QUOTE_EXAMPLES;
 pub use offers::{CatalogueArgs, CatalogueCommand, ExplainArgs, FitArgs, MatchArgs, QuoteArgs, TermsArgs};
+pub use volumes::{AutotuneArgs, FaultsArgs, GroupCommand, ReachArgs, ServeArgs, VolumeArgs, VolumeCommand};
+use volumes::{SERVE_EXAMPLES, VOLUME_EXAMPLES};
 
 use crate::words::{BlockSizes, Percent, WorkingSet};
 
@@ -43,6 +46,12 @@ pub enum Command {
     Explain(ExplainArgs),
     /// Fit a model to runs, as a product file for storage that is in no catalogue
     Fit(FitArgs),
+    /// Serve emulated volumes: they keep data as real ones do, and answer when a product would
+    #[command(after_help = SERVE_EXAMPLES)]
+    Serve(ServeArgs),
+    /// Make, list, change and watch emulated volumes of a service
+    #[command(after_help = VOLUME_EXAMPLES)]
+    Volume(VolumeArgs),
     /// Check what an NBD server does of the protocol, and how it keeps time
     NbdCheck(NbdCheckArgs),
     /// Show kept runs, one or several over each other
@@ -79,6 +88,8 @@ pub enum Generated {
     Reference,
     /// The JSON Schema of run files
     Schema,
+    /// The OpenAPI document of the control of volumes
+    Openapi,
 }
 
 const MEASURE_EXAMPLES: &str = "\

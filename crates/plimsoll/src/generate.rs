@@ -17,6 +17,7 @@ pub fn generated(what: Generated) -> Vec<u8> {
         Generated::Man => manual(),
         Generated::Reference => reference().into_bytes(),
         Generated::Schema => schema(),
+        Generated::Openapi => plimsoll_service::http::openapi(),
     }
 }
 
@@ -32,14 +33,25 @@ fn manual() -> Vec<u8> {
     command.build();
     let mut text = Vec::new();
     clap_mangen::Man::new(command.clone()).render(&mut text).expect("writing to memory does not fail");
-    for sub in command.get_subcommands().filter(|sub| sub.get_name() != "help") {
+    for sub in all(&command) {
         let page = clap_mangen::Man::new(sub.clone());
-        let heading = format!("\n.SH \"PLIMSOLL {}\"\n", sub.get_name().to_uppercase());
+        let heading = format!("\n.SH \"{}\"\n", full_name(sub).to_uppercase());
         text.extend_from_slice(heading.as_bytes());
         page.render_description_section(&mut text).expect("writing to memory does not fail");
         page.render_options_section(&mut text).expect("writing to memory does not fail");
     }
     text
+}
+
+/// Every command below this one, each before those below it.
+fn all(command: &Command) -> Vec<&Command> {
+    let subs = command.get_subcommands().filter(|sub| sub.get_name() != "help");
+    subs.flat_map(|sub| std::iter::once(sub).chain(all(sub))).collect()
+}
+
+/// As it is called: `plimsoll volume create`.
+fn full_name(command: &Command) -> String {
+    command.get_bin_name().unwrap_or(command.get_name()).to_owned()
 }
 
 fn schema() -> Vec<u8> {
@@ -52,9 +64,9 @@ fn reference() -> String {
     let mut command = Cli::command();
     command.build();
     let mut text = String::from(
-        "# Reference\n\nEvery command and flag. Generated: `plimsoll generate reference`.\n\nExit codes: 0 done; 1 tried and failed; 2 asked for what cannot be, nothing was written; 130 stopped by the user, what was measured is kept.\n\nEnvironment: `PLIMSOLL_RUNS` names the folder of kept runs, `PLIMSOLL_PRODUCTS` that of your own product files; `NO_COLOR` turns colours off.\n",
+        "# Reference\n\nEvery command and flag. Generated: `plimsoll generate reference`.\n\nExit codes: 0 done; 1 tried and failed; 2 asked for what cannot be, nothing was written; 130 stopped by the user, what was measured is kept.\n\nEnvironment: `PLIMSOLL_RUNS` names the folder of kept runs, `PLIMSOLL_PRODUCTS` that of your own product files, `PLIMSOLL_SERVICE` the service that `plimsoll volume` asks; `NO_COLOR` turns colours off.\n",
     );
-    for sub in command.get_subcommands().filter(|sub| sub.get_name() != "help") {
+    for sub in all(&command) {
         section(&mut text, sub);
     }
     text
@@ -64,9 +76,13 @@ fn section(text: &mut String, command: &Command) {
     let usage = command.clone().render_usage().to_string();
     let usage = usage.trim_start_matches("Usage: ");
     let about = command.get_about().map(ToString::to_string).unwrap_or_default();
-    put(text, format_args!("\n## plimsoll {}\n\n{about}.\n\n```text\n{usage}\n```\n", command.get_name()));
+    let name = full_name(command);
+    put(text, format_args!("\n## {name}\n\n{about}.\n\n```text\n{usage}\n```\n"));
+    // What every command below another one takes is told there, once.
+    let is_nested = name.split(' ').count() > 2;
+    let own = |argument: &&Arg| !(is_nested && argument.is_global_set());
     let mut headings: Vec<&str> = Vec::new();
-    for argument in command.get_arguments() {
+    for argument in command.get_arguments().filter(own) {
         let heading = argument.get_help_heading().unwrap_or("");
         if !headings.contains(&heading) {
             headings.push(heading);
@@ -75,6 +91,7 @@ fn section(text: &mut String, command: &Command) {
     for heading in headings {
         let shown: Vec<&Arg> = command
             .get_arguments()
+            .filter(own)
             .filter(|argument| argument.get_help_heading().unwrap_or("") == heading)
             .filter(|argument| !matches!(argument.get_id().as_str(), "help" | "version"))
             .collect();
@@ -82,7 +99,7 @@ fn section(text: &mut String, command: &Command) {
             continue;
         }
         if !heading.is_empty() {
-            put(text, format_args!("\n### {heading}: plimsoll {}\n", command.get_name()));
+            put(text, format_args!("\n### {heading}: {name}\n"));
         }
         put(text, format_args!("\n| argument | meaning |\n|---|---|\n"));
         for argument in shown {

@@ -17,11 +17,13 @@ mod plan;
 mod preset;
 mod probe;
 mod quote;
+mod serve;
 mod show;
 mod simulate;
 mod stand;
 mod store;
 mod trouble;
+mod volumes;
 mod words;
 
 use std::io::Write;
@@ -44,6 +46,8 @@ fn main() -> ExitCode {
         Command::Match(args) => matching::run(&args),
         Command::Explain(args) => explain::run(&args),
         Command::Fit(args) => fitting::run(&args),
+        Command::Serve(args) => serve::run(&args),
+        Command::Volume(args) => volumes::run(&args),
         Command::NbdCheck(args) => nbd_check::run(&args),
         Command::Report(args) => show::report(&args),
         Command::Compare(args) => show::comparison(&args),

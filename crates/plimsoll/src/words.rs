@@ -28,6 +28,26 @@ impl FromStr for Percent {
     }
 }
 
+/// A share of requests, in millionths: `0.1%`, `50ppm`.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Share(pub u32);
+
+impl FromStr for Share {
+    type Err = Unreadable;
+    fn from_str(text: &str) -> Result<Self, Unreadable> {
+        let text = text.trim();
+        let (number, scale) = match (text.strip_suffix("ppm"), text.strip_suffix('%')) {
+            (Some(number), _) => (number, 1.0),
+            (_, Some(number)) => (number, 1e4),
+            _ => return unreadable("not a share: write 0.1% or 1000ppm"),
+        };
+        match number.trim_end().parse::<f64>().map(|value| value * scale) {
+            Ok(ppm) if (0.0..=1e6).contains(&ppm) => Ok(Self(ppm.round() as u32)),
+            _ => unreadable("not a share: write 0% to 100%, or 0ppm to 1000000ppm"),
+        }
+    }
+}
+
 /// Block sizes with shares: `8KiB`, or `4KiB:30,16KiB:70`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct BlockSizes(pub Split);

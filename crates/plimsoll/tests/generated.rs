@@ -35,6 +35,11 @@ fn the_schema_is_fresh() {
 }
 
 #[test]
+fn the_document_of_the_api_is_fresh() {
+    check("openapi", "openapi.json");
+}
+
+#[test]
 fn completions_are_there_for_every_shell() {
     for shell in ["bash", "zsh", "fish"] {
         let output = Command::new(env!("CARGO_BIN_EXE_plimsoll")).args(["generate", shell]).output().expect("it runs");

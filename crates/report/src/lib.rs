@@ -26,7 +26,7 @@ pub use json::{explanation_json, matches_json, quotes_json};
 pub use progress::{Progress, progress_line};
 pub use svg::svg;
 pub use text::{
-    Charset, Color, Detail, TextStyle, comparison, explanation, fit, ladder, matches, product_list, product_page,
-    quotes, text,
+    Cells, Charset, Color, Detail, Heading, TextStyle, comparison, explanation, facts, fit, grid, ladder, matches,
+    product_list, product_page, quotes, text,
 };
 pub use timeline::{Mark, Panel, PanelScale, Timeline, Track, timeline};

@@ -4,6 +4,7 @@ mod beside;
 mod configurations;
 mod explanation;
 mod fit;
+mod grid;
 mod matches;
 mod paint;
 mod plot;
@@ -21,6 +22,7 @@ use plimsoll_catalogue::{Catalogue, Product};
 use plimsoll_choose::{Explanation, Matches, Need, Quote, Resemblance};
 use plimsoll_record::{Curve, LoadLine};
 
+pub use grid::{Cells, Heading};
 pub use matches::Detail;
 
 /// Whether escape sequences may be used. No colour carries meaning alone.
@@ -127,6 +129,18 @@ pub fn product_list(catalogue: &Catalogue, style: &TextStyle) -> String {
 pub fn product_page(product: &Product, style: &TextStyle) -> String {
     let style = style.at_least_40();
     paint::finish(&product::parts(product, &style), &style)
+}
+
+/// A table of anything, with notes below it. No line passes the width.
+pub fn grid(headings: &[Heading], rows: &[Vec<String>], notes: &[String], style: &TextStyle) -> String {
+    let style = style.at_least_40();
+    paint::finish(&grid::parts(headings, rows, notes, &style), &style)
+}
+
+/// A title, then a word of at most 8 letters and what it is for each fact; facts without a text are left out.
+pub fn facts(title: &str, facts: &[(&str, String)], style: &TextStyle) -> String {
+    let style = style.at_least_40();
+    paint::finish(&[grid::facts(title, facts, &style)], &style)
 }
 
 impl TextStyle {

@@ -1,0 +1,215 @@
+//! `plimsoll volume`: what the user asks of a service becomes a request of its control, and the answer text.
+
+pub mod home;
+mod list;
+mod screen;
+mod show;
+mod stats;
+mod top;
+mod view;
+
+use plimsoll_service::api::{About, Autotune, Create, Faults, Fork, Group, Level, Resize, Restore, Stats, Volume};
+use plimsoll_service::client::{Answer, Client, ClientError, group_path, volume_path};
+use plimsoll_units::Span;
+use serde::de::DeserializeOwned;
+
+use crate::args::{AutotuneArgs, FaultsArgs, GroupCommand, ReachArgs, VolumeArgs, VolumeCommand};
+use crate::output::{Outputs, print};
+use crate::trouble::Trouble;
+
+pub use show::floor;
+
+/// Does what was asked.
+pub fn run(args: &VolumeArgs) -> Result<(), Trouble> {
+    let desk = Desk::new(&args.reach)?;
+    match &args.command {
+        VolumeCommand::Create { name, like, size, group, seed } => {
+            let size_bytes = size.map(plimsoll_units::Bytes::get);
+            let (name, like, group) = (name.clone(), like.clone(), group.clone());
+            let answer = desk.client.post("/v1/volumes", &Create { name, like, size_bytes, group, seed: *seed });
+            desk.tell(answer?, |volume, about| show::made(volume, about))
+        }
+        VolumeCommand::List => desk.list(),
+        VolumeCommand::Show { name } => desk.show(name),
+        VolumeCommand::Level { name, to, force_detach } => {
+            let body = Level { to: to.clone(), force_detach: *force_detach };
+            desk.tell(desk.client.post(&volume_path(name, "level"), &body)?, show::changed)
+        }
+        VolumeCommand::Resize { name, size } => {
+            let body = Resize { size_bytes: size.get() };
+            desk.tell(desk.client.post(&volume_path(name, "resize"), &body)?, show::changed)
+        }
+        VolumeCommand::Snapshot { name, snapshot } => {
+            let body = Fork { name: snapshot.clone(), like: None };
+            desk.tell(desk.client.post(&volume_path(name, "snapshot"), &body)?, show::made)
+        }
+        VolumeCommand::Clone { name, clone, like } => {
+            let body = Fork { name: clone.clone(), like: like.clone() };
+            desk.tell(desk.client.post(&volume_path(name, "clone"), &body)?, show::made)
+        }
+        VolumeCommand::Restore { name, from } => {
+            let body = Restore { from: from.clone() };
+            desk.tell(desk.client.post(&volume_path(name, "restore"), &body)?, show::changed)
+        }
+        VolumeCommand::Delete { names } => names.iter().try_for_each(|name| desk.delete(name)),
+        VolumeCommand::Stats { name } => desk.stats(name),
+        VolumeCommand::Top { names, once } => top::run(&desk, names, *once),
+        VolumeCommand::Autotune(args) => desk.autotune(args),
+        VolumeCommand::Faults(args) => desk.faults(args),
+        VolumeCommand::Group { command } => desk.group(command),
+    }
+}
+
+/// Where requests go out and answers are shown.
+struct Desk {
+    client: Client,
+    json: bool,
+    outputs: Outputs,
+}
+
+impl Desk {
+    fn new(args: &ReachArgs) -> Result<Self, Trouble> {
+        Ok(Self { client: home::client(args)?, json: args.json, outputs: Outputs::plain(args.no_color) })
+    }
+
+    /// What is there, in its type.
+    fn get<T: DeserializeOwned>(&self, path: &str) -> Result<T, Trouble> {
+        Ok(self.client.read(&self.client.get(path)?)?)
+    }
+
+    fn about(&self) -> Result<About, Trouble> {
+        self.get("/v1/service")
+    }
+
+    /// The answer as it is, when that was asked for.
+    fn raw(&self, answer: &Answer) -> Result<bool, Trouble> {
+        if self.json {
+            print(&answer.0)?;
+            print(b"\n")?;
+        }
+        Ok(self.json)
+    }
+
+    /// Shows a volume that was made or changed.
+    fn tell(&self, answer: Answer, text: impl FnOnce(&Volume, &About) -> show::Facts) -> Result<(), Trouble> {
+        if self.raw(&answer)? {
+            return Ok(());
+        }
+        let volume: Volume = self.client.read(&answer)?;
+        self.put(&text(&volume, &self.about()?))
+    }
+
+    fn put(&self, show::Facts { title, facts }: &show::Facts) -> Result<(), Trouble> {
+        self.outputs.print(&plimsoll_report::facts(title, facts, self.outputs.style()))
+    }
+
+    fn list(&self) -> Result<(), Trouble> {
+        let answer = self.client.get("/v1/volumes")?;
+        if self.raw(&answer)? {
+            return Ok(());
+        }
+        let volumes: Vec<Volume> = self.client.read(&answer)?;
+        self.outputs.print(&list::volumes(&volumes, &self.about()?, self.outputs.style()))
+    }
+
+    fn show(&self, name: &str) -> Result<(), Trouble> {
+        let answer = self.client.get(&volume_path(name, ""))?;
+        if self.raw(&answer)? {
+            return Ok(());
+        }
+        let volume: Volume = self.client.read(&answer)?;
+        let stats: Stats = self.get(&volume_path(name, "stats"))?;
+        self.put(&show::all(&volume, &stats))
+    }
+
+    fn stats(&self, name: &str) -> Result<(), Trouble> {
+        let answer = self.client.get(&volume_path(name, "stats"))?;
+        if self.raw(&answer)? {
+            return Ok(());
+        }
+        let stats: Stats = self.client.read(&answer)?;
+        self.outputs.print(&stats::text(name, &stats, self.outputs.style()))
+    }
+
+    fn delete(&self, name: &str) -> Result<(), Trouble> {
+        self.client.delete(&volume_path(name, ""))?;
+        if self.json { Ok(()) } else { self.outputs.print(&format!("{name} is ended, its data are gone\n")) }
+    }
+
+    fn autotune(&self, args: &AutotuneArgs) -> Result<(), Trouble> {
+        let path = volume_path(&args.name, "autotune");
+        if args.off {
+            return self.tell(self.client.delete(&path)?, show::changed);
+        }
+        if args.default.is_none() && args.detached_after.is_none() {
+            return Err(Trouble::usage(
+                "nothing to follow: give --default and --most for levels that follow the load, --detached-after for a \
+                 volume that rests, or --off",
+            ));
+        }
+        let ns = |span: Option<Span>| span.map(Span::as_nanos);
+        let body = Autotune {
+            default: args.default,
+            most: args.most,
+            step: args.step,
+            up_after_ns: ns(args.up_after),
+            down_first_ns: ns(args.down_first),
+            down_next_ns: ns(args.down_next),
+            detached_after_ns: ns(args.detached_after),
+        };
+        self.tell(self.client.put(&path, &body)?, show::changed)
+    }
+
+    fn faults(&self, args: &FaultsArgs) -> Result<(), Trouble> {
+        let path = volume_path(&args.name, "faults");
+        if args.off {
+            return self.tell(self.client.delete(&path)?, show::changed);
+        }
+        let body = Faults {
+            seed: args.seed,
+            only: args.only.clone(),
+            errors_ppm: args.errors.0,
+            spikes_ppm: args.spikes.0,
+            spike_ns: args.spike.map_or(0, Span::as_nanos),
+            tears_ppm: args.tears.0,
+            stall_ns: args.stall.map_or(0, Span::as_nanos),
+        };
+        if body == (Faults { seed: args.seed, only: args.only.clone(), ..Faults::default() }) {
+            return Err(Trouble::usage("no fault was named: give --errors, --spikes, --tears or --stall, or --off"));
+        }
+        self.tell(self.client.put(&path, &body)?, show::changed)
+    }
+
+    fn group(&self, command: &GroupCommand) -> Result<(), Trouble> {
+        match command {
+            GroupCommand::Create { name, like } => {
+                let answer = self.client.post("/v1/groups", &Group { name: name.clone(), like: like.clone() })?;
+                if self.raw(&answer)? {
+                    return Ok(());
+                }
+                self.outputs.print(&format!(
+                    "{name}: volumes share the limits of {like}\nnext: plimsoll volume create VOLUME --like CONFIG --group {name}\n"
+                ))
+            }
+            GroupCommand::List => {
+                let answer = self.client.get("/v1/groups")?;
+                if self.raw(&answer)? {
+                    return Ok(());
+                }
+                let groups: Vec<Group> = self.client.read(&answer)?;
+                let volumes: Vec<Volume> = self.get("/v1/volumes")?;
+                self.outputs.print(&list::groups(&groups, &volumes, self.outputs.style()))
+            }
+            GroupCommand::Delete { name } => {
+                self.client.delete(&group_path(name))?;
+                if self.json { Ok(()) } else { self.outputs.print(&format!("group {name} is ended\n")) }
+            }
+        }
+    }
+}
+
+impl From<ClientError> for Trouble {
+    fn from(error: ClientError) -> Self {
+        if error.is_mistake() { Self::usage(error.to_string()) } else { Self::Failed(error.into()) }
+    }
+}

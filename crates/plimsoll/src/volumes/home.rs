@@ -1,0 +1,57 @@
+//! Where a service is, unless the user says so: the default data directories, and the client of the service there.
+
+use std::path::{Path, PathBuf};
+
+use anyhow::Context;
+use plimsoll_service::client::{Address, Client};
+use plimsoll_service::http::Token;
+
+use crate::args::ReachArgs;
+use crate::trouble::Trouble;
+
+/// The control socket in a data directory.
+pub const CONTROL: &str = "control.sock";
+/// The environment variable that names the service.
+const SERVICE_VARIABLE: &str = "PLIMSOLL_SERVICE";
+/// The data directory of root.
+const OF_ROOT: &str = "/var/lib/plimsoll";
+
+/// The data directory of this user.
+pub fn directory() -> Result<PathBuf, Trouble> {
+    if rustix::process::geteuid().is_root() {
+        return Ok(OF_ROOT.into());
+    }
+    let data = std::env::var_os("XDG_DATA_HOME").map(PathBuf::from).filter(|path| path.is_absolute());
+    let home = || std::env::var_os("HOME").map(|home| PathBuf::from(home).join(".local/share"));
+    let data = data.or_else(home).filter(|path| path.is_absolute());
+    data.map(|data| data.join("plimsoll"))
+        .ok_or_else(|| Trouble::usage("there is no data directory: neither XDG_DATA_HOME nor HOME is set; name one"))
+}
+
+/// A client of the service that was named, or of the one in a default directory.
+pub fn client(args: &ReachArgs) -> Result<Client, Trouble> {
+    let token = args.token_file.as_deref().map(Token::read).transpose();
+    let token = token.map_err(|error| Trouble::usage(error.to_string()))?;
+    let address = match &args.service {
+        Some(address) => address.clone(),
+        None => named()?.map_or_else(usual, Ok)?,
+    };
+    let address = match address {
+        Address::Unix(path) if path.is_dir() => Address::Unix(path.join(CONTROL)),
+        other => other,
+    };
+    Ok(Client::new(address, token).context("asking the service")?)
+}
+
+fn named() -> Result<Option<Address>, Trouble> {
+    let Some(text) = std::env::var_os(SERVICE_VARIABLE).filter(|text| !text.is_empty()) else { return Ok(None) };
+    let address = text.to_string_lossy().parse();
+    address.map(Some).map_err(|error| Trouble::usage(format!("{SERVICE_VARIABLE}: {error}")))
+}
+
+/// The socket of this user's service; of root's, where there is no other.
+fn usual() -> Result<Address, Trouble> {
+    let own = directory()?.join(CONTROL);
+    let of_root = Path::new(OF_ROOT).join(CONTROL);
+    Ok(Address::Unix(if !own.exists() && of_root.exists() { of_root } else { own }))
+}

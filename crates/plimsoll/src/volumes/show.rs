@@ -1,0 +1,238 @@
+//! One volume in facts. Pure: answers of the API in, words and texts out.
+
+use plimsoll_service::api::{About, Attachment, Autotune, Bin, Cost, Faults, Floor, Stats, Volume};
+use plimsoll_units::{Bytes, Span};
+
+/// A title, and words with what they are for.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Facts {
+    pub title: String,
+    pub facts: Vec<(&'static str, String)>,
+}
+
+/// A volume that has just been made, and what to do with it.
+pub fn made(volume: &Volume, about: &About) -> Facts {
+    let mut facts = vec![
+        ("size", size(volume)),
+        ("model", volume.model.clone()),
+        ("cost", volume.cost.as_ref().map(monthly).unwrap_or_default()),
+        ("reach", volume.uris.join(", ")),
+    ];
+    if let Some(uri) = volume.uris.first() {
+        facts.push(("next", format!("nbdinfo '{uri}'")));
+        facts.push(("", format!("plimsoll measure '{uri}'")));
+    }
+    facts.extend(doubts(volume));
+    facts.push(("time", time(about.slow)));
+    Facts { title: title(volume), facts }
+}
+
+/// What may have changed of a volume.
+pub fn changed(volume: &Volume, about: &About) -> Facts {
+    let facts = vec![
+        ("size", size(volume)),
+        ("level", level(volume)),
+        ("model", volume.model.clone()),
+        ("cost", volume.cost.as_ref().map(cost).unwrap_or_default()),
+        ("autotune", volume.autotune.as_ref().map(autotune).unwrap_or_default()),
+        ("faults", volume.faults.as_ref().map(faults).unwrap_or_default()),
+        ("time", time(about.slow)),
+    ];
+    Facts { title: title(volume), facts }
+}
+
+/// All that is known of a volume.
+pub fn all(volume: &Volume, stats: &Stats) -> Facts {
+    let clients = match volume.clients {
+        1 => "1 client".to_owned(),
+        clients => format!("{clients} clients"),
+    };
+    let mut facts = vec![
+        ("size", size(volume)),
+        ("level", level(volume)),
+        ("group", volume.group.clone().unwrap_or_default()),
+        ("of", volume.of.as_ref().map(|of| format!("the content of {of} at its beginning")).unwrap_or_default()),
+        ("made", volume.created.clone()),
+        ("model", volume.model.clone()),
+        ("reach", format!("{}; {clients}", volume.uris.join(", "))),
+        ("device", volume.attachment.as_ref().map(device).unwrap_or_default()),
+        ("autotune", volume.autotune.as_ref().map(autotune).unwrap_or_default()),
+        ("faults", volume.faults.as_ref().map(faults).unwrap_or_default()),
+        ("record", volume.recording.clone().unwrap_or_default()),
+        ("cost", volume.cost.as_ref().map(cost).unwrap_or_default()),
+        ("binds", binds(stats)),
+        ("faithful", faithful(stats)),
+    ];
+    facts.extend(doubts(volume));
+    facts.push(("time", time(stats.slow)));
+    Facts { title: title(volume), facts }
+}
+
+/// What a service can do at best; nothing where it did not look.
+pub fn floor(floor: &Floor) -> String {
+    if floor.iops == 0 {
+        return String::new();
+    }
+    let span = |ns| Span::from_nanos(ns).to_string();
+    format!(
+        "{} at depth 32 without a model; a 4 KiB read takes {} (p99 {}), a timer is {} late (p99 {})",
+        plimsoll_units::Iops::per_second(floor.iops),
+        span(floor.round_trip_p50_ns),
+        span(floor.round_trip_p99_ns),
+        span(floor.timer_p50_ns),
+        span(floor.timer_p99_ns),
+    )
+}
+
+/// What the figures of a dilated service mean.
+pub fn time(slow: u32) -> String {
+    if slow > 1 {
+        format!("{slow} times slower than the clock: every figure is in the model's time")
+    } else {
+        String::new()
+    }
+}
+
+/// Which limits held the answers.
+pub fn binds(stats: &Stats) -> String {
+    let total: u64 = stats.bound_by.iter().map(|bound| bound.count).sum();
+    let mut bounds: Vec<_> = stats.bound_by.iter().filter(|bound| bound.count > 0).collect();
+    bounds.sort_by_key(|bound| std::cmp::Reverse(bound.count));
+    let share = |count: u64| (count as f64 * 1000.0 / total as f64).round() / 10.0;
+    let shown = bounds.iter().take(3).map(|bound| format!("{} ({} %)", bound.limit, share(bound.count)));
+    shown.collect::<Vec<_>>().join(", ")
+}
+
+/// How much of what was answered is what the model said.
+pub fn faithful(stats: &Stats) -> String {
+    let seconds = stats.faithful + stats.unfaithful;
+    if seconds == 0 {
+        return "nothing was asked yet".into();
+    }
+    let late = |share| quantile(&stats.lateness, share).map_or("?".into(), |late| late.to_string());
+    format!("{} of {seconds} seconds; answers {} late (p50), {} (p99)", stats.faithful, late(0.5), late(0.99))
+}
+
+/// The upper bound of the bin that a share of the counts does not exceed.
+fn quantile(bins: &[Bin], share: f64) -> Option<Span> {
+    let total: u64 = bins.iter().map(|bin| bin.count).sum();
+    let rank = ((share * total as f64).ceil() as u64).max(1);
+    let mut seen = 0;
+    let holds = |bin: &&Bin| {
+        seen += bin.count;
+        seen >= rank
+    };
+    bins.iter().find(holds).map(|bin| Span::from_nanos(bin.upto_ns))
+}
+
+fn title(volume: &Volume) -> String {
+    let kind = if volume.writable { "emulated, like" } else { "a snapshot, emulated like" };
+    format!("{}: {kind} {}", volume.name, volume.like)
+}
+
+fn size(volume: &Volume) -> String {
+    let access = if volume.writable { "" } else { ", read-only" };
+    format!("{}{access}", Bytes::new(volume.size_bytes))
+}
+
+fn level(volume: &Volume) -> String {
+    volume.level.map(|level| level.to_string()).unwrap_or_default()
+}
+
+fn monthly(cost: &Cost) -> String {
+    format!("{} {} a month of 730 hours, at list prices", cost.monthly, cost.currency)
+}
+
+fn cost(cost: &Cost) -> String {
+    format!("{} {} so far; {}", cost.so_far, cost.currency, monthly(cost))
+}
+
+fn device(attachment: &Attachment) -> String {
+    let device = attachment.device.as_deref().or(attachment.file.as_deref()).unwrap_or("attached");
+    match &attachment.mountpoint {
+        Some(mountpoint) => format!("{device} on {mountpoint}"),
+        None => device.to_owned(),
+    }
+}
+
+fn autotune(autotune: &Autotune) -> String {
+    let mut parts = Vec::new();
+    if let (Some(default), Some(most)) = (autotune.default, autotune.most) {
+        parts.push(format!("follows the load between {default} and {most}"));
+    }
+    if let Some(after) = autotune.detached_after_ns {
+        parts.push(format!("rests at the lowest level after {} without a client", Span::from_nanos(after)));
+    }
+    parts.join("; ")
+}
+
+fn faults(faults: &Faults) -> String {
+    let share = |ppm: u32| format!("{} %", f64::from(ppm) / 1e4);
+    let parts = [
+        (faults.errors_ppm > 0).then(|| format!("{} fail", share(faults.errors_ppm))),
+        (faults.spikes_ppm > 0)
+            .then(|| format!("{} take {} longer", share(faults.spikes_ppm), Span::from_nanos(faults.spike_ns))),
+        (faults.tears_ppm > 0).then(|| format!("{} tear their connection", share(faults.tears_ppm))),
+        (faults.stall_ns > 0).then(|| format!("nothing was answered for {}", Span::from_nanos(faults.stall_ns))),
+    ];
+    let parts: Vec<String> = parts.into_iter().flatten().collect();
+    let of = faults.only.as_ref().map_or("all requests".into(), |kind| format!("requests to {kind}"));
+    format!("of {of} {} (seed {})", parts.join(", "), faults.seed)
+}
+
+fn doubts(volume: &Volume) -> impl Iterator<Item = (&'static str, String)> {
+    let words = std::iter::once("doubts").chain(std::iter::repeat(""));
+    words.zip(volume.doubts.clone())
+}
+
+#[cfg(test)]
+mod tests {
+    use plimsoll_service::api::{BoundCount, Period};
+
+    use super::*;
+
+    #[test]
+    fn bounds_are_shares_the_greatest_first() {
+        let bound = |limit: &str, count| BoundCount { limit: limit.into(), count };
+        let bound_by = vec![bound("disk", 1), bound("IOPS", 998), bound("link", 1), bound("fault", 0)];
+        let stats = Stats { bound_by, ..Stats::default() };
+        assert_eq!(binds(&stats), "IOPS (99.8 %), disk (0.1 %), link (0.1 %)");
+        assert_eq!(binds(&Stats::default()), "");
+    }
+
+    #[test]
+    fn lateness_is_told_in_quantiles() {
+        let bin = |upto_ns, count| Bin { upto_ns, count };
+        let stats = Stats {
+            lateness: vec![bin(1_000, 90), bin(50_000, 10)],
+            faithful: 9,
+            unfaithful: 1,
+            last: Some(Period::default()),
+            ..Stats::default()
+        };
+        assert_eq!(faithful(&stats), "9 of 10 seconds; answers 1 us late (p50), 50 us (p99)");
+        assert_eq!(faithful(&Stats::default()), "nothing was asked yet");
+    }
+
+    #[test]
+    fn what_a_volume_suffers_is_said() {
+        let spikes = Faults {
+            seed: 7,
+            only: Some("write".into()),
+            spikes_ppm: 1_000,
+            spike_ns: 50_000_000,
+            ..Faults::default()
+        };
+        assert_eq!(faults(&spikes), "of requests to write 0.1 % take 50 ms longer (seed 7)");
+    }
+
+    #[test]
+    fn slow_motion_is_said_everywhere() {
+        let (volume, about) = (Volume::default(), About { slow: 10, ..About::default() });
+        let stats = Stats { slow: 10, ..Stats::default() };
+        for facts in [made(&volume, &about), changed(&volume, &about), all(&volume, &stats)] {
+            assert!(facts.facts.iter().any(|(_, text)| text.starts_with("10 times slower")), "{facts:?}");
+            assert!(facts.title.contains("emulated"), "{facts:?}");
+        }
+    }
+}

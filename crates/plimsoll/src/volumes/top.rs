@@ -1,0 +1,55 @@
+//! `plimsoll volume top`: looks at the counts each second, and shows what happened in between.
+
+use std::time::{Duration, Instant};
+
+use plimsoll_report::TextStyle;
+use plimsoll_service::api::Volume;
+use plimsoll_service::client::volume_path;
+
+use super::Desk;
+use super::screen::Screen;
+use super::view::{self, Seen};
+use crate::console::Console;
+use crate::trouble::Trouble;
+
+/// Between two looks.
+const SECOND: Duration = Duration::from_secs(1);
+
+/// Shows volumes until the user leaves; where there is no terminal, one second of them.
+pub fn run(desk: &Desk, names: &[String], once: bool) -> Result<(), Trouble> {
+    let slow = desk.about()?.slow.max(1);
+    let (mut before, mut at) = (seen(desk, names)?, Instant::now());
+    let screen = if once || desk.json { None } else { Screen::enter() };
+    let Some(screen) = screen else {
+        std::thread::sleep(SECOND);
+        let after = seen(desk, names)?;
+        let apart = at.elapsed().as_secs_f64() / f64::from(slow);
+        return desk.outputs.print(&view::table(&before, &after, apart, slow, desk.outputs.style()));
+    };
+    let console = Console::new(true).map_err(anyhow::Error::new)?;
+    screen.show("one second ...\n");
+    while !screen.is_left_within(SECOND, || console.interrupted()) {
+        let after = seen(desk, names)?;
+        let apart = at.elapsed().as_secs_f64() / f64::from(slow);
+        at = Instant::now();
+        let style = TextStyle { width: screen.size().0, ..*desk.outputs.style() };
+        let title = format!("plimsoll volume top - {} - q ends it\n\n", desk.client.address());
+        screen.show(&(title + &view::table(&before, &after, apart, slow, &style)));
+        before = after;
+    }
+    Ok(())
+}
+
+/// The counts now, of the volumes that were named, or of all.
+fn seen(desk: &Desk, names: &[String]) -> Result<Seen, Trouble> {
+    let volumes: Vec<Volume> = if names.is_empty() {
+        desk.get("/v1/volumes")?
+    } else {
+        names.iter().map(|name| desk.get(&volume_path(name, ""))).collect::<Result<_, _>>()?
+    };
+    let counted = |volume: Volume| {
+        let stats = desk.get(&volume_path(&volume.name, "stats"))?;
+        Ok((volume.name.clone(), (volume, stats)))
+    };
+    volumes.into_iter().map(counted).collect()
+}

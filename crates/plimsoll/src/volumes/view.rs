@@ -1,0 +1,133 @@
+//! What `volume top` shows: what happened between two looks at the counts. Pure.
+
+use std::collections::BTreeMap;
+
+use plimsoll_report::{Cells, Heading, TextStyle, grid};
+use plimsoll_service::api::{Stats, Volume};
+use plimsoll_units::Span;
+
+use super::show;
+
+/// A volume and its counts at one moment.
+pub type Seen = BTreeMap<String, (Volume, Stats)>;
+
+const fn figures(name: &'static str, unit: &'static str, expendable: u8) -> Heading {
+    Heading { name, unit, cells: Cells::Figures, expendable }
+}
+
+const fn words(name: &'static str, expendable: u8) -> Heading {
+    Heading { name, unit: "", cells: Cells::Words, expendable }
+}
+
+const HEADINGS: [Heading; 11] = [
+    words("volume", 0),
+    words("like", 4),
+    figures("answers", "IOPS", 0),
+    figures("read", "MB/s", 3),
+    figures("written", "MB/s", 3),
+    figures("p50", "ms", 0),
+    figures("p99", "ms", 0),
+    figures("in flight", "", 2),
+    figures("late p99", "us", 1),
+    words("binds", 0),
+    words("faithful", 0),
+];
+
+/// A row for each volume: what it did between two looks that are `apart` seconds of the model's time.
+pub fn table(before: &Seen, after: &Seen, apart: f64, slow: u32, style: &TextStyle) -> String {
+    let known = after.iter().filter_map(|(name, now)| Some((before.get(name)?, now)));
+    let rows: Vec<_> = known.map(|((_, then), (volume, now))| row(volume, then, now, apart)).collect();
+    if rows.is_empty() {
+        return "no volumes\n".into();
+    }
+    let mut notes = vec!["emulated; response times of the last second that had answers".to_owned()];
+    notes.extend(Some(show::time(slow)).filter(|time| !time.is_empty()));
+    grid(&HEADINGS, &rows, &notes, style)
+}
+
+fn row(volume: &Volume, then: &Stats, now: &Stats, apart: f64) -> Vec<String> {
+    let moved = |kind: &str| per_second(bytes(now, kind).saturating_sub(bytes(then, kind)), apart) / 1e6;
+    let answered = ops(now).saturating_sub(ops(then));
+    let none = || "–".to_owned();
+    let last = now.last.as_ref().filter(|_| answered > 0);
+    let ms = |ns: u64| format!("{:.3}", Span::from_nanos(ns).as_millis_f64());
+    let verdict = match (last, now.last.as_ref()) {
+        (Some(last), _) if last.verdict == "faithful" => "yes".into(),
+        (Some(last), _) => format!("NO: {}", last.verdict),
+        (None, Some(_)) => "idle".into(),
+        (None, None) => none(),
+    };
+    vec![
+        volume.name.clone(),
+        volume.like.clone(),
+        format!("{:.0}", per_second(answered, apart)),
+        format!("{:.1}", moved("read")),
+        format!("{:.1}", moved("write")),
+        last.map_or_else(none, |last| ms(last.p50_ns)),
+        last.map_or_else(none, |last| ms(last.p99_ns)),
+        now.in_flight.to_string(),
+        last.map_or_else(none, |last| format!("{:.0}", last.late_p99_ns as f64 / 1e3)),
+        binding(then, now).unwrap_or_else(none),
+        verdict,
+    ]
+}
+
+/// The limit that held most of what was answered in between.
+fn binding(then: &Stats, now: &Stats) -> Option<String> {
+    let before = |limit: &str| then.bound_by.iter().find(|bound| bound.limit == limit).map_or(0, |bound| bound.count);
+    let held = now.bound_by.iter().map(|bound| (bound.count.saturating_sub(before(&bound.limit)), &bound.limit));
+    held.filter(|(count, _)| *count > 0).max_by_key(|(count, _)| *count).map(|(_, limit)| limit.clone())
+}
+
+fn ops(stats: &Stats) -> u64 {
+    stats.counts.iter().map(|count| count.ops + count.errors).sum()
+}
+
+fn bytes(stats: &Stats, kind: &str) -> u64 {
+    stats.counts.iter().filter(|count| count.kind == kind).map(|count| count.bytes).sum()
+}
+
+fn per_second(count: u64, seconds: f64) -> f64 {
+    if seconds > 0.0 { count as f64 / seconds } else { 0.0 }
+}
+
+#[cfg(test)]
+mod tests {
+    use plimsoll_service::api::{BoundCount, KindCount, Period};
+
+    use super::*;
+
+    fn seen(ops: u64, held: u64) -> Seen {
+        let stats = Stats {
+            counts: vec![KindCount { kind: "read".into(), ops, bytes: ops * 8_192, errors: 0 }],
+            bound_by: vec![
+                BoundCount { limit: "link".into(), count: 90 },
+                BoundCount { limit: "IOPS".into(), count: held },
+            ],
+            last: Some(Period {
+                p50_ns: 10_670_000,
+                p99_ns: 10_900_000,
+                late_p99_ns: 41_000,
+                verdict: "faithful".into(),
+                ..Period::default()
+            }),
+            in_flight: 32,
+            ..Stats::default()
+        };
+        let volume = Volume { name: "data".into(), like: "limit(3000)".into(), ..Volume::default() };
+        Seen::from([("data".into(), (volume, stats))])
+    }
+
+    #[test]
+    fn rates_are_those_between_two_looks() {
+        let style = TextStyle { width: 120, ..TextStyle::default() };
+        let text = table(&seen(1_000, 5), &seen(4_000, 20), 1.0, 1, &style);
+        let row = text.lines().nth(2).unwrap();
+        let cells: Vec<_> = row.split_whitespace().collect();
+        let expected = ["data", "limit(3000)", "3000", "24.6", "0.0", "10.670", "10.900", "32", "41", "IOPS", "yes"];
+        assert_eq!(cells, expected);
+        let idle = table(&seen(1_000, 5), &seen(1_000, 5), 1.0, 10, &style);
+        assert!(idle.contains("idle") && idle.contains("10 times slower"), "{idle}");
+        assert_eq!(table(&Seen::new(), &seen(1, 1), 1.0, 1, &style), "no volumes\n");
+    }
+}
