@@ -12,6 +12,7 @@ use plimsoll_front::sockets::{Audience, Listening, NotBound, Place, SocketFile};
 use plimsoll_service::api::{About, Floor};
 use plimsoll_service::http::{Control, Entrance, Token};
 use plimsoll_service::{OpenError, Options, Service};
+use plimsoll_units::Span;
 use plimsoll_volume::{Slow, Volumes};
 use signal_hook::consts::{SIGINT, SIGTERM};
 
@@ -23,6 +24,8 @@ use crate::volumes::home;
 
 /// Where NBD clients come in, in the data directory.
 const NBD: &str = "nbd.sock";
+/// How long the floor is measured.
+const FLOOR: Span = Span::from_millis(500);
 
 /// Serves until a signal.
 pub fn run(args: &ServeArgs) -> Result<(), Trouble> {
@@ -36,7 +39,8 @@ pub fn run(args: &ServeArgs) -> Result<(), Trouble> {
     let control_port = args.control_tcp.as_deref().map(control_port).transpose()?;
     let sockets = places.iter().filter(|place| matches!(place, Place::Unix(_)));
     let listens = ports.iter().map(|one| &one.place).chain(sockets).map(uri).collect();
-    let (service, mut server) = Service::open(options(args, &directory, listens)?).map_err(refused)?;
+    let options = Options { floor: floor(args.rt)?, ..options(args, &directory, listens)? };
+    let (service, mut server) = Service::open(options).map_err(refused)?;
     // The lock of the directory is held: a socket in it that is left over is nobody's.
     let nbd = listen(&places, |place| matches!(place, Place::Unix(_)))?;
     let files = open_doors(&mut server, ports.into_iter().chain(nbd))?;
@@ -45,13 +49,34 @@ pub fn run(args: &ServeArgs) -> Result<(), Trouble> {
     let bell = stop.bell()?;
     let work = move || attend(&Closing(service), entrances, &stop);
     let attending = std::thread::Builder::new().name("attend".into()).spawn(work).context("starting a thread")?;
-    // The ring stays on this thread: its buffers belong to it.
+    // The ring stays on this thread, as its buffers do; those that were started before have no priority.
+    if args.rt {
+        plimsoll_device::realtime().map_err(|error| usage(&error))?;
+    }
     let served = server.run();
     drop(bell);
     let attended = attending.join().map_err(|_| anyhow::anyhow!("the service broke off: see above"))?;
     drop(files);
     attended?;
     Ok(served.context("serving clients")?)
+}
+
+/// What a server can do here at best, with the priority that it will have.
+fn floor(realtime: bool) -> Result<Floor, Trouble> {
+    let measured = std::thread::spawn(move || {
+        if realtime {
+            plimsoll_device::realtime().map_err(|error| usage(&error))?;
+        }
+        Ok::<_, Trouble>(plimsoll_front::Floor::measure(FLOOR).context("measuring the floor of this host")?)
+    });
+    let floor = measured.join().map_err(|_| anyhow::anyhow!("measuring the floor broke off: see above"))??;
+    Ok(Floor {
+        round_trip_p50_ns: floor.round_trip_p50.as_nanos(),
+        round_trip_p99_ns: floor.round_trip_p99.as_nanos(),
+        timer_p50_ns: floor.timer_p50.as_nanos(),
+        timer_p99_ns: floor.timer_p99.as_nanos(),
+        iops: floor.iops,
+    })
 }
 
 /// Opens the control, says that clients are served, and waits for the end.
