@@ -69,6 +69,7 @@ pub struct VolumeArgs {
 
 /// How the service is reached, and how its answers are shown.
 #[derive(Clone, Debug, Args)]
+#[command(next_help_heading = "Service")]
 pub struct ReachArgs {
     /// The service: its control socket or data directory, or http://HOST:PORT; by default `PLIMSOLL_SERVICE`, else the
     /// socket in the default data directory
@@ -90,7 +91,7 @@ pub struct ReachArgs {
 pub enum VolumeCommand {
     /// Make a volume that behaves like a product
     Create {
-        /// Its name: letters, digits, -, _ and .
+        /// Its name: at most 64 letters, digits, `-`, `_` and `.`, beginning with a letter or digit
         name: String,
         /// What it is like: a configuration of the catalogue, or stages of a model
         #[arg(long, value_name = "CONFIG|MODEL")]

@@ -1,0 +1,138 @@
+//! A service with its control, and bytes that are sent to it.
+
+use std::io::{Read, Write};
+use std::net::TcpStream;
+use std::os::unix::net::UnixStream;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::mpsc::channel;
+use std::thread::JoinHandle;
+use std::time::Duration;
+
+use plimsoll_catalogue::Catalogue;
+use plimsoll_front::sockets::{Audience, Place};
+use plimsoll_service::api::Floor;
+use plimsoll_service::client::{Address, Client};
+use plimsoll_service::http::{Control, Entrance, Token};
+use plimsoll_service::{Options, Service};
+use plimsoll_volume::Slow;
+
+/// No answer takes longer on a busy host.
+pub const DEADLINE: Duration = Duration::from_secs(60);
+pub const TOKEN: &str = "0123456789abcdef0123456789abcdef";
+
+/// A service in a directory of its own, on a thread of its own.
+pub struct Serving {
+    pub socket: PathBuf,
+    /// `host:port` of the control over TCP.
+    pub port: String,
+    service: Service,
+    directory: PathBuf,
+    control: Option<Control>,
+    thread: Option<JoinHandle<()>>,
+}
+
+/// What came back.
+#[derive(Debug)]
+pub struct Answer {
+    pub status: u16,
+    pub head: String,
+    pub body: String,
+}
+
+impl Serving {
+    pub fn start() -> Self {
+        static NUMBER: AtomicU32 = AtomicU32::new(0);
+        let number = NUMBER.fetch_add(1, Ordering::Relaxed);
+        let directory = std::env::temp_dir().join(format!("plimsoll-control-{}-{number}", std::process::id()));
+        let options = Options {
+            directory: directory.clone(),
+            capacity: Some(1 << 40),
+            slow: Slow::NOT,
+            listens: vec!["nbd+unix:///?socket=nbd.sock".into()],
+            products: Catalogue::built_in(),
+            realtime: false,
+            floor: Floor::default(),
+            made_by: "plimsoll test".into(),
+        };
+        let (told, opened) = channel();
+        // The server stays on the thread that it was made on.
+        let thread = std::thread::spawn(move || {
+            let (service, mut server) = Service::open(options).unwrap();
+            told.send(service).unwrap();
+            server.run().unwrap();
+        });
+        let service = opened.recv().unwrap();
+        let unix = Place::Unix(directory.join("control.sock")).listen(Audience::Owner).unwrap();
+        let tcp = "tcp:127.0.0.1:0".parse::<Place>().unwrap().listen(Audience::Owner).unwrap();
+        let port = tcp.place.to_string().trim_start_matches("tcp:").to_owned();
+        let entrances =
+            vec![Entrance { listening: unix, token: None }, Entrance { listening: tcp, token: Token::new(TOKEN) }];
+        let control = Some(Control::open(service.clone(), entrances).unwrap());
+        Self { socket: directory.join("control.sock"), port, service, directory, control, thread: Some(thread) }
+    }
+
+    /// A client of the Unix socket.
+    pub fn client(&self) -> Client {
+        Client::new(Address::Unix(self.socket.clone()), None).unwrap()
+    }
+
+    /// A client over TCP that shows a token.
+    pub fn client_over_tcp(&self, token: Option<&str>) -> Client {
+        Client::new(Address::Tcp(self.port.clone()), token.and_then(Token::new)).unwrap()
+    }
+
+    /// Sends bytes over the Unix socket, and reads until the service ends the connection.
+    pub fn send(&self, bytes: &[u8]) -> Answer {
+        let stream = UnixStream::connect(&self.socket).unwrap();
+        stream.set_read_timeout(Some(DEADLINE)).unwrap();
+        exchange(stream, bytes)
+    }
+
+    /// The same over TCP.
+    pub fn send_over_tcp(&self, bytes: &[u8]) -> Answer {
+        let stream = TcpStream::connect(&self.port).unwrap();
+        stream.set_read_timeout(Some(DEADLINE)).unwrap();
+        exchange(stream, bytes)
+    }
+
+    /// A request with a body, after which the connection ends.
+    pub fn ask(&self, method: &str, path: &str, body: &str) -> Answer {
+        let length = body.len();
+        let head =
+            format!("{method} {path} HTTP/1.1\r\nhost: x\r\nconnection: close\r\ncontent-length: {length}\r\n\r\n");
+        self.send((head + body).as_bytes())
+    }
+
+    /// Ends the control alone.
+    pub fn close_control(&mut self) {
+        drop(self.control.take());
+    }
+
+    pub fn directory(&self) -> &Path {
+        &self.directory
+    }
+}
+
+impl Drop for Serving {
+    fn drop(&mut self) {
+        self.close_control();
+        self.service.close();
+        let ended = self.thread.take().unwrap().join();
+        let _ = std::fs::remove_dir_all(&self.directory);
+        assert!(ended.is_ok() || std::thread::panicking(), "the server broke off");
+    }
+}
+
+fn exchange(mut stream: impl Read + Write, bytes: &[u8]) -> Answer {
+    // A service that refuses early ends the connection before all was sent.
+    let _ = stream.write_all(bytes);
+    let mut text = Vec::new();
+    let mut piece = [0; 4096];
+    // The same early end may cut off reading; what came before it is the answer.
+    while let Ok(1..) = stream.read(&mut piece).inspect(|read| text.extend_from_slice(&piece[..*read])) {}
+    let text = String::from_utf8_lossy(&text).into_owned();
+    let (head, body) = text.split_once("\r\n\r\n").unwrap_or((&text, ""));
+    let status = head.split(' ').nth(1).and_then(|status| status.parse().ok()).unwrap_or(0);
+    Answer { status, head: head.to_ascii_lowercase(), body: body.to_owned() }
+}

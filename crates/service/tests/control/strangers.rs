@@ -1,0 +1,76 @@
+//! Clients that show no token, or that hold the service up.
+
+use std::io::{Read, Write};
+use std::os::unix::net::UnixStream;
+
+use crate::serving::{DEADLINE, Serving, TOKEN};
+
+#[test]
+fn without_the_token_nothing_is_told() {
+    let serving = Serving::start();
+    let ask = |path: &str, header: &str| {
+        let request = format!("GET {path} HTTP/1.1\r\nhost: x\r\nconnection: close\r\n{header}\r\n");
+        serving.send_over_tcp(request.as_bytes())
+    };
+    let wrong = [
+        String::new(),
+        "authorization: Bearer 0123456789abcdef0123456789abcdeF\r\n".into(),
+        format!("authorization: {TOKEN}\r\n"),
+        format!("authorization: Basic {TOKEN}\r\n"),
+        format!("x-authorization: Bearer {TOKEN}\r\n"),
+    ];
+    for path in ["/v1/volumes", "/v1/service", "/metrics", "/openapi.json", "/nowhere", "/"] {
+        for header in &wrong {
+            let answer = ask(path, header);
+            assert_eq!((answer.status, answer.body.as_str()), (401, ""), "{path} {header}");
+            assert!(!answer.head.contains("plimsoll") && !answer.head.contains("allow"), "{}", answer.head);
+        }
+        let known = ask(path, &format!("authorization: Bearer {TOKEN}\r\n"));
+        let expected = if matches!(path, "/nowhere" | "/") { 404 } else { 200 };
+        assert_eq!(known.status, expected, "{path}");
+    }
+    let write = serving.send_over_tcp(b"DELETE /v1/volumes/x HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n");
+    assert_eq!(write.status, 401);
+}
+
+/// More clients than there is room for say nothing, or never end what they say: others are answered all the same, and
+/// those that do not go on are let go.
+#[test]
+fn clients_that_do_not_go_on_hold_nobody_up() {
+    let serving = Serving::start();
+    let beginnings: [&[u8]; 3] =
+        [b"", b"GET /v1/vol", b"POST /v1/volumes HTTP/1.1\r\nhost: x\r\ncontent-length: 9\r\n\r\n{"];
+    let idle: Vec<UnixStream> = (0..100)
+        .map(|number| {
+            let mut stream = UnixStream::connect(&serving.socket).unwrap();
+            stream.set_read_timeout(Some(DEADLINE)).unwrap();
+            stream.write_all(beginnings[number % 3]).unwrap();
+            stream
+        })
+        .collect();
+    assert_eq!(serving.ask("GET", "/v1/volumes", "").status, 200);
+    for mut stream in idle {
+        // It ends: with an answer that says so, or without one.
+        let mut said = Vec::new();
+        let _ = stream.read_to_end(&mut said).expect("the service lets it go");
+    }
+}
+
+#[test]
+fn bytes_that_are_no_http_end_only_their_connection() {
+    let serving = Serving::start();
+    let mut state = 0x2545_f491_4f6c_dd1d_u64;
+    let mut random = || {
+        state ^= state << 13;
+        state ^= state >> 7;
+        state ^= state << 17;
+        state
+    };
+    for _ in 0..300 {
+        let mut bytes: Vec<u8> = (0..random() % 300).map(|_| random() as u8).collect();
+        bytes.extend_from_slice(b"\r\n\r\n");
+        let _ = serving.send(&bytes);
+    }
+    let _ = serving.send(&[b"GET / HTTP/1.1\r\nx: ".as_slice(), &[b'x'; 1 << 20], b"\r\n\r\n"].concat());
+    assert_eq!(serving.ask("GET", "/v1/volumes", "").status, 200);
+}
