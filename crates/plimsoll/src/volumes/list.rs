@@ -45,7 +45,7 @@ fn row(volume: &Volume) -> Vec<String> {
         volume.like.clone(),
         volume.level.map_or_else(none, |level| level.to_string()),
         volume.clients.to_string(),
-        volume.cost.as_ref().map_or_else(none, |cost| format!("{} {}", cost.monthly, cost.currency)),
+        volume.cost.as_ref().map_or_else(none, |cost| format!("{} {}", show::amount(&cost.monthly), cost.currency)),
         of.unwrap_or_else(none),
         device.unwrap_or_else(none),
     ]
@@ -73,7 +73,7 @@ mod tests {
 
     #[test]
     fn volumes_stand_in_rows() {
-        let cost = Cost { currency: "USD".into(), monthly: "1.275".into(), ..Cost::default() };
+        let cost = Cost { currency: "USD".into(), monthly: "1.275000".into(), ..Cost::default() };
         let data = Volume {
             name: "data".into(),
             like: "oci:50GB@0vpu".into(),

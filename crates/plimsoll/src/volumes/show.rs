@@ -140,11 +140,17 @@ fn level(volume: &Volume) -> String {
 }
 
 fn monthly(cost: &Cost) -> String {
-    format!("{} {} a month of 730 hours, at list prices", cost.monthly, cost.currency)
+    format!("{} {} a month of 730 hours, at list prices", amount(&cost.monthly), cost.currency)
 }
 
 fn cost(cost: &Cost) -> String {
-    format!("{} {} so far; {}", cost.so_far, cost.currency, monthly(cost))
+    format!("{} {} so far; {}", amount(&cost.so_far), cost.currency, monthly(cost))
+}
+
+/// Without zeros behind the hundredths.
+pub fn amount(exact: &str) -> String {
+    let Some((whole, fraction)) = exact.split_once('.') else { return exact.to_owned() };
+    format!("{whole}.{:0<2}", fraction.trim_end_matches('0'))
 }
 
 fn device(attachment: &Attachment) -> String {
@@ -212,6 +218,14 @@ mod tests {
         };
         assert_eq!(faithful(&stats), "9 of 10 seconds; answers 1 us late (p50), 50 us (p99)");
         assert_eq!(faithful(&Stats::default()), "nothing was asked yet");
+    }
+
+    #[test]
+    fn amounts_keep_what_they_say() {
+        let cases = [("1.275000", "1.275"), ("0.000000", "0.00"), ("12.100000", "12.10"), ("7", "7")];
+        for (exact, shown) in cases {
+            assert_eq!(amount(exact), shown);
+        }
     }
 
     #[test]

@@ -48,7 +48,7 @@ pub fn text(name: &str, stats: &Stats, style: &TextStyle) -> String {
         .collect();
     let last = stats.periods.iter().rev().take(SHOWN).rev();
     let seconds: Vec<_> = last.map(second).collect();
-    let mut text = facts(&format!("{name}: emulated, since it is served"), &head, style);
+    let mut text = facts(&format!("{name}: emulated; counts since the service serves it"), &head, style);
     text += "\n";
     text += &grid(&KINDS, &kinds, &[], style);
     if !seconds.is_empty() {

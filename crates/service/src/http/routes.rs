@@ -3,10 +3,12 @@
 //! Each entry joins a method and a path to a method of [`Service`]; the types of bodies and answers are those of that
 //! method, so a document cannot say another thing than what is read and written.
 
+use std::error::Error;
 use std::sync::Arc;
 
 use axum::Router;
-use axum::body::Body;
+use axum::body::{Body, HttpBody};
+use axum::extract::rejection::RawPathParamsRejection;
 use axum::extract::{RawPathParams, Request};
 use axum::response::{IntoResponse, Response};
 use axum::routing::{MethodFilter, on};
@@ -270,9 +272,13 @@ impl Route {
 
     /// Reads the body, and has the service work on a thread that may wait.
     async fn respond(self, service: Service, name: String, body: Body) -> Response {
+        if body.size_hint().lower() > BODY_MAX as u64 {
+            return too_long();
+        }
         let body = match tokio::time::timeout(PATIENCE, axum::body::to_bytes(body, BODY_MAX)).await {
             Ok(Ok(body)) => body,
-            Ok(Err(error)) => return unread(error),
+            Ok(Err(error)) if error.source().is_some_and(|why| why.is::<LengthLimitError>()) => return too_long(),
+            Ok(Err(_)) => return refused(StatusCode::BAD_REQUEST, "the body of the request broke off"),
             Err(_) => return refused(StatusCode::REQUEST_TIMEOUT, "the body of the request did not come in time"),
         };
         let Self { act, content, status, .. } = self;
@@ -306,12 +312,8 @@ fn refused(status: StatusCode, error: &str) -> Response {
     (status, [(CONTENT_TYPE, "application/json")], body).into_response()
 }
 
-fn unread(error: axum::Error) -> Response {
-    if error.into_inner().is::<LengthLimitError>() {
-        refused(StatusCode::PAYLOAD_TOO_LARGE, "the body of the request is longer than 64 KiB")
-    } else {
-        refused(StatusCode::BAD_REQUEST, "the body of the request broke off")
-    }
+fn too_long() -> Response {
+    refused(StatusCode::PAYLOAD_TOO_LARGE, "the body of the request is longer than 64 KiB")
 }
 
 /// The router of the table.
@@ -320,9 +322,18 @@ pub(super) fn router(service: Service) -> Router {
     for route in table() {
         let (path, filter) = (route.path, route.verb.filter());
         let service = service.clone();
-        let respond = move |parameters: RawPathParams, request: Request| {
-            let name = parameters.iter().next().map(|(_, value)| value.to_owned()).unwrap_or_default();
-            route.clone().respond(service.clone(), name, request.into_body())
+        let respond = move |parameters: Result<RawPathParams, RawPathParamsRejection>, request: Request| {
+            let (route, service) = (route.clone(), service.clone());
+            async move {
+                let Ok(parameters) = parameters else {
+                    return refused(
+                        StatusCode::BAD_REQUEST,
+                        "a name is UTF-8, with %XX for what is no letter or digit",
+                    );
+                };
+                let name = parameters.iter().next().map(|(_, value)| value.to_owned()).unwrap_or_default();
+                route.respond(service, name, request.into_body()).await
+            }
         };
         router = router.route(path, on(filter, respond));
     }

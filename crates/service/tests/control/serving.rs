@@ -56,9 +56,13 @@ impl Serving {
             made_by: "plimsoll test".into(),
         };
         let (told, opened) = channel();
+        let home = directory.clone();
         // The server stays on the thread that it was made on.
         let thread = std::thread::spawn(move || {
             let (service, mut server) = Service::open(options).unwrap();
+            // Without a place where clients could come in it would end at once.
+            let nbd = Place::Unix(home.join("nbd.sock")).listen(Audience::Owner).unwrap();
+            server.listen(nbd.socket).unwrap();
             told.send(service).unwrap();
             server.run().unwrap();
         });
