@@ -1,0 +1,100 @@
+//! Every command about volumes, and what is refused.
+
+use serde_json::Value;
+
+use crate::home::{Home, SLOWLY};
+
+#[test]
+fn a_volume_is_made_changed_watched_and_ended() {
+    let home = Home::serving("commands", SLOWLY);
+    let volume = |arguments: &[&str]| home.does(&[&["volume"], arguments].concat());
+    assert!(volume(&["list"]).starts_with("no volumes yet: plimsoll volume create"));
+    let made = volume(&["create", "data", "--like", "oci:50GB@0vpu"]);
+    for part in
+        ["data: emulated, like oci/block-volume:50GB", "limit(", "1.275 USD a month", "nbdinfo 'nbd+unix:///data?"]
+    {
+        assert!(made.contains(part), "no {part:?} in {made}");
+    }
+    let listed = volume(&["list"]);
+    assert!(listed.contains("data  50 GiB") && listed.contains("every volume is emulated"), "{listed}");
+    let raised = volume(&["level", "data", "20"]);
+    assert!(raised.contains("level    20") && raised.contains("USD so far"), "{raised}");
+    assert!(volume(&["resize", "data", "60GiB"]).contains("size     60 GiB"));
+    assert!(volume(&["snapshot", "data", "before"]).contains("before: a snapshot, emulated like"));
+    assert!(volume(&["clone", "data", "test", "--like", "aws/gp3:60GiB"]).contains("like aws/gp3:60GiB"));
+    assert!(volume(&["restore", "data", "before"]).contains("data: emulated"));
+    let suffering = volume(&["faults", "data", "--spikes", "0.1%", "--spike", "50ms", "--seed", "7"]);
+    assert!(suffering.contains("0.1 % take 50 ms longer (seed 7)"), "{suffering}");
+    assert!(!volume(&["faults", "data", "--off"]).contains("longer"));
+    let tuned = volume(&["autotune", "data", "--default", "0", "--most", "50", "--detached-after", "336h"]);
+    assert!(tuned.contains("follows the load between 0 and 50"), "{tuned}");
+    assert!(!volume(&["autotune", "data", "--off"]).contains("follows"));
+    let shown = volume(&["show", "test"]);
+    for part in ["the content of data", "cost ", "faithful nothing was asked yet", "doubts", "0 clients"] {
+        assert!(shown.contains(part), "no {part:?} in {shown}");
+    }
+    assert!(volume(&["stats", "data"]).contains("flush"));
+    let watched = volume(&["top", "data", "test"]);
+    assert!(watched.contains("in flight") && watched.contains("emulated") && !watched.contains("before"), "{watched}");
+    assert_eq!(
+        volume(&["delete", "test", "before"]),
+        "test is ended, its data are gone\nbefore is ended, its data are gone\n"
+    );
+    let left: Value = serde_json::from_str(&volume(&["list", "--json"])).expect("it is JSON");
+    assert_eq!((left[0]["name"].as_str(), left[1].is_null()), (Some("data"), true), "{left}");
+}
+
+#[test]
+fn volumes_of_a_group_are_listed_with_it() {
+    let home = Home::serving("groups", SLOWLY);
+    let group = |arguments: &[&str]| home.does(&[&["volume", "group"], arguments].concat());
+    assert!(group(&["list"]).starts_with("no groups yet"));
+    assert!(group(&["create", "vm", "--like", "limit(1000)"]).contains("--group vm"));
+    home.does(&["volume", "create", "data", "--like", "limit(3000)", "--size", "64MiB", "--group", "vm"]);
+    assert!(group(&["list"]).contains("vm     limit(1000)  data"));
+    home.refuses(&["volume", "group", "delete", "vm"], "data");
+    home.does(&["volume", "delete", "data"]);
+    assert_eq!(group(&["delete", "vm"]), "group vm is ended\n");
+}
+
+#[test]
+fn what_cannot_be_is_refused_in_one_line() {
+    let home = Home::serving("refused", SLOWLY);
+    let volume = |arguments: &[&str], expected: &str| home.refuses(&[&["volume"], arguments].concat(), expected);
+    home.does(&["volume", "create", "data", "--like", "oci:50GB@20vpu"]);
+    volume(&["show", "dada"], "data");
+    volume(&["delete", "../data"], "no volume");
+    volume(&["create", "data", "--like", "limit(3000)", "--size", "1GiB"], "there is a volume data already");
+    volume(&["create", "a b", "--like", "limit(3000)", "--size", "1GiB"], "letters");
+    volume(&["create", "other", "--like", "limit(3000)"], "size");
+    volume(&["create", "other", "--like", "ocy:50GB"], "oci");
+    volume(&["create", "other", "--like", "drum(3)", "--size", "1GiB"], "is no stage");
+    volume(&["create", "other", "--like", "oci:50GB", "--group", "vm"], "vm");
+    volume(&["resize", "data", "10GiB"], "50 GiB");
+    volume(&["level", "data", "7"], "vpu");
+    volume(&["snapshot", "data", "data"], "there is a volume data already");
+    volume(&["restore", "data", "nothing"], "nothing");
+    volume(&["faults", "data"], "no fault was named");
+    volume(&["faults", "data", "--only", "erase", "--errors", "1%"], "erase");
+    volume(&["autotune", "data"], "--default and --most");
+    volume(&["list", "--service", "nowhere"], "plimsoll serve");
+    volume(&["list", "--service", "http://127.0.0.1:1"], "plimsoll serve");
+    let output = home.run(&["volume", "faults", "data", "--errors", "3"]);
+    assert_eq!(output.status.code(), Some(2));
+    assert!(String::from_utf8_lossy(&output.stderr).contains("write 0.1% or 1000ppm"));
+}
+
+#[test]
+fn slow_motion_is_said_in_every_answer() {
+    let mut home = Home::new("slow");
+    let greeted = home.serve(&["--slow", "10"]);
+    assert!(greeted.contains("10 times slower than the clock"), "{greeted}");
+    let made = home.does(&["volume", "create", "data", "--like", "limit(3000)", "--size", "64MiB"]);
+    let others = ["list", "show data", "stats data", "top", "level data limit(4000)"].map(|command| {
+        let words: Vec<&str> = std::iter::once("volume").chain(command.split(' ')).collect();
+        home.does(&words)
+    });
+    for said in others.iter().chain([&made]) {
+        assert!(said.contains("10 times slower than the clock"), "{said}");
+    }
+}

@@ -1,0 +1,97 @@
+//! How a service begins and ends, and who may control it.
+
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
+use std::os::unix::net::UnixListener;
+
+use crate::home::{Home, SLOWLY, found, program};
+
+const TOKEN: &str = "0123456789abcdef0123456789abcdef";
+
+fn token(home: &Home, name: &str, text: &str, mode: u32) -> String {
+    let path = home.path().join(name);
+    fs::write(&path, format!("{text}\n")).expect("it can be written");
+    fs::set_permissions(&path, fs::Permissions::from_mode(mode)).expect("it is ours");
+    path.to_str().expect("a plain path").to_owned()
+}
+
+/// What stands behind a word in the greeting.
+fn after<'a>(greeting: &'a str, word: &str) -> &'a str {
+    let at = greeting.split_once(word).unwrap_or_else(|| panic!("no {word:?} in {greeting}")).1;
+    at.split([' ', ',', '\n']).next().expect("there is a first part")
+}
+
+#[test]
+fn a_signal_ends_it_cleanly() {
+    for signal in ["-INT", "-TERM"] {
+        let mut home = Home::serving("stopped", SLOWLY);
+        home.does(&["volume", "create", "data", "--like", "limit(500)", "--size", "64MiB"]);
+        let mode = |name: &str| home.data().join(name).metadata().map(|found| found.permissions().mode() & 0o777);
+        assert_eq!(
+            (mode("control.sock").ok(), mode("nbd.sock").ok(), mode("").ok()),
+            (Some(0o600), Some(0o600), Some(0o700))
+        );
+        assert_eq!(home.signal(signal).code(), Some(0), "{signal}");
+        assert!(!home.data().join("control.sock").exists() && !home.data().join("nbd.sock").exists());
+        home.refuses(&["volume", "list"], "no service answers");
+        home.serve(&[]);
+        assert!(home.does(&["volume", "list"]).contains("data"));
+    }
+}
+
+#[test]
+fn what_is_taken_is_refused() {
+    let home = Home::serving("taken", &[]);
+    let data = home.data();
+    let other = home.path().join("other");
+    let (data, other) = (data.to_str().expect("a plain path"), other.to_str().expect("a plain path"));
+    home.refuses(&["serve", data], "is served by another process");
+    home.refuses(&["serve", other, "--control", &format!("{data}/control.sock")], "a server listens there already");
+    home.refuses(&["serve", other, "--listen", &format!("unix:{data}/nbd.sock")], "a server listens there already");
+    fs::write(home.path().join("file"), "").expect("it can be written");
+    home.refuses(&["serve", other, "--control", "file"], "is no socket");
+    home.refuses(&["serve", "file"], "file");
+    let port = std::net::TcpListener::bind("127.0.0.1:0").expect("a port is free");
+    let at = port.local_addr().expect("it is bound").to_string();
+    home.refuses(&["serve", other, "--listen", &format!("tcp:{at}")], "a server listens there already");
+    assert!(home.does(&["volume", "list"]).starts_with("no volumes"), "the first one goes on");
+    // What a dead service left behind is in nobody's way.
+    let mut home = Home::new("left");
+    fs::create_dir_all(home.data()).expect("it can be made");
+    drop(UnixListener::bind(home.data().join("control.sock")).expect("it can be bound"));
+    home.serve(&[]);
+    assert!(home.does(&["volume", "list"]).starts_with("no volumes"));
+}
+
+#[test]
+fn over_tcp_only_the_token_opens() {
+    let mut home = Home::new("token");
+    let (right, wrong) = (token(&home, "right", TOKEN, 0o600), token(&home, "wrong", &TOKEN.replace('0', "1"), 0o600));
+    home.refuses(
+        &["serve", "x", "--control-tcp", "127.0.0.1:0", "--token-file", &token(&home, "open", TOKEN, 0o644)],
+        "chmod 600",
+    );
+    home.refuses(
+        &["serve", "x", "--control-tcp", "127.0.0.1:0", "--token-file", &token(&home, "short", "abc", 0o600)],
+        "holds no token",
+    );
+    assert!(!home.path().join("x").exists(), "nothing was made");
+    let alone = home.run(&["serve", "x", "--control-tcp", "127.0.0.1:0"]);
+    assert!(String::from_utf8_lossy(&alone.stderr).contains("--token-file"));
+    let greeting = home.serve(&["--control-tcp", "127.0.0.1:0", "--token-file", &right, "--listen", "tcp:127.0.0.1:0"]);
+    let url = format!("http://{}", after(&greeting, "http://"));
+    home.refuses(&["volume", "list", "--service", &url], "--token-file");
+    home.refuses(&["volume", "list", "--service", &url, "--token-file", &wrong], "does not know this token");
+    let made = ["volume", "create", "data", "--like", "limit(500)", "--size", "64MiB"];
+    let made = home.does(&[&made[..], &["--service", &url, "--token-file", &right]].concat());
+    assert!(made.contains(&format!("nbd://{}", after(&greeting, "nbd://"))), "{made}");
+    if found("nbdinfo") {
+        assert_eq!(program("nbdinfo", &["--size", &home.uri("data")]).trim(), (64 << 20).to_string());
+    }
+    if found("curl") {
+        let curl =
+            |header: &str| program("curl", &["-s", "-w", "%{http_code}", "-H", header, &format!("{url}/metrics")]);
+        assert_eq!(curl("x: y"), "401");
+        assert!(curl(&format!("authorization: Bearer {TOKEN}")).ends_with("200"));
+    }
+}
