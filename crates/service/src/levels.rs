@@ -64,8 +64,12 @@ impl Service {
         }
         self.remember(volume, remembered)?;
         volume.product = product;
-        let (export, model, seed, offer) =
-            (volume.export, volume.product.model.clone(), volume.remembered.seed, volume.offer());
+        let (export, model, seed, offer) = (
+            volume.export,
+            volume.product.model.clone(),
+            volume.remembered.seed,
+            volume.offer(self.inner.options.slow),
+        );
         self.inner.handle.call(move |server| {
             let (volumes, now, _) = server.service();
             volumes.remodel(now, export, &model, seed);

@@ -99,7 +99,7 @@ impl Service {
         let name = remembered.name.clone();
         let group = remembered.group.as_deref().map(|group| state.group(group).map(|group| group.id)).transpose()?;
         let id: VolumeId = self.inner.handle.edit(edit).map_err(|error| Refusal::of_edit(&name, &error))?;
-        let served = Served::new(id, &remembered, &product, (size, access), group);
+        let served = Served::new(id, &remembered, &product, (size, access), group, self.inner.options.slow);
         let export = self.inner.handle.call(move |server| served.begin(server))??;
         let life = Life::new(self.model_now(), &remembered, &product, &self.inner.options);
         let watch = Watch::default();
@@ -141,7 +141,7 @@ impl Service {
             let edit = Edit::Grow { volume: volume.id, size };
             self.inner.handle.edit(edit).map_err(|error| Refusal::of_edit(volume.name(), &error))?;
             volume.size = size;
-            let offer = volume.offer();
+            let offer = volume.offer(self.inner.options.slow);
             self.inner.handle.call(move |server| server.offer(offer))?;
         }
         Ok(())
@@ -177,8 +177,8 @@ impl Service {
             // It is there, and goes on being served.
             let (volume, groups) = (state.volume(name)?, &state.groups);
             let group = volume.remembered.group.as_ref().and_then(|group| groups.get(group)).map(|group| group.id);
-            let served =
-                Served::new(volume.id, &volume.remembered, &volume.product, (volume.size, volume.access), group);
+            let Volume { id, size, access, remembered, product, .. } = volume;
+            let served = Served::new(*id, remembered, product, (*size, *access), group, self.inner.options.slow);
             let export = self.inner.handle.call(move |server| served.begin(server))??;
             let volume = state.volume_mut(name)?;
             volume.export = export;
@@ -211,7 +211,7 @@ impl Service {
     /// Ends its connections, once what they asked for is answered. It is offered to others again.
     pub(crate) fn disconnect(&self, volume: &Volume) -> Result<(), Refusal> {
         self.retracted(volume, |_, _| ())?;
-        let offer = volume.offer();
+        let offer = volume.offer(self.inner.options.slow);
         Ok(self.inner.handle.call(move |server| server.offer(offer))?)
     }
 
@@ -243,7 +243,7 @@ impl Service {
                 return Ok(());
             }
             if Instant::now() >= until {
-                let offer = volume.offer();
+                let offer = volume.offer(self.inner.options.slow);
                 self.inner.handle.call(move |server| server.offer(offer))?;
                 let name = volume.name();
                 return Err(Refusal::conflict(format!(

@@ -112,7 +112,7 @@ fn again(
         Some(name) => Some(state.groups.get(name).ok_or_else(|| format!("its group {name} is not there"))?.id),
         None => None,
     };
-    let served = Served::new(id, &remembered, &product, (size, access), group);
+    let served = Served::new(id, &remembered, &product, (size, access), group, options.slow);
     let export = served.begin(ring).map_err(|not| not.to_string())?;
     let life = Life::new(Instant::ZERO, &remembered, &product, options);
     let watch = Watch::default();

@@ -1,8 +1,9 @@
 //! A volume that is served: what is remembered of it, and what it is at this moment.
 
+use plimsoll_device::nbd::Emulation;
 use plimsoll_front::Server;
 use plimsoll_front::nbd::Offer;
-use plimsoll_volume::{Access, Export, GroupId, Limits, NotServed, Serving, VolumeId, Volumes};
+use plimsoll_volume::{Access, Export, GroupId, Limits, NotServed, Serving, Slow, VolumeId, Volumes};
 
 use crate::api;
 use crate::life::Life;
@@ -44,9 +45,10 @@ impl Served {
         product: &Product,
         (size, access): (u64, Access),
         group: Option<GroupId>,
+        slow: Slow,
     ) -> Self {
         let serving = Serving { volume, model: product.model.clone(), seed: remembered.seed, limits: LIMITS, group };
-        Self { serving, offer: offer(Export(0), &remembered.name, product, (size, access)) }
+        Self { serving, offer: offer(Export(0), &remembered.name, product, (size, access), slow) }
     }
 
     /// Shows it to clients.
@@ -66,8 +68,8 @@ impl Volume {
     }
 
     /// As clients are told of it from now on.
-    pub fn offer(&self) -> Offer {
-        offer(self.export, self.name(), &self.product, (self.size, self.access))
+    pub fn offer(&self, slow: Slow) -> Offer {
+        offer(self.export, self.name(), &self.product, (self.size, self.access), slow)
     }
 
     /// Refused when it is a block device of this host.
@@ -111,9 +113,10 @@ pub(crate) fn place(attachment: &api::Attachment) -> String {
     device.into_iter().chain(mounted).collect()
 }
 
-fn offer(export: Export, name: &str, product: &Product, (size, access): (u64, Access)) -> Offer {
-    let description = format!("emulated like {}: {}", product.like, product.model);
-    Offer { description, access, medium: product.medium(), ..Offer::new(export, name, size) }
+fn offer(export: Export, name: &str, product: &Product, (size, access): (u64, Access), slow: Slow) -> Offer {
+    let like = product.offer.is_some().then(|| product.like.clone());
+    let emulation = Emulation { like, model: product.model.to_string(), slow: slow.times() };
+    Offer { access, medium: product.medium(), ..Offer::new(export, name, size) }.emulated(&emulation)
 }
 
 /// `nbd+unix:///data?socket=/run/nbd` of `nbd+unix:///?socket=/run/nbd`.

@@ -109,7 +109,7 @@ impl Home {
     }
 
     pub fn client(&self, name: &str) -> Client {
-        let address = Address { host: Host::Unix(self.directory.join("nbd")), export: name.into() };
+        let address = Address { host: Host::Unix(self.directory.join("nbd")), export: name.into(), tls: None };
         let mut talk = Talk::begin(&address, PATIENCE).unwrap();
         let size = talk.choose(name, true).unwrap().size;
         Client { talk, size }
