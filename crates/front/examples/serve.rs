@@ -1,5 +1,5 @@
-//! Serves exports over NBD, for trying clients:
-//! `serve [SIZE_MIB] [--dir DIR] [--model NOTATION [--like CONFIG]] [--unix PATH] [--tcp PORT] [-s]`.
+//! Serves exports over NBD and FUSE, for trying clients:
+//! `serve [SIZE_MIB] [--dir DIR] [--model NOTATION [--like CONFIG]] [--unix PATH] [--tcp PORT] [--mount DIR] [-s]`.
 //!
 //! Without a model the exports are plain files; with one, `--model 'limit(3000)'`, a volume of a store.
 #![allow(clippy::unwrap_used, clippy::print_stderr, unsafe_code)]
@@ -95,5 +95,12 @@ fn serve<S: Service + 'static>(arguments: &Arguments, server: &mut Server<S>) {
         let (input, output) = unsafe { (OwnedFd::from_raw_fd(0), OwnedFd::from_raw_fd(1)) };
         server.serve(input, Some(output)).unwrap();
     }
+    let mountpoint = arguments.after("--mount").map(|directory| {
+        plimsoll_front::fuse::clear_stale(directory.as_ref()).unwrap();
+        let (device, mountpoint) = plimsoll_front::fuse::mount(directory.as_ref()).unwrap();
+        server.mount(Export(0), device).unwrap();
+        mountpoint
+    });
     server.run().unwrap();
+    drop(mountpoint);
 }

@@ -5,6 +5,7 @@
 pub mod check;
 mod files;
 mod floor;
+pub mod fuse;
 pub mod nbd;
 pub mod notify;
 mod plain;

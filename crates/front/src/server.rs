@@ -11,6 +11,7 @@ mod haste;
 mod input;
 mod listen;
 mod mail;
+mod mounted;
 mod output;
 mod ring;
 mod secure;
@@ -31,9 +32,11 @@ use self::edits::Afterwards;
 use self::haste::Haste;
 use self::listen::Listener;
 use self::mail::Mail;
+use self::mounted::Mounts;
 use self::ring::{Event, Ring, Token};
 use self::work::Task;
 use crate::files::Files;
+use crate::fuse::Unique;
 use crate::nbd::{Offer, Voice};
 use crate::pool::{Buffer, Pool};
 use crate::service::Service;
@@ -65,14 +68,22 @@ impl Default for Limits {
 /// A request that was taken in and not answered.
 #[derive(Debug)]
 struct Flight {
-    connection: u32,
+    client: Client,
     count: u32,
-    voice: Voice,
     command: Command,
     length: u32,
     buffer: Option<Buffer>,
     /// All of it reads as zeros.
     blank: bool,
+}
+
+/// Who is answered.
+#[derive(Clone, Copy, Debug)]
+enum Client {
+    /// A client of NBD.
+    Nbd { connection: u32, voice: Voice },
+    /// The kernel, for a filesystem.
+    Kernel { mount: u32, unique: Unique },
 }
 
 /// Sleeping costs the processor more than waiting so long.
@@ -99,6 +110,7 @@ pub struct Server<S> {
     flights: Slots<Flight>,
     tasks: Slots<Task>,
     listeners: Slots<Listener>,
+    mounts: Mounts,
     pool: Pool,
     mail: Mail<S>,
     counts: Counts,
@@ -141,6 +153,7 @@ impl<S: Service + 'static> Server<S> {
             flights: Slots::new(),
             tasks: Slots::new(),
             listeners: Slots::new(),
+            mounts: Mounts::new(),
             pool: Pool::new(limits.bytes),
             mail: Mail::new()?,
             counts: Counts::default(),
@@ -173,9 +186,10 @@ impl<S: Service + 'static> Server<S> {
         self.tls = mode;
     }
 
-    /// Takes an export from the list, and ends its connections after what is in flight was answered.
+    /// Takes an export from the list, and ends its connections and filesystems after what is in flight was answered.
     pub fn retract(&mut self, export: Export) {
         self.offers.retain(|offer| offer.export != export);
+        self.end_mounts(export);
         for number in self.connections.numbers() {
             if self.connections.get(number).is_some_and(|connection| connection.export() == Some(export)) {
                 self.end(number, Course::Ending);
@@ -183,7 +197,7 @@ impl<S: Service + 'static> Server<S> {
         }
     }
 
-    /// How many clients an export has.
+    /// How many clients an export has over NBD.
     pub fn clients(&self, export: Export) -> usize {
         let of = |number: &u32| self.connections.get(*number).is_some_and(|one| one.export() == Some(export));
         self.connections.numbers().iter().filter(|number| of(number)).count()
@@ -209,13 +223,13 @@ impl<S: Service + 'static> Server<S> {
     pub fn stop(&mut self) {
         self.stop = Some(self.clock.now() + FAREWELL);
         self.close_doors();
+        self.end_all_mounts();
         for number in self.connections.numbers() {
             self.end(number, Course::Ending);
         }
     }
 
-    /// Serves until [`Server::stop`], or until the last connection ends when there is no listener and no other thread
-    /// could bring one.
+    /// Serves until [`Server::stop`], or until the last connection or filesystem ends when there is no listener.
     ///
     /// # Errors
     /// The ring fails as a whole.
@@ -232,7 +246,7 @@ impl<S: Service + 'static> Server<S> {
     }
 
     fn is_over(&self) -> bool {
-        let clients = self.connections.len() + self.flights.len();
+        let clients = self.connections.len() + self.mounts.len() + self.flights.len();
         let work = self.tasks.len() + self.replacing as usize + self.editing.len();
         match self.stop {
             Some(at) => clients + work == 0 || self.now >= at,
@@ -286,6 +300,7 @@ impl<S: Service + 'static> Server<S> {
             }
             Token::Worked(number) => self.advanced(number, result),
             Token::Accepted(number) => self.accepted(number, result),
+            Token::Asked(number) => self.asked(number, result),
             Token::Mail => {
                 for errand in self.mail.read() {
                     errand(self);
@@ -307,7 +322,7 @@ impl<S: Service + 'static> Server<S> {
             }
             self.answer();
             self.flush()?;
-            if std::mem::take(&mut self.freed) && !self.blocked.is_empty() {
+            if std::mem::take(&mut self.freed) && (!self.blocked.is_empty() || self.mounts.are_blocked()) {
                 self.resume()?;
             } else if self.jobs.is_empty() && self.touched.is_empty() {
                 return Ok(());
@@ -315,8 +330,9 @@ impl<S: Service + 'static> Server<S> {
         }
     }
 
-    /// Lets blocked connections go on.
+    /// Lets blocked connections and filesystems go on.
     fn resume(&mut self) -> io::Result<()> {
+        self.resume_mounts()?;
         for number in std::mem::take(&mut self.blocked) {
             if let Some(connection) = self.connections.get_mut(number) {
                 connection.blocked = false;
@@ -366,6 +382,7 @@ impl<S> Drop for Server<S> {
             std::mem::forget(std::mem::replace(&mut self.connections, Slots::new()));
             std::mem::forget(std::mem::replace(&mut self.flights, Slots::new()));
             std::mem::forget(std::mem::replace(&mut self.tasks, Slots::new()));
+            self.mounts.give_up();
         }
     }
 }

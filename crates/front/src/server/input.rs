@@ -8,7 +8,7 @@ use plimsoll_volume::{Command, Errno, NotTaken, Request, Ticket};
 
 use super::connection::{Connection, Course, Current, Served, Stage};
 use super::ring::Token;
-use super::{Flight, Server};
+use super::{Client, Flight, Server};
 use crate::nbd::{Ask, Handshake, Header, Session, Step, Terms, Voice};
 use crate::service::Service;
 
@@ -219,9 +219,8 @@ impl<S: Service + 'static> Server<S> {
     fn accept(&mut self, number: u32, served: &Served, voice: Voice, request: &Request, current: Current) -> Next {
         let Current { header, ask, buffer, filled } = current;
         let flight = Flight {
-            connection: number,
+            client: Client::Nbd { connection: number, voice },
             count: served.count,
-            voice,
             command: request.command,
             length: request.length as u32,
             buffer,

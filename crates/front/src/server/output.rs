@@ -8,7 +8,7 @@ use plimsoll_volume::{Command, Reply, Then};
 
 use super::connection::{Answer, Course};
 use super::ring::Token;
-use super::{Flight, Server};
+use super::{Client, Flight, Server};
 use crate::service::Service;
 
 impl<S: Service + 'static> Server<S> {
@@ -30,8 +30,12 @@ impl<S: Service + 'static> Server<S> {
     #[inline]
     fn reply(&mut self, reply: &Reply) {
         let Some(flight) = self.flights.remove(reply.ticket.0 as u32) else { return };
-        let Flight { connection: number, count, voice, command, length, mut buffer, blank } = flight;
-        self.counts.answered(count, command, length, reply);
+        self.counts.answered(flight.count, flight.command, flight.length, reply);
+        let (number, voice) = match flight.client {
+            Client::Nbd { connection, voice } => (connection, voice),
+            Client::Kernel { mount, unique } => return self.tell(mount, unique, flight, reply),
+        };
+        let Flight { command, length, mut buffer, blank, .. } = flight;
         let Some(connection) = self.connections.get_mut(number) else { return };
         connection.in_flight -= 1;
         if connection.course != Course::Broken {

@@ -10,13 +10,14 @@ use plimsoll_units::Span;
 /// Entries of the submission queue; a full one is handed over at once.
 const ENTRIES: u32 = 512;
 
-/// What an operation of the ring is for. The number is that of a connection, task or listener.
+/// What an operation of the ring is for. The number is that of a connection, task, listener or filesystem.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Token {
     Received(u32),
     Writable(u32),
     Worked(u32),
     Accepted(u32),
+    Asked(u32),
     Mail,
     Look,
     Cancelled,
@@ -32,6 +33,7 @@ impl Token {
             Self::Mail => (4, 0),
             Self::Look => (5, 0),
             Self::Cancelled => (6, 0),
+            Self::Asked(number) => (7, number),
         };
         kind << 32 | number as u64
     }
@@ -45,6 +47,7 @@ impl Token {
             3 => Self::Accepted(number),
             4 => Self::Mail,
             5 => Self::Look,
+            7 => Self::Asked(number),
             _ => Self::Cancelled,
         }
     }

@@ -6,11 +6,12 @@ use std::os::fd::RawFd;
 
 use io_uring::types::{Fd, FsyncFlags};
 use io_uring::{opcode, squeue};
+use plimsoll_device::nbd::wire::Style;
 use plimsoll_volume::{Commit, Errno, Io, Job, JobId, Place, Ticket};
 
-use super::Server;
 use super::haste::{Haste, LONGEST};
 use super::ring::Token;
+use super::{Client, Server};
 use crate::pool::Buffer;
 use crate::service::Service;
 
@@ -165,7 +166,8 @@ impl<S: Service + 'static> Server<S> {
     fn blank(&mut self, ticket: Ticket, into: u32, length: u32) {
         let Some(flight) = self.flights.get_mut(ticket.0 as u32) else { return };
         let whole = into == 0 && length == flight.length;
-        if whole && flight.voice.style > plimsoll_device::nbd::wire::Style::Simple {
+        let sayable = matches!(flight.client, Client::Nbd { voice, .. } if voice.style > Style::Simple);
+        if whole && sayable {
             flight.blank = true;
         } else if let Some(buffer) = &mut flight.buffer {
             buffer.bytes()[into as usize..][..length as usize].fill(0);

@@ -6,6 +6,7 @@ mod check;
 mod corpus;
 mod crash;
 mod full;
+mod fuse;
 mod hostile;
 mod killed;
 mod serve;

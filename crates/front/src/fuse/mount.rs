@@ -1,0 +1,244 @@
+//! Mounting and unmounting: by the kernel for root, by `fusermount3` for everybody else.
+//!
+//! A mount point outlives the process that serves it as a stale one, where every access ends with ENOTCONN at once.
+
+use std::ffi::CString;
+use std::io;
+use std::mem::MaybeUninit;
+use std::os::fd::{AsRawFd, OwnedFd};
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::time::SystemTime;
+
+use rustix::fs::{Mode, OFlags};
+use rustix::io::{Errno, FdFlags};
+use rustix::mount::{MountFlags, UnmountFlags};
+use rustix::net::{AddressFamily, RecvAncillaryBuffer, RecvAncillaryMessage, RecvFlags, SocketFlags, SocketType};
+
+use super::tree::MODE_DIRECTORY;
+
+/// The kernel's door to filesystems in processes.
+const DOOR: &str = "/dev/fuse";
+
+/// What mounts for those who are not root.
+const FUSERMOUNT: &str = "fusermount3";
+
+/// What the table of mounts shows as source and type.
+const SOURCE: &str = "plimsoll";
+const KIND: &str = "fuse.plimsoll";
+
+/// A mounted filesystem that somebody has to serve: [`crate::Server::mount`]. Once it is closed, every access fails.
+#[derive(Debug)]
+pub struct Device {
+    pub(crate) descriptor: OwnedFd,
+    pub(crate) owner: (u32, u32),
+    pub(crate) time: u64,
+}
+
+/// Where it is mounted. Unmounted when it is dropped, however busy it is.
+#[derive(Debug)]
+pub struct Mountpoint {
+    directory: PathBuf,
+    by: By,
+    mounted: bool,
+}
+
+/// Who mounted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum By {
+    Root,
+    Fusermount,
+}
+
+/// A filesystem could not be mounted.
+#[derive(Debug, thiserror::Error)]
+pub enum MountError {
+    /// The kernel has no FUSE.
+    #[error("{DOOR} is missing: load the kernel's module fuse, or connect to the volume over NBD")]
+    NoDevice,
+    /// No root, and nobody who could do it.
+    #[error(
+        "mounting at {} needs root, or fusermount3 of the package fuse3: run as root, or connect over NBD", .0.display()
+    )]
+    NotAllowed(PathBuf),
+    /// `fusermount3` refused.
+    #[error("fusermount3 did not mount {}: {said}", directory.display())]
+    Fusermount {
+        /// Where.
+        directory: PathBuf,
+        /// What it says.
+        said: String,
+    },
+    /// The system refused.
+    #[error("mounting at {}", directory.display())]
+    Io {
+        /// Where.
+        directory: PathBuf,
+        /// What the system says.
+        #[source]
+        source: io::Error,
+    },
+}
+
+/// A filesystem was not unmounted.
+#[derive(Debug, thiserror::Error)]
+pub enum UnmountError {
+    /// Somebody has the file open, or is in the directory.
+    #[error("{} is in use", .0.display())]
+    Busy(PathBuf),
+    /// The system refused.
+    #[error("unmounting {}", directory.display())]
+    Io {
+        /// Where.
+        directory: PathBuf,
+        /// What the system says.
+        #[source]
+        source: io::Error,
+    },
+}
+
+/// Mounts a filesystem with the file [`super::NAME`] at an existing directory. Accesses wait until it is served.
+pub fn mount(directory: &Path) -> Result<(Device, Mountpoint), MountError> {
+    let failed = |source: Errno| MountError::Io { directory: directory.to_owned(), source: source.into() };
+    let (descriptor, by) = match by_root(directory) {
+        Ok(descriptor) => (descriptor, By::Root),
+        Err(Errno::NOENT | Errno::NODEV | Errno::NXIO) if !Path::new(DOOR).exists() => {
+            return Err(MountError::NoDevice);
+        }
+        Err(Errno::PERM | Errno::ACCESS) => (by_fusermount(directory)?, By::Fusermount),
+        Err(error) => return Err(failed(error)),
+    };
+    let mountpoint = Mountpoint { directory: directory.to_owned(), by, mounted: true };
+    // Requests are read until there are none.
+    let flags = rustix::fs::fcntl_getfl(&descriptor).map_err(failed)?;
+    rustix::fs::fcntl_setfl(&descriptor, flags | OFlags::NONBLOCK).map_err(failed)?;
+    let (user, group) = (rustix::process::geteuid(), rustix::process::getegid());
+    let time = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).map_or(0, |since| since.as_secs());
+    Ok((Device { descriptor, owner: (user.as_raw(), group.as_raw()), time }, mountpoint))
+}
+
+fn by_root(directory: &Path) -> Result<OwnedFd, Errno> {
+    let descriptor = rustix::fs::open(DOOR, OFlags::RDWR | OFlags::CLOEXEC, Mode::empty())?;
+    let (user, group) = (rustix::process::geteuid().as_raw(), rustix::process::getegid().as_raw());
+    let number = descriptor.as_raw_fd();
+    let options =
+        format!("fd={number},rootmode={MODE_DIRECTORY:o},user_id={user},group_id={group},default_permissions");
+    let options = CString::new(options).map_err(|_| Errno::INVAL)?;
+    rustix::mount::mount(SOURCE, directory, KIND, MountFlags::NOSUID | MountFlags::NODEV, &*options)?;
+    Ok(descriptor)
+}
+
+/// `fusermount3` mounts, and sends the descriptor over a socket that it inherits.
+fn by_fusermount(directory: &Path) -> Result<OwnedFd, MountError> {
+    let failed = |source: io::Error| MountError::Io { directory: directory.to_owned(), source };
+    let no_flags = SocketFlags::empty();
+    let (ours, theirs) = rustix::net::socketpair(AddressFamily::UNIX, SocketType::STREAM, no_flags, None)
+        .map_err(|error| failed(error.into()))?;
+    rustix::io::fcntl_setfd(&ours, FdFlags::CLOEXEC).map_err(|error| failed(error.into()))?;
+    let options = format!("rw,nosuid,nodev,default_permissions,fsname={SOURCE},subtype={SOURCE}");
+    let ran = Command::new(FUSERMOUNT)
+        .args(["-o", &options, "--"])
+        .arg(directory)
+        .env("_FUSE_COMMFD", theirs.as_raw_fd().to_string())
+        .stdin(Stdio::null())
+        .stdout(Stdio::null())
+        .output();
+    drop(theirs);
+    let output = match ran {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => {
+            return Err(MountError::NotAllowed(directory.to_owned()));
+        }
+        other => other.map_err(failed)?,
+    };
+    if !output.status.success() {
+        let said = String::from_utf8_lossy(&output.stderr).trim().replace('\n', "; ");
+        return Err(MountError::Fusermount { directory: directory.to_owned(), said });
+    }
+    received(&ours).map_err(|error| failed(error.into()))
+}
+
+/// The descriptor that comes over a socket.
+fn received(socket: &OwnedFd) -> Result<OwnedFd, Errno> {
+    let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(1))];
+    let mut control = RecvAncillaryBuffer::new(&mut space);
+    let mut byte = [0];
+    let mut parts = [io::IoSliceMut::new(&mut byte)];
+    rustix::net::recvmsg(socket, &mut parts, &mut control, RecvFlags::CMSG_CLOEXEC)?;
+    let rights = control.drain().find_map(|message| match message {
+        RecvAncillaryMessage::ScmRights(mut descriptors) => descriptors.next(),
+        _ => None,
+    });
+    rights.ok_or(Errno::PROTO)
+}
+
+impl Mountpoint {
+    /// The file that is the volume.
+    pub fn file(&self) -> PathBuf {
+        self.directory.join(super::NAME)
+    }
+
+    /// Where it is mounted.
+    pub fn directory(&self) -> &Path {
+        &self.directory
+    }
+
+    /// Unmounts it if nobody uses it. While somebody does, it stays, and is given back.
+    ///
+    /// # Errors
+    /// In use, or the system refused.
+    pub fn unmount(mut self) -> Result<(), (UnmountError, Self)> {
+        match unmount(&self.directory, self.by, UnmountFlags::NOFOLLOW) {
+            Ok(()) => {
+                self.mounted = false;
+                Ok(())
+            }
+            Err(error) => {
+                let directory = self.directory.clone();
+                Err((
+                    match Errno::from_io_error(&error) {
+                        Some(Errno::BUSY) => UnmountError::Busy(directory),
+                        _ => UnmountError::Io { directory, source: error },
+                    },
+                    self,
+                ))
+            }
+        }
+    }
+}
+
+impl Drop for Mountpoint {
+    fn drop(&mut self) {
+        if self.mounted {
+            // It may be unmounted already; if it cannot be, it is stale from now on and the next mount clears it.
+            let _ = unmount(&self.directory, self.by, UnmountFlags::NOFOLLOW | UnmountFlags::DETACH);
+        }
+    }
+}
+
+fn unmount(directory: &Path, by: By, flags: UnmountFlags) -> io::Result<()> {
+    if by == By::Root {
+        return Ok(rustix::mount::unmount(directory, flags)?);
+    }
+    let lazily = flags.contains(UnmountFlags::DETACH).then_some("-z");
+    let output =
+        Command::new(FUSERMOUNT).arg("-u").args(lazily).arg("--").arg(directory).stdin(Stdio::null()).output()?;
+    if output.status.success() {
+        return Ok(());
+    }
+    let said = String::from_utf8_lossy(&output.stderr);
+    Err(if said.contains("busy") { Errno::BUSY.into() } else { io::Error::other(said.trim().to_owned()) })
+}
+
+/// Unmounts what a server that is gone left at a directory. `false`: nothing was left there.
+///
+/// # Errors
+/// It could not be unmounted.
+pub fn clear_stale(directory: &Path) -> io::Result<bool> {
+    match rustix::fs::stat(directory) {
+        Err(Errno::NOTCONN | Errno::CONNABORTED) => {}
+        _ => return Ok(false),
+    }
+    let by = if rustix::process::geteuid().is_root() { By::Root } else { By::Fusermount };
+    unmount(directory, by, UnmountFlags::NOFOLLOW | UnmountFlags::DETACH)?;
+    Ok(true)
+}

@@ -1,0 +1,195 @@
+//! Replies to the kernel, as bytes.
+
+use super::wire::{self, Put, REPLY_BYTES};
+
+/// Bytes of a file's or directory's attributes.
+const ATTRIBUTES_BYTES: usize = 88;
+
+/// The error of the system that a request is answered with.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Code(pub i32);
+
+impl From<plimsoll_volume::Errno> for Code {
+    fn from(errno: plimsoll_volume::Errno) -> Self {
+        // The codes of volumes are those of Linux.
+        Self(errno.code().cast_signed())
+    }
+}
+
+/// What a file or directory is, for `stat`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Attributes {
+    pub node: u64,
+    pub size: u64,
+    /// Type and permissions.
+    pub mode: u32,
+    pub links: u32,
+    /// User and group.
+    pub owner: (u32, u32),
+    /// Seconds since 1970.
+    pub time: u64,
+    /// Bytes of a block.
+    pub block: u32,
+}
+
+/// Who is answered: what the kernel calls the request.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Unique(pub u64);
+
+impl Unique {
+    /// It is done, and there is nothing to return.
+    #[inline]
+    pub fn done(self, out: &mut Vec<u8>) {
+        self.head(out, 0, 0);
+    }
+
+    /// It failed.
+    pub fn failed(self, out: &mut Vec<u8>, code: Code) {
+        self.head(out, -code.0, 0);
+    }
+
+    /// It is a read that is done: its `length` bytes have to follow.
+    #[inline]
+    pub fn data(self, out: &mut Vec<u8>, length: u32) {
+        self.head(out, 0, length as usize);
+    }
+
+    /// It is a write of so many bytes that is done.
+    #[inline]
+    pub fn written(self, out: &mut Vec<u8>, length: u32) {
+        self.head(out, 0, 8);
+        out.u32(length);
+        out.u32(0);
+    }
+
+    /// It is a place in the file.
+    pub fn place(self, out: &mut Vec<u8>, offset: u64) {
+        self.head(out, 0, 8);
+        out.u64(offset);
+    }
+
+    /// The version that is spoken, to a kernel of another one.
+    pub(super) fn version(self, out: &mut Vec<u8>) {
+        self.head(out, 0, 8);
+        out.u32(wire::MAJOR);
+        out.u32(wire::MINOR);
+    }
+
+    /// What was agreed on.
+    pub(super) fn agreed(self, out: &mut Vec<u8>, terms: &Terms) {
+        self.head(out, 0, 64);
+        out.u32(wire::MAJOR);
+        out.u32(wire::MINOR);
+        out.u32(terms.readahead);
+        out.u32(terms.flags);
+        out.u16(terms.background);
+        out.u16(terms.background / 4 * 3);
+        out.u32(terms.payload);
+        // Times are whole nanoseconds.
+        out.u32(1);
+        out.u16((terms.payload / 4096) as u16);
+        out.u16(0);
+        out.extend_from_slice(&[0; 32]);
+    }
+
+    /// Attributes, valid for no time.
+    pub(super) fn attributes(self, out: &mut Vec<u8>, attributes: &Attributes) {
+        self.head(out, 0, 16 + ATTRIBUTES_BYTES);
+        out.u64(0);
+        out.u64(0);
+        put_attributes(out, attributes);
+    }
+
+    /// What a name means, valid for no time.
+    pub(super) fn entry(self, out: &mut Vec<u8>, attributes: &Attributes) {
+        self.head(out, 0, ENTRY_BYTES);
+        put_entry(out, attributes);
+    }
+
+    /// A file or directory is open, with flags of [`wire::open`].
+    pub(super) fn opened(self, out: &mut Vec<u8>, flags: u32) {
+        self.head(out, 0, 16);
+        out.u64(0);
+        out.u32(flags);
+        out.u32(0);
+    }
+
+    /// So many blocks of that many bytes, all in use by the one file.
+    pub(super) fn space(self, out: &mut Vec<u8>, blocks: u64, block: u32) {
+        self.head(out, 0, 80);
+        for number in [blocks, 0, 0, 2, 0] {
+            out.u64(number);
+        }
+        for number in [block, 255, block, 0] {
+            out.u32(number);
+        }
+        out.extend_from_slice(&[0; 24]);
+    }
+
+    /// Entries of a directory that [`list`] made.
+    pub(super) fn entries(self, out: &mut Vec<u8>, list: &[u8]) {
+        self.head(out, 0, list.len());
+        out.extend_from_slice(list);
+    }
+
+    #[inline]
+    fn head(self, out: &mut Vec<u8>, error: i32, body: usize) {
+        out.u32((REPLY_BYTES + body) as u32);
+        out.extend_from_slice(&error.to_ne_bytes());
+        out.u64(self.0);
+    }
+}
+
+/// What a kernel is answered to its first message.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Terms {
+    /// Bytes.
+    pub readahead: u32,
+    /// Bits of [`wire::init`].
+    pub flags: u32,
+    /// Asynchronous requests at the same time.
+    pub background: u16,
+    /// Bytes of a read or write at most.
+    pub payload: u32,
+}
+
+const ENTRY_BYTES: usize = 40 + ATTRIBUTES_BYTES;
+
+fn put_entry(out: &mut Vec<u8>, attributes: &Attributes) {
+    for number in [attributes.node, 0, 0, 0, 0] {
+        out.u64(number);
+    }
+    put_attributes(out, attributes);
+}
+
+fn put_attributes(out: &mut Vec<u8>, attributes: &Attributes) {
+    let Attributes { node, size, mode, links, owner, time, block } = *attributes;
+    for number in [node, size, size.div_ceil(512), time, time, time] {
+        out.u64(number);
+    }
+    for number in [0, 0, 0, mode, links, owner.0, owner.1, 0, block, 0] {
+        out.u32(number);
+    }
+}
+
+/// The entries after the first `after` ones, as many as `most` bytes hold.
+pub(super) fn list(entries: &[(&str, Attributes)], after: u64, most: usize, plus: bool) -> Vec<u8> {
+    let mut out = Vec::new();
+    for (index, (name, attributes)) in entries.iter().enumerate().skip(usize::try_from(after).unwrap_or(usize::MAX)) {
+        let before = out.len();
+        if plus {
+            put_entry(&mut out, attributes);
+        }
+        out.u64(attributes.node);
+        out.u64(index as u64 + 1);
+        out.u32(name.len() as u32);
+        out.u32(attributes.mode >> 12);
+        out.extend_from_slice(name.as_bytes());
+        out.resize(out.len().next_multiple_of(8), 0);
+        if out.len() > most {
+            out.truncate(before);
+            break;
+        }
+    }
+    out
+}

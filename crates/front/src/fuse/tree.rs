@@ -1,0 +1,257 @@
+//! A filesystem of one directory and one regular file, the volume: what each request of the kernel means for it.
+//!
+//! Keeps nothing about who opened what. Names and attributes are valid for no time, so that a new size is seen at once.
+
+use plimsoll_volume::{Access, Command, Errno, Request, Space};
+
+use super::reply::{Attributes, Code, Terms, Unique, list};
+use super::request::{Call, Header};
+use super::wire::{self, ROOT, init, open, valid};
+
+/// The file's name.
+pub const NAME: &str = "volume";
+
+/// Bytes of a read or write at most.
+pub const PAYLOAD_MAX: u32 = 1 << 20;
+
+/// Asynchronous requests that the kernel has under way at most; more wait in the kernel.
+const BACKGROUND: u16 = 512;
+
+/// The volume's file.
+const FILE: u64 = 2;
+
+/// Bytes of a block of the filesystem; a loop device discards by it.
+const BLOCK: u32 = 4096;
+
+/// The kind of the directory, as a mount names it.
+pub(super) const MODE_DIRECTORY: u32 = 0o040_000;
+const MODE_FILE: u32 = 0o100_000;
+
+/// What the filesystem shows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Tree {
+    /// Whether the file can be written.
+    pub access: Access,
+    /// Offsets and lengths of reads and writes are multiples of it: a power of two.
+    pub minimum: u32,
+    /// User and group that everything belongs to.
+    pub owner: (u32, u32),
+    /// When it was mounted, in seconds since 1970.
+    pub time: u64,
+}
+
+/// What has to be done about a request.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Step {
+    /// Its answer was written.
+    Answer,
+    /// Nothing: no answer is wanted.
+    Nothing,
+    /// Something that a volume does.
+    Io(Unique, Request),
+    /// The first data, or the first hole, at or after a place inside of the file have to be found.
+    Find {
+        /// Who is answered.
+        unique: Unique,
+        /// From here on.
+        offset: u64,
+        /// What is looked for.
+        allocated: bool,
+    },
+    /// No message of this protocol: the filesystem has to end.
+    Broken,
+}
+
+impl Tree {
+    /// What a message asks of a file of `size` bytes. `message` is without the payload of a write, and `payload` says how
+    /// many bytes of that came.
+    #[inline]
+    pub fn take(&self, message: &[u8], payload: usize, size: u64, out: &mut Vec<u8>) -> Step {
+        let Some(header) = Header::parse(message) else { return Step::Broken };
+        if header.length as usize != message.len() + payload {
+            return Step::Broken;
+        }
+        let unique = Unique(header.unique);
+        let step = match Call::parse(&header, message) {
+            Some(call) => self.judge(&header, &call, payload, size, out),
+            None => Err(Code(libc::EINVAL)),
+        };
+        step.unwrap_or_else(|code| {
+            unique.failed(out, code);
+            Step::Answer
+        })
+    }
+
+    #[inline]
+    fn judge(
+        &self,
+        header: &Header,
+        call: &Call<'_>,
+        payload: usize,
+        size: u64,
+        out: &mut Vec<u8>,
+    ) -> Result<Step, Code> {
+        let unique = Unique(header.unique);
+        let io = |request| Ok(Step::Io(unique, request));
+        match *call {
+            Call::Read { offset, length } => {
+                if let Some(request) = self.reading(header.node, offset, length, size)? {
+                    return io(request);
+                }
+                unique.data(out, 0);
+                Ok(Step::Answer)
+            }
+            Call::Write { length, .. } if length as usize != payload => Err(Code(libc::EINVAL)),
+            Call::Write { offset, length, flags } => io(self.writing(header.node, offset, length, flags, size)?),
+            Call::Fsync => io(Request { command: Command::Flush, offset: 0, length: 0, fua: false }),
+            Call::Fallocate { offset, length, mode } => io(self.space(header.node, offset, length, mode, size)?),
+            Call::Seek { offset, whence } => seek(unique, offset, whence, size),
+            _ => self.tell(header, call, size, out),
+        }
+    }
+
+    #[inline]
+    fn reading(&self, node: u64, offset: u64, length: u32, size: u64) -> Result<Option<Request>, Code> {
+        self.aligned(node, offset, length.into())?;
+        if length > PAYLOAD_MAX {
+            return Err(Code(libc::EINVAL));
+        }
+        let length = u64::from(length).min(size.saturating_sub(offset));
+        Ok((length > 0).then_some(Request { command: Command::Read, offset, length, fua: false }))
+    }
+
+    /// A write that crosses the end is done up to there, as it is on a device.
+    #[inline]
+    fn writing(&self, node: u64, offset: u64, length: u32, flags: u32, size: u64) -> Result<Request, Code> {
+        self.aligned(node, offset, length.into())?;
+        self.writable()?;
+        if length == 0 || length > PAYLOAD_MAX {
+            return Err(Code(libc::EINVAL));
+        }
+        let length = u64::from(length).min(size.saturating_sub(offset));
+        if length == 0 {
+            return Err(Errno::NoSpc.into());
+        }
+        // O_SYNC contains O_DSYNC.
+        let fua = flags & libc::O_DSYNC.cast_unsigned() != 0;
+        Ok(Request { command: Command::Write, offset, length, fua })
+    }
+
+    /// Punched space has to read as zeros to the byte, so it is no trim, which leaves what no cluster holds alone. A loop
+    /// device asks in this way for zeros as well as for discards.
+    fn space(&self, node: u64, offset: u64, length: u64, mode: u32, size: u64) -> Result<Request, Code> {
+        const KEEP: u32 = libc::FALLOC_FL_KEEP_SIZE.cast_unsigned();
+        const PUNCH: u32 = libc::FALLOC_FL_PUNCH_HOLE.cast_unsigned();
+        const ZERO: u32 = libc::FALLOC_FL_ZERO_RANGE.cast_unsigned();
+        self.aligned(node, offset, length)?;
+        self.writable()?;
+        let space = match mode & !KEEP {
+            PUNCH => Space::Free,
+            ZERO => Space::Keep,
+            _ => return Err(Code(libc::EOPNOTSUPP)),
+        };
+        if mode & KEEP == 0 && offset.checked_add(length).is_none_or(|end| end > size) {
+            return Err(Errno::NoSpc.into());
+        }
+        let length = length.min(size.saturating_sub(offset));
+        if length == 0 {
+            return Err(Code(libc::EINVAL));
+        }
+        Ok(Request { command: Command::WriteZeroes { space }, offset, length, fua: false })
+    }
+
+    #[inline]
+    fn aligned(&self, node: u64, offset: u64, length: u64) -> Result<(), Code> {
+        if node != FILE {
+            return Err(Code(libc::EISDIR));
+        }
+        if (offset | length) & (u64::from(self.minimum) - 1) != 0 { Err(Code(libc::EINVAL)) } else { Ok(()) }
+    }
+
+    fn writable(&self) -> Result<(), Code> {
+        if self.access == Access::ReadWrite { Ok(()) } else { Err(Code(libc::EROFS)) }
+    }
+
+    /// What moves no bytes is answered here.
+    fn tell(&self, header: &Header, call: &Call<'_>, size: u64, out: &mut Vec<u8>) -> Result<Step, Code> {
+        let (unique, node) = (Unique(header.unique), header.node);
+        match *call {
+            Call::Lookup(name) if node == ROOT && name == NAME.as_bytes() => {
+                unique.entry(out, &self.about(FILE, size)?);
+            }
+            Call::Lookup(_) => return Err(Code(libc::ENOENT)),
+            Call::Attributes => unique.attributes(out, &self.about(node, size)?),
+            Call::Change { valid: changed, size: wanted } => {
+                let resizes = changed & valid::SIZE != 0 && wanted != size;
+                if resizes || changed & (valid::MODE | valid::UID | valid::GID) != 0 {
+                    return Err(Code(libc::EPERM));
+                }
+                unique.attributes(out, &self.about(node, size)?);
+            }
+            Call::Open(_) if node != FILE => return Err(Code(libc::EISDIR)),
+            Call::Open(flags) => {
+                if flags & libc::O_ACCMODE.cast_unsigned() != libc::O_RDONLY.cast_unsigned() {
+                    self.writable()?;
+                }
+                unique.opened(out, open::DIRECT_IO | open::PARALLEL_DIRECT_WRITES);
+            }
+            Call::OpenDirectory if node != ROOT => return Err(Code(libc::ENOTDIR)),
+            Call::OpenDirectory => unique.opened(out, 0),
+            Call::Entries { after, most, plus } => {
+                let (root, file) = (self.about(ROOT, size)?, self.about(FILE, size)?);
+                let entries = [(".", root), ("..", root), (NAME, file)];
+                let most = most.min(PAYLOAD_MAX) as usize;
+                unique.entries(out, &list(&entries, after, most, plus));
+            }
+            Call::Space => unique.space(out, size.div_ceil(BLOCK.into()), BLOCK),
+            Call::Init { major, minor, readahead, flags } => greet(unique, major, minor, readahead, flags, out)?,
+            Call::End => unique.done(out),
+            Call::Unanswered => return Ok(Step::Nothing),
+            // The kernel asks the unknown once.
+            _ => return Err(Code(libc::ENOSYS)),
+        }
+        Ok(Step::Answer)
+    }
+
+    fn about(&self, node: u64, size: u64) -> Result<Attributes, Code> {
+        let (size, mode, links) = match node {
+            ROOT => (0, MODE_DIRECTORY | 0o700, 2),
+            FILE if self.access == Access::ReadOnly => (size, MODE_FILE | 0o400, 1),
+            FILE => (size, MODE_FILE | 0o600, 1),
+            _ => return Err(Code(libc::ENOENT)),
+        };
+        Ok(Attributes { node, size, mode, links, owner: self.owner, time: self.time, block: BLOCK })
+    }
+}
+
+fn seek(unique: Unique, offset: u64, whence: u32, size: u64) -> Result<Step, Code> {
+    if offset >= size {
+        return Err(Code(libc::ENXIO));
+    }
+    match whence.cast_signed() {
+        libc::SEEK_DATA => Ok(Step::Find { unique, offset, allocated: true }),
+        libc::SEEK_HOLE => Ok(Step::Find { unique, offset, allocated: false }),
+        _ => Err(Code(libc::EINVAL)),
+    }
+}
+
+/// The kernel's first message. One of a later major version is told ours, and begins again.
+fn greet(unique: Unique, major: u32, minor: u32, readahead: u32, flags: u32, out: &mut Vec<u8>) -> Result<(), Code> {
+    if major > wire::MAJOR {
+        unique.version(out);
+        return Ok(());
+    }
+    if major < wire::MAJOR || minor < wire::MINOR_LEAST {
+        return Err(Code(libc::EPROTO));
+    }
+    let wanted = init::ASYNC_READ
+        | init::BIG_WRITES
+        | init::ASYNC_DIO
+        | init::PARALLEL_DIROPS
+        | init::DO_READDIRPLUS
+        | init::READDIRPLUS_AUTO
+        | init::MAX_PAGES;
+    let terms = Terms { readahead, flags: flags & wanted, background: BACKGROUND, payload: PAYLOAD_MAX };
+    unique.agreed(out, &terms);
+    Ok(())
+}

@@ -1,0 +1,132 @@
+//! The numbers of the FUSE protocol, as the kernel's `include/uapi/linux/fuse.h` has them, and how fields are read.
+//!
+//! Knows nothing about what they mean for a volume. All integers are in the order of the machine.
+
+/// The version that is spoken. Kernels of 7.23 and later are (Linux 3.15); what came after it is negotiated by flags.
+pub const MAJOR: u32 = 7;
+/// The newest minor version that this code was read from.
+pub const MINOR: u32 = 38;
+/// The oldest minor version whose messages have the lengths that are used here.
+pub const MINOR_LEAST: u32 = 23;
+
+/// Bytes of what opens a request.
+pub const REQUEST_BYTES: usize = 40;
+/// Bytes of what opens a reply.
+pub const REPLY_BYTES: usize = 16;
+/// Bytes of a write before its payload: the longest head that a payload follows.
+pub const WRITE_BYTES: usize = REQUEST_BYTES + 40;
+
+/// The directory.
+pub const ROOT: u64 = 1;
+
+/// What is asked.
+pub mod opcode {
+    #![allow(missing_docs)] // the kernel's own names
+    pub const LOOKUP: u32 = 1;
+    pub const FORGET: u32 = 2;
+    pub const GETATTR: u32 = 3;
+    pub const SETATTR: u32 = 4;
+    pub const OPEN: u32 = 14;
+    pub const READ: u32 = 15;
+    pub const WRITE: u32 = 16;
+    pub const STATFS: u32 = 17;
+    pub const RELEASE: u32 = 18;
+    pub const FSYNC: u32 = 20;
+    pub const FLUSH: u32 = 25;
+    pub const INIT: u32 = 26;
+    pub const OPENDIR: u32 = 27;
+    pub const READDIR: u32 = 28;
+    pub const RELEASEDIR: u32 = 29;
+    pub const FSYNCDIR: u32 = 30;
+    pub const DESTROY: u32 = 38;
+    pub const BATCH_FORGET: u32 = 42;
+    pub const FALLOCATE: u32 = 43;
+    pub const READDIRPLUS: u32 = 44;
+    pub const LSEEK: u32 = 46;
+}
+
+/// Flags of INIT.
+pub mod init {
+    #![allow(missing_docs)] // the kernel's own names
+    pub const ASYNC_READ: u32 = 1 << 0;
+    pub const BIG_WRITES: u32 = 1 << 5;
+    pub const DO_READDIRPLUS: u32 = 1 << 13;
+    pub const READDIRPLUS_AUTO: u32 = 1 << 14;
+    pub const ASYNC_DIO: u32 = 1 << 15;
+    pub const PARALLEL_DIROPS: u32 = 1 << 18;
+    pub const MAX_PAGES: u32 = 1 << 22;
+}
+
+/// Flags of an answer to OPEN.
+pub mod open {
+    #![allow(missing_docs)] // the kernel's own names
+    pub const DIRECT_IO: u32 = 1 << 0;
+    pub const PARALLEL_DIRECT_WRITES: u32 = 1 << 6;
+}
+
+/// What SETATTR changes.
+pub mod valid {
+    #![allow(missing_docs)] // the kernel's own names
+    pub const MODE: u32 = 1 << 0;
+    pub const UID: u32 = 1 << 1;
+    pub const GID: u32 = 1 << 2;
+    pub const SIZE: u32 = 1 << 3;
+}
+
+/// Reads fields one after the other.
+#[derive(Clone, Copy, Debug)]
+pub struct Fields<'a>(pub &'a [u8]);
+
+impl Fields<'_> {
+    #[inline]
+    fn take<const N: usize>(&mut self) -> Option<[u8; N]> {
+        let (field, rest) = self.0.split_first_chunk()?;
+        self.0 = rest;
+        Some(*field)
+    }
+
+    /// The next 16 bits.
+    #[inline]
+    pub fn u16(&mut self) -> Option<u16> {
+        self.take().map(u16::from_ne_bytes)
+    }
+
+    /// The next 32 bits.
+    #[inline]
+    pub fn u32(&mut self) -> Option<u32> {
+        self.take().map(u32::from_ne_bytes)
+    }
+
+    /// The next 64 bits.
+    #[inline]
+    pub fn u64(&mut self) -> Option<u64> {
+        self.take().map(u64::from_ne_bytes)
+    }
+}
+
+/// Appends fields.
+pub(super) trait Put {
+    /// 16 bits.
+    fn u16(&mut self, value: u16);
+    /// 32 bits.
+    fn u32(&mut self, value: u32);
+    /// 64 bits.
+    fn u64(&mut self, value: u64);
+}
+
+impl Put for Vec<u8> {
+    #[inline]
+    fn u16(&mut self, value: u16) {
+        self.extend_from_slice(&value.to_ne_bytes());
+    }
+
+    #[inline]
+    fn u32(&mut self, value: u32) {
+        self.extend_from_slice(&value.to_ne_bytes());
+    }
+
+    #[inline]
+    fn u64(&mut self, value: u64) {
+        self.extend_from_slice(&value.to_ne_bytes());
+    }
+}
