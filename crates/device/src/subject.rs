@@ -18,7 +18,7 @@ use rustix::fs::{Access, AtFlags, CWD, Mode, OFlags, StatVfsMountFlags, StatxFla
 
 pub use direct::{Alignment, Direct};
 pub use filesystem::{Filesystem, Nature};
-pub(crate) use mounts::{Mounts, unescaped};
+pub(crate) use mounts::{Mounts, mount_point, unescaped};
 pub use number::{DeviceNumber, NotANumber};
 pub(crate) use unusable::shown;
 pub use unusable::{Needs, Unusable};

@@ -61,6 +61,13 @@ impl Mounts {
     }
 }
 
+/// Where a block device is mounted, as far as this process sees mounts.
+pub(crate) fn mount_point(device: &Path) -> Option<PathBuf> {
+    let number = DeviceNumber::from_raw(rustix::fs::stat(device).ok()?.st_rdev);
+    let mounts = Mounts::read(&Tree::system()).ok()?;
+    mounts.of(number, |source| source == device).map(|mount| mount.point.clone())
+}
+
 /// `36 35 98:0 /root /point rw,noatime master:1 - ext3 /dev/sda1 rw,errors=continue`
 fn mount(line: &str) -> Option<Mount> {
     let (before, after) = line.split_once(" - ")?;

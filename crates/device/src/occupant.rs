@@ -1,0 +1,75 @@
+//! Which process keeps a mount from being unmounted: by a working directory, a root or an open file below it.
+//!
+//! Looks through `/proc`, where a user sees their own processes and root all of them. Follows no path: a filesystem that
+//! is stuck is not asked.
+
+use std::fmt;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use crate::host::Tree;
+
+/// Links that are looked at, over all processes.
+const LINKS_MAX: usize = 1_000_000;
+
+/// A process that is in a directory, or has something below it open.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Occupant {
+    /// The process.
+    pub pid: u32,
+    /// Its name.
+    pub command: String,
+    /// What it has there.
+    pub path: PathBuf,
+}
+
+/// `process 812 (postgres, /data/base/1)`.
+impl fmt::Display for Occupant {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "process {} ({}, {})", self.pid, self.command, self.path.display())
+    }
+}
+
+/// The first process that has something at or below `path`, which is absolute and without links.
+pub fn occupant(path: &Path) -> Option<Occupant> {
+    find(&Tree::system(), path)
+}
+
+fn find(tree: &Tree, path: &Path) -> Option<Occupant> {
+    let mut left = LINKS_MAX;
+    for pid in tree.names("proc").ok()?.into_iter().filter_map(|name| name.parse::<u32>().ok()) {
+        let open = tree.names(format!("proc/{pid}/fd")).unwrap_or_default();
+        let links = ["cwd", "root"].into_iter().map(str::to_owned).chain(open.iter().map(|name| format!("fd/{name}")));
+        for link in links {
+            left = left.checked_sub(1)?;
+            let target = fs::read_link(tree.path(format!("proc/{pid}/{link}")));
+            if let Ok(target) = target.as_ref().map(PathBuf::as_path)
+                && target.starts_with(path)
+            {
+                let command = tree.word(format!("proc/{pid}/comm")).unwrap_or_else(|| "unknown".into());
+                return Some(Occupant { pid, command, path: target.to_owned() });
+            }
+        }
+    }
+    None
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs::File;
+
+    use super::*;
+
+    #[test]
+    fn whoever_has_a_file_open_is_found() {
+        let directory = std::env::temp_dir().join(format!("plimsoll-occupant-{}", std::process::id()));
+        fs::create_dir_all(&directory).unwrap();
+        let directory = directory.canonicalize().unwrap();
+        assert_eq!(occupant(&directory), None);
+        let file = File::create(directory.join("file")).unwrap();
+        let found = occupant(&directory).unwrap();
+        assert_eq!((found.pid, found.path), (std::process::id(), directory.join("file")));
+        drop(file);
+        fs::remove_dir_all(&directory).unwrap();
+    }
+}
