@@ -35,7 +35,8 @@ pub struct Device {
     pub(crate) time: u64,
 }
 
-/// Where it is mounted. Unmounted when it is dropped, however busy it is.
+/// Where it is mounted. Unmounted when it is dropped, unless it is in use: then it stays to be seen, and is stale as soon
+/// as nobody serves it.
 #[derive(Debug)]
 pub struct Mountpoint {
     directory: PathBuf,
@@ -209,8 +210,8 @@ impl Mountpoint {
 impl Drop for Mountpoint {
     fn drop(&mut self) {
         if self.mounted {
-            // It may be unmounted already; if it cannot be, it is stale from now on and the next mount clears it.
-            let _ = unmount(&self.directory, self.by, UnmountFlags::NOFOLLOW | UnmountFlags::DETACH);
+            // It may be unmounted already, or in use.
+            let _ = unmount(&self.directory, self.by, UnmountFlags::NOFOLLOW);
         }
     }
 }

@@ -224,18 +224,14 @@ impl<S: Service + 'static> Server<S> {
     #[inline]
     fn take_messages(&mut self, number: u32) -> io::Result<()> {
         for _ in 0..ROW {
-            let Some(mounted) = self.mounts.all.get_mut(number) else { return Ok(()) };
-            if mounted.ending {
+            let Some(mounted) = self.mounts.all.get(number) else { return Ok(()) };
+            if mounted.ending || (mounted.inbox.length == 0 && !self.read_at_once(number)) {
                 break;
             }
-            if mounted.inbox.length > 0 {
-                match self.take_message(number) {
-                    Next::Onward => {}
-                    Next::Blocked => return Ok(()),
-                    Next::End => self.end_mounted(number),
-                }
-            } else if !self.has_more(number) {
-                break;
+            match self.take_message(number) {
+                Next::Onward => {}
+                Next::Blocked => return Ok(()),
+                Next::End => self.end_mounted(number),
             }
         }
         match self.mounts.all.get(number) {
@@ -247,9 +243,9 @@ impl<S: Service + 'static> Server<S> {
         }
     }
 
-    /// Reads what came beside a request: where one is under way, others are likely.
+    /// Reads what came beside a request: where one is under way, others are likely. `false`: nothing was there.
     #[inline]
-    fn has_more(&mut self, number: u32) -> bool {
+    fn read_at_once(&mut self, number: u32) -> bool {
         let Some(mounted) = self.mounts.all.get_mut(number).filter(|mounted| mounted.in_flight > 1) else {
             return false;
         };
