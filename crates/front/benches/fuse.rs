@@ -1,0 +1,219 @@
+//! A served file and a loop device on it beside those of qemu-storage-daemon: pairs in turns, ratios of medians.
+//!
+//! `cargo bench -p plimsoll-front --bench fuse` prints the tables. Needs root, /dev/fuse, loop devices, fio and
+//! qemu-storage-daemon. `PLIMSOLL_BENCH_DIR` names the folder for the files, `PLIMSOLL_BENCH_PAIRS` the number of pairs
+//! (5), `PLIMSOLL_BENCH_SECONDS` the length of each measurement (3).
+#![allow(clippy::print_stdout, clippy::unwrap_used, missing_docs)]
+
+use std::fs::{self, File};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
+
+use plimsoll_device::{Access, Clock, LoopDevice};
+use plimsoll_front::nbd::Offer;
+use plimsoll_front::{Files, Limits, Plain, Server, fuse};
+use plimsoll_volume::Export;
+
+const SIZE: u64 = 512 << 20;
+
+/// How long a server may take to start or end.
+const DEADLINE: Duration = Duration::from_secs(20);
+
+/// What fio does: its name here, direction, block and depth.
+const WORK: [(&str, &str, &str, u32); 8] = [
+    ("4 KiB reads", "randread", "4k", 1),
+    ("4 KiB reads", "randread", "4k", 32),
+    ("4 KiB reads", "randread", "4k", 128),
+    ("4 KiB writes", "randwrite", "4k", 1),
+    ("4 KiB writes", "randwrite", "4k", 32),
+    ("1 MiB reads", "read", "1m", 4),
+    ("1 MiB writes", "write", "1m", 4),
+    ("64 KiB reads", "randread", "64k", 16),
+];
+
+/// One measurement: operations a second, median latency and the server's processor time for an operation.
+#[derive(Clone, Copy)]
+struct Seen {
+    iops: f64,
+    p50_us: f64,
+    cpu_us: f64,
+}
+
+fn main() {
+    let arguments: Vec<String> = std::env::args().collect();
+    if arguments.iter().any(|argument| argument == "--test") {
+        return;
+    }
+    if let Some(at) = arguments.iter().position(|argument| argument == "--serve") {
+        return serve(arguments[at + 1].as_ref());
+    }
+    for (program, flag) in [("fio", "--version"), ("qemu-storage-daemon", "--version")] {
+        if Command::new(program).arg(flag).output().is_err() {
+            return println!("skipped: {program} is not installed");
+        }
+    }
+    let home = PathBuf::from(std::env::var_os("PLIMSOLL_BENCH_DIR").unwrap_or_else(|| std::env::temp_dir().into()));
+    let home = home.join(format!("fuse-bench-{}", std::process::id()));
+    fs::create_dir_all(&home).unwrap();
+    let (ours, theirs) = (Rig::ours(&home.join("ours")), Rig::theirs(&home.join("theirs")));
+    let version = Command::new("qemu-storage-daemon").arg("--version").output().unwrap().stdout;
+    println!("Beside {}\n", String::from_utf8_lossy(&version).lines().next().unwrap_or_default());
+    table("the file", &ours, &theirs, |rig| &rig.file);
+    table("the loop device on it", &ours, &theirs, |rig| rig.device.as_ref().unwrap().device());
+    drop((ours, theirs));
+    fs::remove_dir_all(home).unwrap();
+}
+
+/// Serves a plain file, without a model, until it is unmounted.
+fn serve(home: &Path) {
+    let (files, _) = Files::directory(home).unwrap();
+    let mut server = Server::new(Plain::new([SIZE]), files, Limits::default(), Clock::start()).unwrap();
+    server.offer(Offer::new(Export(0), "data", SIZE));
+    let (device, mountpoint) = fuse::mount(&home.join("mnt")).unwrap();
+    server.mount(Export(0), device).unwrap();
+    server.run().unwrap();
+    drop(mountpoint);
+}
+
+/// A server with its file and the loop device on that.
+struct Rig {
+    server: Child,
+    file: PathBuf,
+    mounted: PathBuf,
+    device: Option<LoopDevice>,
+}
+
+impl Rig {
+    fn ours(home: &Path) -> Self {
+        let mounted = home.join("mnt");
+        fs::create_dir_all(&mounted).unwrap();
+        fill(&home.join("data.0"));
+        let mut command = Command::new(std::env::current_exe().unwrap());
+        command.arg("--serve").arg(home);
+        Self::start(command, mounted.join(fuse::NAME), mounted)
+    }
+
+    fn theirs(home: &Path) -> Self {
+        fs::create_dir_all(home).unwrap();
+        let (data, mounted) = (home.join("data"), home.join("mnt"));
+        fill(&data);
+        File::create(&mounted).unwrap();
+        let mut command = Command::new("qemu-storage-daemon");
+        command
+            .arg("--blockdev")
+            .arg(format!("driver=file,node-name=data,filename={}", data.display()))
+            .arg("--export")
+            .arg(format!("type=fuse,id=data,node-name=data,writable=on,mountpoint={}", mounted.display()));
+        Self::start(command, mounted.clone(), mounted)
+    }
+
+    fn start(mut command: Command, file: PathBuf, mounted: PathBuf) -> Self {
+        let server = command.stdin(Stdio::null()).spawn().unwrap();
+        let begun = Instant::now();
+        while !fs::read_to_string("/proc/self/mounts").unwrap().contains(mounted.to_str().unwrap()) {
+            assert!(begun.elapsed() < DEADLINE, "the server has not mounted {}", mounted.display());
+            std::thread::sleep(Duration::from_millis(20));
+        }
+        let device = LoopDevice::over(&file, Access::Write).unwrap();
+        Self { server, file, mounted, device: Some(device) }
+    }
+
+    /// What the server has used of the processors, all its threads together, in microseconds.
+    fn cpu_us(&self) -> f64 {
+        let stat = fs::read_to_string(format!("/proc/{}/stat", self.server.id())).unwrap();
+        let fields: Vec<&str> = stat.rsplit(')').next().unwrap().split_whitespace().collect();
+        let ticks: f64 = fields[11].parse::<f64>().unwrap() + fields[12].parse::<f64>().unwrap();
+        ticks * 1e6 / rustix::param::clock_ticks_per_second() as f64
+    }
+
+    fn measure(&self, path: &Path, (_, direction, block, depth): (&str, &str, &str, u32)) -> Seen {
+        let before = self.cpu_us();
+        let output = Command::new("fio")
+            .args(["--name=bench", "--ioengine=io_uring", "--direct=1", "--time_based", "--norandommap", "--thread"])
+            .args(["--output-format=terse", "--terse-version=3"])
+            .args([format!("--rw={direction}"), format!("--bs={block}"), format!("--iodepth={depth}")])
+            .args([format!("--size={SIZE}"), format!("--runtime={}", seconds())])
+            .arg(format!("--filename={}", path.display()))
+            .output()
+            .unwrap();
+        let text = String::from_utf8_lossy(&output.stdout);
+        let line = text.lines().find(|line| line.starts_with("3;")).unwrap_or_else(|| panic!("fio: {text}"));
+        let fields: Vec<&str> = line.split(';').collect();
+        // Reads begin at field 5, writes at 46, each with KiB, rate, IOPS, milliseconds.
+        let first = if direction.contains("read") { 5 } else { 46 };
+        let number = |at: usize| fields[first + at].parse::<f64>().unwrap();
+        let p50 = fields[first..].iter().find_map(|field| field.strip_prefix("50.000000%=")).unwrap();
+        let operations = number(2) * number(3) / 1e3;
+        Seen { iops: number(2), p50_us: p50.parse().unwrap(), cpu_us: (self.cpu_us() - before) / operations }
+    }
+}
+
+impl Drop for Rig {
+    fn drop(&mut self) {
+        if let Some(device) = self.device.take() {
+            device.detach().unwrap();
+        }
+        let unmounted = Command::new("umount").arg(&self.mounted).status().unwrap();
+        if !unmounted.success() || std::thread::panicking() {
+            let _ = self.server.kill();
+        }
+        let _ = self.server.wait();
+    }
+}
+
+fn fill(path: &Path) {
+    let noise = File::open("/dev/urandom").unwrap();
+    let mut file = File::create(path).unwrap();
+    std::io::copy(&mut std::io::Read::take(noise, SIZE), &mut file).unwrap();
+    file.sync_all().unwrap();
+}
+
+fn table(name: &str, ours: &Rig, theirs: &Rig, path: impl Fn(&Rig) -> &Path) {
+    println!("### {name}\n");
+    println!("| work | depth | IOPS | theirs | ratio | p50 us | theirs | server CPU us per I/O | theirs | ratio |");
+    println!("|---|---|---|---|---|---|---|---|---|---|");
+    for work in WORK {
+        let (mut a, mut b) = (Vec::new(), Vec::new());
+        for pair in 0..pairs() {
+            // ABBA: a drift of the host favours neither.
+            if pair % 2 == 0 {
+                a.push(ours.measure(path(ours), work));
+                b.push(theirs.measure(path(theirs), work));
+            } else {
+                b.push(theirs.measure(path(theirs), work));
+                a.push(ours.measure(path(ours), work));
+            }
+        }
+        let of = |seen: &[Seen], of: fn(&Seen) -> f64| median(seen, of);
+        let (iops, their_iops) = (of(&a, |seen| seen.iops), of(&b, |seen| seen.iops));
+        let (p50, their_p50) = (of(&a, |seen| seen.p50_us), of(&b, |seen| seen.p50_us));
+        let (cpu, their_cpu) = (of(&a, |seen| seen.cpu_us), of(&b, |seen| seen.cpu_us));
+        println!(
+            "| {} | {} | {iops:.0} | {their_iops:.0} | **{:.2}** | {p50:.0} | {their_p50:.0} | {cpu:.1} | {their_cpu:.1} | **{:.2}** |",
+            work.0,
+            work.3,
+            iops / their_iops,
+            cpu / their_cpu
+        );
+    }
+    println!();
+}
+
+fn median(seen: &[Seen], of: fn(&Seen) -> f64) -> f64 {
+    let mut values: Vec<f64> = seen.iter().map(of).collect();
+    values.sort_by(f64::total_cmp);
+    values[values.len() / 2]
+}
+
+fn pairs() -> usize {
+    number("PLIMSOLL_BENCH_PAIRS", 5)
+}
+
+fn seconds() -> usize {
+    number("PLIMSOLL_BENCH_SECONDS", 3)
+}
+
+fn number(variable: &str, usual: usize) -> usize {
+    std::env::var(variable).ok().and_then(|value| value.parse().ok()).unwrap_or(usual)
+}
