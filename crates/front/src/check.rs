@@ -9,6 +9,7 @@ mod probe;
 mod requests;
 mod status;
 mod timing;
+mod tls;
 
 use std::time::Duration;
 
@@ -100,7 +101,8 @@ struct Feature {
 /// It cannot be reached, or has no such export: then there is nothing to check.
 pub fn check(address: &Address, permission: &Permission) -> Result<Vec<Row>, TalkError> {
     let probe = Probe::new(address, permission)?;
-    let groups = [options::FEATURES, requests::FEATURES, status::FEATURES, data::FEATURES, timing::FEATURES];
+    let groups =
+        [options::FEATURES, tls::FEATURES, requests::FEATURES, status::FEATURES, data::FEATURES, timing::FEATURES];
     Ok(groups.into_iter().flatten().map(|feature| row(feature, &probe)).collect())
 }
 

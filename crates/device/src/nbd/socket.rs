@@ -9,7 +9,7 @@ use std::time::Duration;
 use rustix::net::{RecvFlags, SendFlags, recv, send, sockopt};
 
 use super::address::Host;
-use super::outgoing::{Outgoing, Payload};
+use super::outgoing::{Outgoing, Payload, Wire};
 use super::tls::{Channel, Opened};
 
 /// A connection to a server.
@@ -91,9 +91,13 @@ impl Socket {
         self.channel.as_deref_mut()
     }
 
-    /// Its TLS alone: nothing can be read or written afterwards that makes sense.
+    /// Ends TLS. Its memory is for the caller to free: nothing can be read or written any more that makes sense.
     pub fn take_channel(&mut self) -> Option<Box<Channel>> {
-        self.channel.take()
+        let mut channel = self.channel.take()?;
+        channel.close();
+        // A server that does not read needs no farewell.
+        let _ = channel.flush(&mut Wire { to: self.descriptor.as_fd(), socket: true });
+        Some(channel)
     }
 
     /// Sends as much of `out` as the server takes without waiting, and gives back payloads that are done with. `false`:
@@ -104,6 +108,12 @@ impl Socket {
             None => out.send(to, true, sent),
             Some(channel) => channel.carry(out, to, true, sent),
         }
+    }
+}
+
+impl Drop for Socket {
+    fn drop(&mut self) {
+        self.take_channel();
     }
 }
 

@@ -150,7 +150,8 @@ impl Talk {
         Ok(talk)
     }
 
-    fn secure(&mut self, trust: &Trust, name: &str) -> Result<(), TalkError> {
+    /// Begins TLS with the server, whose certificate names `name`: what was negotiated before is void.
+    pub fn secure(&mut self, trust: &Trust, name: &str) -> Result<(), TalkError> {
         const ATTEMPT: &str = "beginning TLS";
         if let Some(Said { kind, data }) = self.option(option::STARTTLS, &[])?.last()
             && *kind != rep::ACK

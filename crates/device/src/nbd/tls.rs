@@ -137,6 +137,13 @@ impl Channel {
         !self.ahead.is_empty() || self.tls.wants_write()
     }
 
+    /// Its version and ciphers, where they are settled.
+    pub fn described(&self) -> String {
+        let version = self.tls.protocol_version().and_then(|version| version.as_str());
+        let suite = self.tls.negotiated_cipher_suite().and_then(|suite| suite.suite().as_str());
+        format!("{}, {}", version.unwrap_or("no version"), suite.unwrap_or("no ciphers"))
+    }
+
     /// Says that nothing more will be sent.
     pub fn close(&mut self) {
         self.tls.send_close_notify();

@@ -25,7 +25,6 @@ pub(super) const FEATURES: &[Feature] = &[
     Feature { area: AREA, name: "GO that is malformed is invalid", look: malformed },
     Feature { area: AREA, name: "EXPORT_NAME", look: export_name },
     Feature { area: AREA, name: "ABORT is acknowledged", look: abort },
-    Feature { area: AREA, name: "STARTTLS", look: start_tls },
     Feature { area: AREA, name: "STRUCTURED_REPLY", look: structured },
     Feature { area: AREA, name: "EXTENDED_HEADERS", look: extended },
     Feature { area: AREA, name: "BLOCK_SIZE is well-formed", look: blocks },
@@ -156,14 +155,6 @@ fn abort(probe: &Probe<'_>) -> Looked {
         Err(_) => (true, "the end of the session, without an answer".to_owned()),
     };
     Ok(Found::judged(good, "ABORT", got))
-}
-
-fn start_tls(probe: &Probe<'_>) -> Looked {
-    let said = probe.talk()?.option(option::STARTTLS, &[])?;
-    if accepted(&said) {
-        return Ok(Found::judged(true, "STARTTLS", "ACK; the encrypted session is not checked"));
-    }
-    Ok(Found::unsupported("STARTTLS", worded(&said)))
 }
 
 fn structured(probe: &Probe<'_>) -> Looked {

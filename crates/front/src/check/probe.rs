@@ -54,6 +54,11 @@ impl Probe<'_> {
         Talk::begin_as(self.address, self.permission.patience, flags)
     }
 
+    /// A connection after the greeting and before TLS, whatever the address says.
+    pub(super) fn clear(&self) -> Result<Talk, TalkError> {
+        Talk::begin(&Address { tls: None, ..self.address.clone() }, self.permission.patience)
+    }
+
     /// A connection before the greeting.
     pub(super) fn socket(&self) -> Result<Socket, TalkError> {
         let failed = |source| TalkError::Io { attempt: "connecting", source };

@@ -15,21 +15,25 @@ pub fn certificates() -> Option<(&'static Path, &'static Path)> {
     made.as_ref().map(|(ours, theirs)| (ours.as_path(), theirs.as_path()))
 }
 
+/// Made once for all runs, and put in place whole.
 fn authority(name: &str) -> Option<PathBuf> {
-    let directory = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("tls-{name}-{}", std::process::id()));
+    let place = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("authority-{name}"));
+    if place.exists() {
+        return Some(place);
+    }
+    let directory = place.with_extension(std::process::id().to_string());
     std::fs::create_dir_all(&directory).unwrap();
     // Without this the tool adds what the machine's own configuration says.
     std::fs::write(directory.join("config"), "[req]\ndistinguished_name = name\n[name]\n").unwrap();
+    let names = "subjectAltName=DNS:localhost,IP:127.0.0.1";
     certificate(&directory, "ca", name, "basicConstraints=critical,CA:TRUE", "keyUsage=keyCertSign")?;
-    certificate(
-        &directory,
-        "server",
-        "localhost",
-        "subjectAltName=DNS:localhost,IP:127.0.0.1",
-        "extendedKeyUsage=serverAuth",
-    )?;
+    certificate(&directory, "server", "localhost", names, "extendedKeyUsage=serverAuth")?;
     certificate(&directory, "client", "a client", "subjectAltName=DNS:client", "extendedKeyUsage=clientAuth")?;
-    Some(directory)
+    if std::fs::rename(&directory, &place).is_err() {
+        // Another run was quicker.
+        std::fs::remove_dir_all(&directory).unwrap();
+    }
+    Some(place)
 }
 
 fn certificate(directory: &Path, file: &str, subject: &str, what: &str, purpose: &str) -> Option<()> {
@@ -44,7 +48,7 @@ fn certificate(directory: &Path, file: &str, subject: &str, what: &str, purpose:
         "-pkeyopt",
         "ec_paramgen_curve:P-256",
     ]);
-    openssl.args(["-nodes", "-days", "2", "-subj", &format!("/CN={subject}"), "-addext", what, "-addext", purpose]);
+    openssl.args(["-nodes", "-days", "3650", "-subj", &format!("/CN={subject}"), "-addext", what, "-addext", purpose]);
     openssl.args(["-keyout", &format!("{file}-key.pem"), "-out", &format!("{file}-cert.pem")]);
     if file != "ca" {
         openssl.args(["-CA", "ca-cert.pem", "-CAkey", "ca-key.pem"]);

@@ -338,7 +338,7 @@ fn clients_of_others_speak_tls_with_it() {
     let Some((fine, said)) = foreign("nbdinfo", &[&uri(theirs)]) else { return };
     assert!(!fine, "a client of another authority was let in: {said}");
 
-    let folder = ours.join("copies");
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("copies-{}", std::process::id()));
     std::fs::create_dir_all(&folder).unwrap();
     let (before, after) = (folder.join("before"), folder.join("after"));
     let data: Vec<u8> = (0..SIZE as u32).map(|byte| (byte / 1000 * 31 + byte) as u8).collect();
@@ -364,4 +364,5 @@ fn clients_of_others_speak_tls_with_it() {
     ];
     let Some((fine, said)) = foreign("qemu-img", &compare) else { return };
     assert!(fine && said.contains("identical"), "{said}");
+    std::fs::remove_dir_all(&folder).unwrap();
 }

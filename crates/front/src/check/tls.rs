@@ -1,0 +1,125 @@
+//! TLS: how it begins, and what is said before.
+//!
+//! An address with TLS is checked as it is. For one without, a server that begins TLS is taken at its word: its
+//! certificate is not looked at.
+
+use plimsoll_device::nbd::tls::{Names, Trust};
+use plimsoll_device::nbd::wire::{option, rep};
+use plimsoll_device::nbd::{Address, Encryption, Said, Talk, TalkError};
+
+use super::probe::{Probe, accepted, worded};
+use super::{Feature, Found};
+
+type Looked = Result<Found, TalkError>;
+
+const AREA: &str = "TLS";
+
+pub(super) const FEATURES: &[Feature] = &[
+    Feature { area: AREA, name: "STARTTLS", look: start },
+    Feature { area: AREA, name: "STARTTLS with data is invalid", look: with_data },
+    Feature { area: AREA, name: "before TLS: ERR_TLS_REQD", look: before },
+    Feature { area: AREA, name: "STARTTLS a second time is invalid", look: twice },
+    Feature { area: AREA, name: "TLS voids what was negotiated before", look: voids },
+];
+
+/// A connection with TLS; the answer where the server refuses to begin it.
+fn secured(probe: &Probe<'_>, mut talk: Talk) -> Result<Result<Talk, String>, TalkError> {
+    let anyone = Encryption { certificates: None, names: Names::Anyone, hostname: None };
+    let Encryption { certificates, names, hostname } = probe.address.tls.as_ref().unwrap_or(&anyone);
+    let trust = Trust::read(certificates.as_deref(), *names)?;
+    let name = hostname.as_deref().unwrap_or_else(|| host(probe.address));
+    match talk.secure(&trust, name) {
+        Ok(()) => Ok(Ok(talk)),
+        Err(TalkError::Refused { reason, .. }) => Ok(Err(reason)),
+        Err(error) => Err(error),
+    }
+}
+
+fn host(address: &Address) -> &str {
+    match &address.host {
+        plimsoll_device::nbd::Host::Tcp { name, .. } => name,
+        plimsoll_device::nbd::Host::Unix(_) => "localhost",
+    }
+}
+
+fn is_refused(said: &[Said]) -> bool {
+    said.last().is_some_and(|said| matches!(said.kind, rep::ERR_UNSUP | rep::ERR_POLICY))
+}
+
+fn start(probe: &Probe<'_>) -> Looked {
+    let mut talk = match secured(probe, probe.clear()?)? {
+        Ok(talk) => talk,
+        Err(reason) => return Ok(Found::unsupported("STARTTLS", reason)),
+    };
+    let described = talk.socket().channel().map(|channel| channel.described()).unwrap_or_default();
+    match talk.choose(&probe.address.export, true) {
+        Ok(chosen) => {
+            let same = chosen.size == probe.chosen.size;
+            Ok(Found::judged(same, "STARTTLS, then GO", format!("{described}; {} bytes", chosen.size)))
+        }
+        Err(TalkError::Io { source, .. }) if probe.address.tls.is_none() => {
+            let why = format!("{described}; then {source}; to check it, give an address that begins with nbds");
+            Ok(Found::not_tried(why))
+        }
+        Err(error) => Err(error),
+    }
+}
+
+fn with_data(probe: &Probe<'_>) -> Looked {
+    let said = probe.clear()?.option(option::STARTTLS, b"data")?;
+    if is_refused(&said) {
+        return Ok(Found::unsupported("STARTTLS with 4 bytes", worded(&said)));
+    }
+    let invalid = said.last().is_some_and(|said| said.kind == rep::ERR_INVALID);
+    Ok(Found::judged(invalid, "STARTTLS with 4 bytes", worded(&said)))
+}
+
+fn before(probe: &Probe<'_>) -> Looked {
+    let mut talk = probe.clear()?;
+    let sent = "LIST, an unknown option and GO without TLS";
+    let list = talk.option(option::LIST, &[])?;
+    let required = |said: &[Said]| said.last().is_some_and(|said| said.kind == rep::ERR_TLS_REQD);
+    if !required(&list) {
+        return Ok(Found::unsupported(sent, format!("{}: TLS is not required", worded(&list))));
+    }
+    let unknown = talk.option(0x706c_696d, b"x")?;
+    let name = probe.address.export.as_bytes();
+    let go = talk.option(option::GO, &[&(name.len() as u32).to_be_bytes()[..], name, &[0, 0]].concat())?;
+    // An unknown option may be called that as well.
+    let good = required(&go) && (required(&unknown) || is_refused(&unknown)) && list.len() == 1;
+    Ok(Found::judged(good, sent, format!("{}, {}, {}", worded(&list), worded(&unknown), worded(&go))))
+}
+
+fn twice(probe: &Probe<'_>) -> Looked {
+    let mut talk = match secured(probe, probe.clear()?)? {
+        Ok(talk) => talk,
+        Err(reason) => return Ok(Found::unsupported("STARTTLS", reason)),
+    };
+    let Ok(said) = talk.option(option::STARTTLS, &[]) else {
+        return Ok(Found::not_tried(
+            "the server breaks off: it may want a certificate, for which the address has to begin with nbds",
+        ));
+    };
+    let after = talk.choose(&probe.address.export, true).is_ok();
+    let got = format!("{}, then GO {}", worded(&said), if after { "succeeds" } else { "fails" });
+    Ok(Found::judged(!accepted(&said) && after, "STARTTLS under TLS, then GO", got))
+}
+
+fn voids(probe: &Probe<'_>) -> Looked {
+    let sent = "STRUCTURED_REPLY, STARTTLS, STRUCTURED_REPLY";
+    let mut talk = probe.clear()?;
+    let first = talk.option(option::STRUCTURED_REPLY, &[])?;
+    let mut talk = match secured(probe, talk)? {
+        Ok(talk) => talk,
+        Err(reason) => return Ok(Found::unsupported("STARTTLS", reason)),
+    };
+    let Ok(again) = talk.option(option::STRUCTURED_REPLY, &[]) else {
+        return Ok(Found::not_tried(
+            "the server breaks off: it may want a certificate, for which the address has to begin with nbds",
+        ));
+    };
+    if !accepted(&first) && !accepted(&again) {
+        return Ok(Found::not_tried(format!("{}: nothing can be negotiated before", worded(&first))));
+    }
+    Ok(Found::judged(accepted(&again), sent, format!("{}, then {}", worded(&first), worded(&again))))
+}
