@@ -33,7 +33,7 @@ pub use loop_device::{LoopDevice, LoopError};
 pub use null::Null;
 pub use occupant::{Occupant, occupant};
 pub use realtime::{NoRealtime, realtime};
-pub use refuse::{Claim, InUse, Refusal, Unknown, check_destroy, claim};
+pub use refuse::{Claim, InUse, Refusal, Unknown, check_destroy, claim, claim_image};
 pub use ring::Ring;
 pub use signature::{Family, Signature, signature};
 pub use subject::{

@@ -100,6 +100,33 @@ pub fn claim(path: &Path, named: &[PathBuf]) -> Result<Claim, Refusal> {
     Ok(Claim { file: held, identity })
 }
 
+/// Takes leave to let others write to the existing regular file `path`, which may hold anything: an image that is
+/// served. Refused when it is in use by the kernel, open for writing in another process, or claimed by another run of
+/// plimsoll.
+///
+/// # Errors
+/// [`Refusal`], in one line that says what was found and what to do.
+pub fn claim_image(path: &Path) -> Result<Claim, Refusal> {
+    let subject = classify(path).map_err(Refusal::Unusable)?;
+    let shown_path = resolved(path);
+    if subject.read_only {
+        return Err(Refusal::ReadOnly { path: shown_path });
+    }
+    let unknown = |source| Refusal::unknown(&shown_path, Unknown::Contents, source);
+    let file = open(path, OFlags::empty()).map_err(unknown)?;
+    let stat = file.metadata().map_err(unknown)?;
+    let identity = Identity::of(&stat);
+    if subject.kind != SubjectKind::File || !stat.is_file() {
+        return Err(Refusal::Changed { path: shown_path });
+    }
+    let tree = Tree::system();
+    let held = claim_file(&tree, &shown_path, &identity, file)?;
+    if let Some(Opener { pid, command, opened }) = opener::writer(&tree, &[identity], path) {
+        return Err(Refusal::Open { path: shown_path, opened: shown(&opened), pid, command });
+    }
+    Ok(Claim { file: held, identity })
+}
+
 /// Strict: a name that leads to the same place by another way does not count, for nobody typed this one.
 fn check_named(path: &Path, named: &[PathBuf]) -> Result<(), Refusal> {
     if named.iter().any(|name| name.as_os_str() == path.as_os_str()) {

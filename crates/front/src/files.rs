@@ -21,6 +21,8 @@ const LOG_AHEAD: u64 = 256 << 10;
 enum Home {
     /// In memory, gone with the process.
     Memory,
+    /// Given, open, and no more than those.
+    Given,
     /// In a directory, as `data.0`, `data.1` and so on.
     Directory(Directory),
 }
@@ -83,6 +85,11 @@ impl Files {
         Self { home: Home::Memory, open: Vec::new() }
     }
 
+    /// Files that are open for what their clients may do, in the order of their numbers: [`plimsoll_volume::Flat`]'s.
+    pub fn given(files: impl IntoIterator<Item = OwnedFd>) -> Self {
+        Self { home: Home::Given, open: files.into_iter().map(Some).collect() }
+    }
+
     /// The files of a directory that exists, and what it holds. Nobody else can open it meanwhile.
     pub fn directory(path: &Path) -> Result<(Self, Held), DirectoryError> {
         let failed = |source: rustix::io::Errno| io_error(path, source.into());
@@ -114,7 +121,7 @@ impl Files {
 
     /// Whether what is written can be made to last.
     pub(crate) const fn are_durable(&self) -> bool {
-        matches!(self.home, Home::Directory(_))
+        !matches!(self.home, Home::Memory)
     }
 
     /// The descriptor of a data file.
@@ -130,6 +137,7 @@ impl Files {
     fn make(&mut self, file: FileId) -> io::Result<RawFd> {
         let index = file.0 as usize;
         let made = match &self.home {
+            Home::Given => return Err(io::ErrorKind::NotFound.into()),
             Home::Memory => rustix::fs::memfd_create(data_name(file.0), MemfdFlags::CLOEXEC)?,
             Home::Directory(Directory { descriptor, .. }) => {
                 let flags = OFlags::RDWR | OFlags::CREATE | OFlags::CLOEXEC;
@@ -147,7 +155,7 @@ impl Files {
         Ok(number)
     }
 
-    /// The log, for an append that ends at byte `end`; `None` for files in memory.
+    /// The log, for an append that ends at byte `end`; `None` outside of a directory.
     pub(crate) fn log(&mut self, end: u64) -> Option<RawFd> {
         let Home::Directory(Directory { log, log_space, .. }) = &mut self.home else { return None };
         if end + LOG_AHEAD / 2 > *log_space

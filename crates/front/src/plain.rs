@@ -6,11 +6,11 @@ use std::collections::VecDeque;
 
 use plimsoll_units::{Instant, Span};
 use plimsoll_volume::{
-    Bound, Command, Errno, Export, Extent, FileId, Io, Job, JobId, NotTaken, Place, Reply, Request, Space, Then, Ticket,
+    Access, Backing, Bound, Ended, Errno, Export, Extent, Flat, Job, JobId, NotTaken, Reply, Request, Then, Ticket,
+    VolumeId,
 };
 
 use crate::service::Service;
-use crate::slots::Slots;
 
 /// Requests that are taken in at most.
 const REQUESTS_MAX: usize = 4096;
@@ -18,19 +18,11 @@ const REQUESTS_MAX: usize = 4096;
 /// Exports on data files of the same numbers.
 #[derive(Debug)]
 pub struct Plain {
-    sizes: Vec<u64>,
-    under_way: Slots<Work>,
+    flat: Flat,
     /// How much later each answer leaves than it could.
     wait: Span,
     /// Answers in the order of their moments.
     ready: VecDeque<Reply>,
-}
-
-#[derive(Clone, Copy, Debug)]
-struct Work {
-    ticket: Ticket,
-    /// The file that has to be durable before the answer.
-    sync: Option<FileId>,
 }
 
 impl Plain {
@@ -41,24 +33,32 @@ impl Plain {
 
     /// The same, but each answer leaves `wait` later than it could.
     pub fn after(wait: Span, sizes: impl Into<Vec<u64>>) -> Self {
-        Self { sizes: sizes.into(), under_way: Slots::new(), wait, ready: VecDeque::new() }
+        let sizes: Vec<u64> = sizes.into();
+        // What is read-only is so for the front's clients: the offer says it.
+        let flat = Flat::new(sizes.into_iter().map(|size| (size, Access::ReadWrite)));
+        Self { flat, wait, ready: VecDeque::new() }
     }
 
-    fn answer(&mut self, now: Instant, ticket: Ticket, outcome: Result<(), Errno>) {
-        let bound_by = Bound::Fault;
-        let due = now + self.wait;
-        self.ready.push_back(Reply { ticket, outcome, due, lateness: Span::ZERO, bound_by, then: Then::Send });
+    #[inline]
+    fn answer(&mut self, now: Instant) {
+        let Self { flat, wait, ready } = self;
+        for ended in flat.ended() {
+            // There are no edits here.
+            let Ended::Request(tag, outcome) = ended else { continue };
+            let (ticket, due, bound_by) = (Ticket(tag.into()), now + *wait, Bound::Fault);
+            ready.push_back(Reply { ticket, outcome, due, lateness: Span::ZERO, bound_by, then: Then::Send });
+        }
     }
 }
 
 impl Service for Plain {
     fn size(&self, export: Export) -> u64 {
-        self.sizes.get(export.0 as usize).copied().unwrap_or(0)
+        self.flat.about(VolumeId(export.0)).map_or(0, |about| about.size)
     }
 
     #[inline]
     fn takes(&self, _: Export, _: u64) -> bool {
-        self.under_way.len() < REQUESTS_MAX
+        self.flat.in_flight() < REQUESTS_MAX
     }
 
     #[inline]
@@ -70,35 +70,16 @@ impl Service for Plain {
         request: &Request,
         jobs: &mut Vec<Job>,
     ) -> Result<(), NotTaken> {
-        let file = FileId(export.0);
-        let place = Place { file, at: request.offset };
-        let length = request.length as u32;
-        let io = match request.command {
-            Command::Read => Io::Read { ticket, into: 0, place, length },
-            Command::Write => Io::Write { ticket, from: 0, place, length },
-            Command::Flush => Io::Sync { file },
-            Command::Trim | Command::WriteZeroes { space: Space::Free } => Io::Punch { place, length: request.length },
-            Command::WriteZeroes { space: Space::Keep } => Io::Zero { place, length: request.length },
-            Command::Cache => {
-                self.answer(now, ticket, Ok(()));
-                return Ok(());
-            }
-        };
-        let changes = !matches!(request.command, Command::Read | Command::Flush);
-        let work = Work { ticket, sync: (request.fua && changes).then_some(file) };
-        jobs.push(Job { id: JobId(self.under_way.insert(work)), io });
-        Ok(())
+        // The server's tickets are small numbers.
+        let taken = self.flat.accept(ticket.0 as u32, ticket, VolumeId(export.0), request, jobs);
+        self.answer(now);
+        taken.map_err(NotTaken::Failed)
     }
 
     #[inline]
     fn worked(&mut self, now: Instant, job: JobId, outcome: Result<(), Errno>, jobs: &mut Vec<Job>) {
-        let Some(work) = self.under_way.remove(job.0) else { return };
-        if let (Ok(()), Some(file)) = (outcome, work.sync) {
-            let again = Work { sync: None, ..work };
-            jobs.push(Job { id: JobId(self.under_way.insert(again)), io: Io::Sync { file } });
-        } else {
-            self.answer(now, work.ticket, outcome);
-        }
+        self.flat.worked(job, outcome, jobs);
+        self.answer(now);
     }
 
     #[inline]
@@ -113,7 +94,7 @@ impl Service for Plain {
         }
     }
 
-    fn extents(&self, _: Export, _: u64, length: u64, _: usize) -> Vec<Extent> {
-        vec![Extent { length, allocated: true }]
+    fn extents(&self, export: Export, offset: u64, length: u64, limit: usize) -> Vec<Extent> {
+        self.flat.extents(VolumeId(export.0), offset, length, limit)
     }
 }

@@ -1,7 +1,7 @@
 //! What a server serves: the calls of [`Volumes`], and of whatever else answers requests for blocks.
 
 use plimsoll_units::Instant;
-use plimsoll_volume::{Edited, Errno, Export, Extent, Job, JobId, NotTaken, Reply, Request, Ticket, Volumes};
+use plimsoll_volume::{Backing, Edited, Errno, Export, Extent, Job, JobId, NotTaken, Reply, Request, Ticket, Volumes};
 
 /// What answers requests. Each call means what the method of [`Volumes`] of the same name means.
 pub trait Service {
@@ -39,7 +39,7 @@ pub trait Service {
     }
 }
 
-impl Service for Volumes {
+impl<B: Backing> Service for Volumes<B> {
     fn size(&self, export: Export) -> u64 {
         self.size(export)
     }

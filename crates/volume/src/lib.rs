@@ -7,8 +7,10 @@
 //! Pure: knows no protocol, clock, file, thread or network. The shell moves the bytes and makes things durable in the
 //! order that it is asked in.
 
+mod backing;
 mod faults;
 mod fidelity;
+mod flat;
 mod job;
 mod life;
 mod log;
@@ -21,14 +23,16 @@ mod store;
 mod totals;
 mod volumes;
 
+pub use backing::Backing;
 pub use faults::Faults;
 pub use fidelity::{Breach, Fidelity, Flow, Period, Verdict, Window};
+pub use flat::Flat;
 pub use job::{FileId, Io, Job, JobId, Place};
 pub use life::{Autotune, Detached, Ladder, LadderError, Policy, Rung, Seen};
 pub use log::{Log, LogError};
 pub use record::{Access, Commit, Record};
 pub use request::{Class, Command, Errno, Request, Space, Ticket};
 pub use slow::Slow;
-pub use store::{About, Edit, EditError, Extent, Geometry, Recovered, Store, Unrecoverable, Usage, VolumeId};
+pub use store::{About, Edit, EditError, Ended, Extent, Geometry, Recovered, Store, Unrecoverable, Usage, VolumeId};
 pub use totals::{Label, Totals};
 pub use volumes::{Bound, Edited, Export, GroupId, Limits, NotServed, NotTaken, Reply, Serving, Then, Volumes};

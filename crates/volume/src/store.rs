@@ -160,7 +160,7 @@ enum Waiter {
 
 /// What came to its end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Ended {
+pub enum Ended {
     /// A request, by the tag that it was accepted with.
     Request(u32, Result<(), Errno>),
     /// An edit.

@@ -11,6 +11,7 @@ use std::collections::BinaryHeap;
 use plimsoll_model::{ChainSpec, Change, Refused, Stage};
 use plimsoll_units::{Instant, Slot, Span};
 
+use crate::backing::Backing;
 use crate::faults::{Fate, Faults, Injector};
 use crate::fidelity::Fidelity;
 use crate::job::{Job, JobId};
@@ -123,7 +124,7 @@ pub struct Edited {
     pub outcome: Result<(), Errno>,
 }
 
-/// All volumes of one store that are served by one front, and their time.
+/// All volumes of one store, or of whole files ([`crate::Flat`]), that are served by one front, and their time.
 ///
 /// The calls of a front, in any order that its events come in:
 /// 1. [`takes`](Self::takes), then [`accept`](Self::accept) for a request: gives jobs to do.
@@ -132,8 +133,8 @@ pub struct Edited {
 ///
 /// Time never goes back between calls.
 #[derive(Debug)]
-pub struct Volumes {
-    store: Store,
+pub struct Volumes<B = Store> {
+    store: B,
     pace: Pace,
     slow: Slow,
     served: Vec<Served>,
@@ -149,8 +150,32 @@ pub struct Volumes {
 }
 
 impl Volumes {
+    /// The store behind the volumes.
+    pub const fn store(&self) -> &Store {
+        &self.store
+    }
+
+    /// What the store may use from now on, in bytes.
+    pub fn set_capacity(&mut self, capacity: u64) {
+        self.store.set_capacity(capacity);
+    }
+
+    /// Begins an edit of the store; it is visible when it ends. Returns the volume that it makes or changes.
+    pub fn edit(&mut self, ticket: Ticket, edit: &Edit, jobs: &mut Vec<Job>) -> Result<VolumeId, EditError> {
+        if let Edit::Delete { volume } = *edit
+            && self.served.iter().any(|served| served.volume == volume && served.is_open)
+        {
+            return Err(EditError::InUse(volume));
+        }
+        let volume = self.store.edit(ticket, edit, jobs)?;
+        self.collect();
+        Ok(volume)
+    }
+}
+
+impl<B: Backing> Volumes<B> {
     /// Nothing is served yet.
-    pub const fn new(store: Store, slow: Slow) -> Self {
+    pub const fn new(store: B, slow: Slow) -> Self {
         Self {
             store,
             pace: Pace::new(),
@@ -213,16 +238,6 @@ impl Volumes {
         let Some(served) = self.served.get_mut(export.0 as usize) else { return true };
         served.is_open = false;
         served.in_flight == 0
-    }
-
-    /// The store behind the volumes.
-    pub const fn store(&self) -> &Store {
-        &self.store
-    }
-
-    /// What the store may use from now on, in bytes.
-    pub fn set_capacity(&mut self, capacity: u64) {
-        self.store.set_capacity(capacity);
     }
 
     /// How many times slower model time runs.
@@ -376,18 +391,6 @@ impl Volumes {
     pub fn extents(&self, export: Export, offset: u64, length: u64, limit: usize) -> Vec<Extent> {
         let volume = self.served.get(export.0 as usize).map(|served| served.volume);
         volume.map_or_else(Vec::new, |volume| self.store.extents(volume, offset, length, limit))
-    }
-
-    /// Begins an edit of the store; it is visible when it ends. Returns the volume that it makes or changes.
-    pub fn edit(&mut self, ticket: Ticket, edit: &Edit, jobs: &mut Vec<Job>) -> Result<VolumeId, EditError> {
-        if let Edit::Delete { volume } = *edit
-            && self.served.iter().any(|served| served.volume == volume && served.is_open)
-        {
-            return Err(EditError::InUse(volume));
-        }
-        let volume = self.store.edit(ticket, edit, jobs)?;
-        self.collect();
-        Ok(volume)
     }
 
     /// Edits that ended since the last call.

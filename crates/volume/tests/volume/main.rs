@@ -5,6 +5,8 @@ mod crash;
 #[cfg(test)]
 mod disk;
 #[cfg(test)]
+mod flat;
+#[cfg(test)]
 mod life;
 #[cfg(test)]
 mod log;

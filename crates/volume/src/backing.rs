@@ -1,0 +1,62 @@
+//! What holds the bytes of volumes, as [`crate::Volumes`] sees it.
+
+use crate::job::{Job, JobId};
+use crate::request::{Errno, Request, Ticket};
+use crate::store::{About, Ended, Extent, Store, VolumeId};
+
+/// Turns requests into jobs, and says when they have ended. Decides and never does.
+pub trait Backing {
+    /// What is known of a volume.
+    fn about(&self, volume: VolumeId) -> Option<About<'_>>;
+
+    /// Takes a request in. When it ends, [`Backing::ended`] has its tag.
+    fn accept(
+        &mut self,
+        tag: u32,
+        ticket: Ticket,
+        volume: VolumeId,
+        request: &Request,
+        jobs: &mut Vec<Job>,
+    ) -> Result<(), Errno>;
+
+    /// A job is finished.
+    fn worked(&mut self, job: JobId, outcome: Result<(), Errno>, jobs: &mut Vec<Job>);
+
+    /// What came to its end since it was last asked.
+    fn ended(&mut self) -> std::vec::Drain<'_, Ended>;
+
+    /// Where a volume has space: at most `limit` runs that together cover at most `length` bytes from `offset` on.
+    fn extents(&self, volume: VolumeId, offset: u64, length: u64, limit: usize) -> Vec<Extent>;
+}
+
+impl Backing for Store {
+    fn about(&self, volume: VolumeId) -> Option<About<'_>> {
+        self.about(volume)
+    }
+
+    #[inline]
+    fn accept(
+        &mut self,
+        tag: u32,
+        ticket: Ticket,
+        volume: VolumeId,
+        request: &Request,
+        jobs: &mut Vec<Job>,
+    ) -> Result<(), Errno> {
+        self.accept(tag, ticket, volume, request, jobs)
+    }
+
+    #[inline]
+    fn worked(&mut self, job: JobId, outcome: Result<(), Errno>, jobs: &mut Vec<Job>) {
+        self.worked(job, outcome, jobs);
+    }
+
+    #[inline]
+    fn ended(&mut self) -> std::vec::Drain<'_, Ended> {
+        self.ended()
+    }
+
+    fn extents(&self, volume: VolumeId, offset: u64, length: u64, limit: usize) -> Vec<Extent> {
+        self.extents(volume, offset, length, limit)
+    }
+}

@@ -1,0 +1,131 @@
+//! Volumes that are whole files as they are: each byte of one is that byte of its file. No map, no log, no snapshots.
+
+use crate::backing::Backing;
+use crate::job::{FileId, Io, Job, JobId, Place};
+use crate::record::Access;
+use crate::request::{Command, Errno, Request, Space, Ticket};
+use crate::slab::Slab;
+use crate::store::{About, Ended, Extent, VolumeId};
+
+/// Volumes with the numbers of their data files.
+#[derive(Debug)]
+pub struct Flat {
+    volumes: Vec<(u64, Access)>,
+    under_way: Slab<Work>,
+    in_flight: usize,
+    ended: Vec<Ended>,
+    /// A sync failed: what was answered may be lost, so nothing more is promised.
+    failed: bool,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Work {
+    tag: u32,
+    file: FileId,
+    /// What is left to do when the job is done.
+    rest: Rest,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Rest {
+    Nothing,
+    /// The file has to be durable before the answer.
+    Sync,
+    /// Nothing; the job was a sync.
+    Synced,
+}
+
+impl Flat {
+    /// Volume 0 has the first of these sizes, in bytes, and so on.
+    pub fn new(volumes: impl IntoIterator<Item = (u64, Access)>) -> Self {
+        let volumes = volumes.into_iter().collect();
+        Self { volumes, under_way: Slab::new(), in_flight: 0, ended: Vec::new(), failed: false }
+    }
+
+    /// Requests that were accepted and have not ended.
+    pub const fn in_flight(&self) -> usize {
+        self.in_flight
+    }
+
+    fn admit(&self, volume: VolumeId, request: &Request) -> Result<(), Errno> {
+        let (size, access) = *self.volumes.get(volume.0 as usize).ok_or(Errno::Inval)?;
+        let end = request.offset.checked_add(request.length).ok_or(Errno::Inval)?;
+        match request.command {
+            Command::Flush if self.failed => Err(Errno::Io),
+            Command::Flush => Ok(()),
+            _ if request.length == 0 => Err(Errno::Inval),
+            _ if request.changes() && access == Access::ReadOnly => Err(Errno::Perm),
+            _ if request.changes() && self.failed => Err(Errno::Io),
+            Command::Write if end > size => Err(Errno::NoSpc),
+            _ if end > size => Err(Errno::Inval),
+            _ => Ok(()),
+        }
+    }
+
+    #[inline]
+    fn begin(&mut self, work: Work, io: Io, jobs: &mut Vec<Job>) {
+        jobs.push(Job { id: JobId(self.under_way.insert(work)), io });
+    }
+}
+
+impl Backing for Flat {
+    fn about(&self, volume: VolumeId) -> Option<About<'_>> {
+        self.volumes.get(volume.0 as usize).map(|&(size, access)| About { volume, size, access, text: "" })
+    }
+
+    #[inline]
+    fn accept(
+        &mut self,
+        tag: u32,
+        ticket: Ticket,
+        volume: VolumeId,
+        request: &Request,
+        jobs: &mut Vec<Job>,
+    ) -> Result<(), Errno> {
+        self.admit(volume, request)?;
+        self.in_flight += 1;
+        let file = FileId(volume.0);
+        let place = Place { file, at: request.offset };
+        let length = request.length as u32;
+        let rest = if request.fua && request.changes() { Rest::Sync } else { Rest::Nothing };
+        let (io, rest) = match request.command {
+            Command::Read => (Io::Read { ticket, into: 0, place, length }, rest),
+            Command::Write => (Io::Write { ticket, from: 0, place, length }, rest),
+            Command::Flush => (Io::Sync { file }, Rest::Synced),
+            Command::Trim | Command::WriteZeroes { space: Space::Free } => {
+                (Io::Punch { place, length: request.length }, rest)
+            }
+            Command::WriteZeroes { space: Space::Keep } => (Io::Zero { place, length: request.length }, rest),
+            Command::Cache => {
+                self.in_flight -= 1;
+                self.ended.push(Ended::Request(tag, Ok(())));
+                return Ok(());
+            }
+        };
+        self.begin(Work { tag, file, rest }, io, jobs);
+        Ok(())
+    }
+
+    #[inline]
+    fn worked(&mut self, job: JobId, outcome: Result<(), Errno>, jobs: &mut Vec<Job>) {
+        let Some(work) = self.under_way.remove(job.0) else { return };
+        self.failed |= work.rest == Rest::Synced && outcome.is_err();
+        if work.rest == Rest::Sync && outcome.is_ok() {
+            self.begin(Work { rest: Rest::Synced, ..work }, Io::Sync { file: work.file }, jobs);
+            return;
+        }
+        self.in_flight -= 1;
+        self.ended.push(Ended::Request(work.tag, outcome));
+    }
+
+    #[inline]
+    fn ended(&mut self) -> std::vec::Drain<'_, Ended> {
+        self.ended.drain(..)
+    }
+
+    fn extents(&self, volume: VolumeId, offset: u64, length: u64, _: usize) -> Vec<Extent> {
+        let size = self.volumes.get(volume.0 as usize).map_or(0, |(size, _)| *size);
+        let length = length.min(size.saturating_sub(offset));
+        if length == 0 { Vec::new() } else { vec![Extent { length, allocated: true }] }
+    }
+}

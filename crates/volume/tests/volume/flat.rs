@@ -1,0 +1,82 @@
+//! Whole files: each byte in its place, durable when it is said to be, and no promise after a sync that failed.
+
+use plimsoll_volume::{
+    Access, Backing, Command, Ended, Errno, FileId, Flat, Io, Job, Place, Request, Space, Ticket, VolumeId,
+};
+
+const SIZE: u64 = 1 << 20;
+
+fn request(command: Command, offset: u64, length: u64, fua: bool) -> Request {
+    Request { command, offset, length, fua }
+}
+
+/// Takes a request and does its jobs; syncs end as `sync` says. Returns the jobs and how it ended.
+fn done(flat: &mut Flat, request: &Request, sync: Result<(), Errno>) -> (Vec<Io>, Result<(), Errno>) {
+    let mut jobs = Vec::new();
+    if let Err(errno) = flat.accept(7, Ticket(3), VolumeId(1), request, &mut jobs) {
+        assert!(jobs.is_empty());
+        return (Vec::new(), Err(errno));
+    }
+    let mut seen = Vec::new();
+    while let Some(Job { id, io }) = jobs.pop() {
+        assert_eq!(flat.ended().count(), 0, "it ended before {io:?}");
+        let outcome = if matches!(io, Io::Sync { .. }) { sync } else { Ok(()) };
+        seen.push(io);
+        flat.worked(id, outcome, &mut jobs);
+    }
+    let ended: Vec<Ended> = flat.ended().collect();
+    let [Ended::Request(7, outcome)] = ended[..] else { panic!("{ended:?}") };
+    assert_eq!(flat.in_flight(), 0);
+    (seen, outcome)
+}
+
+fn flat() -> Flat {
+    Flat::new([(512, Access::ReadOnly), (SIZE, Access::ReadWrite)])
+}
+
+#[test]
+fn bytes_are_where_they_are() {
+    let file = FileId(1);
+    let place = Place { file, at: 4096 };
+    let (sync, ticket) = (Io::Sync { file }, Ticket(3));
+    let write = Io::Write { ticket, from: 0, place, length: 100 };
+    let free = Command::WriteZeroes { space: Space::Free };
+    let keep = Command::WriteZeroes { space: Space::Keep };
+    for (command, fua, expected) in [
+        (Command::Read, false, vec![Io::Read { ticket, into: 0, place, length: 100 }]),
+        (Command::Read, true, vec![Io::Read { ticket, into: 0, place, length: 100 }]),
+        (Command::Write, false, vec![write.clone()]),
+        (Command::Write, true, vec![write, sync.clone()]),
+        (free, false, vec![Io::Punch { place, length: 100 }]),
+        (keep, true, vec![Io::Zero { place, length: 100 }, sync]),
+        (Command::Cache, false, vec![]),
+    ] {
+        let (seen, outcome) = done(&mut flat(), &request(command, 4096, 100, fua), Ok(()));
+        assert_eq!((seen, outcome), (expected, Ok(())), "{command:?}");
+    }
+}
+
+#[test]
+fn what_cannot_be_is_refused() {
+    let mut flat = flat();
+    let refused =
+        |flat: &mut Flat, command, offset, length| done(flat, &request(command, offset, length, false), Ok(())).1;
+    assert_eq!(refused(&mut flat, Command::Write, SIZE - 1, 2), Err(Errno::NoSpc));
+    assert_eq!(refused(&mut flat, Command::Read, SIZE - 1, 2), Err(Errno::Inval));
+    assert_eq!(refused(&mut flat, Command::Read, u64::MAX, 2), Err(Errno::Inval));
+    assert_eq!(refused(&mut flat, Command::Trim, 0, 0), Err(Errno::Inval));
+    let write = request(Command::Write, 0, 1, false);
+    assert_eq!(flat.accept(0, Ticket(0), VolumeId(0), &write, &mut Vec::new()), Err(Errno::Perm));
+    assert_eq!(flat.accept(0, Ticket(0), VolumeId(2), &write, &mut Vec::new()), Err(Errno::Inval));
+    assert_eq!(flat.extents(VolumeId(1), SIZE - 5, 10, 1)[0].length, 5);
+}
+
+#[test]
+fn nothing_is_promised_after_a_sync_that_failed() {
+    let mut flat = flat();
+    let flush = request(Command::Flush, 0, 0, false);
+    assert_eq!(done(&mut flat, &flush, Err(Errno::Io)).1, Err(Errno::Io));
+    assert_eq!(done(&mut flat, &flush, Ok(())).1, Err(Errno::Io));
+    assert_eq!(done(&mut flat, &request(Command::Write, 0, 1, false), Ok(())).1, Err(Errno::Io));
+    assert_eq!(done(&mut flat, &request(Command::Read, 0, 1, false), Ok(())).1, Ok(()));
+}
