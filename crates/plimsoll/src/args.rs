@@ -7,9 +7,12 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 use plimsoll_record::Objective;
 use plimsoll_units::{Bytes, Iops, Span};
 
+mod nbd;
 mod offers;
 mod volumes;
 
+use nbd::NBD_EXAMPLES;
+pub use nbd::{NbdArgs, TlsArgs, TlsWord};
 use offers::QUOTE_EXAMPLES;
 pub use offers::{CatalogueArgs, CatalogueCommand, ExplainArgs, FitArgs, MatchArgs, QuoteArgs, TermsArgs};
 pub use volumes::{AutotuneArgs, FaultsArgs, GroupCommand, ReachArgs, ServeArgs, VolumeArgs, VolumeCommand};
@@ -52,6 +55,9 @@ pub enum Command {
     /// Make, list, change and watch emulated volumes of a service
     #[command(after_help = VOLUME_EXAMPLES)]
     Volume(VolumeArgs),
+    /// Serve one image or memory to NBD clients, with a product's times if asked for, while this command runs
+    #[command(after_help = NBD_EXAMPLES)]
+    Nbd(Box<NbdArgs>),
     /// Check what an NBD server does of the protocol, and how it keeps time
     NbdCheck(NbdCheckArgs),
     /// Show kept runs, one or several over each other
@@ -286,7 +292,7 @@ pub struct OutputArgs {
 /// `plimsoll nbd-check`
 #[derive(Debug, Args)]
 pub struct NbdCheckArgs {
-    /// The export: `nbd://HOST:PORT/NAME` or `nbd+unix:///NAME?socket=PATH`
+    /// The export: `nbd://HOST:PORT/NAME` or `nbd+unix:///NAME?socket=PATH`; `nbds` for TLS, with `tls-certificates=DIR`
     pub uri: String,
     /// Allow writing to it: the same URI again. What is overwritten is put back, if nothing breaks in between
     #[arg(long, value_name = "URI")]

@@ -10,6 +10,7 @@ mod fitting;
 mod generate;
 mod matching;
 mod measure;
+mod nbd;
 mod nbd_check;
 mod offers;
 mod output;
@@ -22,6 +23,8 @@ mod show;
 mod simulate;
 mod stand;
 mod store;
+mod systemd;
+mod tls;
 mod trouble;
 mod volumes;
 mod words;
@@ -48,6 +51,7 @@ fn main() -> ExitCode {
         Command::Fit(args) => fitting::run(&args),
         Command::Serve(args) => serve::run(&args),
         Command::Volume(args) => volumes::run(&args),
+        Command::Nbd(args) => nbd::run(&args),
         Command::NbdCheck(args) => nbd_check::run(&args),
         Command::Report(args) => show::report(&args),
         Command::Compare(args) => show::comparison(&args),
@@ -58,7 +62,7 @@ fn main() -> ExitCode {
     match done {
         Ok(()) => ExitCode::SUCCESS,
         Err(trouble) => {
-            if !matches!(trouble, Trouble::Interrupted) {
+            if !matches!(trouble, Trouble::Interrupted | Trouble::Ended(_)) {
                 // With standard error gone there is nobody left to tell.
                 let _ = writeln!(std::io::stderr(), "plimsoll: {trouble}");
             }

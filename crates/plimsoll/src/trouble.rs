@@ -11,6 +11,8 @@ pub enum Trouble {
     Failed(anyhow::Error),
     /// The user stopped it; what was measured is kept. Exit code 130, as shells expect of Ctrl-C.
     Interrupted,
+    /// A command of the user's ended so, and has said why. Its exit code.
+    Ended(u8),
 }
 
 impl Trouble {
@@ -25,6 +27,7 @@ impl Trouble {
             Self::Usage(_) => 2,
             Self::Failed(_) => 1,
             Self::Interrupted => 130,
+            Self::Ended(code) => *code,
         }
     }
 }
@@ -35,6 +38,7 @@ impl fmt::Display for Trouble {
             Self::Usage(message) => f.write_str(message),
             Self::Failed(error) => write!(f, "{error:#}"),
             Self::Interrupted => f.write_str("interrupted"),
+            Self::Ended(code) => write!(f, "the command ended with {code}"),
         }
     }
 }

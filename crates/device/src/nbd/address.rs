@@ -161,19 +161,35 @@ fn decoded(text: &str) -> Option<String> {
 impl fmt::Display for Address {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { host, export, tls } = self;
-        let s = if tls.is_some() { "s" } else { "" };
+        let (s, export) = (if tls.is_some() { "s" } else { "" }, Encoded(export));
         match host {
             Host::Tcp { name, port } if name.contains(':') => write!(f, "nbd{s}://[{name}]:{port}/{export}")?,
             Host::Tcp { name, port } => write!(f, "nbd{s}://{name}:{port}/{export}")?,
-            Host::Unix(path) => write!(f, "nbd{s}+unix:///{export}?socket={}", path.display())?,
+            Host::Unix(path) => write!(f, "nbd{s}+unix:///{export}?socket={}", Encoded(&path.to_string_lossy()))?,
         }
         let Some(Encryption { certificates, names, hostname }) = tls else { return Ok(()) };
-        let certificates = certificates.iter().map(|path| format!("tls-certificates={}", path.display()));
-        let anyone = (*names == Names::Anyone).then(|| "tls-verify-peer=false".to_owned());
-        let hostname = hostname.iter().map(|name| format!("tls-hostname={name}"));
+        let certificates = certificates.iter().map(|path| ("tls-certificates", path.to_string_lossy()));
+        let anyone = (*names == Names::Anyone).then_some(("tls-verify-peer", "false".into()));
+        let hostname = hostname.iter().map(|name| ("tls-hostname", name.into()));
         let first = if matches!(host, Host::Tcp { .. }) { '?' } else { '&' };
-        for (number, parameter) in certificates.chain(anyone).chain(hostname).enumerate() {
-            write!(f, "{}{parameter}", if number == 0 { first } else { '&' })?;
+        for (number, (name, value)) in certificates.chain(anyone).chain(hostname).enumerate() {
+            write!(f, "{}{name}={}", if number == 0 { first } else { '&' }, Encoded(&value))?;
+        }
+        Ok(())
+    }
+}
+
+/// With percent signs for all that would mean something else in an address or on a command line.
+struct Encoded<'a>(&'a str);
+
+impl fmt::Display for Encoded<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for byte in self.0.bytes() {
+            if byte.is_ascii_alphanumeric() || b"-._~/:@+,".contains(&byte) {
+                write!(f, "{}", char::from(byte))?;
+            } else {
+                write!(f, "%{byte:02X}")?;
+            }
         }
         Ok(())
     }
@@ -197,12 +213,12 @@ mod tests {
         check("nbd://db1:9000/data", Ok("nbd://db1:9000/data"));
         check("nbd://[::1]:9000/a/b", Ok("nbd://[::1]:9000/a/b"));
         check("nbd:///data", Ok("nbd://localhost:10809/data"));
-        check("nbd+unix:///my%20data?socket=/run/p.sock", Ok("nbd+unix:///my data?socket=/run/p.sock"));
+        check("nbd+unix:///my%20data?socket=/run/p.sock", Ok("nbd+unix:///my%20data?socket=/run/p.sock"));
         check("nbd+unix:///?x=1&socket=a%2fb", Ok("nbd+unix:///?socket=a/b"));
         check("nbd+unix:///", Err("?socket=PATH is missing"));
         check("nbd+unix://host/?socket=x", Err("has no host"));
         check("nbds://localhost", Ok("nbds://localhost:10809/"));
-        check("nbds://a/x?tls-certificates=/pki%20x", Ok("nbds://a:10809/x?tls-certificates=/pki x"));
+        check("nbds://a/x?tls-certificates=/pki%20x", Ok("nbds://a:10809/x?tls-certificates=/pki%20x"));
         check(
             "nbds+unix:///?tls-hostname=db&socket=s&tls-certificates=p",
             Ok("nbds+unix:///?socket=s&tls-certificates=p&tls-hostname=db"),

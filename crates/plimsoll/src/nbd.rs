@@ -1,0 +1,153 @@
+//! `plimsoll nbd`: one export of one image or of memory, without a data directory, for as long as this process runs.
+
+mod child;
+mod doors;
+mod image;
+
+use std::os::fd::{AsFd, OwnedFd};
+
+use anyhow::Context;
+use plimsoll_catalogue::{Like, NoLike};
+use plimsoll_device::Clock;
+use plimsoll_device::nbd::Address;
+use plimsoll_front::nbd::Offer;
+use plimsoll_front::notify::News;
+use plimsoll_front::{Files, Handle, Limits, Plain, Server, Service};
+use plimsoll_model::ChainSpec;
+use plimsoll_units::Bytes;
+use plimsoll_volume::{Access, Export, Flat, Serving, Slow, VolumeId, Volumes};
+use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
+
+use self::child::Child;
+use self::doors::{Doors, Maker};
+use self::image::Image;
+use crate::args::{NbdArgs, TermsArgs};
+use crate::offers::Offers;
+use crate::output::print;
+use crate::systemd;
+use crate::trouble::Trouble;
+
+/// Requests in flight, which the model sees queueing.
+const REQUESTS: u32 = 4096;
+
+/// Serves until its clients, its command or a signal end it.
+pub fn run(args: &NbdArgs) -> Result<(), Trouble> {
+    let likeness = args.like.as_deref().map(|text| Likeness::new(text, args)).transpose()?;
+    let doors = Doors::open(args)?;
+    let image = Image::open(args, likeness.as_ref().and_then(|likeness| likeness.capacity))?;
+    match likeness {
+        None => serve(args, doors, Plain::new([image.size]), image, None),
+        Some(likeness) => {
+            let flat = Flat::new([(image.size, image.access)]);
+            let mut volumes = Volumes::new(flat, Slow::by(args.slow));
+            let limits = plimsoll_volume::Limits { requests: REQUESTS, block: 1, ..plimsoll_volume::Limits::default() };
+            let model = likeness.model.clone();
+            let serving = Serving { volume: VolumeId(0), model, seed: args.seed, limits, group: None };
+            volumes.serve(plimsoll_units::Instant::ZERO, &serving).context("serving the image")?;
+            serve(args, doors, volumes, image, Some(&likeness))
+        }
+    }
+}
+
+/// What the image is like.
+struct Likeness {
+    text: String,
+    model: ChainSpec,
+    /// What the product holds.
+    capacity: Option<Bytes>,
+}
+
+impl Likeness {
+    fn new(text: &str, args: &NbdArgs) -> Result<Self, Trouble> {
+        let text = text.to_owned();
+        match text.parse().map_err(|error: NoLike| Trouble::usage(error.to_string()))? {
+            Like::Stages(model) => Ok(Self { text, model, capacity: None }),
+            Like::Config(_) => {
+                let terms = TermsArgs { products: args.products.clone(), ..TermsArgs::default() };
+                let offer = Offers::new(&terms)?.offer(&text)?;
+                let model = offer.model().map_err(|why| Trouble::usage(format!("{text}: {why}")))?;
+                Ok(Self { text, model, capacity: Some(offer.capacity) })
+            }
+        }
+    }
+}
+
+fn serve<S: Service + 'static>(
+    args: &NbdArgs,
+    doors: Doors,
+    service: S,
+    image: Image,
+    likeness: Option<&Likeness>,
+) -> Result<(), Trouble> {
+    let files = image.file.map_or_else(Files::memory, |file| Files::given([OwnedFd::from(file)]));
+    let mut server = Server::new(service, files, Limits::default(), Clock::start()).context("starting the server")?;
+    let what = described(&image.shown, likeness, args.slow);
+    let offer =
+        Offer { access: image.access, description: what.clone(), ..Offer::new(Export(0), &*args.export, image.size) };
+    server.offer(offer);
+    let (addresses, made_by) = (doors.addresses(), doors.made_by);
+    let _kept = doors.admit(&mut server)?;
+    // Who makes a socket for this process talks over that, whatever its standard input is.
+    let stdio = args.stdio && made_by == Maker::Us;
+    if stdio {
+        let (input, output) = (std::io::stdin(), std::io::stdout());
+        let both =
+            input.as_fd().try_clone_to_owned().and_then(|input| Ok((input, output.as_fd().try_clone_to_owned()?)));
+        let (input, output) = both.context("standard input and output")?;
+        server.serve(input, Some(output)).context("serving standard input and output")?;
+    }
+    let handle = server.handle();
+    let child = match &args.run {
+        Some(command) => Some(Child::start(command, addresses.first(), handle.clone())?),
+        None => None,
+    };
+    stop_at_signals(handle)?;
+    if child.is_none() && !stdio && made_by == Maker::Us {
+        print(greeting(&what, image.access, &addresses).as_bytes())?;
+    }
+    systemd::tell(News::Ready(&what));
+    let outcome = server.run();
+    systemd::tell(News::Stopping);
+    let ended = child.map_or(Ok(()), Child::end);
+    drop(image.claim);
+    outcome.context("serving clients")?;
+    ended
+}
+
+/// Has the server end in order at the first signal; the second one ends the process.
+fn stop_at_signals<S: Service + 'static>(handle: Handle<S>) -> Result<(), Trouble> {
+    let (waiting, bell) = std::os::unix::net::UnixStream::pair().context("waiting for signals")?;
+    let asked = std::sync::Arc::default();
+    for signal in [SIGINT, SIGTERM, SIGHUP] {
+        signal_hook::flag::register_conditional_shutdown(signal, 130, std::sync::Arc::clone(&asked))
+            .and_then(|_| signal_hook::flag::register(signal, std::sync::Arc::clone(&asked)))
+            .and_then(|_| signal_hook::low_level::pipe::register(signal, bell.try_clone()?))
+            .context("waiting for signals")?;
+    }
+    let wait = move || {
+        let mut waiting = waiting;
+        while std::io::Read::read(&mut waiting, &mut [0])
+            .is_err_and(|error| error.kind() == std::io::ErrorKind::Interrupted)
+        {}
+        // A server that is gone need not be stopped.
+        let _ = handle.send(Server::stop);
+    };
+    std::thread::Builder::new().name("signals".into()).spawn(wait).context("starting a thread")?;
+    Ok(())
+}
+
+/// The image in a sentence.
+fn described(image: &str, likeness: Option<&Likeness>, slow: u32) -> String {
+    let like = likeness.map_or_else(String::new, |likeness| format!(", emulated like {}", likeness.text));
+    let slow = if slow > 1 { format!(", {slow} times slower than the clock") } else { String::new() };
+    format!("{image}{like}{slow}")
+}
+
+fn greeting(what: &str, access: Access, addresses: &[Address]) -> String {
+    let access = if access == Access::ReadOnly { ", read-only" } else { "" };
+    let mut text = format!("Serving {what}{access}\n");
+    for address in addresses {
+        text += &format!("  {address}\n");
+    }
+    text
+}

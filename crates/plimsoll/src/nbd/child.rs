@@ -1,0 +1,70 @@
+//! The command that a server runs for: started when clients can come, and the server ends with it.
+
+use std::process::{Command, ExitStatus};
+use std::sync::mpsc::{Receiver, channel};
+use std::time::Duration;
+
+use anyhow::Context;
+use plimsoll_device::nbd::{Address, Host};
+use plimsoll_front::{Handle, Server, Service};
+use rustix::process::{Pid, Signal, kill_process};
+
+use crate::systemd;
+use crate::trouble::Trouble;
+
+/// How long a command may go on after its server ended.
+const FAREWELL: Duration = Duration::from_secs(5);
+
+/// A command under way.
+pub(super) struct Child {
+    pid: Pid,
+    ended: Receiver<std::io::Result<ExitStatus>>,
+}
+
+impl Child {
+    /// Starts a shell command that finds the export at `address`, and stops the server when it ends.
+    pub(super) fn start<S: Service + 'static>(
+        command: &str,
+        address: Option<&Address>,
+        handle: Handle<S>,
+    ) -> Result<Self, Trouble> {
+        let mut shell = Command::new("/bin/sh");
+        shell.arg("-c").arg(command);
+        for name in systemd::TOLD {
+            shell.env_remove(name);
+        }
+        if let Some(address) = address {
+            shell.env("uri", address.to_string()).env("exportname", &address.export);
+            match &address.host {
+                Host::Unix(path) => shell.env("unixsocket", path),
+                Host::Tcp { port, .. } => shell.env("port", port.to_string()),
+            };
+        }
+        let mut child = shell.spawn().context("starting /bin/sh")?;
+        let pid = Pid::from_child(&child);
+        let (tell, ended) = channel();
+        let wait = move || {
+            let status = child.wait();
+            // It is read after the server has stopped.
+            let _ = tell.send(status);
+            let _ = handle.send(Server::stop);
+        };
+        std::thread::Builder::new().name("command".into()).spawn(wait).context("starting a thread")?;
+        Ok(Self { pid, ended })
+    }
+
+    /// The server has ended: the command too, whether it wants to or not.
+    pub(super) fn end(self) -> Result<(), Trouble> {
+        let status = self.ended.try_recv().or_else(|_| {
+            // It may end at this moment.
+            let _ = kill_process(self.pid, Signal::TERM);
+            self.ended.recv_timeout(FAREWELL).map_err(|_| Trouble::Interrupted)
+        })?;
+        let status = status.context("waiting for the command")?;
+        let signal = std::os::unix::process::ExitStatusExt::signal(&status);
+        match status.code().or(signal.map(|signal| 128 + signal)) {
+            Some(0) => Ok(()),
+            code => Err(Trouble::Ended(code.and_then(|code| u8::try_from(code).ok()).unwrap_or(1))),
+        }
+    }
+}
