@@ -13,6 +13,8 @@ pub enum Arrival {
     Constant,
     /// Independently of each other: exponential gaps, as many unrelated clients make.
     Poisson,
+    /// As they once came: a replay. No stream can be drawn of it.
+    Recorded,
 }
 
 /// What paces a load.
@@ -69,8 +71,10 @@ enum Gaps {
 }
 
 impl Clockwork {
-    pub(crate) fn new(start: Instant, rate: Iops, arrival: Arrival, seed: u64) -> Self {
+    /// `None` for arrivals that cannot be drawn.
+    pub(crate) fn new(start: Instant, rate: Iops, arrival: Arrival, seed: u64) -> Option<Self> {
         let gaps = match arrival {
+            Arrival::Recorded => return None,
             Arrival::Constant => Gaps::Even,
             Arrival::Poisson => {
                 let mut rng = Rng::with_seed(seed);
@@ -78,7 +82,7 @@ impl Clockwork {
                 Gaps::Exponential { elapsed_ns: exponential(mean_ns, &mut rng), mean_ns, rng }
             }
         };
-        Self { start, rate, taken: 0, gaps }
+        Some(Self { start, rate, taken: 0, gaps })
     }
 
     /// The moment of the next arrival.
@@ -110,7 +114,7 @@ mod tests {
 
     #[test]
     fn seven_million_a_second_does_not_drift() {
-        let mut clockwork = Clockwork::new(Instant::ZERO, Iops::per_second(7_000_000), Arrival::Constant, 0);
+        let mut clockwork = Clockwork::new(Instant::ZERO, Iops::per_second(7_000_000), Arrival::Constant, 0).unwrap();
         for _ in 0..7_000_000 {
             clockwork.advance();
         }
@@ -119,7 +123,7 @@ mod tests {
 
     #[test]
     fn poisson_gaps_have_the_mean_and_the_spread() {
-        let mut clockwork = Clockwork::new(Instant::ZERO, Iops::per_second(10_000), Arrival::Poisson, 3);
+        let mut clockwork = Clockwork::new(Instant::ZERO, Iops::per_second(10_000), Arrival::Poisson, 3).unwrap();
         let (mut last, mut sum, mut squares) = (Instant::ZERO, 0.0, 0.0);
         let n = 200_000;
         for _ in 0..n {

@@ -9,12 +9,14 @@ extern crate alloc;
 mod arrival;
 mod mix;
 mod place;
+mod replay;
 mod stream;
 mod streams;
 
 pub use arrival::{Arrival, Pace};
 pub use mix::{Mix, Split};
 pub use place::{Pattern, Region};
+pub use replay::{Recorded, Replay, Tempo};
 pub use stream::{Phase, Stream, StreamSpec};
 pub use streams::Streams;
 

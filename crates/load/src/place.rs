@@ -42,6 +42,8 @@ pub enum Pattern {
         /// Share of the region that is hot, 0 to 1.
         space: f64,
     },
+    /// As somebody once visited them: a replay. No stream can be drawn of it.
+    Recorded,
 }
 
 /// Draws block numbers in `0..blocks` by a pattern.
@@ -60,15 +62,16 @@ enum Draw {
 }
 
 impl Places {
-    /// `first`: the block at which a sequential pattern starts.
-    pub(crate) fn new(pattern: Pattern, blocks: u64, first: u64, seed: u64) -> Self {
+    /// `first`: the block at which a sequential pattern starts. `None` for what cannot be drawn.
+    pub(crate) fn new(pattern: Pattern, blocks: u64, first: u64, seed: u64) -> Option<Self> {
         let draw = match pattern {
             Pattern::Sequential => Draw::Sequential { next: first },
             Pattern::Uniform => Draw::Uniform,
             Pattern::Zipf { theta } => Draw::Zipf(Zipf::new(blocks, theta)),
             Pattern::HotSpot { operations, space } => Draw::HotSpot { operations, space },
+            Pattern::Recorded => return None,
         };
-        Self { draw, rng: Rng::with_seed(seed) }
+        Some(Self { draw, rng: Rng::with_seed(seed) })
     }
 
     /// The first block of an operation that covers `span` blocks of `blocks`; `span` is at least 1, at most `blocks`.
@@ -164,7 +167,7 @@ mod tests {
     use std::{collections::BTreeMap, vec::Vec};
 
     fn counts(pattern: Pattern, blocks: u64, draws: u64) -> BTreeMap<u64, u64> {
-        let mut places = Places::new(pattern, blocks, 0, 7);
+        let mut places = Places::new(pattern, blocks, 0, 7).unwrap();
         let mut seen = BTreeMap::new();
         for _ in 0..draws {
             *seen.entry(places.next(blocks, 1)).or_insert(0) += 1;
@@ -206,7 +209,7 @@ mod tests {
 
     #[test]
     fn sequential_wraps_and_never_leaves_the_region() {
-        let mut places = Places::new(Pattern::Sequential, 10, 8, 0);
+        let mut places = Places::new(Pattern::Sequential, 10, 8, 0).unwrap();
         let visited: Vec<u64> = (0..5).map(|_| places.next(10, 3)).collect();
         assert_eq!(visited, [0, 3, 6, 0, 3]);
     }

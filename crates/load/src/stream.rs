@@ -88,7 +88,7 @@ enum Timing {
 }
 
 impl Stream {
-    /// `None` when the region cannot hold one operation of the largest size. `index` marks its operations; `seed`
+    /// `None` when the region cannot hold one operation of the largest size, or the stream was recorded. `index` marks its operations; `seed`
     /// determines them. Each purpose (kinds, places, arrivals) has a random stream of its own. A sequential stream
     /// begins at a block that the seed determines, so that one run after another does not find its blocks in a cache;
     /// with seed 0 at the first.
@@ -101,14 +101,14 @@ impl Stream {
         let purpose = |n: u64| mixed(seed ^ (u64::from(index) << 8 | n));
         let timing = match spec.pace {
             Pace::Closed { depth } => Timing::Closed { depth, in_flight: 0 },
-            Pace::Open { rate, arrival } => Timing::Open(Clockwork::new(phase.start, rate, arrival, purpose(3))),
+            Pace::Open { rate, arrival } => Timing::Open(Clockwork::new(phase.start, rate, arrival, purpose(3))?),
         };
         Some(Self {
             grid,
             blocks,
             start_offset: spec.region.start,
             draws: Draws::new(&spec.mix, grid, purpose(1)),
-            places: Places::new(spec.pattern, blocks, first_block(seed, purpose(4), blocks), purpose(2)),
+            places: Places::new(spec.pattern, blocks, first_block(seed, purpose(4), blocks), purpose(2))?,
             timing,
             phase,
             left: phase.operations,

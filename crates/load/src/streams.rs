@@ -19,8 +19,8 @@ pub struct Streams {
 }
 
 impl Streams {
-    /// `None` when there is no stream, there are more than 256, or a region cannot hold its stream's largest
-    /// operation.
+    /// `None` when there is no stream, there are more than 256, one was recorded, or a region cannot hold its stream's
+    /// largest operation.
     pub fn new(specs: &[StreamSpec], seed: u64, phase: Phase) -> Option<Self> {
         let numbered = specs.iter().enumerate().map(|(index, spec)| Some((u8::try_from(index).ok()?, spec.clone())));
         Self::numbered(&numbered.collect::<Option<Vec<_>>>()?, seed, phase)

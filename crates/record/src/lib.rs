@@ -12,6 +12,7 @@ mod host;
 mod objective;
 mod run;
 mod tally;
+mod trace;
 
 pub use curve::{Conditions, Curve, Ended, FORMAT, FormatError, Source, Subject};
 pub use evidence::{Evidence, NotEvidence};
@@ -22,3 +23,4 @@ pub use host::{Device, Host};
 pub use objective::{Measure, Objective, ObjectiveError, Scope};
 pub use run::{CpuTime, Run, Slice};
 pub use tally::{Counter, Counting, Tally};
+pub use trace::{Action, Asked, Outline, TRACE_FORMAT, TraceError, TraceReader, TraceWriter, Wrong};

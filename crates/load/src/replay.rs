@@ -1,0 +1,162 @@
+//! A recorded load, offered again: the same operations at the same places, at the recorded moments or at a depth.
+//!
+//! Knows nothing about files: what was recorded comes from an iterator, one operation ahead of the time, so a long
+//! recording takes no more memory than a short one.
+
+use plimsoll_units::{Instant, Op, Span};
+
+use crate::{Due, Load, Outcome};
+
+/// An operation as it was recorded.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Recorded {
+    /// When it arrived, after the moment that the recording counts from.
+    pub at: Span,
+    /// What was asked.
+    pub op: Op,
+}
+
+/// When recorded operations are asked for.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Tempo {
+    /// When they were, whether or not earlier ones have returned: an open load.
+    Recorded {
+        /// Times between arrivals are multiplied by this: 1 is as recorded, 0.5 twice as fast.
+        scale: f64,
+    },
+    /// In their order, each as soon as fewer than so many are in flight: a closed load.
+    Closed {
+        /// Queue depth, at least 1.
+        depth: u32,
+    },
+}
+
+/// A recording as a load. The first operation is due at the start, however long after its origin it was recorded.
+///
+/// The load is over when the recording ends or cannot be read further: [`Replay::end`] says which.
+#[derive(Clone, Debug)]
+pub struct Replay<I, E> {
+    source: I,
+    next: Option<Recorded>,
+    fault: Option<E>,
+    tempo: Tempo,
+    start: Instant,
+    first: Span,
+    in_flight: u32,
+}
+
+impl<I: Iterator<Item = Result<Recorded, E>>, E> Replay<I, E> {
+    /// Begins at `start`. Moments of the source must not fall.
+    pub fn new(source: I, tempo: Tempo, start: Instant) -> Self {
+        let mut replay = Self { source, next: None, fault: None, tempo, start, first: Span::ZERO, in_flight: 0 };
+        replay.advance();
+        replay.first = replay.next.map_or(Span::ZERO, |recorded| recorded.at);
+        replay
+    }
+
+    /// How the recording ended.
+    ///
+    /// # Errors
+    /// It could not be read further; what came before was offered.
+    pub fn end(self) -> Result<(), E> {
+        self.fault.map_or(Ok(()), Err)
+    }
+
+    fn advance(&mut self) {
+        self.next = match self.source.next() {
+            Some(Ok(recorded)) => Some(recorded),
+            Some(Err(fault)) => {
+                self.fault = Some(fault);
+                None
+            }
+            None => None,
+        };
+    }
+}
+
+impl<I: Iterator<Item = Result<Recorded, E>>, E> Load for Replay<I, E> {
+    #[inline]
+    fn due(&self) -> Due {
+        let Some(next) = &self.next else { return Due::Over };
+        match self.tempo {
+            Tempo::Recorded { scale } => Due::At(self.start + stretched(next.at - self.first, scale)),
+            Tempo::Closed { depth } if self.in_flight < depth => Due::Now,
+            Tempo::Closed { .. } => Due::Blocked,
+        }
+    }
+
+    #[inline]
+    fn take(&mut self, _now: Instant) -> Op {
+        let taken = self.next.expect("an operation is taken only after it was due");
+        self.in_flight += 1;
+        self.advance();
+        taken.op
+    }
+
+    #[inline]
+    fn completed(&mut self, _now: Instant, _op: &Op, _outcome: Outcome) {
+        self.in_flight -= 1;
+    }
+}
+
+/// Exact for a scale of 1 up to 104 days: 53 bits of nanoseconds.
+fn stretched(span: Span, scale: f64) -> Span {
+    Span::from_nanos((span.as_nanos() as f64 * scale) as u64)
+}
+
+#[cfg(test)]
+mod tests {
+    use alloc::vec::Vec;
+
+    use plimsoll_units::Kind;
+
+    use super::*;
+
+    const OP: Op = Op { offset: 4096, length: 512, kind: Kind::Read, stream: 0 };
+
+    fn replay(at_us: &[u64], tempo: Tempo) -> impl Load + use<> {
+        let recorded: Vec<Result<Recorded, ()>> =
+            at_us.iter().map(|&us| Ok(Recorded { at: Span::from_micros(us), op: OP })).collect();
+        Replay::new(recorded.into_iter(), tempo, Instant::from_nanos(1_000))
+    }
+
+    fn moments(mut load: impl Load) -> Vec<u64> {
+        let mut moments = Vec::new();
+        while let Due::At(moment) = load.due() {
+            load.take(moment);
+            moments.push(moment.as_nanos());
+        }
+        moments
+    }
+
+    #[test]
+    fn moments_are_those_recorded_from_the_first_operation_on() {
+        let at = [500, 501, 501, 700];
+        assert_eq!(moments(replay(&at, Tempo::Recorded { scale: 1.0 })), [1_000, 2_000, 2_000, 201_000]);
+        assert_eq!(moments(replay(&at, Tempo::Recorded { scale: 0.5 })), [1_000, 1_500, 1_500, 101_000]);
+    }
+
+    #[test]
+    fn at_a_depth_only_completions_bring_the_next() {
+        let mut load = replay(&[0, 9, 99], Tempo::Closed { depth: 2 });
+        let now = Instant::from_nanos(5);
+        for _ in 0..2 {
+            assert_eq!(load.due(), Due::Now);
+            load.take(now);
+        }
+        assert_eq!(load.due(), Due::Blocked);
+        load.completed(now, &OP, Outcome::Done);
+        assert_eq!(load.due(), Due::Now);
+        load.take(now);
+        assert_eq!(load.due(), Due::Over);
+    }
+
+    #[test]
+    fn a_recording_that_breaks_off_says_so() {
+        let source = [Ok(Recorded { at: Span::ZERO, op: OP }), Err("torn")];
+        let mut load = Replay::new(source.into_iter(), Tempo::Recorded { scale: 1.0 }, Instant::ZERO);
+        load.take(Instant::ZERO);
+        assert_eq!(load.due(), Due::Over);
+        assert_eq!(load.end(), Err("torn"));
+    }
+}

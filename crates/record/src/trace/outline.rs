@@ -1,0 +1,120 @@
+//! What a trace asks for as a whole, from one pass over it.
+
+use std::collections::BTreeMap;
+use std::io::BufRead;
+
+use plimsoll_load::{Mix, Split};
+use plimsoll_units::{Bytes, Span};
+
+use super::{Action, TraceError, TraceReader};
+
+/// Sizes that are kept apart; with more of them, they are counted by the next power of two.
+const MOST_SIZES: usize = 8;
+
+/// The largest size that a mix describes.
+const LARGEST: u64 = 1 << 30;
+
+/// A trace in a few figures.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Outline {
+    /// Operations.
+    pub operations: u64,
+    /// From the first to the last.
+    pub span: Span,
+    /// The first byte that no operation touches, nor any after it.
+    pub reach: u64,
+    /// Sizes and kinds, on average.
+    pub mix: Mix,
+    /// Operations that the recorder could not keep.
+    pub dropped: u64,
+}
+
+#[derive(Default)]
+struct Counts {
+    sizes: BTreeMap<u64, u64>,
+    coarse: bool,
+    reads: u64,
+    writes: u64,
+    durable: u64,
+    flushes: u64,
+}
+
+impl Counts {
+    fn size(&mut self, length: u64) {
+        let class = |length: u64| length.next_power_of_two().min(LARGEST);
+        let length = if self.coarse { class(length) } else { length };
+        *self.sizes.entry(length).or_default() += 1;
+        if !self.coarse && self.sizes.len() > MOST_SIZES {
+            self.coarse = true;
+            for (length, count) in std::mem::take(&mut self.sizes) {
+                *self.sizes.entry(class(length)).or_default() += count;
+            }
+        }
+    }
+
+    fn mix(&self) -> Mix {
+        let changes = self.writes + self.durable;
+        let share = |part: u64, whole: u64| part as f64 / whole.max(1) as f64;
+        Mix {
+            sizes: self.split(),
+            reads: if self.reads + changes == 0 { 1.0 } else { share(self.reads, self.reads + changes) },
+            durable: self.durable > self.writes,
+            flush_every: u32::try_from((changes + self.flushes / 2).checked_div(self.flushes).unwrap_or(0))
+                .unwrap_or(u32::MAX)
+                .max(u32::from(self.flushes > 0)),
+        }
+    }
+
+    /// Shares in ten thousandths; what is rarer is left out.
+    fn split(&self) -> Split {
+        let total: u64 = self.sizes.values().sum();
+        let weight = |count: u64| (count as f64 / total as f64 * 10_000.0 + 0.5) as u32;
+        let sizes = |class: fn(u64) -> u64| {
+            let mut weights: BTreeMap<u64, u32> = BTreeMap::new();
+            for (&length, &count) in &self.sizes {
+                *weights.entry(class(length)).or_default() += weight(count);
+            }
+            weights.retain(|_, weight| *weight > 0);
+            Split::weighted(weights.into_iter().map(|(length, weight)| (Bytes::new(length), weight)).collect())
+        };
+        let exact = sizes(|length| length);
+        let classes = || sizes(|length| length.next_power_of_two().min(LARGEST));
+        exact.or_else(classes).unwrap_or_else(|| Split::one(Bytes::new(512)))
+    }
+}
+
+impl Outline {
+    /// Reads a trace to its end. `None` when there is no operation in it.
+    ///
+    /// # Errors
+    /// The first malformed line.
+    pub fn of<R: BufRead>(mut trace: TraceReader<R>) -> Result<Option<Self>, TraceError> {
+        let mut counts = Counts::default();
+        let (mut operations, mut reach) = (0, 0);
+        let mut ends = None;
+        for asked in &mut trace {
+            let asked = asked?;
+            operations += 1;
+            reach = reach.max(asked.offset + asked.length);
+            ends = Some((ends.map_or(asked.at, |(first, _)| first), asked.at));
+            match asked.action {
+                Action::Read => counts.reads += 1,
+                Action::Write => counts.writes += 1,
+                Action::DurableWrite => counts.durable += 1,
+                Action::Flush => counts.flushes += 1,
+                Action::Trim => {}
+            }
+            if asked.bytes() > 0 {
+                counts.size(asked.length);
+            }
+        }
+        let outline = |(first, last): (Span, Span)| Self {
+            operations,
+            span: last - first,
+            reach,
+            mix: counts.mix(),
+            dropped: trace.dropped(),
+        };
+        Ok(ends.map(outline))
+    }
+}

@@ -1,0 +1,199 @@
+//! From lines to operations: what is malformed is refused with its line, never guessed at.
+
+use std::io::{self, BufRead, Read};
+use std::str::from_utf8;
+
+use plimsoll_load::Recorded;
+use plimsoll_units::Span;
+
+use super::{Action, Asked, COLUMNS, DROPPED, TRACE_FORMAT};
+
+/// No line is longer.
+const LONGEST: u64 = 4096;
+
+/// Where a trace is malformed, and how.
+#[derive(Debug, thiserror::Error)]
+#[error("{wrong}")]
+pub struct TraceError {
+    /// The line, from 1.
+    pub line: u64,
+    /// How.
+    pub wrong: Wrong,
+}
+
+/// What is wrong with a line.
+#[derive(Debug, thiserror::Error)]
+pub enum Wrong {
+    /// The first line is another one.
+    #[error("not a trace: the first line has to be #{TRACE_FORMAT}")]
+    Format,
+    /// The second line is another one.
+    #[error("the second line has to name the columns: {COLUMNS}")]
+    Columns,
+    /// Fewer or more fields.
+    #[error("a line has four fields, separated by commas: {COLUMNS}")]
+    Fields,
+    /// A field that is no whole number.
+    #[error("{field} is {text:?}: write a whole number")]
+    Number {
+        /// Which.
+        field: &'static str,
+        /// What is there.
+        text: String,
+    },
+    /// An unknown kind.
+    #[error("the kind is {0:?}: write read, write, durable-write, flush or trim")]
+    Kind(String),
+    /// An operation before the one above it.
+    #[error("time goes back, from {before} ns to {at} ns: sort the lines by time")]
+    Back {
+        /// Of the operation above.
+        before: u64,
+        /// Of this one.
+        at: u64,
+    },
+    /// More than one operation can move.
+    #[error("a length of {0} is more than one operation moves: at most 4294967295")]
+    Length(u64),
+    /// Beyond the end of any storage.
+    #[error("the operation reaches beyond the last byte that can be addressed")]
+    Space,
+    /// A flush with an address.
+    #[error("a flush has no place: its offset and length are 0")]
+    Flush,
+    /// Longer than any line of a trace.
+    #[error("the line is longer than {LONGEST} bytes")]
+    Long,
+    /// No line break at the end of the file.
+    #[error("the last line is cut off: delete it, or end it with a line break")]
+    CutOff,
+    /// The stream failed.
+    #[error("reading on failed: {0}")]
+    Read(#[from] io::Error),
+}
+
+/// Reads a trace line by line. After an error there is nothing more.
+#[derive(Debug)]
+pub struct TraceReader<R> {
+    source: R,
+    line: Vec<u8>,
+    number: u64,
+    last: Span,
+    dropped: u64,
+    ended: bool,
+}
+
+impl<R: BufRead> TraceReader<R> {
+    /// Reads the head of a trace.
+    ///
+    /// # Errors
+    /// It is no trace, or one of another version.
+    pub fn new(source: R) -> Result<Self, TraceError> {
+        let mut reader = Self { source, line: Vec::new(), number: 0, last: Span::ZERO, dropped: 0, ended: false };
+        let head = |found: bool, wrong: Wrong| if found { Ok(()) } else { Err(wrong) };
+        let first =
+            reader.advance().and_then(|_| head(reader.text() == Some(&format!("#{TRACE_FORMAT}")), Wrong::Format));
+        first.map_err(|wrong| reader.at(wrong))?;
+        let second = reader.advance().and_then(|_| head(reader.text() == Some(COLUMNS), Wrong::Columns));
+        second.map_err(|wrong| reader.at(wrong))?;
+        Ok(reader)
+    }
+
+    /// Operations that the recorder could not keep, as far as the trace was read.
+    pub const fn dropped(&self) -> u64 {
+        self.dropped
+    }
+
+    /// The operations as a load offers them.
+    pub fn recorded(self) -> impl Iterator<Item = Result<Recorded, TraceError>> {
+        self.map(|asked| asked.map(|asked| asked.recorded()))
+    }
+
+    fn at(&self, wrong: Wrong) -> TraceError {
+        TraceError { line: self.number.max(1), wrong }
+    }
+
+    fn text(&self) -> Option<&str> {
+        from_utf8(&self.line).ok()
+    }
+
+    /// Reads the next line without its break; false at the end.
+    fn advance(&mut self) -> Result<bool, Wrong> {
+        self.line.clear();
+        self.number += 1;
+        if (&mut self.source).take(LONGEST).read_until(b'\n', &mut self.line)? == 0 {
+            return Ok(false);
+        }
+        if self.line.pop_if(|last| *last == b'\n').is_none() {
+            return Err(if self.line.len() as u64 == LONGEST { Wrong::Long } else { Wrong::CutOff });
+        }
+        // Files that were through other systems.
+        self.line.pop_if(|last| *last == b'\r');
+        Ok(true)
+    }
+
+    /// The next operation; `None` at the end.
+    fn operation(&mut self) -> Result<Option<Asked>, Wrong> {
+        while self.advance()? {
+            if let Some(dropped) = self.line.strip_prefix(DROPPED.as_bytes()) {
+                self.dropped = self.dropped.saturating_add(number("the count of dropped operations", dropped)?);
+            } else if self.line.first() != Some(&b'#') {
+                let asked = parse(&self.line)?;
+                if asked.at < self.last {
+                    return Err(Wrong::Back { before: self.last.as_nanos(), at: asked.at.as_nanos() });
+                }
+                self.last = asked.at;
+                return Ok(Some(asked));
+            }
+        }
+        Ok(None)
+    }
+}
+
+impl<R: BufRead> Iterator for TraceReader<R> {
+    type Item = Result<Asked, TraceError>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        if self.ended {
+            return None;
+        }
+        let next = self.operation().map_err(|wrong| self.at(wrong)).transpose();
+        self.ended = !matches!(next, Some(Ok(_)));
+        next
+    }
+}
+
+fn parse(line: &[u8]) -> Result<Asked, Wrong> {
+    let mut fields = line.split(|byte| *byte == b',');
+    let (Some(at), Some(kind), Some(offset), Some(length), None) =
+        (fields.next(), fields.next(), fields.next(), fields.next(), fields.next())
+    else {
+        return Err(Wrong::Fields);
+    };
+    let action = Action::WORDS.iter().find(|(_, word)| word.as_bytes() == kind);
+    let action = action.ok_or_else(|| Wrong::Kind(shown(kind)))?.0;
+    let at = Span::from_nanos(number("time_ns", at)?);
+    let (offset, length) = (number("offset", offset)?, number("length", length)?);
+    if action != Action::Trim && length > u64::from(u32::MAX) {
+        return Err(Wrong::Length(length));
+    }
+    if offset.checked_add(length).is_none() {
+        return Err(Wrong::Space);
+    }
+    if action == Action::Flush && (offset, length) != (0, 0) {
+        return Err(Wrong::Flush);
+    }
+    Ok(Asked { at, action, offset, length })
+}
+
+/// Digits, and nothing else.
+fn number(field: &'static str, text: &[u8]) -> Result<u64, Wrong> {
+    let digits = from_utf8(text).ok().filter(|text| text.bytes().all(|byte| byte.is_ascii_digit()));
+    let value = digits.and_then(|digits| digits.parse().ok());
+    value.ok_or_else(|| Wrong::Number { field, text: shown(text) })
+}
+
+/// The beginning of a field, for a message.
+fn shown(field: &[u8]) -> String {
+    String::from_utf8_lossy(&field[..field.len().min(40)]).into_owned()
+}
