@@ -25,5 +25,5 @@ pub use fit::{Alternative, Fitted, Misfit, NotFitted, Parameter, fit};
 pub use knee::knee;
 pub use load_line::{chosen_objective, ladder, load_line};
 pub use precision::{Precision, tight_enough};
-pub use steady::{Settle, Settled, settle};
+pub use steady::{Settle, Settled, settle, settle_recorded};
 pub use sweep::{Point, Purpose, Sweep, SweepPlan};

@@ -86,6 +86,31 @@ pub fn settle(series: &[Slice], options: &Settle) -> Settled {
     Settled { warm_up: begin.since(Instant::ZERO), span: end(offered).since(begin), total, figures, findings }
 }
 
+/// The figures of a load that rises and falls as it was recorded.
+///
+/// Nothing is cut, it is not asked to be steady, and no figure has an interval: another part of the recording would be
+/// another load. Whether it was too much is asked of the whole.
+pub fn settle_recorded(series: &[Slice], options: &Settle) -> Settled {
+    let offered = offered_slices(series, options.offered_span);
+    let (pieces, drained) = (batch::pieces(offered), batch::pieces(&series[offered.len()..]));
+    let mut total = Tally::default();
+    for slice in series {
+        total.merge(&slice.tally);
+    }
+    let mut figures = figures(&pieces, &drained, options.objective.as_ref());
+    let overloaded = overload::is_overloaded(series, &pieces, options);
+    figures.steadiness = if overloaded { Steadiness::Overloaded } else { Steadiness::Recorded };
+    if let Some(objective) = options.objective.filter(|objective| objective.over != Scope::All) {
+        let scoped: Vec<Slice> = series.iter().map(|slice| interval::only(slice, objective.over)).collect();
+        figures.objective_ns = interval::measure(&scoped, objective.measure);
+    }
+    let every =
+        [&mut figures.iops, &mut figures.mean_ns, &mut figures.p50_ns, &mut figures.p99_ns, &mut figures.p999_ns];
+    every.into_iter().chain(&mut figures.objective_ns).for_each(|estimate| estimate.interval = None);
+    let span = offered.last().map_or(Span::ZERO, |slice| (slice.start + slice.span).since(Instant::ZERO));
+    Settled { warm_up: Span::ZERO, span, total, figures, findings: Vec::new() }
+}
+
 /// The slices that lie within the offered time. One that begins in it but reaches beyond it by more than a twentieth
 /// of its length would dilute the rate, so it counts as drained, unless it is all there is.
 fn offered_slices(series: &[Slice], offered_span: Span) -> &[Slice] {

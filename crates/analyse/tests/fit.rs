@@ -63,8 +63,15 @@ fn curve(source: Source, reads: f64, runs: Vec<Run>) -> Curve {
         region: Region::first(Bytes::gib(8)),
         pace: Pace::Closed { depth: 1 },
     };
-    let conditions =
-        Conditions { streams: vec![stream], threads: 1, direct: true, compressible: 0.0, seed: 1, objective: None };
+    let conditions = Conditions {
+        streams: vec![stream],
+        threads: 1,
+        direct: true,
+        compressible: 0.0,
+        seed: 1,
+        objective: None,
+        trace: None,
+    };
     Curve {
         format: FORMAT.into(),
         made_by: "a test".into(),

@@ -32,7 +32,7 @@ impl<L: Load> Load for Taped<'_, L> {
             Kind::Flush => Action::Flush,
         };
         let at = moment.since(Instant::ZERO);
-        self.tape.write(&Asked { at, action, offset: op.offset, length: op.length.into() }).unwrap();
+        self.tape.write(&Asked { at, action, offset: op.offset, length: op.length.into() }).expect("memory takes all");
         op
     }
 
@@ -42,7 +42,7 @@ impl<L: Load> Load for Taped<'_, L> {
 }
 
 fn generated(rate: u64) -> Streams {
-    let sizes = Split::weighted(vec![(Bytes::kib(4), 3), (Bytes::kib(16), 1)]).unwrap();
+    let sizes = Split::weighted(vec![(Bytes::kib(4), 3), (Bytes::kib(16), 1)]).expect("sizes that fit");
     let stream = StreamSpec {
         name: "data".into(),
         mix: Mix { sizes, reads: 0.7, durable: false, flush_every: 8 },
@@ -51,19 +51,19 @@ fn generated(rate: u64) -> Streams {
         pace: Pace::Open { rate: Iops::per_second(rate), arrival: Arrival::Poisson },
     };
     let phase = Phase { operations: 20_000, ..Phase::unbounded(Instant::ZERO) };
-    Streams::new(&[stream], 5, phase).unwrap()
+    Streams::new(&[stream], 5, phase).expect("the region holds a block")
 }
 
 fn offer(load: &mut impl Load, depth: u32) -> Seen {
-    let mut target = Simulated::new(Chain::new(&parse(MODEL).unwrap(), 3));
+    let mut target = Simulated::new(Chain::new(&parse(MODEL).expect("a model"), 3));
     let rules = Rules::new(depth, Span::from_millis(500));
-    drive(&mut target, load, &rules, &mut |_| Onward::Continue(())).unwrap()
+    drive(&mut target, load, &rules, &mut |_| Onward::Continue(())).expect("a simulator has no faults")
 }
 
 fn replayed(text: &[u8], tempo: Tempo, depth: u32) -> Seen {
-    let mut replay = Replay::new(TraceReader::new(text).unwrap().recorded(), tempo, Instant::ZERO);
+    let mut replay = Replay::new(TraceReader::new(text).expect("a trace").recorded(), tempo, Instant::ZERO);
     let seen = offer(&mut replay, depth);
-    replay.end().unwrap();
+    replay.end().expect("a whole trace");
     seen
 }
 

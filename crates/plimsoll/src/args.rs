@@ -111,6 +111,7 @@ Examples:
   plimsoll simulate oci:256GB@50vpu
   plimsoll simulate netapp/aff-a800 netapp/aff-c800 --reads 100 --html both.html
   plimsoll simulate 'stripe(2,64KiB) of azure/2014:1023GB' --block-size 4KiB
+  plimsoll simulate gp3:100GiB oci:256GB@20vpu --replay db.trace --objective 'p99<=5ms'
   plimsoll simulate 'limit(3000) then station(8, 80us, exponential)'
   plimsoll simulate 'station(32, 100us, lognormal 0.5) then link(25us, 1200MB/s)' --reads 100";
 
@@ -141,6 +142,8 @@ pub struct Simulate {
     #[arg(long, value_name = "SIZE")]
     pub size: Option<Bytes>,
     #[command(flatten)]
+    pub replay: ReplayArgs,
+    #[command(flatten)]
     pub terms: TermsArgs,
     #[command(flatten)]
     pub load: LoadArgs,
@@ -149,6 +152,41 @@ pub struct Simulate {
     #[command(flatten)]
     pub output: OutputArgs,
 }
+
+/// A recorded load in place of a generated one.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Replay")]
+pub struct ReplayArgs {
+    /// Offer the operations of this trace, as they arrived, instead of a preset
+    #[arg(long, value_name = "TRACE", conflicts_with_all = OF_A_GENERATED_LOAD)]
+    pub replay: Option<PathBuf>,
+    /// Multiply the times between arrivals: 0.5 is twice as fast as recorded
+    #[arg(long, value_name = "FACTOR", requires = "replay")]
+    pub time_scale: Option<f64>,
+    /// Ask for one operation after the other, with --depth in flight (32), instead of as they arrived
+    #[arg(long, requires = "replay", conflicts_with = "time_scale")]
+    pub as_fast_as_possible: bool,
+}
+
+/// Flags that say what a load is, or for how long it is offered: a trace says both.
+const OF_A_GENERATED_LOAD: [&str; 16] = [
+    "preset",
+    "block_size",
+    "reads",
+    "pattern",
+    "working_set",
+    "durable",
+    "flush_every",
+    "compressible",
+    "quick",
+    "thorough",
+    "duration",
+    "warm_up",
+    "repetitions",
+    "max_depth",
+    "rate",
+    "arrival",
+];
 
 /// What is asked of the storage.
 #[derive(Debug, Args)]

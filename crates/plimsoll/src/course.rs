@@ -3,8 +3,8 @@
 use std::ops::ControlFlow;
 
 use plimsoll_analyse::{Point, Settle, Settled, Sweep, settle};
-use plimsoll_drive::{Fault, Onward, Torn};
-use plimsoll_load::StreamSpec;
+use plimsoll_drive::{Fault, Onward, Seen, Torn};
+use plimsoll_load::{Pace, StreamSpec};
 use plimsoll_record::{Ended, Run, Slice};
 use plimsoll_report::Progress;
 use plimsoll_units::{Instant, Span};
@@ -66,7 +66,7 @@ pub fn follow(
         };
         travelled.spent += length(&sighting.seen.series);
         if !sighting.seen.series.is_empty() {
-            let run = run_of(&sweep, &point, sighting, stages);
+            let run = run_of(point.pace, settled_at_end(&sweep, &point, &sighting), sighting, stages);
             if run.total.operations() + run.total.errors() > 0 {
                 console.point_done(&run);
                 travelled.runs.push(run);
@@ -137,25 +137,31 @@ impl Step<'_> {
     }
 
     fn progress(&self, series: &[Slice], elapsed: Span) -> Progress<'static> {
-        let recent = &series[series.len().saturating_sub(20)..];
-        let mut response = plimsoll_record::Bins::default();
-        for slice in recent {
-            response.merge(&slice.tally.response());
-        }
-        let operations: u64 = recent.iter().map(|slice| slice.tally.operations()).sum();
-        let span: f64 = recent.iter().map(|slice| slice.span.as_secs_f64()).sum();
+        let (iops, p99) = of_late(series);
         let spent = self.before + elapsed;
         let done = self.sweep.share_done(spent);
         let left = if done > 0.01 { spent.as_secs_f64() * (1.0 - done) / done } else { 0.0 };
         Progress {
             phase: self.point.purpose.name(),
             point: plimsoll_report::words::pace(&self.point.pace),
-            iops: if span > 0.0 { operations as f64 / span } else { 0.0 },
-            p99: response.quantile(0.99),
+            iops,
+            p99,
             done,
             left: Span::from_secs_f64(left),
         }
     }
+}
+
+/// Operations per second and 99th percentile over the last slices.
+pub fn of_late(series: &[Slice]) -> (f64, Option<Span>) {
+    let recent = &series[series.len().saturating_sub(20)..];
+    let mut response = plimsoll_record::Bins::default();
+    for slice in recent {
+        response.merge(&slice.tally.response());
+    }
+    let operations: u64 = recent.iter().map(|slice| slice.tally.operations()).sum();
+    let span = length(recent).as_secs_f64();
+    (if span > 0.0 { operations as f64 / span } else { 0.0 }, response.quantile(0.99))
 }
 
 fn settled(sweep: &Sweep, point: &Point, series: &[Slice], unserved: u64, offered_span: Span) -> Settled {
@@ -169,16 +175,19 @@ fn settled(sweep: &Sweep, point: &Point, series: &[Slice], unserved: u64, offere
     settle(series, &options)
 }
 
-fn run_of(sweep: &Sweep, point: &Point, sighting: Sighting, stages: &[String]) -> Run {
-    let Sighting { seen, cpu } = sighting;
+fn settled_at_end(sweep: &Sweep, point: &Point, sighting: &Sighting) -> Settled {
+    let Seen { series, unserved, .. } = &sighting.seen;
     // A run that was ended early stopped offering when its last slice, in which the rest came back, began.
-    let last_began = seen.series.last().map_or(Span::ZERO, |slice| slice.start.since(Instant::ZERO));
-    let offered_span = last_began.min(point.warm_up + point.most);
-    let settled = settled(sweep, point, &seen.series, seen.unserved, offered_span);
+    let last_began = series.last().map_or(Span::ZERO, |slice| slice.start.since(Instant::ZERO));
+    settled(sweep, point, series, *unserved, last_began.min(point.warm_up + point.most))
+}
+
+/// What was seen under one offered load, as it is kept. `stages` names the stages of a model.
+pub fn run_of(offered: Pace, settled: Settled, Sighting { seen, cpu }: Sighting, stages: &[String]) -> Run {
     let answered: u64 = seen.bound_by.iter().sum();
     let shares = seen.bound_by.iter().zip(stages).filter(|(count, _)| **count > 0);
     let mut run = Run {
-        offered: point.pace,
+        offered,
         warm_up: settled.warm_up,
         span: settled.span,
         total: settled.total,
@@ -194,7 +203,8 @@ fn run_of(sweep: &Sweep, point: &Point, sighting: Sighting, stages: &[String]) -
     run
 }
 
-fn length(series: &[Slice]) -> Span {
+/// The time that a series covers.
+pub fn length(series: &[Slice]) -> Span {
     series.iter().fold(Span::ZERO, |sum, slice| sum + slice.span)
 }
 

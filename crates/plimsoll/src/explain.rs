@@ -10,7 +10,7 @@ use crate::trouble::Trouble;
 pub fn run(args: &ExplainArgs) -> Result<(), Trouble> {
     let outputs = Outputs::plain(args.no_color);
     let mut offers = Offers::new(&args.terms)?;
-    let curve = store::load(&args.run)?;
+    let curve = store::load_generated(Some(&args.run))?;
     let offer = offers.offer(&args.config)?;
     offer.model().map_err(|why| Trouble::usage(format!("{}: {why}", args.config)))?;
     let explanation = plimsoll_choose::explain(&offers.catalogue, &curve, &offer, &offers.terms);

@@ -19,6 +19,7 @@ mod preset;
 mod probe;
 mod quote;
 mod serve;
+mod replay;
 mod show;
 mod simulate;
 mod stand;

@@ -22,7 +22,7 @@ const MOST_RESEMBLING: usize = 3;
 pub fn run(args: &MatchArgs) -> Result<(), Trouble> {
     let outputs = Outputs::plain(args.no_color);
     let offers = Offers::new(&args.terms)?;
-    let mut curve = store::load_or_last(args.run.as_deref())?;
+    let mut curve = store::load_generated(args.run.as_deref())?;
     let capacity = args.capacity.unwrap_or(curve.subject.size);
     curve.load_line = wanted(args, &curve);
     let need = Need::of(&curve, capacity).ok_or_else(|| no_need(&curve))?;

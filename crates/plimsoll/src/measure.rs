@@ -208,6 +208,7 @@ fn conditions(plan: &Plan, streams: Vec<StreamSpec>, threads: u32, caching: Cach
         compressible: plan.compressible,
         seed: plan.seed,
         objective: plan.objective(),
+        trace: None,
     }
 }
 

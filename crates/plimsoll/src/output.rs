@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use anyhow::Context;
 use plimsoll_analyse::{chosen_objective, knee, ladder, load_line};
 use plimsoll_load::Pace;
-use plimsoll_record::{Curve, Ended, Run};
+use plimsoll_record::{Curve, Ended, LoadLine, Run};
 use plimsoll_report::{Charset, Color, Sheet, TextStyle};
 
 use crate::args::OutputArgs;
@@ -84,7 +84,7 @@ impl Outputs {
             }
         }
         if let Some(path) = &self.html {
-            let ladders: Vec<_> = curves.iter().map(|curve| ladder(&curve.runs)).collect();
+            let ladders: Vec<_> = curves.iter().map(rungs).collect();
             let sheets: Vec<_> = curves.iter().zip(&ladders).map(|(curve, ladder)| Sheet { curve, ladder }).collect();
             put(path, plimsoll_report::html_of(&sheets).as_bytes())?;
         }
@@ -103,7 +103,7 @@ impl Outputs {
     /// Prints a curve as a person reads it.
     pub fn show(&self, curve: &Curve) -> Result<(), Trouble> {
         self.print(&plimsoll_report::text(curve, &self.style))?;
-        let lines = ladder(&curve.runs);
+        let lines = rungs(curve);
         if lines.len() > 1 { self.print(&plimsoll_report::ladder(&lines, &self.style)) } else { Ok(()) }
     }
 }
@@ -137,6 +137,9 @@ pub fn finish_all(mut curves: Vec<Curve>, outputs: &Outputs) -> Result<(), Troub
     for curve in &curves {
         outputs.show(curve)?;
     }
+    if curves.iter().all(|curve| curve.conditions.trace.is_some()) {
+        outputs.print(&plimsoll_report::replays(&curves, outputs.style()))?;
+    }
     outputs.write(&curves)?;
     curves.iter().try_for_each(|curve| ended(curve.ended))
 }
@@ -160,9 +163,17 @@ fn ended(ended: Ended) -> Result<(), Trouble> {
     }
 }
 
+/// Load lines at several objectives. A recorded load is one load, and has none.
+fn rungs(curve: &Curve) -> Vec<LoadLine> {
+    if curve.conditions.trace.is_some() { Vec::new() } else { ladder(&curve.runs) }
+}
+
 /// Orders the runs by what was offered, and works out the knee and the load line.
 pub fn judge(curve: &mut Curve) {
     curve.runs.sort_by(|a, b| offered(a).total_cmp(&offered(b)));
+    if curve.conditions.trace.is_some() {
+        return;
+    }
     curve.knee = knee(&curve.runs);
     let objective = curve.conditions.objective.or_else(|| chosen_objective(&curve.runs));
     curve.load_line = objective.and_then(|objective| load_line(&curve.runs, objective));

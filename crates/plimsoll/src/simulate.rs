@@ -8,10 +8,11 @@ use plimsoll_units::Bytes;
 
 use crate::args::Simulate;
 use crate::console::Console;
-use crate::course::follow;
+use crate::course::{Travelled, follow};
 use crate::offers::Offers;
 use crate::output::{Outputs, finish_all};
 use crate::plan::{Grid, Plan};
+use crate::replay::Replaying;
 use crate::stand::Virtual;
 use crate::trouble::Trouble;
 
@@ -26,22 +27,80 @@ pub fn run(args: &Simulate) -> Result<(), Trouble> {
     if args.course.threads != 1 {
         return Err(Trouble::usage("a simulation has one loop, and virtual time: leave out --threads"));
     }
-    let plan = Plan::new(&args.load, &args.course)?;
+    let work = Work::new(args)?;
     let outputs = Outputs::new(&args.output)?;
     outputs.fit(args.models.len())?;
     let mut offers = Offers::new(&args.terms)?;
     let products: Result<Vec<Simulable>, Trouble> =
         args.models.iter().map(|text| Simulable::new(text, &mut offers)).collect();
     let products = products?;
+    for product in &products {
+        work.check(product, args.size)?;
+    }
     let mut console = Console::new(args.output.quiet).map_err(|error| Trouble::Failed(error.into()))?;
     let mut curves = Vec::new();
     for product in products {
-        curves.push(product.curve(&plan, args.size, &mut console)?);
+        curves.push(product.curve(&work, args.size, &mut console)?);
         if console.interrupted() {
             break;
         }
     }
     finish_all(curves, &outputs)
+}
+
+/// What is asked of each model.
+enum Work {
+    /// Loads that are generated as the course needs them.
+    Generated(Box<Plan>),
+    /// A recorded one.
+    Recorded(Replaying),
+}
+
+impl Work {
+    fn new(args: &Simulate) -> Result<Self, Trouble> {
+        match &args.replay.replay {
+            Some(path) => Replaying::new(path, args).map(Self::Recorded),
+            None => Ok(Self::Generated(Plan::new(&args.load, &args.course)?.into())),
+        }
+    }
+
+    /// Refuses a recording that reaches beyond a product, before anything is simulated.
+    fn check(&self, product: &Simulable, size: Option<Bytes>) -> Result<(), Trouble> {
+        match (self, size) {
+            (Self::Recorded(replaying), None) if product.kind == "product" => {
+                replaying.fit(&product.name, product.size)
+            }
+            (Self::Recorded(replaying), Some(size)) => replaying.fit("--size", size),
+            _ => Ok(()),
+        }
+    }
+
+    /// What becomes of it on a model, and under which conditions.
+    fn follow(
+        &self,
+        model: &ChainSpec,
+        size: Bytes,
+        console: &mut Console,
+    ) -> Result<(Travelled, Conditions), Trouble> {
+        let plan = match self {
+            Self::Recorded(replaying) => return Ok((replaying.follow(model, console)?, replaying.conditions())),
+            Self::Generated(plan) => plan,
+        };
+        let streams = plan.place(size, Grid::Any)?;
+        let plan = &in_virtual_time(plan, model, &streams);
+        let mut stand = Virtual { model: model.clone() };
+        let travelled = follow(plan, &streams, &model.names(), &mut stand, console);
+        let conditions = Conditions {
+            streams,
+            threads: 1,
+            direct: true,
+            compressible: plan.compressible,
+            seed: plan.seed,
+            objective: plan.objective(),
+            trace: None,
+        };
+        Ok((travelled, conditions))
+    }
 }
 
 /// Something that can be simulated.
@@ -72,15 +131,14 @@ impl Simulable {
         Ok(Self { name, kind: "product", model, size, findings: doubts(&offer) })
     }
 
-    fn curve(self, plan: &Plan, size: Option<Bytes>, console: &mut Console) -> Result<Curve, Trouble> {
+    fn curve(mut self, work: &Work, size: Option<Bytes>, console: &mut Console) -> Result<Curve, Trouble> {
         let size = size.unwrap_or(self.size);
-        let streams = plan.place(size, Grid::Any)?;
-        let plan = &in_virtual_time(plan, &self.model, &streams);
-        let stages = self.model.names();
-        let notation = self.model.to_string();
-        let travelled = follow(plan, &streams, &stages, &mut Virtual { model: self.model }, console);
+        let (travelled, conditions) = work.follow(&self.model, size, console)?;
         if let Some(fault) = travelled.fault {
             return Err(Trouble::Failed(anyhow::Error::new(fault)));
+        }
+        if let Work::Recorded(replaying) = work {
+            self.findings.extend(replaying.finding());
         }
         Ok(Curve {
             format: FORMAT.into(),
@@ -89,17 +147,10 @@ impl Simulable {
             wall: travelled.spent,
             command: std::env::args().collect(),
             ended: travelled.ended,
-            source: Source::Simulated { model: notation },
+            source: Source::Simulated { model: self.model.to_string() },
             subject: Subject { name: self.name, kind: self.kind.into(), size, device: None },
             host: None,
-            conditions: Conditions {
-                streams,
-                threads: 1,
-                direct: true,
-                compressible: plan.compressible,
-                seed: plan.seed,
-                objective: plan.objective(),
-            },
+            conditions,
             runs: travelled.runs,
             knee: None,
             load_line: None,

@@ -46,7 +46,7 @@ pub trait Stand {
 }
 
 /// An open load may have so many operations in flight on a model: they need no buffers.
-const MOST_VIRTUAL: u32 = 1 << 14;
+pub const MOST_VIRTUAL: u32 = 1 << 14;
 
 /// A model at rest, anew for each trial.
 #[derive(Debug)]

@@ -107,6 +107,18 @@ pub fn load_or_last(name: Option<&Path>) -> Result<Curve, Trouble> {
     }
 }
 
+/// Reads a run whose load can be generated again, which that of a replay cannot.
+pub fn load_generated(name: Option<&Path>) -> Result<Curve, Trouble> {
+    let curve = load_or_last(name)?;
+    match &curve.conditions.trace {
+        None => Ok(curve),
+        Some(trace) => Err(Trouble::usage(format!(
+            "this run replayed {}: try its load on others with plimsoll simulate CONFIG --replay {0}",
+            trace.name
+        ))),
+    }
+}
+
 /// Reads a run: a path, or the name of a kept run with or without its ending.
 pub fn load(name: &Path) -> Result<Curve, Trouble> {
     let candidates = [

@@ -67,6 +67,22 @@ pub struct Subject {
     pub device: Option<Device>,
 }
 
+/// The recording that a load was replayed from.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct Trace {
+    /// Its file, as the user gave it.
+    pub name: String,
+    /// Operations in it.
+    pub operations: u64,
+    /// From the first to the last as recorded, in nanoseconds.
+    #[serde(rename = "span_ns")]
+    pub span: Span,
+    /// Times between arrivals were multiplied by this; absent when operations were asked for at a depth.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub scale: Option<f64>,
+}
+
 /// What was held constant over all runs of a curve.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
@@ -84,6 +100,9 @@ pub struct Conditions {
     /// What the load line has to meet; absent when it was chosen from the measurement.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub objective: Option<Objective>,
+    /// The recording, when the load is one: the only stream describes it on average.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub trace: Option<Trace>,
 }
 
 /// Why the measurement ended.

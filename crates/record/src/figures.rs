@@ -41,6 +41,8 @@ pub enum Steadiness {
     Drifting,
     /// An open load arrived faster than it was answered: the queue grew for as long as the run lasted.
     Overloaded,
+    /// A recorded load, which rises and falls as it did: not asked to be steady.
+    Recorded,
     /// Too few slices to tell.
     #[default]
     Unknown,

@@ -181,6 +181,13 @@ pub enum Finding {
         /// The deepest queue that was tried.
         depth: u32,
     },
+    /// The recorder could not keep all that the recorded volume was asked.
+    TraceIncomplete {
+        /// Operations that are missing.
+        dropped: u64,
+        /// Operations that are there.
+        kept: u64,
+    },
     /// Time ran out before the intervals were as tight as asked.
     BudgetSpent {
         /// Widest relative half-width of the objective's interval.
@@ -293,6 +300,10 @@ impl Finding {
             Self::BudgetSpent { half_width } => {
                 format!("the time was spent while the objective was known to ±{} only", percent(*half_width))
             }
+            Self::TraceIncomplete { dropped, kept } => format!(
+                "the recording lacks {dropped} operations beside the {kept} that it has: the volume was asked for more \
+                 than this"
+            ),
             // The others have their sentence in `text`.
             _ => String::new(),
         }
@@ -336,6 +347,7 @@ impl Finding {
             Self::ReadOnly => "to write, name it once more: --destroy PATH or URI (its data are lost)",
             Self::Errors { .. } => "read the kernel log (dmesg), and the errors by kind in the JSON output",
             Self::NotSaturated { .. } => "raise --max-depth or --threads",
+            Self::TraceIncomplete { .. } => "record again, to a file on a disk that keeps up",
             Self::BudgetSpent { .. } => "use --thorough, or a longer --duration",
         }
     }
@@ -361,7 +373,8 @@ mod tests {
         {"finding":"model-doubted","what":"x"}, {"finding":"floor","round_trip_ns":1,"timer_ns":2},
         {"finding":"clock-changed","from":"tsc","to":"hpet"}, {"finding":"frequency-changed","ratio":0.5},
         {"finding":"ring-refused","reason":"x"}, {"finding":"read-only"}, {"finding":"errors","count":1,"errno":5},
-        {"finding":"not-saturated","depth":8}, {"finding":"budget-spent","half_width":0.2}
+        {"finding":"not-saturated","depth":8}, {"finding":"budget-spent","half_width":0.2},
+        {"finding":"trace-incomplete","dropped":1,"kept":2}
     ]"#;
 
     #[test]

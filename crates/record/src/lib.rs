@@ -14,7 +14,7 @@ mod run;
 mod tally;
 mod trace;
 
-pub use curve::{Conditions, Curve, Ended, FORMAT, FormatError, Source, Subject};
+pub use curve::{Conditions, Curve, Ended, FORMAT, FormatError, Source, Subject, Trace};
 pub use evidence::{Evidence, NotEvidence};
 pub use figures::{Estimate, Figures, Knee, LoadLine, Steadiness};
 pub use finding::{Finding, Weight};

@@ -138,6 +138,7 @@ const fn steadiness(steadiness: Steadiness) -> &'static str {
         Steadiness::Steady => "steady",
         Steadiness::Drifting => "drifting",
         Steadiness::Overloaded => "overloaded",
+        Steadiness::Recorded => "recorded",
         Steadiness::Unknown => "unknown",
     }
 }

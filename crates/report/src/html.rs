@@ -30,7 +30,7 @@ pub fn html(curves: &[&Curve]) -> String {
 pub fn html_of(sheets: &[Sheet<'_>]) -> String {
     let title = match sheets {
         [] => "Load line".to_owned(),
-        [sheet] => format!("Load line of {}", words::clean(&sheet.curve.subject.name)),
+        [sheet] => format!("{} {}", verdict::what(sheet.curve), words::clean(&sheet.curve.subject.name)),
         _ => format!("Load lines of {} curves", sheets.len()),
     };
     let page = markup! {

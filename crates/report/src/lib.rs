@@ -28,5 +28,7 @@ pub use svg::svg;
 pub use text::{
     Cells, Charset, Color, Detail, Heading, TextStyle, comparison, explanation, facts, fit, grid, ladder, matches,
     product_list, product_page, quotes, text,
+    Charset, Color, Detail, TextStyle, comparison, explanation, fit, ladder, matches, product_list, product_page,
+    quotes, replays, text,
 };
 pub use timeline::{Mark, Panel, PanelScale, Timeline, Track, timeline};

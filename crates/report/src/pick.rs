@@ -1,6 +1,6 @@
 //! Which runs speak for a curve: the lightest, the one at the load line, the most loaded.
 
-use plimsoll_load::Pace;
+use plimsoll_load::{Arrival, Pace};
 use plimsoll_record::{Counter, Curve, Estimate, LoadLine, Measure, Objective, Run, Scope, Steadiness};
 
 use crate::number;
@@ -18,6 +18,11 @@ pub(crate) fn sustained(curve: &Curve) -> impl Iterator<Item = &Run> {
 /// The load arrived faster than it was answered.
 pub(crate) fn is_overloaded(run: &Run) -> bool {
     run.figures.steadiness == Steadiness::Overloaded
+}
+
+/// Its latencies are those of how long it lasted, and no more: a recorded load lasts as long as it did.
+pub(crate) fn grew(run: &Run) -> bool {
+    is_overloaded(run) && !matches!(run.offered, Pace::Open { arrival: Arrival::Recorded, .. })
 }
 
 /// Operations arrived by the clock.

@@ -13,6 +13,7 @@ mod products;
 mod prose;
 mod quote;
 mod quotes;
+mod replays;
 mod rungs;
 mod runs;
 mod table;
@@ -75,6 +76,12 @@ pub fn text(curve: &Curve, style: &TextStyle) -> String {
         prose::place(curve, &style),
     ];
     paint::finish(&parts, &style)
+}
+
+/// One recorded load on several configurations beside each other, ending in a newline; nothing for fewer than two.
+pub fn replays(curves: &[Curve], style: &TextStyle) -> String {
+    let style = style.at_least_40();
+    paint::finish(&[replays::beside(curves, &style)], &style)
 }
 
 /// Load lines at several objectives, as a table that ends in a newline; nothing for no lines.

@@ -9,18 +9,25 @@ use crate::{number, pick};
 mod errno;
 pub(crate) mod offer;
 mod place;
+mod replay;
 
 pub use errno::errno;
 pub use place::{command, conditions, host, source, source_line, subject};
 pub(crate) use place::{date, source_place};
+pub(crate) use replay::{behind, replay};
 
 /// A stream in the field's terms: `8 KiB random, 80 % reads, uniform over 4 GiB`.
 pub fn stream(spec: &StreamSpec) -> String {
-    let access = if spec.pattern == Pattern::Sequential { "sequential" } else { "random" };
+    let access = match spec.pattern {
+        Pattern::Sequential => "sequential",
+        Pattern::Recorded => "as recorded",
+        _ => "random",
+    };
     let mut parts = vec![format!("{} {access}", sizes(&spec.mix)), kinds(&spec.mix)];
     let length = spec.region.length;
     parts.push(match spec.pattern {
         Pattern::Sequential => format!("over {length}"),
+        Pattern::Recorded => format!("in the first {length}"),
         Pattern::Uniform => format!("uniform over {length}"),
         Pattern::Zipf { theta } => format!("Zipf {theta} over {length}"),
         Pattern::HotSpot { operations, space } => {
@@ -84,11 +91,12 @@ pub(crate) fn arrivals(runs: &[Run]) -> Option<&'static str> {
     found.all(|other| other == first).then_some(spacing(first))
 }
 
-/// How arrivals are spaced, in a word: `Poisson` or `even`.
+/// How arrivals are spaced: `Poisson`, `even` or `as recorded`.
 pub const fn spacing(arrival: Arrival) -> &'static str {
     match arrival {
         Arrival::Constant => "even",
         Arrival::Poisson => "Poisson",
+        Arrival::Recorded => "as recorded",
     }
 }
 

@@ -3,7 +3,7 @@
 use std::fmt::Display;
 
 use plimsoll_load::{Pace, Pattern, StreamSpec};
-use plimsoll_record::{Curve, Device, Host, Objective};
+use plimsoll_record::{Conditions, Curve, Device, Host, Objective};
 
 use super::Difference;
 
@@ -50,6 +50,8 @@ fn load(found: &mut Found, a: &Curve, b: &Curve) {
     found.differ("compressible", percent(a.compressible), percent(b.compressible));
     let objective = |objective: &Option<Objective>| objective.map_or("chosen".into(), |o| o.to_string());
     found.differ("objective", objective(&a.objective), objective(&b.objective));
+    let trace = |conditions: &Conditions| conditions.trace.as_ref().map_or("none".into(), |trace| trace.name.clone());
+    found.differ("trace", trace(a), trace(b));
     for i in 0..a.streams.len().max(b.streams.len()) {
         let name = a.streams.get(i).or(b.streams.get(i)).map_or("", |stream| stream.name.as_str());
         let show =
@@ -74,6 +76,7 @@ fn stream_in_words(stream: &StreamSpec, index: usize) -> String {
     let pattern = match stream.pattern {
         Pattern::Sequential => "sequential".into(),
         Pattern::Uniform => "uniform".into(),
+        Pattern::Recorded => "recorded".into(),
         Pattern::Zipf { theta } => format!("Zipf {theta}"),
         Pattern::HotSpot { operations, space } => format!("hot spot {operations} on {space}"),
     };

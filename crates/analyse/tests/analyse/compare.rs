@@ -37,6 +37,7 @@ fn curve(runs: Vec<Run>) -> Curve {
             compressible: 0.0,
             seed: 1,
             objective: Some(toy::p99_within(Span::from_millis(1))),
+            trace: None,
         },
         runs,
         knee: None,

@@ -76,7 +76,7 @@ fn columns(curve: &Curve) -> Vec<Column> {
     let latency = |name: String, of: &dyn Fn(&Run) -> Estimate| Column {
         name,
         unit: typeset_unit(unit.name()),
-        cells: estimates(runs, &time, of, &pick::is_overloaded),
+        cells: estimates(runs, &time, of, &pick::grew),
     };
     let mut columns = vec![
         Column {
@@ -150,7 +150,7 @@ pub(super) fn remarks(run: &Run) -> String {
         Steadiness::Overloaded => parts.push("overloaded: latency grew".into()),
         Steadiness::Drifting => parts.push("not steady".into()),
         Steadiness::Unknown => parts.push("too short to tell steady".into()),
-        Steadiness::Steady => {}
+        Steadiness::Steady | Steadiness::Recorded => {}
     }
     if run.unserved > 0 {
         parts.push(format!("{} never issued", number::whole(run.unserved as f64)));

@@ -11,7 +11,7 @@ pub(super) fn head(curve: &Curve) -> Markup {
     html! {
         header {
             h1 {
-                "Load line of " (words::clean(&curve.subject.name)) " "
+                (what(curve)) " " (words::clean(&curve.subject.name)) " "
                 small { (words::subject(&curve.subject)) }
             }
             @if let Some(ended) = words::ended(curve.ended) { p class="alert" role="status" { (ended) } }
@@ -33,9 +33,20 @@ pub(super) fn short(curve: &Curve) -> Markup {
     }
 }
 
+/// What the page is about.
+pub(super) const fn what(curve: &Curve) -> &'static str {
+    if curve.conditions.trace.is_some() { "Replay on" } else { "Load line of" }
+}
+
 fn sentence(curve: &Curve) -> Markup {
     let word = html! { span class="word" { (curve.source.word()) } };
     let limit = words::limit(curve).map(|limit| typeset(&limit));
+    if let Some(replay) = words::replay(curve) {
+        return html! {
+            p class="promise" { (typeset(&replay)) " " (word) }
+            @if let Some(limit) = limit { p { (limit) } }
+        };
+    }
     html! {
         @match &curve.load_line {
             Some(line @ (LoadLine::At { objective, iops } | LoadLine::Beyond { objective, iops })) => {
@@ -70,9 +81,10 @@ fn sentence(curve: &Curve) -> Markup {
 }
 
 fn sentence_small(curve: &Curve) -> Markup {
-    let line = curve.load_line.as_ref().map_or("none was drawn".into(), words::load_line);
+    let line = || curve.load_line.as_ref().map_or("none was drawn".into(), words::load_line);
+    let text = words::replay(curve).unwrap_or_else(|| format!("Load line: {}", line()));
     html! {
-        p class="promise" { "Load line: " (typeset(&line)) " " span class="word" { (curve.source.word()) } }
+        p class="promise" { (typeset(&text)) " " span class="word" { (curve.source.word()) } }
         @if let Some(limit) = words::limit(curve) { p { (typeset(&limit)) } }
     }
 }

@@ -22,7 +22,7 @@ pub(super) fn headline(curve: &Curve, style: &TextStyle) -> Vec<Line> {
         let (iops, mean) = (number::three(knee.iops), number::time(knee.mean_ns));
         parts.push(format!("Knee: {iops} IOPS at a mean of {mean} ({}).", words::pace(&knee.offered)));
     }
-    if let Some(most) = pick::fastest(curve) {
+    if let Some(most) = pick::fastest(curve).filter(|_| curve.conditions.trace.is_none()) {
         let figures = &most.figures;
         let (iops, moved) = (number::three(figures.iops.value), number::throughput(figures.bytes_per_second));
         parts.push(format!("Most: {iops} IOPS, {moved} ({}).", words::pace(&most.offered)));
@@ -35,6 +35,9 @@ pub(super) fn headline(curve: &Curve, style: &TextStyle) -> Vec<Line> {
 
 fn verdict(curve: &Curve) -> String {
     let word = curve.source.word();
+    if let Some(replay) = words::replay(curve) {
+        return format!("{replay} - {word}");
+    }
     match &curve.load_line {
         Some(line @ (LoadLine::At { .. } | LoadLine::Beyond { .. })) => {
             format!("Load line: {} - {word}", words::load_line(line))
@@ -87,9 +90,10 @@ pub(super) fn place(curve: &Curve, style: &TextStyle) -> Vec<Line> {
     }
     let began = curve.started.as_ref().map(|started| format!(", began {}", words::clean(started))).unwrap_or_default();
     add("source", &format!("{}{began}, took {}", words::source(curve), number::clock(curve.wall)));
-    add(
-        "figures",
-        "latency: response time from the intended moment; 95 % intervals by batch means; 1 MB is 1,000,000 bytes",
-    );
+    let intervals = match curve.conditions.trace {
+        None => "95 % intervals by batch means",
+        Some(_) => "no intervals, as another hour would be another load",
+    };
+    add("figures", &format!("latency: response time from the intended moment; {intervals}; 1 MB is 1,000,000 bytes"));
     lines
 }

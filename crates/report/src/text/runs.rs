@@ -69,7 +69,7 @@ fn columns(curve: &Curve, runs: &[&Run], style: &TextStyle) -> Vec<Column> {
     };
     let time = |name, expendable, of: fn(&Figures) -> Estimate| {
         column(name, unit.name(), expendable, &|run| {
-            if pick::is_overloaded(run) { "grew".into() } else { latency(&of(&run.figures), unit) }
+            if pick::grew(run) { "grew".into() } else { latency(&of(&run.figures), unit) }
         })
     };
     let mut columns = vec![
@@ -86,7 +86,7 @@ fn columns(curve: &Curve, runs: &[&Run], style: &TextStyle) -> Vec<Column> {
         columns.push(time("goal", 0, |figures| figures.objective_ns.unwrap_or_default()));
     }
     columns.push(column("in", "flight", 3, &|run| {
-        if pick::is_overloaded(run) { "grew".into() } else { number::three(run.figures.in_flight) }
+        if pick::grew(run) { "grew".into() } else { number::three(run.figures.in_flight) }
     }));
     columns
 }
@@ -114,7 +114,7 @@ fn remarks(run: &Run) -> String {
         Steadiness::Overloaded => parts.push("overloaded".into()),
         Steadiness::Drifting => parts.push("not steady".into()),
         Steadiness::Unknown => parts.push("too short to tell".into()),
-        Steadiness::Steady => {}
+        Steadiness::Steady | Steadiness::Recorded => {}
     }
     if run.total.errors() > 0 {
         parts.push(format!("{} failed", number::whole(run.total.errors() as f64)));

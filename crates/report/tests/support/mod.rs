@@ -87,6 +87,7 @@ pub fn curve_of(storage: &Storage) -> Curve {
             compressible: 0.0,
             seed: 42,
             objective: Some(objective),
+            trace: None,
         },
         knee: Some(Knee { iops: knee.figures.iops.value, mean_ns: knee.figures.mean_ns.value, offered: knee.offered }),
         load_line: Some(LoadLine::At { objective, iops: around(line, 0.034) }),

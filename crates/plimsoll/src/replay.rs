@@ -1,0 +1,225 @@
+//! `plimsoll simulate --replay`: what a model would have done with a recorded load, operation by operation.
+
+use std::fs::File;
+use std::io::BufReader;
+use std::ops::ControlFlow;
+use std::path::{Path, PathBuf};
+
+use plimsoll_analyse::{Settle, settle_recorded};
+use plimsoll_drive::{Observe, Rules, Seen, Simulated, drive};
+use plimsoll_load::{Arrival, Pace, Pattern, Region, Replay, StreamSpec, Tempo};
+use plimsoll_model::{Chain, ChainSpec};
+use plimsoll_record::{Conditions, Ended, Finding, Objective, Outline, Run, Trace, TraceError, TraceReader};
+use plimsoll_report::Progress;
+use plimsoll_units::{Bytes, Instant, Iops, Span};
+
+use crate::args::Simulate;
+use crate::console::Console;
+use crate::course::{Travelled, length, of_late, run_of};
+use crate::stand::{MOST_VIRTUAL, Sighting};
+use crate::trouble::Trouble;
+
+/// Operations in flight when they are asked for as fast as possible and nobody said how many.
+const DEPTH: u32 = 32;
+/// Operations that tell how fast a model answers at a depth.
+const PILOT: u64 = 2_000;
+/// A run has about so many slices.
+const SLICES: u64 = 1_200;
+/// No slice is shorter.
+const SHORTEST_SLICE: Span = Span::from_millis(1);
+/// A model that falls behind is waited for until it took so many times as long as the recording, and ten seconds.
+const PATIENCE: u64 = 4;
+const LEAST_PATIENCE: Span = Span::from_secs(10);
+
+/// A trace, and how its operations are offered.
+#[derive(Debug)]
+pub struct Replaying {
+    path: PathBuf,
+    outline: Outline,
+    offers: Vec<Tempo>,
+    seed: u64,
+    objective: Option<Objective>,
+}
+
+impl Replaying {
+    /// Reads the trace once to its end, so that what is malformed is refused before anything is simulated.
+    pub fn new(path: &Path, args: &Simulate) -> Result<Self, Trouble> {
+        let offers = offers(args)?;
+        let outline = Outline::of(open(path)?).map_err(|error| malformed(path, &error))?;
+        let Some(outline) = outline else {
+            return Err(Trouble::usage(format!(
+                "{}: no operation was recorded: record while there is a load",
+                path.display()
+            )));
+        };
+        let (seed, objective) = (args.load.seed, args.course.objective);
+        Ok(Self { path: path.to_owned(), outline, offers, seed, objective })
+    }
+
+    /// Refuses a recording that reaches beyond `size`, the size of what `name` says.
+    pub fn fit(&self, name: &str, size: Bytes) -> Result<(), Trouble> {
+        let reach = Bytes::new(self.outline.reach);
+        if reach <= size {
+            return Ok(());
+        }
+        Err(Trouble::usage(format!(
+            "{}: it reaches to {reach}, and {name} has {size}: give one of that size, or --size",
+            self.path.display()
+        )))
+    }
+
+    /// Offers the recording to a model at rest: once as it arrived, or once at each depth.
+    pub fn follow(&self, model: &ChainSpec, console: &mut Console) -> Result<Travelled, Trouble> {
+        let mut travelled = Travelled { runs: Vec::new(), ended: Ended::Complete, fault: None, spent: Span::ZERO };
+        for tempo in &self.offers {
+            let (run, spent) = self.run(model, *tempo, console)?;
+            travelled.spent += spent;
+            if run.total.operations() > 0 {
+                console.point_done(&run);
+                travelled.runs.push(run);
+            }
+            if console.interrupted() {
+                travelled.ended = Ended::Interrupted;
+                break;
+            }
+        }
+        console.clear();
+        Ok(travelled)
+    }
+
+    /// What was constant: the recording, and its load on average.
+    pub fn conditions(&self) -> Conditions {
+        let Outline { operations, span, reach, ref mix, .. } = self.outline;
+        let scale = self.offers.iter().find_map(|tempo| match tempo {
+            Tempo::Recorded { scale } => Some(*scale),
+            Tempo::Closed { .. } => None,
+        });
+        let stream = StreamSpec {
+            name: "recorded".into(),
+            mix: mix.clone(),
+            pattern: Pattern::Recorded,
+            region: Region::first(Bytes::new(reach)),
+            pace: self.pace(self.offers[0]),
+        };
+        Conditions {
+            streams: vec![stream],
+            threads: 1,
+            direct: true,
+            compressible: 0.0,
+            seed: self.seed,
+            objective: self.objective,
+            trace: Some(Trace { name: self.path.display().to_string(), operations, span, scale }),
+        }
+    }
+
+    /// What is missing in the recording.
+    pub fn finding(&self) -> Option<Finding> {
+        let Outline { dropped, operations: kept, .. } = self.outline;
+        (dropped > 0).then_some(Finding::TraceIncomplete { dropped, kept })
+    }
+
+    /// One replay, and how long it took on the model's line.
+    fn run(&self, model: &ChainSpec, tempo: Tempo, console: &mut Console) -> Result<(Run, Span), Trouble> {
+        let lasts = self.lasts(model, tempo)?;
+        let slice = (lasts / SLICES).max(SHORTEST_SLICE);
+        let give_up = match tempo {
+            Tempo::Recorded { .. } => lasts * PATIENCE + LEAST_PATIENCE,
+            // The pace of the first operations says little about the rest, once a burst allowance is spent.
+            Tempo::Closed { .. } => Span::MAX,
+        };
+        let offered = self.pace(tempo);
+        let seen = self.offer(model, tempo, slice, u64::MAX, &mut |series| {
+            // Not the sum over all slices: it is asked at the end of each.
+            let elapsed = series.last().map_or(Span::ZERO, |slice| (slice.start + slice.span).since(Instant::ZERO));
+            console.show(|| {
+                let (iops, p99) = of_late(series);
+                let done = elapsed.as_secs_f64() / lasts.as_secs_f64().max(1e-9);
+                let point = plimsoll_report::words::pace(&offered);
+                Progress { phase: "replay", point, iops, p99, done, left: lasts - elapsed }
+            });
+            if console.interrupted() || elapsed >= give_up { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+        })?;
+        let spent = length(&seen.series);
+        let offered_span = match tempo {
+            Tempo::Recorded { .. } => lasts.max(slice),
+            Tempo::Closed { .. } => spent,
+        };
+        let (objective, unserved) = (self.objective, seen.unserved);
+        let settle = Settle { least_warm_up: Span::ZERO, offered_span, objective, offered, unserved };
+        let settled = settle_recorded(&seen.series, &settle);
+        Ok((run_of(offered, settled, Sighting { seen, cpu: None }, &model.names()), spent))
+    }
+
+    /// How long operations are asked for; at a depth an estimate from the first of them.
+    fn lasts(&self, model: &ChainSpec, tempo: Tempo) -> Result<Span, Trouble> {
+        if let Tempo::Recorded { scale } = tempo {
+            return Ok(Span::from_secs_f64(self.outline.span.as_secs_f64() * scale));
+        }
+        let seen = self.offer(model, tempo, Span::from_secs(1), PILOT, &mut |_| ControlFlow::Continue(()))?;
+        let each = length(&seen.series).as_secs_f64() / PILOT.min(self.outline.operations) as f64;
+        Ok(Span::from_secs_f64(each * self.outline.operations as f64))
+    }
+
+    /// The first `most` operations on a model at rest.
+    fn offer(
+        &self,
+        model: &ChainSpec,
+        tempo: Tempo,
+        slice: Span,
+        most: u64,
+        observe: Observe<'_>,
+    ) -> Result<Seen, Trouble> {
+        let depth = match tempo {
+            Tempo::Recorded { .. } => MOST_VIRTUAL,
+            Tempo::Closed { depth } => depth,
+        };
+        let most = usize::try_from(most).unwrap_or(usize::MAX);
+        let mut load = Replay::new(open(&self.path)?.recorded().take(most), tempo, Instant::ZERO);
+        let mut target = Simulated::new(Chain::new(model, self.seed));
+        let seen = drive(&mut target, &mut load, &Rules::new(depth, slice), observe);
+        load.end().map_err(|error| malformed(&self.path, &error))?;
+        seen.map_err(|torn| Trouble::Failed(torn.fault.into()))
+    }
+
+    /// The mean rate of the recording, or the depth.
+    fn pace(&self, tempo: Tempo) -> Pace {
+        match tempo {
+            Tempo::Closed { depth } => Pace::Closed { depth },
+            Tempo::Recorded { scale } => {
+                let gaps = self.outline.operations.saturating_sub(1).max(1);
+                let seconds = self.outline.span.as_secs_f64() * scale;
+                // Without time between them there is no rate: all of them in a second.
+                let rate = if seconds > 0.0 { gaps as f64 / seconds } else { gaps as f64 };
+                Pace::Open { rate: Iops::from_f64(rate.max(0.001)), arrival: Arrival::Recorded }
+            }
+        }
+    }
+}
+
+fn offers(args: &Simulate) -> Result<Vec<Tempo>, Trouble> {
+    let (depths, scale) = (&args.course.depth, args.replay.time_scale.unwrap_or(1.0));
+    if args.replay.as_fast_as_possible {
+        let depths = depths.clone().unwrap_or_else(|| vec![DEPTH]);
+        if let Some(depth) = depths.iter().find(|depth| !(1..=MOST_VIRTUAL).contains(depth)) {
+            return Err(Trouble::usage(format!("a queue depth of {depth} cannot be: write 1 to {MOST_VIRTUAL}")));
+        }
+        return Ok(depths.into_iter().map(|depth| Tempo::Closed { depth }).collect());
+    }
+    if depths.is_some() {
+        return Err(Trouble::usage("a replay keeps the recorded arrivals: give --depth with --as-fast-as-possible"));
+    }
+    if !(1e-6..=1e6).contains(&scale) {
+        return Err(Trouble::usage(format!("a time scale of {scale} cannot be: write 0.000001 to 1000000")));
+    }
+    Ok(vec![Tempo::Recorded { scale }])
+}
+
+fn open(path: &Path) -> Result<TraceReader<BufReader<File>>, Trouble> {
+    let file = File::open(path);
+    let file = file.map_err(|error| Trouble::usage(format!("{}: cannot be read: {error}", path.display())))?;
+    TraceReader::new(BufReader::with_capacity(1 << 18, file)).map_err(|error| malformed(path, &error))
+}
+
+fn malformed(path: &Path, error: &TraceError) -> Trouble {
+    Trouble::usage(format!("{}:{}: {error}", path.display(), error.line))
+}

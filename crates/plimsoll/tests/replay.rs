@@ -1,0 +1,135 @@
+//! A recorded load on products and models, as a user meets it.
+
+use std::fs;
+use std::path::PathBuf;
+use std::process::{Command, Output};
+
+/// A folder of this test's own, removed at its end.
+struct Folder(PathBuf);
+
+impl Folder {
+    fn new(name: &str) -> Self {
+        let path = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join(format!("{name}-{}", std::process::id()));
+        fs::create_dir_all(&path).expect("the folder can be made");
+        Self(path)
+    }
+
+    fn write(&self, name: &str, lines: &str) {
+        let text = format!("#plimsoll.trace/1\ntime_ns,kind,offset,length\n{lines}");
+        fs::write(self.0.join(name), text).expect("the file can be written");
+    }
+
+    fn run(&self, arguments: &[&str]) -> Output {
+        Command::new(env!("CARGO_BIN_EXE_plimsoll"))
+            .args(arguments)
+            .current_dir(&self.0)
+            .env("LC_ALL", "C.UTF-8")
+            .output()
+            .expect("the command starts")
+    }
+
+    fn text(&self, arguments: &[&str]) -> String {
+        let output = self.run(arguments);
+        assert!(output.status.success(), "{arguments:?}: {}", String::from_utf8_lossy(&output.stderr));
+        String::from_utf8_lossy(&output.stdout).into_owned()
+    }
+
+    fn json(&self, arguments: &[&str]) -> serde_json::Value {
+        serde_json::from_str(&self.text(&[arguments, &["--json", "-"]].concat())).expect("it is JSON")
+    }
+
+    fn refuses(&self, arguments: &[&str], expected: &str) {
+        let output = self.run(arguments);
+        let message = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(output.status.code(), Some(2), "{arguments:?}: {message}");
+        assert!(message.contains(expected), "{arguments:?}: {message}");
+    }
+}
+
+impl Drop for Folder {
+    fn drop(&mut self) {
+        let _ = fs::remove_dir_all(&self.0);
+    }
+}
+
+/// Reads of 4 KiB, evenly spaced.
+fn evenly(count: u64, gap_ns: u64) -> String {
+    let line = |n| format!("{},read,{},4096", n * gap_ns, n * 4096);
+    (0..count).map(line).collect::<Vec<_>>().join("\n") + "\n"
+}
+
+/// The response times of the only run: how many, and their mean in nanoseconds.
+fn response(curve: &serde_json::Value) -> (u64, u64) {
+    let [run] = curve["runs"].as_array().expect("runs").as_slice() else { panic!("not one run: {curve}") };
+    let response = &run["total"][0]["response"];
+    let of = |name: &str| response[name].as_u64().unwrap_or_else(|| panic!("{name} in {response}"));
+    (of("count"), of("sum_ns") / of("count"))
+}
+
+#[test]
+fn a_recorded_load_is_answered_as_its_arithmetic_says() {
+    let folder = Folder::new("replay-arithmetic");
+    folder.write("load.trace", &evenly(1_000, 2_000_000));
+    let replay = ["simulate", "station(1, 1ms)", "--replay", "load.trace"];
+    assert_eq!(response(&folder.json(&replay)), (1_000, 1_000_000), "one at a time, 1 ms each");
+    // Twice as fast they just fit; four times as fast each waits half a millisecond longer than the one before.
+    assert_eq!(response(&folder.json(&[&replay[..], &["--time-scale", "0.5"]].concat())), (1_000, 1_000_000));
+    let crowded = folder.json(&[&replay[..], &["--time-scale", "0.25"]].concat());
+    assert_eq!(response(&crowded), (1_000, 250_750_000));
+    assert_eq!(crowded["runs"][0]["figures"]["steadiness"], "overloaded");
+    let fast = folder.json(&[&replay[..], &["--as-fast-as-possible", "--depth", "4"]].concat());
+    assert_eq!(response(&fast), (1_000, 3_994_000), "four in flight wait for four, but for the first three");
+    assert_eq!(fast["conditions"]["trace"]["operations"], 1_000);
+}
+
+#[test]
+fn products_are_set_beside_each_other() {
+    let folder = Folder::new("replay-beside");
+    folder.write("load.trace", &(evenly(4_000, 200_000) + "#dropped 7\n"));
+    let arguments = ["simulate", "oci:100GB@0vpu", "oci:200GB@20vpu", "--replay", "load.trace"];
+    let text = folder.text(&[&arguments[..], &["--objective", "p99<=5ms"]].concat());
+    for expected in [
+        "Replay of load.trace (4,000 operations in 800 ms): not carried",
+        "p99 <= 5 ms\nwas kept",
+        "The recorded load on each",
+        "carried",
+        "lacks 7 operations beside the 4000",
+    ] {
+        assert!(text.contains(expected), "{expected:?} in\n{text}");
+    }
+    assert!(!text.contains("Load line"), "one load has no load line:\n{text}");
+    assert_eq!(text, folder.text(&[&arguments[..], &["--objective", "p99<=5ms"]].concat()), "it repeats itself");
+}
+
+#[test]
+fn what_was_given_up_is_counted() {
+    let folder = Folder::new("replay-given-up");
+    folder.write("load.trace", &evenly(100_000, 1_000));
+    let curve = folder.json(&["simulate", "limit(100)", "--replay", "load.trace"]);
+    let run = &curve["runs"][0];
+    let unserved = run["unserved"].as_u64().expect("a count");
+    assert!((95_000..100_000).contains(&unserved), "ten seconds at 100 a second leave most of 100,000: {unserved}");
+    assert_eq!(response(&curve).0, 100_000, "those given up count with the time that they waited");
+}
+
+#[test]
+fn what_cannot_be_replayed_is_refused_in_one_line() {
+    let folder = Folder::new("replay-refused");
+    folder.write("load.trace", &evenly(10, 1_000));
+    folder.write("back.trace", "5,read,0,512\n4,read,0,512\n");
+    folder.write("far.trace", "0,write,900000000000,4096\n");
+    folder.write("empty.trace", "#dropped 0\n");
+    let simulate = |more: &[&'static str]| [&["simulate", "oci:50GB@10vpu"][..], more].concat();
+    folder.refuses(&simulate(&["--replay", "none.trace"]), "none.trace: cannot be read");
+    folder.refuses(&simulate(&["--replay", "back.trace"]), "back.trace:4: time goes back");
+    folder.refuses(&simulate(&["--replay", "far.trace"]), "has 50 GiB: give one of that size");
+    folder.refuses(&simulate(&["--replay", "empty.trace"]), "no operation was recorded");
+    folder.refuses(&simulate(&["--replay", "load.trace", "--depth", "4"]), "--as-fast-as-possible");
+    folder.refuses(&simulate(&["--replay", "load.trace", "--time-scale", "0"]), "a time scale of 0");
+    folder.refuses(&simulate(&["--replay", "load.trace", "--reads", "50"]), "cannot be used with");
+    folder.refuses(&simulate(&["--time-scale", "2"]), "--replay");
+    folder.text(&simulate(&["--replay", "load.trace", "--json", "run.json", "--quiet"]));
+    folder.refuses(&["explain", "run.json", "--as", "oci:50GB@10vpu"], "--replay load.trace");
+    folder.refuses(&["match", "run.json"], "--replay load.trace");
+    assert!(folder.text(&["report", "run.json"]).contains("Replay of load.trace"));
+}

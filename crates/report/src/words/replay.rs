@@ -1,0 +1,60 @@
+//! What became of a recorded load, in a sentence.
+
+use plimsoll_record::{Curve, Run, Trace};
+use plimsoll_units::{Instant, Span};
+
+use crate::{number, pick};
+
+use super::clean;
+
+/// The recording and what became of it: `Replay of db.trace (60,000 operations in 20 s): carried, p99 2.04 ms, worst
+/// 9 ms`. `None` when the curve is no replay.
+pub(crate) fn replay(curve: &Curve) -> Option<String> {
+    let trace = curve.conditions.trace.as_ref()?;
+    let head = format!("Replay of {}", recording(trace));
+    let outcome = match pick::fastest(curve) {
+        None => "nothing was answered".into(),
+        Some(run) if pick::is_open(run) => carried(run),
+        Some(run) => format!("answered in {} ({})", length(run), super::pace(&run.offered)),
+    };
+    Some(format!("{head}: {outcome}{}", kept(curve).unwrap_or_default()))
+}
+
+/// `db.trace (60,000 operations in 20 s)`.
+fn recording(trace: &Trace) -> String {
+    let operations = number::whole(trace.operations as f64);
+    let scale = trace.scale.filter(|scale| (scale - 1.0).abs() > 1e-9);
+    let scale = scale.map(|scale| format!(", times multiplied by {}", number::three(scale))).unwrap_or_default();
+    format!("{} ({operations} operations in {}{scale})", clean(&trace.name), trace.span)
+}
+
+/// Whether a recorded load was carried, and how far behind it ended where it was not.
+fn carried(run: &Run) -> String {
+    let worst = Span::from_nanos(run.total.response().max_ns);
+    if !pick::is_overloaded(run) {
+        return format!("carried, p99 {}, worst {worst}", number::time(run.figures.p99_ns.value));
+    }
+    let unserved = match run.unserved {
+        0 => String::new(),
+        count => format!(", {} operations given up", number::whole(count as f64)),
+    };
+    format!("not carried, {} behind at its end{unserved}", behind(run))
+}
+
+/// How long after the last arrival the last answer came.
+pub(crate) fn behind(run: &Run) -> Span {
+    length(run) - run.span
+}
+
+fn length(run: &Run) -> Span {
+    run.series.last().map_or(Span::ZERO, |slice| (slice.start + slice.span).since(Instant::ZERO))
+}
+
+/// How it stands against the objective, where there is one.
+fn kept(curve: &Curve) -> Option<String> {
+    let objective = curve.conditions.objective?;
+    let run = pick::fastest(curve)?;
+    let value = run.figures.objective_ns?.value;
+    let verdict = if value <= objective.limit.as_nanos() as f64 { "kept" } else { "missed" };
+    Some(format!("; {objective} was {verdict} ({})", number::time(value)))
+}
