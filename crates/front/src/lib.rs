@@ -18,5 +18,5 @@ pub mod sockets;
 pub use files::{DirectoryError, Files, Held};
 pub use floor::Floor;
 pub use plain::Plain;
-pub use server::{Count, Door, EditFailed, Ended, Handle, Limits, Server, TlsMode};
+pub use server::{Count, Door, EditFailed, Ended, Handle, Kept, Limits, RecordError, Server, Tape, TlsMode};
 pub use service::Service;

@@ -15,6 +15,7 @@ mod mounted;
 mod output;
 mod ring;
 mod secure;
+mod tape;
 mod work;
 
 use std::collections::BTreeMap;
@@ -47,6 +48,7 @@ pub use edits::EditFailed;
 pub use listen::Door;
 pub use mail::{Ended, Handle};
 pub use secure::TlsMode;
+pub use tape::{Kept, RecordError, Tape};
 
 /// What a server takes on at most.
 #[derive(Clone, Copy, Debug)]
@@ -128,6 +130,8 @@ pub struct Server<S> {
     editing: BTreeMap<Ticket, Afterwards<S>>,
     /// Logs that are being replaced.
     replacing: u32,
+    /// Exports that are recorded.
+    tapes: Vec<(Export, Tape)>,
     /// When the loop ends at the latest, once it was told to.
     stop: Option<Instant>,
 }
@@ -166,6 +170,7 @@ impl<S: Service + 'static> Server<S> {
             edits: 0,
             editing: BTreeMap::new(),
             replacing: 0,
+            tapes: Vec::new(),
             stop: None,
         })
     }
@@ -239,10 +244,12 @@ impl<S: Service + 'static> Server<S> {
         self.look()?;
         self.now = self.clock.now();
         self.settle()?;
-        while !self.is_over() {
-            self.round()?;
+        let mut served = Ok(());
+        while served.is_ok() && !self.is_over() {
+            served = self.round();
         }
-        Ok(())
+        self.finish_recordings();
+        served
     }
 
     fn is_over(&self) -> bool {
@@ -356,6 +363,7 @@ impl<S: Service + 'static> Server<S> {
             }
         }
         self.open_doors()?;
+        self.turn_pages();
         self.ring.push(Timeout::new(&raw const LOOK).build(), Token::Look)
     }
 

@@ -227,7 +227,7 @@ impl<S: Service + 'static> Server<S> {
             blank: false,
         };
         let ticket = self.flights.insert(flight);
-        match self.service.accept(self.now, served.export, Ticket(ticket.into()), request, &mut self.jobs) {
+        match self.put(served.export, Ticket(ticket.into()), request) {
             Ok(()) => {
                 if let Some(connection) = self.connections.get_mut(number) {
                     connection.in_flight += 1;

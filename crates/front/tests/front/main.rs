@@ -9,6 +9,7 @@ mod full;
 mod fuse;
 mod hostile;
 mod killed;
+mod record;
 mod serve;
 mod serving;
 mod tls;
