@@ -40,6 +40,10 @@ impl Decimal {
         self.plus(Self { mantissa: -other.mantissa, ..other })
     }
 
+    pub(crate) const fn is_negative(self) -> bool {
+        self.mantissa < 0
+    }
+
     pub(crate) fn is_less_than(self, other: Self) -> bool {
         self.minus(other).is_some_and(|difference| difference.mantissa < 0)
     }

@@ -125,11 +125,13 @@ impl Expression {
     }
 
     /// Its number, when it is a constant.
-    pub(crate) const fn as_constant(&self) -> Option<f64> {
-        match self.root {
-            Node::Number(number) => Some(number),
-            _ => None,
-        }
+    pub(crate) fn as_constant(&self) -> Option<f64> {
+        if asks(&self.root) { None } else { self.number(&[]) }
+    }
+
+    /// True for a constant that has no value, such as `0 / 0`.
+    pub(crate) fn is_nothing(&self) -> bool {
+        !asks(&self.root) && self.value(&[]) == Value::Absent
     }
 
     /// As it was written.
@@ -154,6 +156,17 @@ impl Expression {
             Some(Seen::Text(text)) => Value::Text(text.into()),
             _ => Value::Absent,
         }
+    }
+}
+
+/// True when a variable is in it.
+fn asks(node: &Node) -> bool {
+    match node {
+        Node::Number(_) | Node::Text(_) => false,
+        Node::Variable(_) | Node::Given(_) => true,
+        Node::Not(inner) | Node::Negative(inner) => asks(inner),
+        Node::Binary(_, operands) => operands.iter().any(asks),
+        Node::Call(_, arguments) => arguments.iter().any(asks),
     }
 }
 

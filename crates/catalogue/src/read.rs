@@ -196,6 +196,10 @@ impl Reader<'_> {
     /// `text` begins `inside` bytes after the beginning of its value's content.
     fn parsed(&mut self, text: Text, inside: usize, key: &str, wanted: Type) -> Option<Expression> {
         match parse(text.text, wanted, &mut self.names.at(text.at)) {
+            Ok(expression) if expression.is_nothing() => {
+                self.to.at(text.at, format!("{key} {:?} has no value", text.text), "arithmetic with a finite result");
+                None
+            }
             Ok(expression) => Some(expression),
             Err(ParseError { at, what, allowed }) => {
                 let quotes = self.text[text.at..].bytes().take_while(|byte| matches!(byte, b'"' | b'\'')).count();

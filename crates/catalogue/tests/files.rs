@@ -96,11 +96,16 @@ fn ranges_dates_and_amounts_make_sense() {
     check("until = \"2021\"", "until = \"soon\"", "LINE:9: until is \"soon\": YYYY, YYYY-MM or YYYY-MM-DD");
     check("amount = \"0.0255\"", "amount = 0.0255", "LINE:10: the amount is 0.0255: decimal digits in quotation marks");
     check("amount = \"0.0255\"", "amount = \"0,0255\"", "LINE:10: the amount is 0,0255: decimal digits");
+    check("amount = \"0.0255\"", "amount = \"-0.0255\"", "LINE:10: the amount is below zero: decimal digits");
+    check("quantity = \"size\"\n", "quantity = \"0/0\"\n", "LINE:12: quantity \"0/0\" has no value: arithmetic");
+    check("iops = 35000\n", "iops = -35000\n", "LINE:8: iops is -35,000: a number above zero");
+    check("iops = 35000\n", "iops = \"5 - 5\"\n", "LINE:8: iops is 0: a number above zero");
     check("quantity = \"size\"\n", "", "113:1: the part does not say what it costs: amount and quantity");
     check("currency = \"USD\"", "currency = \"dollar\"", "LINE:12: currency is \"dollar\": three letters");
     check("iops = 35000\n", "", "72:1: limit \"the level as it was\" has no rate: iops or bytes or both");
     let check = |from: &str, to: &str, expected: &str| check_changed(BURST, from, to, expected);
     check("unit = \"256KiB\"", "unit = \"256\"", "LINE:8: unit is \"256\": a size with its unit, such as 16KiB");
+    check("month_hours = 730\n", "month_hours = 0\n", "LINE:15: month_hours is 0: a number above zero");
     check("month_hours = 730\n", "", "87:1: a price by the hour, without hours: month_hours = 730");
     check("[\"32000\", \"0.065\"]", "[\"99000\", \"0.065\"]", "LINE:32: the steps of amounts do not follow each other");
     check("P1 = \"5.28\"", "P2 = \"5.28\"", "LINE:13: there is no tier \"P2\": P1, P10, P20 or P80");

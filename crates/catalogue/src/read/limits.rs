@@ -2,7 +2,7 @@
 
 use super::Reader;
 use super::section::Section;
-use crate::expression::Type;
+use crate::expression::{Expression, Type};
 use crate::offer::{Access, Kinds, Latency, Scope};
 use crate::product::{Figure, Limit, Origin, ProductKind, Rule, Validity};
 
@@ -91,8 +91,20 @@ impl Reader<'_> {
             let what = format!("limit {:?} has no rate", limit.name);
             self.to.at(section.at, what, "iops or bytes or both; credits with iops, credit_bytes with bytes");
         }
+        let Limit { iops, bytes, credits, credit_bytes, .. } = &limit;
+        for (key, read) in [("iops", iops), ("bytes", bytes), ("credits", credits), ("credit_bytes", credit_bytes)] {
+            self.above_zero(&section, key, read.as_ref());
+        }
         section.finish(&mut self.to);
         limit
+    }
+
+    /// A rate or an allowance that is a constant allows something.
+    fn above_zero(&mut self, section: &Section, key: &'static str, read: Option<&Expression>) {
+        let constant = read.and_then(Expression::as_constant).filter(|number| *number <= 0.0);
+        if let (Some(number), Some(value)) = (constant, section.get(key)) {
+            self.to.at(value.span().start, format!("{key} is {}", crate::number::shown(number)), "a number above zero");
+        }
     }
 
     fn access(&mut self, section: &Section) -> Access {

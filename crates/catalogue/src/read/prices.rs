@@ -28,8 +28,10 @@ impl Reader<'_> {
         let region = section.text("region", &mut self.to).filter(|region| region.text != "all");
         let hours = section.get("month_hours").and_then(|value| {
             let hours = number_text(value).and_then(|text| text.replace('_', "").parse::<Decimal>().ok());
-            if hours.is_none() {
-                wrong(value, "month_hours", "a number, such as 730", &mut self.to);
+            match hours {
+                None => wrong(value, "month_hours", "a number, such as 730", &mut self.to),
+                Some(hours) if Decimal::ZERO.is_less_than(hours) => {}
+                Some(hours) => self.to.at(value.span().start, format!("month_hours is {hours}"), "a number above zero"),
             }
             hours
         });
@@ -91,6 +93,9 @@ impl Reader<'_> {
         if decimal.is_none() {
             let shown = value.get_ref().as_str().or_else(|| number_text(value)).unwrap_or("no text");
             self.to.at(value.span().start, format!("the amount is {shown}"), DECIMAL);
+        }
+        if decimal.is_some_and(Decimal::is_negative) {
+            self.to.at(value.span().start, "the amount is below zero", DECIMAL);
         }
         decimal
     }
