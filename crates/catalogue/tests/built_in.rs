@@ -51,3 +51,19 @@ fn every_product_is_found_by_its_names_and_can_be_had() {
         assert_eq!(offer.config.to_string().parse::<Config>().unwrap(), offer.config);
     }
 }
+
+#[test]
+fn texts_for_people_name_no_keys_of_sources() {
+    let top = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    for file in built_in_files().filter(|file| file.ends_with(".toml")) {
+        let text = std::fs::read_to_string(top.join(file)).expect("a product file");
+        let keys = || text.lines().filter_map(|line| line.strip_prefix("[sources.")?.strip_suffix(']'));
+        let shown =
+            |line: &&str| ["note = ", "text = ", "message = ", "about = "].iter().any(|key| line.starts_with(key));
+        for line in text.lines().filter(shown) {
+            // A key of one word may be a word of the text.
+            let leaked = keys().filter(|key| key.contains('_')).find(|key| line.contains(key));
+            assert!(leaked.is_none(), "{file} shows the key {leaked:?} where its title should stand: {line}");
+        }
+    }
+}
