@@ -53,14 +53,24 @@ pub enum Refusal {
         known: Vec<String>,
     },
     /// A word that is neither a tier nor a choice.
-    #[error("{product} has no tier or choice {word:?}: it has {}", nearest::one_of(known))]
+    #[error("{product} has no {} {word:?}: {}", sorts(known), alternatives(known))]
     UnknownWord {
         /// The product.
         product: String,
         /// The word.
         word: String,
-        /// Its tiers and choices.
-        known: Vec<String>,
+        /// Its tiers, called `tier`, and the choices of its options.
+        known: Vec<(String, Vec<String>)>,
+    },
+    /// A word that several options have for a choice.
+    #[error("{product}: {word:?} may be {}: write {}={word}", nearest::one_of(options), options[0])]
+    AmbiguousWord {
+        /// The product.
+        product: String,
+        /// The word.
+        word: String,
+        /// The options that have it.
+        options: Vec<String>,
     },
     /// A value that is no number.
     #[error("{product}: {option} is {value:?}, which is no number")]
@@ -170,6 +180,24 @@ pub enum Refusal {
         /// What.
         what: String,
     },
+}
+
+/// What a word could have been.
+fn sorts(known: &[(String, Vec<String>)]) -> &'static str {
+    match known {
+        [(only, _)] if only == "tier" => "tier",
+        [(first, _), ..] if first == "tier" => "tier or choice",
+        _ => "choice",
+    }
+}
+
+/// `tier can be P1 or P2; expanded can be no or yes`.
+fn alternatives(known: &[(String, Vec<String>)]) -> String {
+    if known.is_empty() {
+        return "name an option and its value, such as size=100".into();
+    }
+    let one = |(name, values): &(String, Vec<String>)| format!("{name} can be {}", nearest::one_of(values));
+    known.iter().map(one).collect::<Vec<_>>().join("; ")
 }
 
 fn noted(note: &str) -> String {

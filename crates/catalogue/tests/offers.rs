@@ -136,7 +136,7 @@ fn what_cannot_be_had_is_refused_in_one_line() {
     check("cloud:100GB,iops=5", "test/cloud has no option \"iops\": it has size, vpu or attachment");
     check("cloud:100GB,vpu=x", "test/cloud: vpu is \"x\", which is no number");
     check("cloud:100GB,attachment=nfs", "test/cloud: attachment is \"nfs\"; it can be iscsi or paravirtualized");
-    check("cloud:100GB,P7", "test/cloud has no tier or choice \"P7\": it has iscsi or paravirtualized");
+    check("cloud:100GB,P7", "test/cloud has no choice \"P7\": attachment can be iscsi or paravirtualized");
     check("burst:P10,200GiB", "test/burst: P10 holds 128 GiB, not 200 GiB");
     check("burst:P1,40000iops", "test/burst: iops is 40,000, and can be 100 to 32,000 [Volume types (2023, verified)]");
     check(

@@ -47,6 +47,9 @@ fn what_is_not_on_offer_is_refused_with_what_is() {
     quote("aws/gp9:3GiB", "did you mean aws/gp2 or aws/gp3?");
     quote("oci:256GB@7vpu", "the nearest are 0 or 10");
     quote("oci:256GB@130vpu", "can be 0 to 120");
+    quote("azure/premium-ssd:P99", "no tier or choice \"P99\": tier can be P1, P2, P3,");
+    quote("azure/premium-ssd:P99", "P70 or P80; expanded can be no or yes; on_demand_burst can be no or yes");
+    quote("azure/premium-ssd:yes", "\"yes\" may be expanded or on_demand_burst: write expanded=yes");
     quote("oci:40GB", "can be 50 to 32,768 GB");
     quote("aws/gp3:500GB", "the nearest are 465");
     quote("aws/gp3:500GiB,iops=90000", "iops is 90,000");

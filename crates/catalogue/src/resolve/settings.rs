@@ -50,14 +50,19 @@ impl Given {
             return Ok(());
         }
         let offering = |option: &OptionRule| option.choices().iter().any(|choice| choice.words() == word);
-        let mut options = product.options.iter().enumerate().filter(|(_, option)| offering(option));
-        if let (Some((index, option)), None) = (options.next(), options.next()) {
-            self.options[index] = Some((read(name, option, word)?, word.to_owned()));
-            return Ok(());
+        let (product_name, owned) = (name.to_string(), word.to_owned());
+        let offering: Vec<_> = product.options.iter().enumerate().filter(|(_, option)| offering(option)).collect();
+        match offering[..] {
+            [(index, option)] => {
+                self.options[index] = Some((read(name, option, word)?, owned));
+                Ok(())
+            }
+            [] => Err(Refusal::UnknownWord { product: product_name, word: owned, known: words(product) }),
+            _ => {
+                let options = offering.iter().map(|(_, option)| option.name.to_string()).collect();
+                Err(Refusal::AmbiguousWord { product: product_name, word: owned, options })
+            }
         }
-        let choices = product.options.iter().flat_map(OptionRule::choices).map(Value::words);
-        let known = tiers.map(|row| row.name.to_string()).chain(choices).collect();
-        Err(Refusal::UnknownWord { product: name.to_string(), word: word.to_owned(), known })
     }
 
     /// An option's value as it was written.
@@ -65,6 +70,14 @@ impl Given {
         let given = product.option(option).and_then(|(index, _)| self.options[index].as_ref());
         given.map_or_else(String::new, |(_, written)| written.clone())
     }
+}
+
+/// Its tiers, and the choices of each option.
+fn words(product: &Product) -> Vec<(String, Vec<String>)> {
+    let tiers = product.tiers.iter().map(|tiers| tiers.rows.iter().map(|row| row.name.to_string()).collect());
+    let choices = product.options.iter().filter(|option| !option.choices().is_empty());
+    let choices = choices.map(|option| (option.name.to_string(), option.choices().iter().map(Value::words).collect()));
+    tiers.map(|names| ("tier".to_owned(), names)).chain(choices).collect()
 }
 
 fn known<'p>(product: &'p Product, name: &Arc<str>, option: &str) -> Result<(usize, &'p OptionRule), Refusal> {
