@@ -2,7 +2,7 @@
 
 mod beside;
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
 
 use plimsoll_units::Bytes;
@@ -11,6 +11,7 @@ use crate::built_in;
 use crate::ceilings::ceilings;
 use crate::complaint::{Complaint, Complaints};
 use crate::config::{Config, Wrap};
+use crate::money::Currency;
 use crate::nearest::nearest;
 use crate::offer::{Offer, Terms};
 use crate::product::{Product, ProductKind};
@@ -76,6 +77,16 @@ impl Catalogue {
     /// The product with this name or alias; for the name of a machine, its family. The case of letters says nothing.
     pub fn find(&self, name: &str) -> Result<&Product, UnknownProduct> {
         self.subject(name).map(|subject| subject.product.as_ref())
+    }
+
+    /// Currencies of its prices.
+    pub fn currencies(&self) -> BTreeSet<Currency> {
+        self.products().flat_map(|product| &product.prices).map(|list| list.currency).collect()
+    }
+
+    /// Regions that prices are given for; prices that hold everywhere name none.
+    pub fn regions(&self) -> BTreeSet<&str> {
+        self.products().flat_map(|product| &product.prices).filter_map(|list| list.region.as_deref()).collect()
     }
 
     /// What a configuration offers under these terms.

@@ -26,7 +26,7 @@ pub fn run(args: &MatchArgs) -> Result<(), Trouble> {
     let capacity = args.capacity.unwrap_or(curve.subject.size);
     curve.load_line = wanted(args, &curve);
     let need = Need::of(&curve, capacity).ok_or_else(|| no_need(&curve))?;
-    let (matches, resemblances) = found(&offers, &curve, &need, MOST);
+    let (matches, resemblances) = found(&offers, &curve, &need, MOST)?;
     if let Some(path) = &args.json {
         return put(path, &plimsoll_report::matches_json(&need, &matches, &resemblances));
     }
@@ -48,15 +48,15 @@ fn wanted(args: &MatchArgs, curve: &Curve) -> Option<LoadLine> {
 pub fn short(curve: &Curve, outputs: &Outputs) -> Option<String> {
     let offers = Offers::new(&crate::args::TermsArgs::default()).ok()?;
     let need = Need::of(curve, curve.subject.size)?;
-    let (matches, resemblances) = found(&offers, curve, &need, MOST_SHORT);
+    let (matches, resemblances) = found(&offers, curve, &need, MOST_SHORT).ok()?;
     Some(plimsoll_report::matches(&need, &matches, &resemblances, Detail::Short, outputs.style()))
 }
 
-fn found(offers: &Offers, curve: &Curve, need: &Need, most: usize) -> (Matches, Vec<Resemblance>) {
-    let terms = offers.ranking_terms();
+fn found(offers: &Offers, curve: &Curve, need: &Need, most: usize) -> Result<(Matches, Vec<Resemblance>), Trouble> {
+    let terms = offers.ranking_terms()?;
     let matches = matching(&offers.catalogue, need, &terms, most);
     let resemblances = resembling(&offers.catalogue, curve, curve.subject.size, &terms, MOST_RESEMBLING);
-    (matches, resemblances)
+    Ok((matches, resemblances))
 }
 
 fn no_need(curve: &Curve) -> Trouble {

@@ -72,10 +72,28 @@ impl Offers {
         terms
     }
 
-    /// The terms of a ranking over all vendors: one currency, US dollars unless another was named.
-    pub fn ranking_terms(&self) -> Terms {
+    /// The terms of a ranking over all vendors: one currency, US dollars unless another was named. Refuses a currency
+    /// or a region that no price is given for.
+    pub fn ranking_terms(&self) -> Result<Terms, Trouble> {
         let dollars = || "USD".parse::<Currency>().expect("USD is a currency code");
-        Terms { currency: Some(self.terms.currency.unwrap_or_else(dollars)), ..self.terms.clone() }
+        let currency = self.terms.currency.unwrap_or_else(dollars);
+        let currencies = self.catalogue.currencies();
+        if !currencies.contains(&currency) {
+            let known: Vec<String> = currencies.iter().map(ToString::to_string).collect();
+            return Err(Trouble::usage(format!(
+                "no price of the catalogue is in {currency}: prices are in {}",
+                known.join(", ")
+            )));
+        }
+        let regions = self.catalogue.regions();
+        if let Some(region) = self.terms.region.as_deref().filter(|region| !regions.contains(region)) {
+            let known: Vec<&str> = regions.into_iter().collect();
+            return Err(Trouble::usage(format!(
+                "no price of the catalogue is for the region {region:?}: there are {}, or leave out --region",
+                known.join(", ")
+            )));
+        }
+        Ok(Terms { currency: Some(currency), ..self.terms.clone() })
     }
 }
 

@@ -141,6 +141,8 @@ fn a_model_is_fitted_to_what_was_measured_only() {
     let explained = prints(&["explain", path, "--as", file]);
     assert!(explained.contains("Measured beside theory"), "{explained}");
     assert!(prints(&["match", path, "--json", "-"]).contains("plimsoll.match/1"));
+    refuses(&["match", path, "--region", "nowhere"], "for the region \"nowhere\": there are Japan, ap-northeast-1,");
+    refuses(&["match", path, "--currency", "XXX"], "in XXX: prices are in EUR, JPY, USD");
 }
 
 #[test]
