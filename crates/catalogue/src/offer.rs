@@ -247,6 +247,12 @@ impl Offer {
         &self.volume.product
     }
 
+    /// What the machine has to be like that it is attached to, in the words of the product's rules; empty when one is
+    /// named, as it was checked then.
+    pub fn needs(&self) -> Vec<Arc<str>> {
+        self.volume.undecided(self.terms.as_of).map(|rule| Arc::clone(&rule.message)).collect()
+    }
+
     /// What makes the figures questionable: of the ceilings, and of the model when there is one.
     pub fn doubts(&self) -> Vec<Doubt> {
         let mut doubts: Vec<Doubt> = self.ceilings.iter().filter_map(doubtful).collect();

@@ -11,7 +11,7 @@ use crate::date::Date;
 use crate::expression::Value;
 use crate::number::plain;
 use crate::offer::{Chosen, ChosenBy, OptionValue};
-use crate::product::{Origin, Product, Range};
+use crate::product::{Origin, Product, Range, Rule};
 use crate::refusal::Refusal;
 use settings::Given;
 
@@ -177,6 +177,12 @@ impl Resolved {
                 cite: Arc::clone(&rule.cite),
             }),
         }
+    }
+
+    /// Rules that hang on what is not known here: the machine.
+    pub(crate) fn undecided(&self, as_of: Date) -> impl Iterator<Item = &Rule> {
+        let rules = self.product.rules.iter().filter(move |rule| rule.validity.holds(as_of));
+        rules.filter(|rule| rule.require.truth(&self.values).is_none())
     }
 
     /// The size in the vendor's unit, when it has one.

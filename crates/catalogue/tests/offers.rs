@@ -297,3 +297,12 @@ fn the_least_size_holds_what_is_asked() {
     assert_eq!(size("test/VM.Flex", Bytes::gib(1)), None);
     assert!(catalogue.find("burst").unwrap().has_size());
 }
+
+#[test]
+fn a_machine_that_is_not_named_may_have_to_be_something() {
+    let needs = |offer: &Offer| offer.needs().join("; ");
+    let check = |config: &str, expected: &str| check(config, "2026", needs, expected);
+    check("cloud:100GB@20vpu", "");
+    check("cloud:100GB@30vpu", "30 VPUs and more need a machine of at least 16 OCPUs, or bare metal");
+    check("cloud:100GB@30vpu on test/VM.Flex:16ocpu", "");
+}

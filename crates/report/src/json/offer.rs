@@ -6,12 +6,13 @@ use serde_json::{Value, json};
 use super::number;
 use crate::money;
 
-/// Configuration, title, capacity and doubts.
+/// Configuration, title, capacity, what it needs of a machine, and doubts.
 pub(super) fn offer(offer: &Offer) -> Value {
     json!({
         "configuration": offer.config.to_string(),
         "title": &*offer.title,
         "capacity_bytes": offer.capacity.get(),
+        "needs": offer.needs().iter().map(|need| &**need).collect::<Vec<&str>>(),
         "doubts": offer.doubts().iter().map(doubt).collect::<Vec<_>>(),
     })
 }

@@ -144,21 +144,25 @@ fn binding(one: &Carries) -> Option<&Ceiling> {
     one.offer.ceilings.iter().find(|ceiling| *ceiling.name == **name)
 }
 
-/// Doubts about what would carry the load, and what the figures are.
+/// What the products that would carry the load need and what is doubtful of them, and what the figures are.
 fn place(matches: &Matches, detail: Detail, style: &TextStyle) -> Vec<Line> {
-    let doubts = doubts(matches.carries.iter().chain(&matches.nearly));
+    let offered = || matches.carries.iter().chain(&matches.nearly);
+    let needs = by_product(offered(), |one| one.offer.needs().iter().map(ToString::to_string).collect());
+    let doubts = by_product(offered(), |one| one.offer.doubts().into_iter().map(|doubt| doubt.text).collect());
     let most = if detail == Detail::All { doubts.len() } else { DOUBTS };
     let mut lines = Vec::new();
     let mut add = |name: &str, tone, text: &str| lines.extend(hanging(name, tone, wrap(text, style.width - INDENT)));
+    for (text, products) in &needs {
+        add("needs", Tone::Yellow, &clean(&format!("{text}: {}", rejected::first(products))));
+    }
     for (text, products) in doubts.iter().take(most) {
         add("doubt", Tone::Yellow, &clean(&format!("{text}: {}", rejected::first(products))));
     }
     if doubts.len() > most {
         add("", Tone::Quiet, &format!("and {} doubts more", doubts.len() - most));
     }
-    let carries = matches.carries.iter().chain(&matches.nearly);
-    let mut used: Vec<Status> = carries.clone().filter_map(binding).map(|ceiling| ceiling.cite.status).collect();
-    used.extend(carries.filter_map(|one| one.price.as_ref()).map(|price| price.cite.status));
+    let mut used: Vec<Status> = offered().filter_map(binding).map(|ceiling| ceiling.cite.status).collect();
+    used.extend(offered().filter_map(|one| one.price.as_ref()).map(|price| price.cite.status));
     let figures = format!(
         "response times are simulated by the catalogue's models; ceilings and prices are {}",
         offer::provenance(used)
@@ -167,21 +171,24 @@ fn place(matches: &Matches, detail: Detail, style: &TextStyle) -> Vec<Line> {
     lines
 }
 
-/// Each doubt with the products that it is about; what is doubtful of most comes first.
-fn doubts<'a>(carries: impl Iterator<Item = &'a Carries>) -> Vec<(String, Vec<&'a str>)> {
-    let mut doubts: Vec<(String, Vec<&str>)> = Vec::new();
+/// Each sentence with the products that it is about; what is true of most comes first.
+fn by_product<'a>(
+    carries: impl Iterator<Item = &'a Carries>,
+    sentences: impl Fn(&Carries) -> Vec<String>,
+) -> Vec<(String, Vec<&'a str>)> {
+    let mut all: Vec<(String, Vec<&str>)> = Vec::new();
     for one in carries {
         let product: &str = &one.offer.config.volume.product;
-        for doubt in one.offer.doubts() {
-            match doubts.iter_mut().find(|(text, _)| *text == doubt.text) {
+        for sentence in sentences(one) {
+            match all.iter_mut().find(|(text, _)| *text == sentence) {
                 Some((_, products)) if products.contains(&product) => {}
                 Some((_, products)) => products.push(product),
-                None => doubts.push((doubt.text, vec![product])),
+                None => all.push((sentence, vec![product])),
             }
         }
     }
-    doubts.sort_by_key(|(_, products)| std::cmp::Reverse(products.len()));
-    doubts
+    all.sort_by_key(|(_, products)| std::cmp::Reverse(products.len()));
+    all
 }
 
 /// At most eight lines: the cheapest that carry it, and where few of those have a price, what nearly does.

@@ -24,6 +24,9 @@ pub(super) fn block(quote: &Quote, style: &TextStyle) -> Vec<Line> {
     price(quote, &mut block);
     limits(quote, &mut block);
     latency(quote, &mut block);
+    for need in offer.needs() {
+        block.tell("needs", Tone::Yellow, &clean(&need));
+    }
     doubts(&offer.doubts(), &mut block);
     block.lines
 }
