@@ -32,18 +32,20 @@ impl Disk {
     /// When `passage` is through, if it is served at once.
     pub(crate) fn enter(&mut self, now: Instant, passage: u32, op: &Op) -> Option<Instant> {
         self.queue.push_back((passage, *op));
-        (self.queue.len() == 1).then(|| now + self.serve())
+        (self.queue.len() == 1).then(|| now + self.serve(1))
     }
 
     /// The first is through: who is next, and when that one will be.
     pub(crate) fn leave(&mut self, now: Instant) -> Option<(u32, Instant)> {
         self.queue.pop_front();
         let (passage, _) = *self.queue.front()?;
-        Some((passage, now + self.serve()))
+        // Whoever is answered asks again at once in a closed load, and the drive seeks when it has heard that.
+        let choice = self.queue.len() as u32 + 1;
+        Some((passage, now + self.serve(choice)))
     }
 
-    /// The time of the first in the queue.
-    fn serve(&mut self) -> Span {
+    /// The time of the first in the queue, when it was chosen from so many.
+    fn serve(&mut self, choice: u32) -> Span {
         let (_, op) = self.queue[0];
         if op.kind == Kind::Flush {
             return Span::ZERO;
@@ -51,18 +53,18 @@ impl Disk {
         let place = op.offset.min(self.spec.capacity.get()) as f64 / self.spec.capacity.get() as f64;
         let (outer, inner) = (self.spec.outer.get() as f64, self.spec.inner.get() as f64);
         let transfer = f64::from(op.length) / (outer + (inner - outer) * place) * 1e9;
-        let positioning = if op.offset == self.head { 0.0 } else { self.positioning(place) };
+        let positioning = if op.offset == self.head { 0.0 } else { self.positioning(place, choice) };
         self.head = op.offset + u64::from(op.length);
         Span::from_nanos((positioning + transfer + 0.5) as u64)
     }
 
-    fn positioning(&mut self, place: f64) -> f64 {
+    fn positioning(&mut self, place: f64, choice: u32) -> f64 {
         let from = self.head.min(self.spec.capacity.get()) as f64 / self.spec.capacity.get() as f64;
         let settle = self.spec.settle.as_nanos() as f64;
         let slope = (self.spec.seek.as_nanos() as f64 - settle) / MEAN_ROOT;
         let seek = settle + slope * libm::sqrt((place - from).abs());
         let rotation = self.rng.f64() * self.spec.turn.as_nanos() as f64;
-        let waiting = (self.queue.len() as u32).min(self.spec.queue);
-        (seek + rotation) * libm::pow(f64::from(waiting), -self.spec.gain)
+        let choice = choice.min(self.spec.queue);
+        (seek + rotation) * libm::pow(f64::from(choice), -self.spec.gain)
     }
 }

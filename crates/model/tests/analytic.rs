@@ -262,7 +262,7 @@ fn disks() {
 
 #[test]
 fn memories_that_write_back() {
-    let within = Within { closed: 10.0, open: 15.0, tail: None };
+    let within = Within { closed: 11.0, open: 15.0, tail: None };
     check(
         &within,
         &[

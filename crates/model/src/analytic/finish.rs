@@ -43,9 +43,8 @@ fn pace(centre: &mut Centre<'_>, stages: usize) {
         Form::Servers(servers) if mean > 0.0 => each(*servers, mean),
         Form::Paced { .. } if mean > 0.0 => vec![1.0 / mean],
         Form::Disk { queue, gain } if mean > 0.0 => {
-            // The next is begun when one leaves, so that it is chosen from those left behind.
-            let position = |j: u32| time * libm::pow(f64::from((j - 1).max(1)), -*gain);
-            (1..=*queue + 1).map(|j| 1.0 / (position(j) + transfer)).collect()
+            let position = |j: u32| time * libm::pow(f64::from(j), -*gain);
+            (1..=*queue).map(|j| 1.0 / (position(j) + transfer)).collect()
         }
         Form::Window { slots, inside, visits, network: made } => {
             let inner = network(inside, centre.stage + 1, stages, visits);
