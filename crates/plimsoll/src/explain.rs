@@ -8,7 +8,7 @@ use crate::trouble::Trouble;
 
 /// Explains a run by a configuration.
 pub fn run(args: &ExplainArgs) -> Result<(), Trouble> {
-    let outputs = Outputs::plain(args.no_color);
+    let outputs = Outputs::plain(args.shown.no_color);
     let mut offers = Offers::new(&args.terms)?;
     let curve = store::load_generated(Some(&args.run))?;
     let offer = offers.offer(&args.config)?;
@@ -17,7 +17,7 @@ pub fn run(args: &ExplainArgs) -> Result<(), Trouble> {
     let explanation = explanation.ok_or_else(|| {
         Trouble::usage(format!("{}: the run's load does not fit on it: give a larger size", args.config))
     })?;
-    if let Some(path) = &args.json {
+    if let Some(path) = &args.shown.json {
         return put(path, &plimsoll_report::explanation_json(&explanation));
     }
     outputs.print(&plimsoll_report::explanation(&explanation, outputs.style()))

@@ -20,14 +20,14 @@ const MOST_RESEMBLING: usize = 3;
 
 /// Matches a run against the catalogue.
 pub fn run(args: &MatchArgs) -> Result<(), Trouble> {
-    let outputs = Outputs::plain(args.no_color);
+    let outputs = Outputs::plain(args.shown.no_color);
     let offers = Offers::new(&args.terms)?;
     let mut curve = store::load_generated(args.run.as_deref())?;
     let capacity = args.capacity.unwrap_or(curve.subject.size);
     curve.load_line = wanted(args, &curve);
     let need = Need::of(&curve, capacity).ok_or_else(|| no_need(&curve))?;
     let (matches, resemblances) = found(&offers, &curve, &need, MOST)?;
-    if let Some(path) = &args.json {
+    if let Some(path) = &args.shown.json {
         return put(path, &plimsoll_report::matches_json(&need, &matches, &resemblances));
     }
     let detail = if args.all { Detail::All } else { Detail::Normal };

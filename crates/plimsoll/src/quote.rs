@@ -10,7 +10,7 @@ use crate::words::Percent;
 
 /// Quotes the configurations.
 pub fn run(args: &QuoteArgs) -> Result<(), Trouble> {
-    let outputs = Outputs::plain(args.no_color);
+    let outputs = Outputs::plain(args.shown.no_color);
     let mut offers = Offers::new(&args.terms)?;
     let Percent(reads) = args.reads;
     let ask = plimsoll_catalogue::Ask { block: args.block_size, reads, sequential: args.sequential };
@@ -25,7 +25,7 @@ pub fn run(args: &QuoteArgs) -> Result<(), Trouble> {
         let terms = offers.terms_for(&offer);
         quotes.push(plimsoll_choose::quote(&offers.catalogue, &config, &terms, &ask).map_err(refused)?);
     }
-    if let Some(path) = &args.json {
+    if let Some(path) = &args.shown.json {
         return put(path, &plimsoll_report::quotes_json(&quotes));
     }
     outputs.print(&plimsoll_report::quotes(&quotes, outputs.style()))

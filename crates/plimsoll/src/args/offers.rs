@@ -34,6 +34,17 @@ pub struct TermsArgs {
     pub products: Option<PathBuf>,
 }
 
+/// What becomes of an answer that is either text or JSON.
+#[derive(Debug, Args)]
+pub struct ShownArgs {
+    /// Write it as JSON (- for standard output) instead of text
+    #[arg(long, value_name = "FILE")]
+    pub json: Option<PathBuf>,
+    /// Print without colours
+    #[arg(long)]
+    pub no_color: bool,
+}
+
 /// `plimsoll quote`
 #[derive(Debug, Args)]
 pub struct QuoteArgs {
@@ -51,12 +62,8 @@ pub struct QuoteArgs {
     pub sequential: bool,
     #[command(flatten)]
     pub terms: TermsArgs,
-    /// Write the quotes as JSON (- for standard output) instead of text
-    #[arg(long, value_name = "FILE")]
-    pub json: Option<PathBuf>,
-    /// Print without colours
-    #[arg(long)]
-    pub no_color: bool,
+    #[command(flatten)]
+    pub shown: ShownArgs,
 }
 
 /// `plimsoll catalogue`
@@ -109,12 +116,8 @@ pub struct MatchArgs {
     pub all: bool,
     #[command(flatten)]
     pub terms: TermsArgs,
-    /// Write the match as JSON (- for standard output) instead of text
-    #[arg(long, value_name = "FILE")]
-    pub json: Option<PathBuf>,
-    /// Print without colours
-    #[arg(long)]
-    pub no_color: bool,
+    #[command(flatten)]
+    pub shown: ShownArgs,
 }
 
 /// `plimsoll explain`
@@ -127,12 +130,8 @@ pub struct ExplainArgs {
     pub config: String,
     #[command(flatten)]
     pub terms: TermsArgs,
-    /// Write the explanation as JSON (- for standard output) instead of text
-    #[arg(long, value_name = "FILE")]
-    pub json: Option<PathBuf>,
-    /// Print without colours
-    #[arg(long)]
-    pub no_color: bool,
+    #[command(flatten)]
+    pub shown: ShownArgs,
 }
 
 /// `plimsoll fit`
