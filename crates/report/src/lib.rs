@@ -27,8 +27,6 @@ pub use progress::{Progress, progress_line};
 pub use svg::svg;
 pub use text::{
     Cells, Charset, Color, Detail, Heading, TextStyle, comparison, explanation, facts, fit, grid, ladder, matches,
-    product_list, product_page, quotes, text,
-    Charset, Color, Detail, TextStyle, comparison, explanation, fit, ladder, matches, product_list, product_page,
-    quotes, replays, text,
+    product_list, product_page, quotes, replays, text,
 };
 pub use timeline::{Mark, Panel, PanelScale, Timeline, Track, timeline};
