@@ -1,0 +1,219 @@
+//! The NBD server beside nbdkit and qemu-nbd: operations per second, and processor time of the server for each.
+//!
+//! `cargo bench -p plimsoll-front --bench nbd`. All servers answer from memory, ours with a model that limits nothing
+//! but is asked; fio is the client. They take turns, forwards and backwards, and each figure is the median over the
+//! turns of the ratio to the neighbour in the same turn: what else the machine does spares nobody.
+//!
+//! `PLIMSOLL_BENCH_SECONDS` (3) is how long each runs at a time, `PLIMSOLL_BENCH_TURNS` (6) how many turns there are,
+//! `PLIMSOLL_BENCH_ONLY` a part of the names of loads. A peer that is not installed is left out.
+#![allow(clippy::unwrap_used, clippy::print_stdout, clippy::print_stderr)] // a program for developers
+
+use std::os::unix::net::UnixListener;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
+
+use plimsoll_device::Clock;
+use plimsoll_front::nbd::Offer;
+use plimsoll_front::{Files, Limits, Server};
+use plimsoll_volume::{Edit, Geometry, Serving, Slow, Store, VolumeId, Volumes};
+
+const SIZE: u64 = 512 << 20;
+const MODEL: &str = "limit(2M) then limit(20GB/s) then link(1us)";
+/// How long a server may take to come up.
+const PATIENCE: Duration = Duration::from_secs(20);
+
+/// A load: its name, and what fio is told.
+const LOADS: [(&str, u64, &[&str]); 6] = [
+    ("4 KiB read, depth 1", 4096, &["--rw=randread", "--bs=4k", "--iodepth=1"]),
+    ("4 KiB read, depth 32", 4096, &["--rw=randread", "--bs=4k", "--iodepth=32"]),
+    ("4 KiB read, depth 128", 4096, &["--rw=randread", "--bs=4k", "--iodepth=128"]),
+    ("4 KiB write, depth 32", 4096, &["--rw=randwrite", "--bs=4k", "--iodepth=32"]),
+    ("1 MiB read, depth 1", 1 << 20, &["--rw=read", "--bs=1m", "--iodepth=1"]),
+    ("1 MiB read, depth 8", 1 << 20, &["--rw=read", "--bs=1m", "--iodepth=8"]),
+];
+
+/// A server under test.
+struct Peer {
+    name: &'static str,
+    child: Child,
+    socket: PathBuf,
+}
+
+/// What one server did in one turn.
+#[derive(Clone, Copy)]
+struct Seen {
+    /// Operations per second.
+    rate: f64,
+    /// Median of fio's completion latency, in microseconds.
+    p50_us: f64,
+    /// The server's processor time for each operation, in microseconds.
+    cost_us: f64,
+}
+
+fn main() {
+    let arguments: Vec<String> = std::env::args().collect();
+    if let Some(at) = arguments.iter().position(|argument| argument == "serve") {
+        return serve(arguments[at + 1].as_ref());
+    }
+    let home = std::env::temp_dir().join(format!("plimsoll-bench-{}", std::process::id()));
+    std::fs::create_dir_all(&home).unwrap();
+    let disk = PathBuf::from("/dev/shm").join(format!("plimsoll-bench-{}", std::process::id()));
+    std::fs::File::create(&disk).unwrap().set_len(SIZE).unwrap();
+    let mut peers = start(&home, &disk);
+    if Command::new("fio").arg("--version").output().is_ok() {
+        bench(&mut peers);
+    } else {
+        eprintln!("skipped: fio is not installed (Debian: apt-get install fio)");
+    }
+    drop(peers);
+    let _ = std::fs::remove_file(disk);
+    let _ = std::fs::remove_dir_all(home);
+}
+
+fn start(home: &Path, disk: &Path) -> Vec<Peer> {
+    let socket = |name: &str| home.join(name);
+    let text = |path: &Path| path.to_str().unwrap().to_owned();
+    let own = std::env::current_exe().unwrap();
+    let size = SIZE.to_string();
+    let commands = [
+        ("plimsoll", text(&own), vec!["serve".into(), text(&socket("plimsoll"))]),
+        ("nbdkit", "nbdkit".into(), vec!["-f".into(), "-U".into(), text(&socket("nbdkit")), "memory".into(), size]),
+        (
+            "qemu-nbd",
+            "qemu-nbd".into(),
+            ["-f", "raw", "--cache=writeback", "-t", "-e", "8", "-k"]
+                .map(String::from)
+                .into_iter()
+                .chain([text(&socket("qemu-nbd")), text(disk)])
+                .collect(),
+        ),
+    ];
+    let started = commands.into_iter().filter_map(|(name, program, arguments)| {
+        let child = Command::new(program).args(arguments).stdin(Stdio::null()).stdout(Stdio::null()).spawn();
+        let Ok(child) = child else {
+            eprintln!("skipped: {name} is not installed");
+            return None;
+        };
+        Some(Peer { name, child, socket: socket(name) })
+    });
+    let peers: Vec<Peer> = started.collect();
+    let begun = Instant::now();
+    while peers.iter().any(|peer| !peer.socket.exists()) {
+        assert!(begun.elapsed() < PATIENCE, "a server does not come up");
+        std::thread::sleep(Duration::from_millis(10));
+    }
+    peers
+}
+
+impl Drop for Peer {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+fn number(name: &str, usual: u32) -> u32 {
+    std::env::var(name).ok().and_then(|value| value.parse().ok()).unwrap_or(usual)
+}
+
+fn bench(peers: &mut [Peer]) {
+    let (seconds, turns) = (number("PLIMSOLL_BENCH_SECONDS", 3), number("PLIMSOLL_BENCH_TURNS", 6));
+    let only = std::env::var("PLIMSOLL_BENCH_ONLY").unwrap_or_default();
+    for peer in &*peers {
+        // What was never written costs nothing to read.
+        fio(peer, &["--rw=write", "--bs=1m", "--iodepth=4"]);
+    }
+    println!("{turns} turns of {seconds} s for each server; medians, in parentheses the range over the turns\n");
+    println!("| load | server | IOPS | p50, us | CPU, us for each | IOPS, plimsoll to this | CPU, plimsoll to this |");
+    println!("|---|---|---:|---:|---:|---:|---:|");
+    for (name, bytes, arguments) in LOADS.iter().filter(|(name, ..)| name.contains(&only)) {
+        let mut seen: Vec<Vec<Seen>> = vec![Vec::new(); peers.len()];
+        for turn in 0..turns {
+            let mut order: Vec<usize> = (0..peers.len()).collect();
+            if turn % 2 == 1 {
+                order.reverse();
+            }
+            for index in order {
+                seen[index].push(measure(&peers[index], *bytes, arguments, seconds));
+            }
+        }
+        for (peer, own) in peers.iter().zip(&seen) {
+            let ratio = |of: fn(&Seen) -> f64| {
+                let each = seen[0].iter().zip(own).map(|(ours, theirs)| of(ours) / of(theirs));
+                median(each.collect(), 2)
+            };
+            let middle = |of: fn(&Seen) -> f64, digits| median(own.iter().map(of).collect(), digits).0;
+            let (rate, cost) = (ratio(|seen| seen.rate), ratio(|seen| seen.cost_us));
+            let (rate, cost) = if peer.name == "plimsoll" {
+                (String::new(), String::new())
+            } else {
+                (format!("{} ({})", rate.0, rate.1), format!("{} ({})", cost.0, cost.1))
+            };
+            let (iops, p50, cpu) =
+                (middle(|seen| seen.rate, 0), middle(|seen| seen.p50_us, 1), middle(|seen| seen.cost_us, 2));
+            println!("| {name} | {} | {iops} | {p50} | {cpu} | {rate} | {cost} |", peer.name);
+        }
+    }
+}
+
+/// The median and the range, as text.
+fn median(mut values: Vec<f64>, digits: usize) -> (String, String) {
+    values.sort_by(f64::total_cmp);
+    let (middle, last) = (values.len() / 2, values.len() - 1);
+    let median = if values.len() % 2 == 1 { values[middle] } else { f64::midpoint(values[middle - 1], values[middle]) };
+    (format!("{median:.digits$}"), format!("{:.digits$} to {:.digits$}", values[0], values[last]))
+}
+
+fn measure(peer: &Peer, bytes: u64, arguments: &[&str], seconds: u32) -> Seen {
+    let before = processor_us(&peer.child);
+    let runtime = format!("--runtime={seconds}");
+    let line = fio(peer, &[arguments, &["--time_based", &runtime, "--norandommap", "--randrepeat=0"]].concat());
+    let spent = processor_us(&peer.child) - before;
+    let fields: Vec<&str> = line.split(';').collect();
+    // Terse format 3: kilobytes, bandwidth, IOPS and milliseconds of the reads, and 41 fields later of the writes.
+    let side = if fields[5] == "0" { 46 } else { 5 };
+    let field = |at: usize| fields[side + at].parse::<f64>().unwrap();
+    let operations = field(0) * 1024.0 / bytes as f64;
+    let half = fields[side..].iter().find_map(|field| field.strip_prefix("50.000000%=")).unwrap();
+    Seen { rate: operations / (field(3) / 1000.0), p50_us: half.parse().unwrap(), cost_us: spent / operations }
+}
+
+/// Runs fio to its end; its one line of results.
+fn fio(peer: &Peer, arguments: &[&str]) -> String {
+    let uri = format!("--uri=nbd+unix:///?socket={}", peer.socket.display());
+    let size = format!("--size={SIZE}");
+    let usual = ["--name=bench", "--ioengine=nbd", &uri, &size, "--output-format=terse", "--terse-version=3"];
+    let output = Command::new("fio").args(usual).args(arguments).output().unwrap();
+    let text = String::from_utf8_lossy(&output.stdout).into_owned();
+    let line = text.lines().find(|line| line.starts_with("3;")).map(str::to_owned);
+    line.unwrap_or_else(|| panic!("{}: fio fails: {text}{}", peer.name, String::from_utf8_lossy(&output.stderr)))
+}
+
+/// Processor time of all threads that a process ever had, in microseconds.
+fn processor_us(child: &Child) -> f64 {
+    let stat = std::fs::read_to_string(format!("/proc/{}/stat", child.id())).unwrap();
+    let behind = stat.rsplit(')').next().unwrap();
+    let fields: Vec<&str> = behind.split_whitespace().collect();
+    // User and system time, in ticks of 10 ms.
+    let ticks: u64 = fields[11..13].iter().map(|field| field.parse::<u64>().unwrap()).sum();
+    ticks as f64 * 10_000.0
+}
+
+/// The server that is measured: one volume in memory.
+fn serve(socket: &Path) {
+    let volumes = Volumes::new(Store::new(Geometry::default(), 8 * SIZE), Slow::NOT);
+    let mut server = Server::new(volumes, Files::memory(), Limits::default(), Clock::start()).unwrap();
+    let create = Edit::Create { size: SIZE, text: String::new() };
+    let open = |server: &mut Server<Volumes>| {
+        let limits = plimsoll_volume::Limits { requests: 4096, bytes: 256 << 20, payload: 32 << 20, block: 1 };
+        let model = plimsoll_model::parse(MODEL).unwrap();
+        let (service, now, _) = server.service();
+        let serving = Serving { volume: VolumeId(0), model, seed: 1, limits, group: None };
+        let export = service.serve(now, &serving).unwrap();
+        server.offer(Offer::new(export, "", SIZE));
+    };
+    server.edit(&create, move |server, outcome| outcome.map(|()| open(server)).unwrap()).unwrap();
+    server.listen(UnixListener::bind(socket).unwrap()).unwrap();
+    server.run().unwrap();
+}
