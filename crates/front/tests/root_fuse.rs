@@ -289,7 +289,7 @@ fn a_mounted_filesystem_grows_with_its_volume() {
     run("mkfs.xfs -q", &[disk.device.device()]);
     disk.mount();
     fs::write(disk.point.join("file"), pattern(3, 5 << 20)).unwrap();
-    rig.handle.edit(Edit::Grow { volume: VolumeId(0), size: 2 * SIZE }).unwrap();
+    rig.handle.edit(Edit::Grow { volume: VolumeId(0), size: 2 * SIZE, text: None }).unwrap();
     assert_eq!(disk.device.resize().unwrap().get(), 2 * SIZE);
     assert_eq!(run("blockdev --getsize64", &[disk.device.device()]), (2 * SIZE).to_string());
     let before = rustix::fs::statvfs(&disk.point).unwrap().f_blocks;

@@ -4,7 +4,6 @@ use plimsoll_volume::Edit;
 
 use crate::api;
 use crate::life::Life;
-use crate::moment;
 use crate::product::Product;
 use crate::refusal::{Refusal, shown};
 use crate::remembered::Remembered;
@@ -56,20 +55,16 @@ impl Service {
         product: Product,
         rests_from: Option<u32>,
     ) -> Result<(), Refusal> {
-        let mut remembered = Remembered { rests_from, ..volume.remembered.clone() };
-        remembered.like.clone_from(&product.like);
-        remembered.model = product.model.to_string();
-        if let Some(bill) = remembered.bill.as_mut().filter(|_| product.like != volume.product.like) {
-            bill.change(moment::now_ns(), &product.like, product.offer.as_deref());
-        }
+        let remembered = volume.remembered_like(&product, rests_from);
         self.remember(volume, remembered)?;
+        self.take_on(volume, product)
+    }
+
+    /// What is remembered becomes so.
+    pub(crate) fn take_on(&self, volume: &mut Volume, product: Product) -> Result<(), Refusal> {
         volume.product = product;
-        let (export, model, seed, offer) = (
-            volume.export,
-            volume.product.model.clone(),
-            volume.remembered.seed,
-            volume.offer(self.inner.options.slow),
-        );
+        let (export, seed) = (volume.export, volume.remembered.seed);
+        let (model, offer) = (volume.product.model.clone(), volume.offer(self.inner.options.slow));
         self.inner.handle.call(move |server| {
             let (volumes, now, _) = server.service();
             volumes.remodel(now, export, &model, seed);

@@ -80,7 +80,7 @@ impl Service {
         match larger.filter(|larger| *larger > size) {
             Some(larger) => {
                 let volume = state.volume_mut(&fork.name)?;
-                self.grow(volume, larger)?;
+                self.grow(volume, larger, None)?;
                 self.show(volume)
             }
             None => Ok(made),
@@ -128,22 +128,19 @@ impl Service {
         if let Some(product) = &product {
             self.can_emulate(product, size)?;
         }
-        self.grow(volume, size)?;
-        if let Some(product) = product {
-            self.become_like(volume, product, volume.remembered.rests_from)?;
-            volume.life = Life::new(self.model_now(), &volume.remembered, &volume.product, &self.inner.options);
-        }
+        self.grow(volume, size, product)?;
         self.show(volume)
     }
 
-    fn grow(&self, volume: &mut Volume, size: u64) -> Result<(), Refusal> {
-        if size > volume.size {
-            let edit = Edit::Grow { volume: volume.id, size };
-            self.inner.handle.edit(edit).map_err(|error| Refusal::of_edit(volume.name(), &error))?;
-            volume.size = size;
-            let offer = volume.offer(self.inner.options.slow);
-            self.inner.handle.call(move |server| server.offer(offer))?;
-        }
+    /// Makes a volume larger, and its product with it, in one commit.
+    fn grow(&self, volume: &mut Volume, size: u64, product: Option<Product>) -> Result<(), Refusal> {
+        let product = product.unwrap_or_else(|| volume.product.clone());
+        let remembered = volume.remembered_like(&product, volume.remembered.rests_from);
+        let edit = Edit::Grow { volume: volume.id, size, text: Some(remembered.text()) };
+        self.inner.handle.edit(edit).map_err(|error| Refusal::of_edit(volume.name(), &error))?;
+        (volume.size, volume.remembered) = (size, remembered);
+        self.take_on(volume, product)?;
+        volume.life = Life::new(self.model_now(), &volume.remembered, &volume.product, &self.inner.options);
         Ok(())
     }
 

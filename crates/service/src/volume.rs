@@ -72,6 +72,17 @@ impl Volume {
         offer(self.export, self.name(), &self.product, (self.size, self.access), slow)
     }
 
+    /// What is to be remembered of it when it is like `product` from now on.
+    pub fn remembered_like(&self, product: &Product, rests_from: Option<u32>) -> Remembered {
+        let mut remembered = Remembered { rests_from, ..self.remembered.clone() };
+        remembered.like.clone_from(&product.like);
+        remembered.model = product.model.to_string();
+        if let Some(bill) = remembered.bill.as_mut().filter(|_| product.like != self.product.like) {
+            bill.change(moment::now_ns(), &product.like, product.offer.as_deref());
+        }
+        remembered
+    }
+
     /// Refused when it is a block device of this host.
     pub fn unattached(&self, what: &str) -> Result<(), Refusal> {
         let Some(attachment) = &self.attachment else { return Ok(()) };

@@ -207,7 +207,7 @@ fn done(handle: &Handle<Volumes>, line: &str, exports: &mut BTreeMap<VolumeId, E
         "snapshot" => Edit::Fork { of: volume(1), access: Access::ReadOnly, text },
         "clone" => Edit::Fork { of: volume(1), access: Access::ReadWrite, text },
         "restore" => Edit::Restore { volume: volume(1), from: volume(2) },
-        "grow" => Edit::Grow { volume: volume(1), size: number(2) },
+        "grow" => Edit::Grow { volume: volume(1), size: number(2), text: None },
         "delete" => {
             let export = exports.remove(&volume(1)).ok_or("it is not served")?;
             handle.call(move |server| withdraw(server, export)).unwrap();

@@ -143,7 +143,10 @@ fn a_snapshot_keeps_what_was_there() {
     assert_eq!(read(&mut old, 4096, 8192), vec![1; 8192]);
     assert_eq!(read(&mut talk, 4096, 8192), [vec![2; 100], vec![1; 8092]].concat());
     assert_eq!(read(&mut copy, 4096, 8192), [vec![3; 50], vec![1; 8142]].concat());
-    assert!(service.handle.edit(Edit::Grow { volume: VolumeId(0), size: 1 }).is_err(), "a volume does not shrink");
+    assert!(
+        service.handle.edit(Edit::Grow { volume: VolumeId(0), size: 1, text: None }).is_err(),
+        "a volume does not shrink"
+    );
     drop(service);
     std::fs::remove_dir_all(directory).unwrap();
 }

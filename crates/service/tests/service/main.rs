@@ -3,6 +3,7 @@
 
 mod clones;
 mod home;
+mod kills;
 mod levels;
 mod life;
 mod lives;

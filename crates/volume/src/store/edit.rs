@@ -40,6 +40,8 @@ pub enum Edit {
         volume: VolumeId,
         /// Bytes from now on.
         size: u64,
+        /// Replaces what the shell wants to remember, in the same commit.
+        text: Option<String>,
     },
     /// Replaces what the shell wants to remember.
     Describe {
@@ -128,7 +130,8 @@ impl Edit {
     const fn text(&self) -> Option<&String> {
         match self {
             Self::Create { text, .. } | Self::Fork { text, .. } | Self::Describe { text, .. } => Some(text),
-            Self::Restore { .. } | Self::Grow { .. } | Self::Delete { .. } => None,
+            Self::Grow { text, .. } => text.as_ref(),
+            Self::Restore { .. } | Self::Delete { .. } => None,
         }
     }
 }
@@ -181,7 +184,7 @@ impl Store {
                 }
                 Ok(volume)
             }
-            Edit::Grow { volume, size } => {
+            Edit::Grow { volume, size, .. } => {
                 let present = self.writable(volume)?.size;
                 if size < present {
                     return Err(EditError::Shrinks { present, asked: size });
@@ -245,13 +248,11 @@ impl Store {
                 self.grow(volume, size);
                 self.fork(from, volume);
             }
-            Edit::Grow { volume, size } => self.grow(volume, size),
-            Edit::Describe { volume, text } => {
-                if let Some(stored) = self.stored[volume.0 as usize].as_mut() {
-                    stored.text.clone_from(&text);
-                    self.rounds.record(Record::Describe { volume, text });
-                }
+            Edit::Grow { volume, size, text } => {
+                self.grow(volume, size);
+                text.into_iter().for_each(|text| self.describe(volume, text));
             }
+            Edit::Describe { volume, text } => self.describe(volume, text),
             Edit::Delete { volume } => {
                 if let Some(stored) = self.stored[volume.0 as usize].take() {
                     self.rounds.record(Record::Delete { volume });
@@ -267,6 +268,13 @@ impl Store {
             self.rounds.record(Record::Describe { volume, text: text.clone() });
         }
         self.stored[volume.0 as usize] = Some(Stored::new(size, access, text));
+    }
+
+    fn describe(&mut self, volume: VolumeId, text: String) {
+        if let Some(stored) = self.stored[volume.0 as usize].as_mut() {
+            stored.text.clone_from(&text);
+            self.rounds.record(Record::Describe { volume, text });
+        }
     }
 
     /// Never shrinks: another edit may have been made since this one was checked.

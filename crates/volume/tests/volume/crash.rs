@@ -166,7 +166,7 @@ impl World {
                 if let Some(volume) = picked(volume) {
                     let sectors = self.truths[&volume].sectors.len() + 5;
                     let size = sectors as u64 * SECTOR;
-                    self.edit(&Edit::Grow { volume, size }, Asked::Grow { volume, sectors });
+                    self.edit(&Edit::Grow { volume, size, text: None }, Asked::Grow { volume, sectors });
                 }
             }
             Action::Delete { volume } => {
