@@ -48,7 +48,7 @@ fn seen(desk: &Desk, names: &[String]) -> Result<Seen, Trouble> {
         names.iter().map(|name| desk.get(&volume_path(name, ""))).collect::<Result<_, _>>()?
     };
     let counted = |volume: Volume| {
-        let stats = desk.get(&volume_path(&volume.name, "stats"))?;
+        let stats = desk.get(&volume_path(&volume.name, "stats?periods=0"))?;
         Ok((volume.name.clone(), (volume, stats)))
     };
     volumes.into_iter().map(counted).collect()

@@ -11,6 +11,9 @@ use super::show;
 /// A volume and its counts at one moment.
 pub type Seen = BTreeMap<String, (Volume, Stats)>;
 
+/// Columns of a limit's name.
+const LIMIT: usize = 26;
+
 const fn figures(name: &'static str, unit: &'static str, expendable: u8) -> Heading {
     Heading { name, unit, cells: Cells::Figures, expendable }
 }
@@ -67,7 +70,7 @@ fn row(volume: &Volume, then: &Stats, now: &Stats, apart: f64) -> Vec<String> {
         last.map_or_else(none, |last| ms(last.p99_ns)),
         now.in_flight.to_string(),
         last.map_or_else(none, |last| format!("{:.0}", last.late_p99_ns as f64 / 1e3)),
-        binding(then, now).unwrap_or_else(none),
+        binding(then, now).map_or_else(none, |limit| short(&limit)),
         verdict,
     ]
 }
@@ -77,6 +80,14 @@ fn binding(then: &Stats, now: &Stats) -> Option<String> {
     let before = |limit: &str| then.bound_by.iter().find(|bound| bound.limit == limit).map_or(0, |bound| bound.count);
     let held = now.bound_by.iter().map(|bound| (bound.count.saturating_sub(before(&bound.limit)), &bound.limit));
     held.filter(|(count, _)| *count > 0).max_by_key(|(count, _)| *count).map(|(_, limit)| limit.clone())
+}
+
+/// As much of a limit's name as there is room for.
+fn short(limit: &str) -> String {
+    if limit.chars().count() <= LIMIT {
+        return limit.to_owned();
+    }
+    limit.chars().take(LIMIT - 1).chain(['…']).collect()
 }
 
 fn ops(stats: &Stats) -> u64 {

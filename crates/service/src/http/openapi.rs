@@ -67,10 +67,16 @@ pub(super) fn text() -> &'static [u8] {
 
 fn operation(route: &Route, generator: &mut SchemaGenerator) -> Value {
     let mut operation = json!({ "operationId": route.id, "summary": route.summary });
+    let mut parameters = Vec::new();
     if route.path.contains("{name}") {
-        operation["parameters"] = json!([
-            { "name": "name", "in": "path", "required": true, "schema": { "type": "string" } }
-        ]);
+        parameters.push(json!({ "name": "name", "in": "path", "required": true, "schema": { "type": "string" } }));
+    }
+    if let Some((name, what)) = route.number {
+        let schema = json!({ "type": "integer", "minimum": 0 });
+        parameters.push(json!({ "name": name, "in": "query", "description": what, "schema": schema }));
+    }
+    if !parameters.is_empty() {
+        operation["parameters"] = parameters.into();
     }
     if let Some(body) = route.body {
         let schema = body(generator);

@@ -7,7 +7,7 @@ use std::error::Error;
 use std::sync::Arc;
 
 use axum::Router;
-use axum::body::{Body, HttpBody};
+use axum::body::{Bytes, HttpBody};
 use axum::extract::rejection::RawPathParamsRejection;
 use axum::extract::{RawPathParams, Request};
 use axum::response::{IntoResponse, Response};
@@ -20,7 +20,7 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 
 use super::{PATIENCE, metrics, openapi};
-use crate::api::{About, Attachment, Autotune, Create, Faults, Fork, Group, Level, Refused, Resize, Restore};
+use crate::api::{About, Attachment, Autotune, Create, Faults, Fork, Group, Level, Refused, Resize, Restore, Stats};
 use crate::{Kind, Refusal, Service};
 
 /// No request has a longer body.
@@ -78,13 +78,23 @@ pub(super) struct Route {
     pub id: &'static str,
     /// One sentence without an end.
     pub summary: &'static str,
+    /// A number that may be given behind `?`, and what it does.
+    pub number: Option<(&'static str, &'static str)>,
     pub body: Option<SchemaOf>,
     pub status: StatusCode,
     pub content: Content,
     act: Act,
 }
 
-type Act = Arc<dyn Fn(&Service, &str, &[u8]) -> Result<Vec<u8>, Refusal> + Send + Sync>;
+type Act = Arc<dyn Fn(&Service, &Asked) -> Result<Vec<u8>, Refusal> + Send + Sync>;
+
+/// One request, without what the table says of it.
+#[derive(Default)]
+struct Asked {
+    name: String,
+    number: Option<u64>,
+    body: Bytes,
+}
 
 const VOLUMES: &str = "/v1/volumes";
 const VOLUME: &str = "/v1/volumes/{name}";
@@ -100,12 +110,26 @@ pub(super) fn table() -> Vec<Route> {
         write(Verb::Post, VOLUMES, "createVolume", "Make a volume", |s, _, b: &Create| s.create(b)).created(),
         read(VOLUME, "getVolume", "One volume", Service::volume),
         remove(VOLUME, "deleteVolume", "End a volume that nobody uses", Service::delete),
-        read("/v1/volumes/{name}/stats", "getStats", "Counts, and how faithful the last seconds were", Service::stats),
+        stats(),
     ];
     table.extend(changes());
     table.extend(life());
     table.extend(around());
     table
+}
+
+/// The counts of a volume, which are long where nobody asks for fewer seconds.
+fn stats() -> Route {
+    let content = Content::Json(|generator| generator.subschema_for::<Stats>());
+    let act = |service: &Service, asked: &Asked| {
+        let mut stats = service.stats(&asked.name)?;
+        let most = asked.number.and_then(|most| usize::try_from(most).ok()).unwrap_or(usize::MAX);
+        stats.periods.drain(..stats.periods.len().saturating_sub(most));
+        Ok(json(&stats))
+    };
+    let summary = "Counts, and how faithful the last seconds were";
+    let route = Route::new(Verb::Get, "/v1/volumes/{name}/stats", "getStats", summary, content, act);
+    Route { number: Some(("periods", "Seconds that are told of at most; all that are kept without it")), ..route }
 }
 
 /// What changes a volume.
@@ -171,8 +195,8 @@ fn life() -> [Route; 6] {
 
 /// What is there beside volumes.
 fn around() -> [Route; 6] {
-    let document = |_: &Service, _: &str, _: &[u8]| Ok(openapi::text().into());
-    let metrics = |service: &Service, _: &str, _: &[u8]| metrics::scraped(service).map(String::into_bytes);
+    let document = |_: &Service, _: &Asked| Ok(openapi::text().into());
+    let metrics = |service: &Service, _: &Asked| metrics::scraped(service).map(String::into_bytes);
     [
         read(GROUPS, "listGroups", "All groups, by name", |s: &Service, _: &str| s.groups()),
         write(
@@ -215,7 +239,7 @@ where
     F: Fn(&Service, &str) -> Result<A, Refusal> + Send + Sync + 'static,
 {
     let content = Content::Json(|generator| generator.subschema_for::<A>());
-    Route::new(verb, path, id, summary, content, move |service, name, _| act(service, name).map(|it| json(&it)))
+    Route::new(verb, path, id, summary, content, move |service, asked| act(service, &asked.name).map(|it| json(&it)))
 }
 
 /// Has a body, and gives an answer.
@@ -226,12 +250,12 @@ where
     F: Fn(&Service, &str, &B) -> Result<A, Refusal> + Send + Sync + 'static,
 {
     let content = Content::Json(|generator| generator.subschema_for::<A>());
-    let act = move |service: &Service, name: &str, body: &[u8]| {
-        let body = serde_json::from_slice(body).map_err(|error| Refusal {
+    let act = move |service: &Service, asked: &Asked| {
+        let body = serde_json::from_slice(&asked.body).map_err(|error| Refusal {
             kind: Kind::Bad,
             message: format!("the body is not what {path} takes: {error}; GET /openapi.json says what it takes"),
         })?;
-        act(service, name, &body).map(|it| json(&it))
+        act(service, &asked.name, &body).map(|it| json(&it))
     };
     Route {
         body: Some(|generator| generator.subschema_for::<B>()),
@@ -244,7 +268,7 @@ fn remove<F>(path: &'static str, id: &'static str, summary: &'static str, act: F
 where
     F: Fn(&Service, &str) -> Result<(), Refusal> + Send + Sync + 'static,
 {
-    let act = move |service: &Service, name: &str, _: &[u8]| act(service, name).map(|()| Vec::new());
+    let act = move |service: &Service, asked: &Asked| act(service, &asked.name).map(|()| Vec::new());
     let route = Route::new(Verb::Delete, path, id, summary, Content::Nothing, act);
     Route { status: StatusCode::NO_CONTENT, ..route }
 }
@@ -260,9 +284,9 @@ impl Route {
         id: &'static str,
         summary: &'static str,
         content: Content,
-        act: impl Fn(&Service, &str, &[u8]) -> Result<Vec<u8>, Refusal> + Send + Sync + 'static,
+        act: impl Fn(&Service, &Asked) -> Result<Vec<u8>, Refusal> + Send + Sync + 'static,
     ) -> Self {
-        Self { verb, path, id, summary, body: None, status: StatusCode::OK, content, act: Arc::new(act) }
+        Self { verb, path, id, summary, number: None, body: None, status: StatusCode::OK, content, act: Arc::new(act) }
     }
 
     /// It makes something new.
@@ -270,8 +294,19 @@ impl Route {
         Self { status: StatusCode::CREATED, ..self }
     }
 
+    /// The number behind `?`, where this route takes one.
+    fn number_in(&self, query: Option<&str>) -> Result<Option<u64>, std::num::ParseIntError> {
+        let Some((name, _)) = self.number else { return Ok(None) };
+        let pairs = query.unwrap_or_default().split('&').filter_map(|pair| pair.split_once('='));
+        pairs.filter(|(key, _)| *key == name).map(|(_, number)| number.parse()).next().transpose()
+    }
+
     /// Reads the body, and has the service work on a thread that may wait.
-    async fn respond(self, service: Service, name: String, body: Body) -> Response {
+    async fn respond(self, service: Service, name: String, request: Request) -> Response {
+        let Ok(number) = self.number_in(request.uri().query()) else {
+            return refused(StatusCode::BAD_REQUEST, "what stands behind ? is no number: GET /openapi.json");
+        };
+        let body = request.into_body();
         if body.size_hint().lower() > BODY_MAX as u64 {
             return too_long();
         }
@@ -282,7 +317,7 @@ impl Route {
             Err(_) => return refused(StatusCode::REQUEST_TIMEOUT, "the body of the request did not come in time"),
         };
         let Self { act, content, status, .. } = self;
-        let done = tokio::task::spawn_blocking(move || act(&service, &name, &body)).await;
+        let done = tokio::task::spawn_blocking(move || act(&service, &Asked { name, number, body })).await;
         let media = match content {
             Content::Json(_) | Content::Document => "application/json",
             Content::Text(media) => media,
@@ -332,7 +367,7 @@ pub(super) fn router(service: Service) -> Router {
                     );
                 };
                 let name = parameters.iter().next().map(|(_, value)| value.to_owned()).unwrap_or_default();
-                route.respond(service, name, request.into_body()).await
+                route.respond(service, name, request).await
             }
         };
         router = router.route(path, on(filter, respond));

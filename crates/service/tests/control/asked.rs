@@ -28,6 +28,8 @@ fn a_volume_is_made_read_changed_and_ended() {
     assert_eq!((volume.name.as_str(), volume.size_bytes), ("data", 16 << 20));
     let stats = serving.ask("GET", "/v1/volumes/data/stats", "");
     assert!(stats.status == 200 && stats.body.contains("\"in_flight\":0"), "{stats:?}");
+    assert!(serving.ask("GET", "/v1/volumes/data/stats?periods=0", "").body.contains("\"periods\":[]"));
+    check(&serving.ask("GET", "/v1/volumes/data/stats?periods=x", ""), 400, "no number");
     assert_eq!(serving.ask("PUT", "/v1/volumes/data/faults", r#"{"seed":1,"errors_ppm":5}"#).status, 200);
     assert!(serving.ask("GET", "/v1/volumes/d%61ta", "").body.contains("\"errors_ppm\":5"));
     assert_eq!(serving.ask("DELETE", "/v1/volumes/data/faults", "").status, 200);
