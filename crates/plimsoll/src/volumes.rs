@@ -8,7 +8,7 @@ mod stats;
 mod top;
 mod view;
 
-use plimsoll_service::api::{About, Autotune, Create, Faults, Fork, Group, Level, Resize, Restore, Stats, Volume};
+use plimsoll_service::api::{Autotune, Create, Faults, Fork, Group, Level, Resize, Restore, Stats, Volume};
 use plimsoll_service::client::{Answer, Client, ClientError, group_path, volume_path};
 use plimsoll_units::Span;
 use serde::de::DeserializeOwned;
@@ -27,7 +27,7 @@ pub fn run(args: &VolumeArgs) -> Result<(), Trouble> {
             let size_bytes = size.map(plimsoll_units::Bytes::get);
             let (name, like, group) = (name.clone(), like.clone(), group.clone());
             let answer = desk.client.post("/v1/volumes", &Create { name, like, size_bytes, group, seed: *seed });
-            desk.tell(answer?, |volume, about| show::made(volume, about))
+            desk.tell(answer?, show::made)
         }
         VolumeCommand::List => desk.list(),
         VolumeCommand::Show { name } => desk.show(name),
@@ -77,10 +77,6 @@ impl Desk {
         Ok(self.client.read(&self.client.get(path)?)?)
     }
 
-    fn about(&self) -> Result<About, Trouble> {
-        self.get("/v1/service")
-    }
-
     /// The answer as it is, when that was asked for.
     fn raw(&self, answer: &Answer) -> Result<bool, Trouble> {
         if self.json {
@@ -91,12 +87,11 @@ impl Desk {
     }
 
     /// Shows a volume that was made or changed.
-    fn tell(&self, answer: Answer, text: impl FnOnce(&Volume, &About) -> show::Facts) -> Result<(), Trouble> {
+    fn tell(&self, answer: Answer, text: impl FnOnce(&Volume) -> show::Facts) -> Result<(), Trouble> {
         if self.raw(&answer)? {
             return Ok(());
         }
-        let volume: Volume = self.client.read(&answer)?;
-        self.put(&text(&volume, &self.about()?))
+        self.put(&text(&self.client.read(&answer)?))
     }
 
     fn put(&self, show::Facts { title, facts }: &show::Facts) -> Result<(), Trouble> {
@@ -109,7 +104,7 @@ impl Desk {
             return Ok(());
         }
         let volumes: Vec<Volume> = self.client.read(&answer)?;
-        self.outputs.print(&list::volumes(&volumes, &self.about()?, self.outputs.style()))
+        self.outputs.print(&list::volumes(&volumes, self.outputs.style()))
     }
 
     fn show(&self, name: &str) -> Result<(), Trouble> {

@@ -161,6 +161,9 @@ pub struct Volume {
     pub created: String,
     /// The model's stages.
     pub model: String,
+    /// How many times slower than the clock the model's time runs, in which every figure is; absent in real time.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub slow: Option<u32>,
     /// What its figures stand on, in sentences; every figure is *emulated*.
     #[serde(default)]
     pub doubts: Vec<String>,

@@ -173,6 +173,7 @@ impl Service {
     }
 
     fn shown(&self, volume: &Volume, clients: usize) -> api::Volume {
-        volume.shown(&self.inner.options.listens, clients)
+        let slow = Some(self.inner.options.slow.times()).filter(|times| *times > 1);
+        api::Volume { slow, ..volume.shown(&self.inner.options.listens, clients) }
     }
 }

@@ -105,6 +105,7 @@ impl Volume {
             group: group.clone(),
             created: created.clone(),
             model: self.product.model.to_string(),
+            slow: None,
             doubts: self.product.doubts(),
             uris: listens.iter().map(|listen| uri(listen, name)).collect(),
             clients,

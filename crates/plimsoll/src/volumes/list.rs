@@ -1,7 +1,7 @@
 //! Volumes and groups in tables. Pure.
 
 use plimsoll_report::{Cells, Heading, TextStyle, grid};
-use plimsoll_service::api::{About, Group, Volume};
+use plimsoll_service::api::{Group, Volume};
 use plimsoll_units::Bytes;
 
 use super::show;
@@ -25,12 +25,12 @@ const GROUPS: [Heading; 3] =
     [column("group", Cells::Words, 0), column("like", Cells::Words, 0), column("volumes", Cells::Words, 0)];
 
 /// All volumes, a row each.
-pub fn volumes(volumes: &[Volume], about: &About, style: &TextStyle) -> String {
+pub fn volumes(volumes: &[Volume], style: &TextStyle) -> String {
     if volumes.is_empty() {
         return "no volumes yet: plimsoll volume create NAME --like oci:50GB@0vpu\n".into();
     }
     let mut notes = vec!["every volume is emulated; prices are list prices".to_owned()];
-    notes.extend(Some(show::time(about.slow)).filter(|time| !time.is_empty()));
+    notes.extend(volumes[0].slow.map(show::time));
     grid(&VOLUMES, &volumes.iter().map(row).collect::<Vec<_>>(), &notes, style)
 }
 
@@ -80,14 +80,14 @@ mod tests {
             level: Some(0),
             size_bytes: 50 << 30,
             writable: true,
+            slow: Some(10),
             clients: 2,
             cost: Some(cost),
             ..Volume::default()
         };
         let snapshot =
             Volume { name: "old".into(), of: Some("data".into()), like: "limit(3000)".into(), ..Volume::default() };
-        let about = About { slow: 10, ..About::default() };
-        let text = volumes(&[data.clone(), snapshot], &about, &TextStyle { width: 100, ..TextStyle::default() });
+        let text = volumes(&[data.clone(), snapshot], &TextStyle { width: 100, ..TextStyle::default() });
         let expected = "name  size    like           level  clients  a month    of               device\n\
             data  50 GiB  oci:50GB@0vpu      0        2  1.275 USD  –                –\n\
             old   0 B     limit(3000)        –        0  –          data (snapshot)  –\n\

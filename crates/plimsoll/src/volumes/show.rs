@@ -1,6 +1,6 @@
 //! One volume in facts. Pure: answers of the API in, words and texts out.
 
-use plimsoll_service::api::{About, Attachment, Autotune, Bin, Cost, Faults, Floor, Stats, Volume};
+use plimsoll_service::api::{Attachment, Autotune, Bin, Cost, Faults, Floor, Stats, Volume};
 use plimsoll_units::{Bytes, Span};
 
 /// A title, and words with what they are for.
@@ -11,7 +11,7 @@ pub struct Facts {
 }
 
 /// A volume that has just been made, and what to do with it.
-pub fn made(volume: &Volume, about: &About) -> Facts {
+pub fn made(volume: &Volume) -> Facts {
     let mut facts = vec![
         ("size", size(volume)),
         ("model", volume.model.clone()),
@@ -23,12 +23,12 @@ pub fn made(volume: &Volume, about: &About) -> Facts {
         facts.push(("", format!("plimsoll measure '{uri}'")));
     }
     facts.extend(doubts(volume));
-    facts.push(("time", time(about.slow)));
+    facts.push(("time", volume.slow.map(time).unwrap_or_default()));
     Facts { title: title(volume), facts }
 }
 
 /// What may have changed of a volume.
-pub fn changed(volume: &Volume, about: &About) -> Facts {
+pub fn changed(volume: &Volume) -> Facts {
     let facts = vec![
         ("size", size(volume)),
         ("level", level(volume)),
@@ -36,7 +36,7 @@ pub fn changed(volume: &Volume, about: &About) -> Facts {
         ("cost", volume.cost.as_ref().map(cost).unwrap_or_default()),
         ("autotune", volume.autotune.as_ref().map(autotune).unwrap_or_default()),
         ("faults", volume.faults.as_ref().map(faults).unwrap_or_default()),
-        ("time", time(about.slow)),
+        ("time", volume.slow.map(time).unwrap_or_default()),
     ];
     Facts { title: title(volume), facts }
 }
@@ -64,7 +64,7 @@ pub fn all(volume: &Volume, stats: &Stats) -> Facts {
         ("faithful", faithful(stats)),
     ];
     facts.extend(doubts(volume));
-    facts.push(("time", time(stats.slow)));
+    facts.push(("time", volume.slow.map(time).unwrap_or_default()));
     Facts { title: title(volume), facts }
 }
 
@@ -242,9 +242,8 @@ mod tests {
 
     #[test]
     fn slow_motion_is_said_everywhere() {
-        let (volume, about) = (Volume::default(), About { slow: 10, ..About::default() });
-        let stats = Stats { slow: 10, ..Stats::default() };
-        for facts in [made(&volume, &about), changed(&volume, &about), all(&volume, &stats)] {
+        let volume = Volume { slow: Some(10), ..Volume::default() };
+        for facts in [made(&volume), changed(&volume), all(&volume, &Stats::default())] {
             assert!(facts.facts.iter().any(|(_, text)| text.starts_with("10 times slower")), "{facts:?}");
             assert!(facts.title.contains("emulated"), "{facts:?}");
         }

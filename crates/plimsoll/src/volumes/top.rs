@@ -3,7 +3,7 @@
 use std::time::{Duration, Instant};
 
 use plimsoll_report::TextStyle;
-use plimsoll_service::api::Volume;
+use plimsoll_service::api::{About, Volume};
 use plimsoll_service::client::volume_path;
 
 use super::Desk;
@@ -17,7 +17,7 @@ const SECOND: Duration = Duration::from_secs(1);
 
 /// Shows volumes until the user leaves; where there is no terminal, one second of them.
 pub fn run(desk: &Desk, names: &[String], once: bool) -> Result<(), Trouble> {
-    let slow = desk.about()?.slow.max(1);
+    let slow = desk.get::<About>("/v1/service")?.slow.max(1);
     let (mut before, mut at) = (seen(desk, names)?, Instant::now());
     let screen = if once || desk.json { None } else { Screen::enter() };
     let Some(screen) = screen else {
