@@ -167,9 +167,16 @@ fn autotune(autotune: &Autotune) -> String {
         parts.push(format!("follows the load between {default} and {most}"));
     }
     if let Some(after) = autotune.detached_after_ns {
-        parts.push(format!("rests at the lowest level after {} without a client", Span::from_nanos(after)));
+        parts.push(format!("rests at the lowest level after {} without a client", long(after)));
     }
     parts.join("; ")
+}
+
+/// A span that people set: `14 days`, `6 h`.
+fn long(ns: u64) -> String {
+    const UNITS: [(u64, &str); 3] = [(86_400_000_000_000, "days"), (3_600_000_000_000, "h"), (60_000_000_000, "min")];
+    let unit = UNITS.iter().find(|(unit, _)| ns >= 2 * unit && ns.is_multiple_of(*unit));
+    unit.map_or_else(|| Span::from_nanos(ns).to_string(), |(unit, name)| format!("{} {name}", ns / unit))
 }
 
 fn faults(faults: &Faults) -> String {
@@ -226,6 +233,12 @@ mod tests {
         for (exact, shown) in cases {
             assert_eq!(amount(exact), shown);
         }
+    }
+
+    #[test]
+    fn spans_that_people_set_are_told_in_their_units() {
+        let hours = |h: u64| h * 3_600_000_000_000;
+        assert_eq!([long(hours(336)), long(hours(6)), long(90_000_000_000)], ["14 days", "6 h", "90 s"]);
     }
 
     #[test]
