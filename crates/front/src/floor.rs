@@ -25,8 +25,17 @@ use crate::server::{Limits, Server};
 /// What is read from: small enough to stay in the processor's caches, as the floor is not about memory.
 const SIZE: Bytes = Bytes::mib(1);
 
-/// What the timers are asked for: long enough that the processor goes to sleep, as it does between answers of a disk.
-const WAIT: Span = Span::from_millis(1);
+/// How long answers wait in the looks that are about waiting, and which share of the time each look gets. A processor that
+/// sleeps longer takes longer to wake, so one wait does not speak for all.
+const WAITS: [(Span, f64); 4] = [
+    (Span::from_micros(50), 0.08),
+    (Span::from_micros(250), 0.12),
+    (Span::from_millis(1), 0.3),
+    (Span::from_millis(10), 0.2),
+];
+
+/// The share for answers without a wait, one at a time and many.
+const AT_ONCE: f64 = 0.15;
 
 /// What a server on this host can do at best.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -35,10 +44,13 @@ pub struct Floor {
     pub round_trip_p50: Span,
     /// 99th percentile of it.
     pub round_trip_p99: Span,
-    /// How late half of the answers leave that were to leave at a given moment.
+    /// How late half of the answers leave that were to leave at a given moment, a millisecond and more away.
     pub timer_p50: Span,
     /// How late 99 of 100 of them leave at most.
     pub timer_p99: Span,
+    /// For some waits, in ascending order: how long answers wait at the server, and how much longer than that half of them
+    /// take for the client.
+    pub waits: [(Span, Span); 4],
     /// 4 KiB reads a second, 32 at a time.
     pub iops: u64,
 }
@@ -59,16 +71,44 @@ impl Floor {
     /// # Errors
     /// The kernel has no `io_uring`, or does not allow it; no thread or socket can be had.
     pub fn measure(span: Span) -> io::Result<Self> {
-        let single = look(Span::ZERO, 1, span / 4)?;
-        let many = look(Span::ZERO, 32, span / 4)?;
-        let waits = look(WAIT, 1, span / 2)?;
+        let share = |share: f64| Span::from_secs_f64(span.as_secs_f64() * share);
         let of = |bins: &Bins, quantile| bins.quantile(quantile).unwrap_or_default();
+        let single = look(Span::ZERO, 1, share(AT_ONCE))?;
+        let many = look(Span::ZERO, 32, share(AT_ONCE))?;
+        let mut waits = [(Span::ZERO, Span::ZERO); WAITS.len()];
+        let mut timers = Bins::default();
+        for (found, (wait, part)) in waits.iter_mut().zip(WAITS) {
+            let looked = look(wait, 1, share(part))?;
+            let response = of(&looked.service, 0.5);
+            *found = (wait, response - wait.min(response));
+            if wait >= Span::from_millis(1) {
+                timers.merge(&looked.lateness);
+            }
+        }
         Ok(Self {
             round_trip_p50: of(&single.service, 0.5),
             round_trip_p99: of(&single.service, 0.99),
-            timer_p50: of(&waits.lateness, 0.5),
-            timer_p99: of(&waits.lateness, 0.99),
+            timer_p50: of(&timers, 0.5),
+            timer_p99: of(&timers, 0.99),
+            waits,
             iops: many.iops as u64,
+        })
+    }
+
+    /// How much later than its moment a client has an answer that waits so long at the server: between the waits that were
+    /// measured, on a straight line over the logarithm of the wait.
+    pub fn beyond(&self, wait: Span) -> Span {
+        let log = |span: Span| (span.as_nanos().max(1) as f64).ln();
+        let [first, .., last] = self.waits;
+        if wait <= first.0 {
+            return first.1;
+        }
+        let around = self.waits.windows(2).find(|pair| wait <= pair[1].0);
+        around.map_or(last.1, |pair| {
+            let (low, high) = (pair[0], pair[1]);
+            let part = (log(wait) - log(low.0)) / (log(high.0) - log(low.0));
+            let (from, to) = (low.1.as_secs_f64(), high.1.as_secs_f64());
+            Span::from_secs_f64(from + (to - from) * part)
         })
     }
 }
@@ -136,5 +176,15 @@ mod tests {
         assert!(floor.iops > 100, "{floor:?}");
         assert!(floor.round_trip_p50 > Span::ZERO && floor.round_trip_p50 <= floor.round_trip_p99, "{floor:?}");
         assert!(floor.timer_p50 <= floor.timer_p99 && floor.timer_p50 < Span::from_millis(100), "{floor:?}");
+        assert!(floor.waits.iter().all(|(wait, beyond)| *wait > Span::ZERO && *beyond > Span::ZERO), "{floor:?}");
+    }
+
+    #[test]
+    fn between_two_waits_lies_what_they_add() {
+        let [us, ms] = [Span::from_micros, Span::from_millis];
+        let waits = [(us(50), us(20)), (us(250), us(30)), (ms(1), us(50)), (ms(10), us(70))];
+        let floor = Floor { waits, ..Floor::default() };
+        let beyond = |wait: Span| (floor.beyond(wait).as_nanos() as f64 / 1e3).round() as u64;
+        assert_eq!([us(10), us(50), us(500), ms(1), ms(10), ms(90)].map(beyond), [20, 20, 40, 50, 70, 70]);
     }
 }

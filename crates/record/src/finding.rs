@@ -136,14 +136,17 @@ pub enum Finding {
         /// What lies between, in a sentence.
         note: String,
     },
-    /// What a server on this host adds to every answer, measured without a model.
+    /// What a server on this host adds to its answers, measured without a model.
     Floor {
-        /// Median round trip of a 4 KiB read over NBD, in nanoseconds.
+        /// Median round trip of a 4 KiB read over NBD that is answered at once, in nanoseconds.
         #[serde(rename = "round_trip_ns")]
         round_trip: Span,
-        /// Median lateness of an answer that waits for its moment, in nanoseconds.
-        #[serde(rename = "timer_ns")]
-        timer: Span,
+        /// How long answers wait at the server in the case below, in nanoseconds: about as long as the lightest load's.
+        #[serde(rename = "wait_ns")]
+        wait: Span,
+        /// How much longer than that they take for the client, in nanoseconds.
+        #[serde(rename = "beyond_ns")]
+        beyond: Span,
     },
     /// What the model stands on is not all published, or not certain.
     ModelDoubted {
@@ -282,9 +285,9 @@ impl Finding {
                 format!("{what} keeps its data in memory: the figures describe that, not storage")
             }
             Self::Beyond { note } => note.clone(),
-            Self::Floor { round_trip, timer } => format!(
-                "a server on this host adds {round_trip} to every answer, and {timer} more where one waits for its moment \
-                 (medians without a model)"
+            Self::Floor { round_trip, wait, beyond } => format!(
+                "a server on this host adds {round_trip} to what it answers at once, and {beyond} to an answer that waits \
+                 {wait} (medians without a model)"
             ),
             Self::ModelDoubted { what } => format!("the model: {what}"),
             Self::ClockChanged { from, to } => format!("the clock source changed from {from} to {to}"),
@@ -370,7 +373,7 @@ mod tests {
         {"finding":"direct-refused"}, {"finding":"host-cache-suspected","median_ns":1},
         {"finding":"holes","allocated":1,"size":2}, {"finding":"device-not-reached","share":0.5},
         {"finding":"fault","what":"x"}, {"finding":"in-memory","what":"tmpfs"}, {"finding":"beyond","note":"nfs"},
-        {"finding":"model-doubted","what":"x"}, {"finding":"floor","round_trip_ns":1,"timer_ns":2},
+        {"finding":"model-doubted","what":"x"}, {"finding":"floor","round_trip_ns":1,"wait_ns":3,"beyond_ns":2},
         {"finding":"clock-changed","from":"tsc","to":"hpet"}, {"finding":"frequency-changed","ratio":0.5},
         {"finding":"ring-refused","reason":"x"}, {"finding":"read-only"}, {"finding":"errors","count":1,"errno":5},
         {"finding":"not-saturated","depth":8}, {"finding":"budget-spent","half_width":0.2},

@@ -7,7 +7,7 @@ use plimsoll_device::nbd::wire::flag;
 use plimsoll_device::nbd::{Address, Chosen, Connection, Emulation, Host, NoAddress, TalkError};
 use plimsoll_device::{Caching, Clock, Watch};
 use plimsoll_front::Floor;
-use plimsoll_record::{Curve, Device, Finding, Source, Subject};
+use plimsoll_record::{Curve, Device, Finding, Run, Source, Subject};
 use plimsoll_units::{Bytes, Instant, Span};
 
 use super::{Head, addressed, conditions, only_this, reading, size_of_existing, usage};
@@ -101,7 +101,7 @@ impl Export {
     fn measure(&mut self, console: &mut Console) -> Result<Curve, Trouble> {
         let started = jiff::Timestamp::now();
         let clock = Clock::start();
-        self.findings.extend(self.floor()?);
+        let floor = self.floor()?;
         self.findings.extend(self.emulation.as_ref().and_then(slowed));
         let mut evidence = Evidence::default();
         if self.writable && self.emulation.is_none() && self.chosen.flags & flag::READ_ONLY == 0 {
@@ -114,6 +114,7 @@ impl Export {
         let before = watch.snapshot();
         let travelled = follow(&self.plan, &streams, &[], &mut self.storage, console);
         evidence.activity = watch.snapshot().since(&before);
+        self.findings.extend(floor.map(|floor| added(&floor, &travelled.runs)));
         let head = Head {
             started,
             source: self.source(),
@@ -126,17 +127,14 @@ impl Export {
         Ok(curve)
     }
 
-    /// What a server on this host adds to every answer, where it is this host's.
-    fn floor(&self) -> Result<Option<Finding>, Trouble> {
+    /// What a server can do at best on this host, where the server is on this host.
+    fn floor(&self) -> Result<Option<Floor>, Trouble> {
         let local = match &self.address.host {
             Host::Unix(_) => true,
             Host::Tcp { name, .. } => name == "localhost" || name.parse().is_ok_and(|ip: IpAddr| ip.is_loopback()),
         };
-        if !local {
-            return Ok(None);
-        }
-        let floor = Floor::measure(FLOOR).map_err(|error| Trouble::Failed(error.into()))?;
-        Ok(Some(Finding::Floor { round_trip: floor.round_trip_p50, timer: floor.timer_p50 }))
+        let measured = local.then(|| Floor::measure(FLOOR)).transpose();
+        measured.map_err(|error| Trouble::Failed(error.into()))
     }
 
     fn source(&self) -> Source {
@@ -164,6 +162,14 @@ impl Export {
         };
         Subject { name, kind: kind.into(), size: self.size, device: Some(device) }
     }
+}
+
+/// What the floor is beside the quickest answers that were seen.
+fn added(floor: &Floor, runs: &[Run]) -> Finding {
+    let medians = runs.iter().filter_map(|run| run.total.response().quantile(0.5));
+    let quickest = medians.min().unwrap_or_default();
+    let wait = quickest - floor.beyond(quickest).min(quickest);
+    Finding::Floor { round_trip: floor.round_trip_p50, wait, beyond: floor.beyond(wait) }
 }
 
 fn slowed(emulation: &Emulation) -> Option<Finding> {
