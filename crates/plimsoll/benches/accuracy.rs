@@ -1,0 +1,237 @@
+//! How exactly a volume keeps what its model says, beside other ways to slow storage down, all in one run and in turns.
+//!
+//! `cargo bench --bench accuracy` prints the tables of `docs/performance.md`: caps, fixed delays, and five products of the
+//! catalogue through the front against their simulation. `-- caps`, `-- delays` and `-- front` print one of them.
+//! `PLIMSOLL_BENCH_PAIRS` is the number of rounds (3), `PLIMSOLL_BENCH_SECONDS` the length of each measurement (10), and
+//! with `PLIMSOLL_BENCH_RT=1` servers and client have real-time priority. Peers that are not installed are left out.
+#![allow(clippy::print_stdout, clippy::unwrap_used, missing_docs)]
+
+#[path = "accuracy/front.rs"]
+mod front;
+#[path = "accuracy/offered.rs"]
+mod offered;
+#[path = "accuracy/own.rs"]
+mod own;
+#[path = "accuracy/servers.rs"]
+mod servers;
+#[path = "accuracy/throttle.rs"]
+mod throttle;
+
+use plimsoll_front::Floor;
+use plimsoll_units::Span;
+
+use crate::offered::Seen;
+use crate::servers::Server;
+
+/// What a server is asked to be like.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Like {
+    Iops(u64),
+    BytesPerSecond(u64),
+    Delay(Span),
+}
+
+/// One row of a table, for every server.
+#[derive(Clone, Copy, Debug)]
+pub struct Case {
+    pub like: Like,
+    pub depth: u32,
+}
+
+/// The floor is measured so long before every measurement.
+pub const FLOOR: Span = Span::from_secs(1);
+
+/// Every operation reads so many bytes.
+pub const BLOCK: u64 = 4096;
+
+impl Case {
+    /// Operations a second of something that is exactly so.
+    pub fn ideal_iops(&self) -> f64 {
+        match self.like {
+            Like::Iops(iops) => iops as f64,
+            Like::BytesPerSecond(bytes) => bytes as f64 / BLOCK as f64,
+            Like::Delay(delay) => f64::from(self.depth) / delay.as_secs_f64(),
+        }
+    }
+
+    /// Its response time.
+    pub fn ideal_response(&self) -> Span {
+        Span::from_secs_f64(f64::from(self.depth) / self.ideal_iops())
+    }
+
+    fn name(&self) -> String {
+        match self.like {
+            Like::Iops(iops) => format!("{iops} IOPS"),
+            Like::BytesPerSecond(bytes) => format!("{} MB/s", bytes as f64 / 1e6),
+            Like::Delay(delay) => delay.to_string(),
+        }
+    }
+}
+
+fn main() {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    // `cargo test --benches` passes --test: there is nothing to test here.
+    if arguments.iter().any(|argument| argument == "--test") {
+        return;
+    }
+    if let [first, rest @ ..] = &arguments[..]
+        && first == own::SERVE
+    {
+        return own::serve(rest);
+    }
+    let wanted = |name: &str| arguments.iter().all(|argument| argument.starts_with('-') || argument == name);
+    conditions();
+    if wanted("caps") {
+        caps();
+    }
+    if wanted("delays") {
+        delays();
+    }
+    if wanted("front") {
+        front::table();
+    }
+}
+
+/// Rounds of each case.
+pub fn rounds() -> usize {
+    number("PLIMSOLL_BENCH_PAIRS", 3)
+}
+
+/// How long each measurement lasts.
+pub fn lasts() -> Span {
+    Span::from_secs(number("PLIMSOLL_BENCH_SECONDS", 10) as u64)
+}
+
+pub fn is_realtime() -> bool {
+    number("PLIMSOLL_BENCH_RT", 0) == 1
+}
+
+fn number(variable: &str, usual: usize) -> usize {
+    std::env::var(variable).ok().and_then(|value| value.parse().ok()).unwrap_or(usual)
+}
+
+fn conditions() {
+    if is_realtime() {
+        plimsoll_device::realtime().unwrap();
+    }
+    let priority = if is_realtime() { "real-time (SCHED_FIFO 1)" } else { "usual" };
+    println!("{} rounds of {}, medians; priority: {priority}\n", rounds(), lasts());
+}
+
+fn caps() {
+    let capped = |like, depth| Case { like, depth };
+    let cases = [
+        capped(Like::Iops(500), 32),
+        capped(Like::Iops(3_000), 32),
+        capped(Like::Iops(3_000), 1),
+        capped(Like::Iops(25_000), 32),
+        capped(Like::BytesPerSecond(12_500_000), 32),
+        capped(Like::BytesPerSecond(100_000_000), 32),
+    ];
+    println!("## Caps, 4 KiB reads\n");
+    println!(
+        "| cap | depth | server | rate error | first second | worst 100 ms, median and worst round | ideal | p50 | p99 \
+         | p99/p50 |"
+    );
+    println!("|---|---|---|---|---|---|---|---|---|---|");
+    for case in cases {
+        for (server, seen) in in_turns(&case) {
+            let head = format!("| {} | {} | {} |", case.name(), case.depth, server.name());
+            let seen = match seen {
+                Ok(seen) => seen,
+                Err(why) => {
+                    println!("{head} {why} | | | | | | |");
+                    continue;
+                }
+            };
+            let of = |value: fn(&Seen) -> f64| median(seen.iter().map(|(seen, _)| value(seen)));
+            let worst = seen.iter().map(|(seen, _)| seen.worst).fold(0.0, f64::max);
+            println!(
+                "{head} {:+.2} % | {:.2}x | {:.1} % and {:.1} % | {} | {} | {} | {:.2} |",
+                (of(|seen| seen.iops) / case.ideal_iops() - 1.0) * 100.0,
+                of(|seen| seen.first),
+                of(|seen| seen.worst) * 100.0,
+                worst * 100.0,
+                case.ideal_response(),
+                span(of(|seen| seen.p50)),
+                span(of(|seen| seen.p99)),
+                of(|seen| seen.p99 / seen.p50),
+            );
+        }
+    }
+}
+
+fn delays() {
+    let delayed = |micros, depth| Case { like: Like::Delay(Span::from_micros(micros)), depth };
+    let cases = [
+        delayed(100, 1),
+        delayed(500, 1),
+        delayed(1_000, 1),
+        delayed(5_000, 1),
+        delayed(1_000, 32),
+        delayed(5_000, 128),
+    ];
+    println!("\n## Fixed delays, 4 KiB reads\n");
+    println!(
+        "| delay | depth | server | p50 | p99 | p50 less delay | floor | p50 less delay and floor | IOPS of ideal |"
+    );
+    println!("|---|---|---|---|---|---|---|---|---|");
+    for case in cases {
+        for (server, seen) in in_turns(&case) {
+            let head = format!("| {} | {} | {} |", case.name(), case.depth, server.name());
+            let seen = match seen {
+                Ok(seen) => seen,
+                Err(why) => {
+                    println!("{head} {why} | | | | | |");
+                    continue;
+                }
+            };
+            let of = |value: fn(&Seen) -> f64| median(seen.iter().map(|(seen, _)| value(seen)));
+            let ideal = case.ideal_response().as_nanos() as f64;
+            let added = |floor: &Floor| floor.beyond(case.ideal_response()).as_nanos() as f64;
+            let floor = median(seen.iter().map(|(_, floor)| added(floor)));
+            let beyond = median(seen.iter().map(|(seen, floor)| seen.p50 - ideal - added(floor)));
+            println!(
+                "{head} {} | {} | {:+.1} us | {:.1} us | {:+.1} us | {:.1} % |",
+                span(of(|seen| seen.p50)),
+                span(of(|seen| seen.p99)),
+                (of(|seen| seen.p50) - ideal) / 1e3,
+                floor / 1e3,
+                beyond / 1e3,
+                of(|seen| seen.iops) / case.ideal_iops() * 100.0,
+            );
+        }
+    }
+}
+
+/// What each round showed, with the floor of that minute; or why the server cannot be like that.
+type Rounds = Result<Vec<(Seen, Floor)>, String>;
+
+/// All servers, one after the other in every round, so that a drift of the machine favours none.
+fn in_turns(case: &Case) -> Vec<(Server, Rounds)> {
+    let mut all: Vec<(Server, Rounds)> = Server::ALL.into_iter().map(|server| (server, Ok(Vec::new()))).collect();
+    for round in 0..rounds() {
+        let count = all.len();
+        for turn in 0..count {
+            let (server, rounds) = &mut all[(turn + round) % count];
+            let Ok(seen) = rounds else { continue };
+            let floor = Floor::measure(FLOOR).unwrap();
+            match server.measure(case) {
+                Ok(one) => seen.push((one, floor)),
+                Err(why) => *rounds = Err(why),
+            }
+        }
+    }
+    all
+}
+
+/// The middle of an odd number of values, the lower of the middle two of an even one.
+pub fn median(values: impl Iterator<Item = f64>) -> f64 {
+    let mut values: Vec<f64> = values.collect();
+    values.sort_by(f64::total_cmp);
+    values[(values.len() - 1) / 2]
+}
+
+pub fn span(nanos: f64) -> Span {
+    Span::from_nanos(nanos as u64)
+}
