@@ -4,6 +4,7 @@
 //! target. What is on the wire is pure and stands in [`wire`]; the server's side is another crate's.
 
 mod address;
+mod connection;
 mod emulation;
 mod outgoing;
 mod remote;
@@ -13,8 +14,9 @@ pub mod tls;
 pub mod wire;
 
 pub use address::{Address, Encryption, Host, NoAddress};
+pub use connection::Connection;
 pub use emulation::{Emulation, NotEmulated};
 pub use outgoing::{Outgoing, Payload};
-pub use remote::{Connection, Remote};
+pub use remote::Remote;
 pub use socket::Socket;
 pub use talk::{Asked, Chosen, Chunk, Said, Talk, TalkError};

@@ -169,7 +169,7 @@ fn what_a_model_delays_is_called_emulated() {
     assert!(shown.contains("emulated by the catalogue's model") && shown.contains("2 times slower"), "{shown}");
     let kept = kept.expect("the run was kept");
     assert_eq!((&kept["source"]["kind"], &kept["source"]["model"]), (&"emulated".into(), &"link(5ms)".into()));
-    assert_eq!(kept["subject"]["name"], "a/product:1GiB");
+    assert_eq!(kept["subject"]["name"], "a/product:1GiB, 2 times slower");
     let p50 = kept["runs"][0]["figures"]["p50_ns"]["value"].as_f64().expect("there is a median");
     assert!(p50 >= 9.9e6, "no answer comes before its moment: {p50}");
     let fitted = serving.command(&["fit"]).output().expect("the command starts");

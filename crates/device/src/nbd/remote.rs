@@ -6,7 +6,6 @@
 
 use std::io;
 use std::os::fd::{AsFd, AsRawFd};
-use std::time::Duration;
 
 use io_uring::types::{Fd, SubmitArgs, Timespec};
 use io_uring::{IoUring, opcode};
@@ -15,11 +14,12 @@ use plimsoll_load::Outcome;
 use plimsoll_units::{Instant, Kind, Op, Slot, Span};
 
 use super::address::Address;
+use super::connection::{Connection, farewell};
 use super::outgoing::{Outgoing, Payload};
 use super::socket::Socket;
-use super::talk::{Asked, Chosen, Talk, TalkError};
+use super::talk::{Asked, Chosen, TalkError};
 use super::tls::Opened;
-use super::wire::{PAYLOAD_MAX, SIMPLE_REPLY, Style, command, command_flag, flag, hello};
+use super::wire::{PAYLOAD_MAX, SIMPLE_REPLY, Style, command, command_flag, flag};
 use crate::buffers::{Aligned, fill, stamp};
 use crate::clock::Clock;
 use crate::engine::Shape;
@@ -28,49 +28,11 @@ use crate::ring::setup;
 /// Bytes that are received at a time.
 const INBOX_BYTES: usize = 256 << 10;
 
-/// How long the handshake and a full socket may take.
-const PATIENCE: Duration = Duration::from_secs(30);
-
 /// Marks, beside a line's number, that its socket takes more.
 const WRITABLE: u64 = 1 << 32;
 
 /// Marks, beside a line's number, that its waiting for data is to end.
 const ENOUGH: u64 = 1 << 33;
-
-/// A connection that has chosen an export, and on which nothing is under way.
-#[derive(Debug)]
-pub struct Connection {
-    socket: Socket,
-    chosen: Chosen,
-}
-
-impl Connection {
-    /// Connects to an export.
-    ///
-    /// # Errors
-    /// The server cannot be reached, or refuses.
-    pub fn open(address: &Address) -> Result<Self, TalkError> {
-        Self::choose(Talk::begin(address, PATIENCE)?, &address.export)
-    }
-
-    /// Chooses an export of a server that `socket` is connected to.
-    ///
-    /// # Errors
-    /// The server refuses, or does not answer as one.
-    pub fn over(socket: Socket, export: &str) -> Result<Self, TalkError> {
-        Self::choose(Talk::greet(socket, hello::FIXED_NEWSTYLE | hello::NO_ZEROES)?, export)
-    }
-
-    fn choose(mut talk: Talk, export: &str) -> Result<Self, TalkError> {
-        let chosen = talk.choose(export, true)?;
-        Ok(Self { socket: talk.into_socket(), chosen })
-    }
-
-    /// What the server says of the export.
-    pub const fn chosen(&self) -> &Chosen {
-        &self.chosen
-    }
-}
 
 /// One connection.
 struct Line {
@@ -124,7 +86,7 @@ impl Remote {
     /// The server cannot be reached, or refuses.
     pub fn connect(address: &Address, shape: &Shape, lines: u32, clock: Clock) -> Result<Self, TalkError> {
         let mut all = vec![Connection::open(address)?];
-        let several = all[0].chosen.flags & flag::CAN_MULTI_CONN != 0;
+        let several = all[0].chosen().flags & flag::CAN_MULTI_CONN != 0;
         for _ in 1..if several { lines } else { 1 } {
             all.push(Connection::open(address)?);
         }
@@ -136,12 +98,12 @@ impl Remote {
     /// # Errors
     /// The export does not take what the load will ask, or `io_uring` cannot be used.
     pub fn new(connections: Vec<Connection>, shape: &Shape, clock: Clock) -> Result<Self, TalkError> {
-        let chosen = connections.first().expect("there is a connection").chosen.clone();
+        let chosen = connections.first().expect("there is a connection").chosen().clone();
         fits(&chosen, shape)?;
         let attempt = "starting io_uring";
         let uring = setup(2 * connections.len() as u32);
         let uring = uring.map_err(|source| TalkError::Io { attempt, source })?;
-        let lines = connections.into_iter().map(|connection| Line::new(connection.socket)).collect();
+        let lines = connections.into_iter().map(|connection| Line::new(connection.into_socket())).collect();
         let stride = shape.stride();
         let mut writes = Aligned::new(if shape.writes { stride * shape.depth as usize } else { 1 });
         fill(writes.bytes(), shape.compressible, shape.seed);
@@ -167,7 +129,7 @@ impl Remote {
         }
         let chosen = self.chosen.clone();
         let lines = std::mem::take(&mut self.lines);
-        lines.into_iter().map(|line| Connection { socket: line.socket, chosen: chosen.clone() }).collect()
+        lines.into_iter().map(|line| Connection::at_rest(line.socket, chosen.clone())).collect()
     }
 
     /// Ends the kernel's waiting for data on every line: a later target would lose what it still receives.
@@ -426,10 +388,7 @@ impl Target for Remote {
 impl Drop for Remote {
     fn drop(&mut self) {
         for line in &mut self.lines {
-            let mut farewell = Vec::new();
-            Asked { command: command::DISC, ..Asked::default() }.write(Style::Simple, &mut farewell);
-            // A server that is gone needs no farewell.
-            let _ = line.socket.write(&farewell);
+            farewell(&mut line.socket);
             if line.receiving {
                 // The kernel may still write there: the memory is given up rather than reused.
                 std::mem::forget(std::mem::take(&mut line.inbox));

@@ -151,6 +151,8 @@ impl Export {
             Some(Emulation { model, .. }) => (model.clone(), "model"),
             None => (self.address.to_string(), "NBD export"),
         };
+        let slower = self.emulation.as_ref().filter(|emulation| emulation.slow != 1);
+        let name = slower.map_or(name.clone(), |Emulation { slow, .. }| format!("{name}, {slow} times slower"));
         let told = self.emulation.is_none();
         let device = Device {
             name: (!told).then(|| self.address.to_string()),

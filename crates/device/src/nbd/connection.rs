@@ -1,0 +1,71 @@
+//! A connection that has chosen an export, between two loads.
+
+use std::time::Duration;
+
+use super::address::Address;
+use super::socket::Socket;
+use super::talk::{Asked, Chosen, Talk, TalkError};
+use super::wire::{Style, command, hello};
+
+/// How long the handshake and a full socket may take.
+const PATIENCE: Duration = Duration::from_secs(30);
+
+/// A connection that has chosen an export, and on which nothing is under way.
+#[derive(Debug)]
+pub struct Connection {
+    /// Gone when a target has taken it over.
+    socket: Option<Socket>,
+    chosen: Chosen,
+}
+
+impl Connection {
+    /// Connects to an export.
+    ///
+    /// # Errors
+    /// The server cannot be reached, or refuses.
+    pub fn open(address: &Address) -> Result<Self, TalkError> {
+        Self::choose(Talk::begin(address, PATIENCE)?, &address.export)
+    }
+
+    /// Chooses an export of a server that `socket` is connected to.
+    ///
+    /// # Errors
+    /// The server refuses, or does not answer as one.
+    pub fn over(socket: Socket, export: &str) -> Result<Self, TalkError> {
+        Self::choose(Talk::greet(socket, hello::FIXED_NEWSTYLE | hello::NO_ZEROES)?, export)
+    }
+
+    fn choose(mut talk: Talk, export: &str) -> Result<Self, TalkError> {
+        let chosen = talk.choose(export, true)?;
+        Ok(Self::at_rest(talk.into_socket(), chosen))
+    }
+
+    pub(super) const fn at_rest(socket: Socket, chosen: Chosen) -> Self {
+        Self { socket: Some(socket), chosen }
+    }
+
+    pub(super) fn into_socket(mut self) -> Socket {
+        self.socket.take().expect("it is taken once")
+    }
+
+    /// What the server says of the export.
+    pub const fn chosen(&self) -> &Chosen {
+        &self.chosen
+    }
+}
+
+impl Drop for Connection {
+    fn drop(&mut self) {
+        if let Some(socket) = &mut self.socket {
+            farewell(socket);
+        }
+    }
+}
+
+/// Tells the server that this client goes, so that it does not take it for torn off.
+pub(super) fn farewell(socket: &mut Socket) {
+    let mut message = Vec::new();
+    Asked { command: command::DISC, ..Asked::default() }.write(Style::Simple, &mut message);
+    // A server that is gone needs no farewell.
+    let _ = socket.write(&message);
+}
