@@ -64,7 +64,11 @@ pub fn follow(
                 (until, Some(fault))
             }
         };
-        travelled.spent += length(&sighting.seen.series);
+        let (elapsed, unserved) = (length(&sighting.seen.series), sighting.seen.unserved);
+        let answered = sighting.seen.series.iter().any(|slice| slice.tally.operations() + slice.tally.errors() > 0);
+        travelled.spent += elapsed;
+        let is_silent = !answered && unserved > 0 && !console.interrupted();
+        let fault = fault.or_else(|| is_silent.then(|| silent(elapsed)));
         if !sighting.seen.series.is_empty() {
             let run = run_of(point.pace, settled_at_end(&sweep, &point, &sighting), sighting, stages);
             if run.total.operations() + run.total.errors() > 0 {
@@ -88,6 +92,13 @@ pub fn follow(
     }
     console.clear();
     travelled
+}
+
+/// Operations were asked for, and not one came back until all patience was gone.
+fn silent(waited: Span) -> Fault {
+    let what = format!("not one came in {waited}: give a longer --duration if it is as slow as that");
+    let source = std::io::Error::new(std::io::ErrorKind::TimedOut, what);
+    Fault { attempt: "waiting for answers".into(), source }
 }
 
 /// One point on its way.

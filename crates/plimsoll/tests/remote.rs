@@ -224,3 +224,12 @@ fn a_server_that_breaks_off_ends_the_run_and_leaves_what_was_seen() {
     let reads: u64 = kept["runs"][0]["total"][0]["response"]["count"].as_u64().unwrap_or_default();
     assert!(reads > 0, "{}", kept["runs"][0]["total"]);
 }
+
+#[test]
+fn a_server_that_says_nothing_any_more_is_not_waited_for() {
+    let serving = Serving::start("silent", Span::from_secs(3600), |offer| offer);
+    let (output, kept) = serving.measure(&[]);
+    let message = text(&output.stderr);
+    assert_eq!(output.status.code(), Some(1), "{message}");
+    assert!(message.contains("waiting for answers: not one came in") && kept.is_none(), "{message}");
+}
