@@ -280,7 +280,7 @@ fn whereabouts(subject: &Subject) -> Option<Finding> {
     let filesystem = subject.filesystem.as_ref()?;
     match filesystem.nature() {
         Nature::Memory => Some(Finding::InMemory { what: filesystem.kind.clone() }),
-        _ => filesystem.note().map(|note| Finding::Beyond { note }),
+        _ => filesystem.note().map(|note| Finding::NotStorageAlone { note }),
     }
 }
 

@@ -131,8 +131,9 @@ pub enum Finding {
         /// What keeps them there, such as `tmpfs`.
         what: String,
     },
-    /// What was measured is more than the storage of this machine.
-    Beyond {
+    /// Something between the path and the storage was measured with it: a network, another filesystem.
+    #[serde(alias = "beyond")]
+    NotStorageAlone {
         /// What lies between, in a sentence.
         note: String,
     },
@@ -147,6 +148,11 @@ pub enum Finding {
         /// How much longer than that they take for the client, in nanoseconds.
         #[serde(rename = "beyond_ns")]
         beyond: Span,
+    },
+    /// The emulated volume's time runs slower than the clock that it was measured with.
+    TimeDilated {
+        /// How many times slower.
+        slow: u32,
     },
     /// What the model stands on is not all published, or not certain.
     ModelDoubted {
@@ -284,10 +290,14 @@ impl Finding {
             Self::InMemory { what } => {
                 format!("{what} keeps its data in memory: the figures describe that, not storage")
             }
-            Self::Beyond { note } => note.clone(),
+            Self::NotStorageAlone { note } => format!("this is not the storage alone: {note}"),
             Self::Floor { round_trip, wait, beyond } => format!(
                 "a server on this host adds {round_trip} to what it answers at once, and {beyond} to an answer that waits \
                  {wait} (medians without a model)"
+            ),
+            Self::TimeDilated { slow } => format!(
+                "the volume's time runs {slow} times slower than the clock: times are {slow} times too long, and rates \
+                 {slow} times too low"
             ),
             Self::ModelDoubted { what } => format!("the model: {what}"),
             Self::ClockChanged { from, to } => format!("the clock source changed from {from} to {to}"),
@@ -339,8 +349,9 @@ impl Finding {
             Self::DeviceNotReached { .. } => "measure a directory (its file is filled first), or fill what is measured",
             Self::Fault { .. } => "check the device or the server that was measured, and the kernel log (dmesg)",
             Self::InMemory { .. } => "give a path on storage",
-            Self::Beyond { .. } => "compare only with runs made the same way",
+            Self::NotStorageAlone { .. } => "compare only with runs made the same way, or measure where the storage is",
             Self::Floor { .. } => "subtract it before you compare with a model or with the storage itself",
+            Self::TimeDilated { .. } => "work with the ratios, or serve it where it needs no --slow",
             Self::ModelDoubted { .. } => "take the curve's shape from it, and measure before you buy",
             Self::ClockChanged { .. } => "repeat the run, and find out why the kernel distrusts its clock",
             Self::FrequencyChanged { .. } => "set the performance governor, and check the cooling",
@@ -372,8 +383,8 @@ mod tests {
         {"finding":"unrepeatable","low_p99_ns":1,"high_p99_ns":2}, {"finding":"other-load","iops":1.0},
         {"finding":"direct-refused"}, {"finding":"host-cache-suspected","median_ns":1},
         {"finding":"holes","allocated":1,"size":2}, {"finding":"device-not-reached","share":0.5},
-        {"finding":"fault","what":"x"}, {"finding":"in-memory","what":"tmpfs"}, {"finding":"beyond","note":"nfs"},
-        {"finding":"model-doubted","what":"x"}, {"finding":"floor","round_trip_ns":1,"wait_ns":3,"beyond_ns":2},
+        {"finding":"fault","what":"x"}, {"finding":"in-memory","what":"tmpfs"}, {"finding":"not-storage-alone","note":"nfs"},
+        {"finding":"time-dilated","slow":10}, {"finding":"model-doubted","what":"x"}, {"finding":"floor","round_trip_ns":1,"wait_ns":3,"beyond_ns":2},
         {"finding":"clock-changed","from":"tsc","to":"hpet"}, {"finding":"frequency-changed","ratio":0.5},
         {"finding":"ring-refused","reason":"x"}, {"finding":"read-only"}, {"finding":"errors","count":1,"errno":5},
         {"finding":"not-saturated","depth":8}, {"finding":"budget-spent","half_width":0.2},
@@ -386,6 +397,8 @@ mod tests {
         for finding in &all {
             assert!(!finding.text().is_empty() && !finding.remedy().is_empty(), "{finding:?}");
         }
+        let old: Finding = serde_json::from_str(r#"{"finding":"beyond","note":"nfs"}"#).unwrap();
+        assert_eq!(old, Finding::NotStorageAlone { note: "nfs".into() }, "files keep their meaning");
         let kinds: std::collections::BTreeSet<String> = all
             .iter()
             .map(|finding| format!("{finding:?}").chars().take_while(|c| c.is_alphabetic()).collect())

@@ -176,10 +176,7 @@ fn added(floor: &Floor, runs: &[Run]) -> Finding {
 
 fn slowed(emulation: &Emulation) -> Option<Finding> {
     let slow = emulation.slow;
-    let note = format!(
-        "the server runs {slow} times slower than the clock: times are {slow} times too long, and rates {slow} times too low"
-    );
-    (slow != 1).then_some(Finding::Beyond { note })
+    (slow != 1).then_some(Finding::TimeDilated { slow })
 }
 
 fn unreachable(address: &Address, error: TalkError) -> Trouble {
