@@ -1,9 +1,12 @@
 //! The least configurations of a product whose ceilings suffice: raised, option by option, until none is below.
 
+#[cfg(test)]
+mod tests;
+
 use std::collections::BTreeSet;
 
 use plimsoll_catalogue::{
-    Ask, Bound, Catalogue, Ceiling, Config, Offer, Part, Product, ProductKind, Setting, Terms, Wrap,
+    Ask, Bound, Catalogue, Ceiling, Chosen, Config, Offer, Part, Product, ProductKind, Setting, Terms, Wrap,
 };
 use plimsoll_model::Layout;
 use plimsoll_units::Bytes;
@@ -61,7 +64,9 @@ fn widths(
     let mut found = Vec::new();
     for offer in levels(catalogue, &start, terms) {
         for room in ROOM {
-            let mut climb = Climb { catalogue, terms, ask: need.ask(), iops: need.iops * room, found: Vec::new() };
+            // 6,000 times 1.1 is 6,600, and no operation more.
+            let iops = (need.iops * room * 1e6).round() / 1e6;
+            let mut climb = Climb { catalogue, terms, ask: need.ask(), iops, found: Vec::new() };
             climb.from(&offer, MOST_RAISED);
             found.append(&mut climb.found);
         }
@@ -103,11 +108,10 @@ impl Climb<'_> {
             return;
         }
         let ceiling = &offer.ceilings[binding.ceiling];
-        let raised: Vec<Offer> =
+        let mut raised: Vec<Offer> =
             ceiling.lift.iter().filter_map(|name| self.lifted(offer, name, &ceiling.name)).collect();
         if raised.is_empty() {
-            // What an option may be can depend on the size.
-            return self.larger(offer, ceiling).iter().for_each(|larger| self.from(larger, left - 1));
+            raised = self.opened(offer, ceiling);
         }
         for raised in raised {
             self.from(&raised, left - 1);
@@ -124,11 +128,14 @@ impl Climb<'_> {
         lowest(self.catalogue, self.terms, (&offer.config, whose, chosen), &enough)
     }
 
-    /// The least size at which some other option can lift the ceiling.
-    fn larger(&self, offer: &Offer, ceiling: &Ceiling) -> Option<Offer> {
-        let others = || ceiling.lift.iter().filter(|name| &***name != "size");
-        let liftable = |raised: &Offer| others().any(|name| self.lifted(raised, name, &ceiling.name).is_some());
-        let (whose, chosen) = option(offer, "size")?;
-        lowest(self.catalogue, self.terms, (&offer.config, whose, chosen), &liftable)
+    /// What an option may be can depend on others, such as the size: the least value of each at which one of the rest
+    /// can lift the ceiling.
+    fn opened(&self, offer: &Offer, ceiling: &Ceiling) -> Vec<Offer> {
+        let opening = |chosen: &Chosen| {
+            let rest = || ceiling.lift.iter().filter(|name| **name != chosen.name);
+            let liftable = |raised: &Offer| rest().any(|name| self.lifted(raised, name, &ceiling.name).is_some());
+            lowest(self.catalogue, self.terms, (&offer.config, Whose::Volume, chosen), &liftable)
+        };
+        offer.options.iter().filter_map(opening).collect()
     }
 }

@@ -1,0 +1,92 @@
+//! Least configurations of real products, worked out by hand from their published rules.
+
+use plimsoll_catalogue::Date;
+use plimsoll_load::{Arrival, Mix, Pace, Pattern, Region, Split, StreamSpec};
+use plimsoll_units::Iops;
+
+use super::*;
+
+/// What `product` has to be for `iops` reads of `block`, with room for `capacity`: every offer in short.
+fn climbed(product: &str, iops: u64, block: Bytes, capacity: Bytes) -> Result<Vec<String>, String> {
+    let catalogue = Catalogue::built_in();
+    let terms = Terms { as_of: Date::day(2026, 11, 21), currency: "USD".parse().ok(), region: None };
+    let stream = StreamSpec {
+        name: "data".into(),
+        mix: Mix { sizes: Split::one(block), reads: 1.0, durable: false, flush_every: 0 },
+        pattern: Pattern::Uniform,
+        region: Region::first(capacity),
+        pace: Pace::Open { rate: Iops::per_second(iops), arrival: Arrival::Poisson },
+    };
+    let objective = "p99<=10ms".parse().unwrap();
+    let need = Need { streams: vec![stream], iops: iops as f64, objective, capacity };
+    let found = offers(&catalogue, catalogue.find(product).unwrap(), &need, &terms)?;
+    Ok(found.iter().map(|offer| offer.short().to_string()).collect())
+}
+
+/// Reads of 4 KiB with room for 100 GiB.
+fn check(product: &str, iops: u64, expected: &[&str]) {
+    assert_eq!(climbed(product, iops, Bytes::kib(4), Bytes::gib(100)).unwrap(), expected, "{product} {iops}");
+}
+
+#[test]
+fn what_suffices_stays_as_it_is() {
+    // 3,000 IOPS come with every gp3.
+    check("aws/gp3", 2_000, &["aws/gp3:100GiB"]);
+}
+
+#[test]
+fn the_option_that_binds_is_raised_with_room_above_the_need() {
+    check("aws/gp3", 10_000, &["aws/gp3:100GiB,iops=11000", "aws/gp3:100GiB,iops=14000"]);
+    // 3 IOPS for each GiB.
+    check("aws/gp2", 6_000, &["aws/gp2:2200GiB", "aws/gp2:2800GiB"]);
+}
+
+#[test]
+fn a_load_beyond_one_volume_is_striped() {
+    // 16,000 IOPS are the most of one.
+    check("aws/gp2", 20_000, &["stripe(2,64KiB) of aws/gp2:3667GiB", "stripe(2,64KiB) of aws/gp2:4667GiB"]);
+    let refused = climbed("aws/sc1", 5_000, Bytes::kib(4), Bytes::gib(500)).unwrap_err();
+    assert!(refused.contains("striped over 8 or not"), "{refused}");
+}
+
+#[test]
+fn two_limits_are_raised_one_after_the_other() {
+    // 11,000 reads of 64 KiB are 687.5 MiB/s. 0.25 MiB/s can be bought for each IOPS, so that 875 MiB/s need the IOPS
+    // first.
+    let found = climbed("aws/gp3", 10_000, Bytes::kib(64), Bytes::gib(100)).unwrap();
+    assert_eq!(found, ["aws/gp3:100GiB,iops=11000,throughput=688", "aws/gp3:100GiB,iops=14000,throughput=875"]);
+}
+
+#[test]
+fn a_size_is_raised_for_what_it_lets_others_be() {
+    // 500 IOPS can be bought for each GiB: 10 GiB hold the data, and 6,600 IOPS need 14.
+    let found = climbed("aws/gp3", 6_000, Bytes::kib(4), Bytes::gib(10)).unwrap();
+    assert_eq!(found, ["aws/gp3:14GiB,iops=6600", "aws/gp3:17GiB,iops=8400"]);
+}
+
+#[test]
+fn every_level_is_tried_for_what_it_needs() {
+    // At VPU 20 a GB has 75 IOPS: 9,900 and 12,600 need 132 and 168. At VPU 0 it has 2.
+    let found = climbed("oci/block-volume", 9_000, Bytes::kib(4), Bytes::gib(100)).unwrap();
+    for expected in ["132GB,vpu=20", "168GB,vpu=20", "110GB,vpu=30", "100GB,vpu=40", "100GB,vpu=120"] {
+        assert!(found.contains(&format!("oci/block-volume:{expected}")), "{expected} in {found:?}");
+    }
+    let mut once = found.clone();
+    once.sort();
+    once.dedup();
+    assert_eq!(once.len(), found.len(), "none twice");
+}
+
+#[test]
+fn a_tier_is_chosen_where_the_size_alone_does_not_choose_it() {
+    let found = climbed("azure/premium-ssd", 4_000, Bytes::kib(4), Bytes::gib(100)).unwrap();
+    // A P30 has 5,000 IOPS, and 513 GiB are one.
+    assert!(found.contains(&"azure/premium-ssd:513GiB".to_owned()), "{found:?}");
+    assert!(found.contains(&"azure/premium-ssd:100GiB,P30".to_owned()), "{found:?}");
+}
+
+#[test]
+fn what_does_not_fit_is_refused_in_words() {
+    let refused = climbed("aws/gp3", 2_000, Bytes::kib(4), Bytes::gib(100_000)).unwrap_err();
+    assert_eq!(refused, "it cannot hold 97.7 TiB");
+}
