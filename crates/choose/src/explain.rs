@@ -68,9 +68,19 @@ pub fn explain(catalogue: &Catalogue, curve: &Curve, offer: &Offer, terms: &Term
             iops: (run.figures.iops.value, simulated.iops),
             mean_ns: (run.figures.mean_ns.value, simulated.mean_ns()),
             p99_ns: (run.figures.p99_ns.value, p99),
-            binds: simulated.bound_by.first().map(|(name, _)| name.clone()),
+            binds: binds(&simulated, offer, &standing),
         });
     }
     let causes = cause::causes(catalogue, curve, offer, terms, &standing, &rows);
     Some(Explanation { offer: offer.clone(), standing, rows, causes })
+}
+
+/// What holds the model's answers. Of limits in a row, a load beyond all of them waits longest for the first, and gets
+/// what the lowest allows: that one is named.
+fn binds(simulated: &Figures, offer: &Offer, standing: &Standing) -> Option<String> {
+    let lowest = standing.binding().filter(|bound| (simulated.iops / bound.iops - 1.0).abs() < cause::SAME);
+    match lowest.filter(|_| simulated.overloaded) {
+        Some(bound) => Some(offer.ceilings[bound.ceiling].name.to_string()),
+        None => simulated.bound_by.first().map(|(name, _)| name.clone()),
+    }
 }

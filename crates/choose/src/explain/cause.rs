@@ -1,11 +1,11 @@
 //! Why measured figures differ from theory: the causes that the five classic write-ups of such tests ran into.
 
-use plimsoll_catalogue::{Catalogue, Chosen, Offer, Standing, Terms};
+use plimsoll_catalogue::{Catalogue, Chosen, Offer, Peak, Standing, Terms};
 use plimsoll_load::Pace;
 use plimsoll_record::Curve;
 
 use super::Row;
-use crate::candidate::{Rungs, option, with};
+use crate::candidate::{Rungs, Whose, with};
 use crate::need::ask_of;
 
 /// A likely cause of a difference.
@@ -18,7 +18,7 @@ pub struct Cause {
 }
 
 /// Figures within this of each other are the same.
-const SAME: f64 = 0.04;
+pub(super) const SAME: f64 = 0.04;
 /// Ratios that mixed-up units leave, and which.
 const UNITS: [(f64, &str); 3] =
     [(1.024, "kB and KiB"), (1.048_576, "MB and MiB (or KiB twice)"), (1.073_741_824, "GB and GiB")];
@@ -42,12 +42,16 @@ pub(super) fn causes(
                 .into(),
         });
     }
+    let units = units(rows);
     if let Some((cap, name)) = &cap {
         causes.extend(above_the_cap(most, *cap, name, standing, curve));
-        causes.extend(another_value(catalogue, curve, offer, terms, most, *cap));
+        // Some size gives any figure: where a burst or units explain it, they do so better.
+        let explained = units.is_some() || peak_of(most, standing).is_some();
+        let options = offer.options.iter().filter(|chosen| !explained || &*chosen.name != "size");
+        causes.extend(another_value(catalogue, curve, offer, terms, options, most).filter(|_| differ(most, *cap)));
         causes.extend(not_reached(rows, *cap, name));
     }
-    causes.extend(units(rows));
+    causes.extend(units);
     causes.extend(first_depth(rows));
     causes
 }
@@ -57,8 +61,7 @@ fn above_the_cap(most: f64, cap: f64, name: &str, standing: &Standing, curve: &C
         return None;
     }
     let what = format!("{most:.0} IOPS were measured, and {name} allows {cap:.0}");
-    let peak = standing.peak.filter(|peak| most <= peak.bound.iops * (1.0 + SAME));
-    let why = match peak {
+    let why = match peak_of(most, standing) {
         Some(peak) => format!("burst credits: full ones last {:.0} s at the peak; measure longer", peak.seconds),
         None if curve.conditions.direct => {
             "it is no such configuration, or something between answers: a cache of the host or of the \
@@ -70,45 +73,49 @@ fn above_the_cap(most: f64, cap: f64, name: &str, standing: &Standing, curve: &C
     Some(Cause { what, why })
 }
 
-/// Another value of an option whose cap is what was measured.
-fn another_value(
+/// The burst that reaches what was measured.
+fn peak_of(most: f64, standing: &Standing) -> Option<Peak> {
+    let above = standing.binding().is_some_and(|bound| most > bound.iops * (1.0 + SAME));
+    standing.peak.filter(|peak| above && most <= peak.bound.iops * (1.0 + SAME))
+}
+
+fn differ(a: f64, b: f64) -> bool {
+    (a / b - 1.0).abs() >= SAME
+}
+
+/// Another value of one of the options whose cap is what was measured: the nearest of it.
+fn another_value<'a>(
     catalogue: &Catalogue,
     curve: &Curve,
     offer: &Offer,
     terms: &Terms,
+    options: impl Iterator<Item = &'a Chosen>,
     most: f64,
-    cap: f64,
 ) -> Option<Cause> {
-    if (most / cap - 1.0).abs() < SAME {
-        return None;
-    }
     let ask = ask_of(&curve.conditions.streams[0]);
     // Levels are mistaken more easily than sizes.
     let is_size = |chosen: &&Chosen| &*chosen.name == "size";
-    let (sizes, others): (Vec<&Chosen>, Vec<&Chosen>) = offer.options.iter().partition(is_size);
-    for chosen in others.into_iter().chain(sizes) {
-        let (whose, _) = option(offer, &chosen.name)?;
-        if chosen.low.is_none() {
-            continue;
-        }
+    let (sizes, others): (Vec<&Chosen>, Vec<&Chosen>) = options.partition(is_size);
+    for chosen in others.into_iter().chain(sizes).filter(|chosen| chosen.low.is_some()) {
         let rungs = Rungs::all(chosen);
         let cap_at = |n: u64| {
-            let config = with(&offer.config, whose, &chosen.name, &rungs.value(n));
+            let config = with(&offer.config, Whose::Volume, &chosen.name, &rungs.value(n));
             let offer = catalogue.offer(&config, terms).ok()?;
             let iops = offer.standing(&ask).binding()?.iops;
             Some((iops, offer))
         };
-        let (mut below, mut above) = (1, rungs.count());
-        while below < above {
-            let middle = below + (above - below) / 2;
+        // The first rung whose cap is not below what was measured; what is refused counts as above it.
+        let (mut first, mut last) = (1, rungs.count());
+        while first < last {
+            let middle = first + (last - first) / 2;
             match cap_at(middle) {
-                Some((iops, _)) if iops < most * (1.0 - SAME) => below = middle + 1,
-                _ => above = middle,
+                Some((iops, _)) if iops < most => first = middle + 1,
+                _ => last = middle,
             }
         }
-        if let Some((iops, offer)) = (rungs.count() > 0).then(|| cap_at(below)).flatten()
-            && (iops / most - 1.0).abs() < SAME
-        {
+        let around = (first.saturating_sub(1).max(1)..=last).filter_map(cap_at);
+        let nearest = around.min_by(|a, b| (a.0 - most).abs().total_cmp(&(b.0 - most).abs()));
+        if let Some((iops, offer)) = nearest.filter(|(iops, _)| !differ(*iops, most)) {
             return Some(Cause {
                 what: format!("at most {most:.0} IOPS were measured"),
                 why: format!("that is what {} gives ({iops:.0} IOPS)", offer.short()),
