@@ -55,7 +55,8 @@ fn every_product_is_found_by_its_names_and_can_be_had() {
 #[test]
 fn texts_for_people_name_no_keys_of_sources() {
     let top = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
-    for file in built_in_files().filter(|file| file.ends_with(".toml")) {
+    let products = built_in_files().filter(|file| Path::new(file).extension().is_some_and(|end| end == "toml"));
+    for file in products {
         let text = std::fs::read_to_string(top.join(file)).expect("a product file");
         let keys = || text.lines().filter_map(|line| line.strip_prefix("[sources.")?.strip_suffix(']'));
         let shown =
