@@ -6,8 +6,10 @@ use std::io;
 use std::os::fd::{AsRawFd, OwnedFd, RawFd};
 use std::path::{Path, PathBuf};
 
-use plimsoll_volume::{FileId, Log, LogError};
+use plimsoll_volume::{FileId, Log, LogError, Place};
 use rustix::fs::{AtFlags, FallocateFlags, FlockOperation, MemfdFlags, Mode, OFlags};
+
+use crate::view::{Mapping, View};
 
 const LOG: &str = "log";
 const LOG_NEW: &str = "log.new";
@@ -41,7 +43,14 @@ struct Directory {
 #[derive(Debug)]
 pub struct Files {
     home: Home,
-    open: Vec<Option<OwnedFd>>,
+    open: Vec<Option<Open>>,
+}
+
+#[derive(Debug)]
+struct Open {
+    /// Gone before the descriptor.
+    mapping: Option<Mapping>,
+    descriptor: OwnedFd,
 }
 
 /// A data directory could not be opened.
@@ -128,9 +137,16 @@ impl Files {
     #[inline]
     pub(crate) fn descriptor(&mut self, file: FileId) -> io::Result<RawFd> {
         match self.open.get(file.0 as usize) {
-            Some(Some(open)) => Ok(open.as_raw_fd()),
+            Some(Some(open)) => Ok(open.descriptor.as_raw_fd()),
             _ => self.make(file),
         }
+    }
+
+    /// A part of a data file that can be shown; `None` where it has to be read.
+    #[inline]
+    pub(crate) fn view(&self, place: Place, length: u32) -> Option<View> {
+        let open = self.open.get(place.file.0 as usize)?.as_ref()?;
+        open.mapping.as_ref()?.view(place.at, length)
     }
 
     #[cold]
@@ -151,7 +167,8 @@ impl Files {
             self.open.resize_with(index + 1, || None);
         }
         let number = made.as_raw_fd();
-        self.open[index] = Some(made);
+        let mapping = if self.are_durable() { None } else { Mapping::new(&made) };
+        self.open[index] = Some(Open { mapping, descriptor: made });
         Ok(number)
     }
 

@@ -14,6 +14,7 @@ mod server;
 mod service;
 mod slots;
 pub mod sockets;
+mod view;
 
 pub use files::{DirectoryError, Files, Held};
 pub use floor::Floor;

@@ -1,6 +1,10 @@
 //! Buffers for payloads: page-aligned, used again, and bounded in sum.
 
+use std::os::fd::RawFd;
+
 use plimsoll_device::Aligned;
+
+use crate::view::View;
 
 /// The smallest buffer: 4 KiB.
 const SMALLEST_BITS: u32 = 12;
@@ -14,9 +18,48 @@ const KEPT_BYTES: usize = 16 << 20;
 pub(crate) struct Buffer {
     memory: Aligned,
     class: usize,
+    content: Content,
+}
+
+/// Where the content of a buffer is.
+#[derive(Debug)]
+enum Content {
+    /// In its memory.
+    Own,
+    /// In its memory; whoever is to fill it may show a part of a file instead.
+    Either,
+    /// There.
+    Shown(View),
 }
 
 impl Buffer {
+    /// From now on what is read into it may be shown instead, until it is filled or given back.
+    #[inline]
+    pub(crate) fn allow_view(&mut self) {
+        self.content = Content::Either;
+    }
+
+    /// Whether a view may take the place of its memory.
+    #[inline]
+    pub(crate) const fn takes_view(&self) -> bool {
+        matches!(self.content, Content::Either)
+    }
+
+    #[inline]
+    pub(crate) fn show(&mut self, view: View) {
+        self.content = Content::Shown(view);
+    }
+
+    /// What it shows is brought into its memory, if that is some of these bytes of a file.
+    pub(crate) fn keep(&mut self, file: RawFd, at: u64, length: u64) {
+        if let Content::Shown(view) = &self.content
+            && view.shows(file, at, length)
+        {
+            view.copy(self.memory.bytes());
+            self.content = Content::Own;
+        }
+    }
+
     /// Bytes that it takes of the pool.
     #[inline]
     pub(crate) const fn size(&self) -> u64 {
@@ -30,12 +73,17 @@ impl Buffer {
     }
 
     #[inline]
-    pub(crate) fn content(&self) -> &[u8] {
-        self.memory.content()
+    pub(crate) const fn content(&self) -> &[u8] {
+        match &self.content {
+            Content::Own | Content::Either => self.memory.content(),
+            Content::Shown(view) => view.bytes(),
+        }
     }
 
+    /// Its memory, to be filled.
     #[inline]
     pub(crate) fn bytes(&mut self) -> &mut [u8] {
+        self.content = Content::Own;
         self.memory.bytes()
     }
 }
@@ -67,11 +115,16 @@ impl Pool {
         let class = class_of(bytes);
         let size = size(class);
         self.lent += size;
-        self.kept[class].pop().unwrap_or_else(|| Buffer { memory: Aligned::new(size as usize), class })
+        self.kept[class].pop().unwrap_or_else(|| Buffer {
+            memory: Aligned::new(size as usize),
+            class,
+            content: Content::Own,
+        })
     }
 
     #[inline]
-    pub(crate) fn give_back(&mut self, buffer: Buffer) {
+    pub(crate) fn give_back(&mut self, mut buffer: Buffer) {
+        buffer.content = Content::Own;
         let size = size(buffer.class);
         self.lent -= size;
         let kept = &mut self.kept[buffer.class];

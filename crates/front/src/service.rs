@@ -33,6 +33,12 @@ pub trait Service {
     /// Where there is space: at least one extent, none of them empty.
     fn extents(&self, export: Export, offset: u64, length: u64, limit: usize) -> Vec<Extent>;
 
+    /// Whether reads are only of places that were written or have their space. Others cost memory when they are shown
+    /// instead of read.
+    fn reads_what_has_space(&self) -> bool {
+        false
+    }
+
     /// Edits that have ended since the last call.
     fn edited(&mut self) -> Vec<Edited> {
         Vec::new()
@@ -78,6 +84,10 @@ impl<B: Backing> Service for Volumes<B> {
 
     fn extents(&self, export: Export, offset: u64, length: u64, limit: usize) -> Vec<Extent> {
         self.extents(export, offset, length, limit)
+    }
+
+    fn reads_what_has_space(&self) -> bool {
+        true
     }
 
     fn edited(&mut self) -> Vec<Edited> {

@@ -39,6 +39,11 @@ impl<T> Slots<T> {
         self.all.get_mut(number as usize)?.as_mut()
     }
 
+    /// All of them.
+    pub(crate) fn iter_mut(&mut self) -> impl Iterator<Item = &mut T> {
+        self.all.iter_mut().flatten()
+    }
+
     pub(crate) fn len(&self) -> usize {
         self.all.len() - self.free.len()
     }

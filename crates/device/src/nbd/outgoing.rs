@@ -153,6 +153,11 @@ impl<P: Payload> Outgoing<P> {
         }
     }
 
+    /// The payloads that were not sent, or not wholly. Their bytes may come from another place from now on.
+    pub fn payloads(&mut self) -> impl Iterator<Item = &mut P> {
+        self.pieces.iter_mut().filter_map(|piece| piece.payload.as_mut())
+    }
+
     /// Gives up what was not sent: the payloads.
     pub fn clear(&mut self) -> impl Iterator<Item = P> + use<P> {
         std::mem::take(self).pieces.into_iter().filter_map(|piece| piece.payload)

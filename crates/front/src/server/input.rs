@@ -152,7 +152,7 @@ impl<S: Service + 'static> Server<S> {
         let share = self.limits.bytes / SHARE;
         let Self { connections, service, pool, .. } = self;
         let Some(connection) = connections.get_mut(number) else { return Next::End(Course::Broken) };
-        let Connection { current, inbox, long, held, .. } = connection;
+        let Connection { current, inbox, long, held, tls, .. } = connection;
         let Some(Current { header, ask, buffer, filled }) = current else { return Next::Onward };
         let payload = match ask {
             Ok(Ask::Io(Request { command: Command::Write, .. })) => header.payload,
@@ -172,6 +172,10 @@ impl<S: Service + 'static> Server<S> {
             };
             let Some(buffer) = buffer else { return Next::Blocked };
             *held += buffer.size();
+            // What is encrypted has to be looked at here.
+            if header.payload == 0 && tls.is_none() && service.reads_what_has_space() {
+                buffer.allow_view();
+            }
         }
         let wanted = header.payload - *filled;
         if wanted > 0 {

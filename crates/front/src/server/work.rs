@@ -97,6 +97,10 @@ impl<S: Service + 'static> Server<S> {
     #[inline]
     fn begin(&mut self, Job { id, io }: Job) -> io::Result<()> {
         let task = match io {
+            Io::Read { ticket, into, place, length } if self.show(ticket, into, place, length) => {
+                self.worked(id, Ok(()));
+                return Ok(());
+            }
             Io::Read { ticket, into, place, length } => {
                 self.memory(ticket, into).and_then(|memory| self.task(id, place, length.into(), Kind::Read(memory)))
             }
@@ -122,6 +126,7 @@ impl<S: Service + 'static> Server<S> {
                 self.task(id, place, length, Kind::Allocate { mode: ZERO, otherwise: Otherwise::Punch })
             }
             Io::Punch { place, length } => {
+                self.keep_views(place, length);
                 self.task(id, place, length, Kind::Allocate { mode: PUNCH, otherwise: Otherwise::Zeros })
             }
             Io::Sync { file } => self.task(id, Place { file, at: 0 }, 0, Kind::Sync),
@@ -161,6 +166,36 @@ impl<S: Service + 'static> Server<S> {
     fn memory(&self, ticket: Ticket, at: u32) -> Option<Memory> {
         let flight = self.flights.get(ticket.0 as u32)?;
         Some(Memory(flight.buffer.as_ref()?.at(at)))
+    }
+
+    /// A read of a single piece needs no copy where its file can be sent from.
+    #[inline]
+    fn show(&mut self, ticket: Ticket, into: u32, place: Place, length: u32) -> bool {
+        let Some(flight) = self.flights.get_mut(ticket.0 as u32) else { return false };
+        let Some(buffer) = &mut flight.buffer else { return false };
+        if into > 0 || length != flight.length || !buffer.takes_view() {
+            return false;
+        }
+        let view = self.files.view(place, length);
+        view.map(|view| buffer.show(view)).is_some()
+    }
+
+    /// What is punched may become another volume's: replies that show it get a copy before.
+    fn keep_views(&mut self, place: Place, length: u64) {
+        let Ok(file) = self.files.descriptor(place.file) else { return };
+        if self.files.view(place, 0).is_none() {
+            return;
+        }
+        for flight in self.flights.iter_mut() {
+            if let Some(buffer) = &mut flight.buffer {
+                buffer.keep(file, place.at, length);
+            }
+        }
+        for connection in self.connections.iter_mut() {
+            for answer in connection.outbox.payloads() {
+                answer.buffer.keep(file, place.at, length);
+            }
+        }
     }
 
     fn blank(&mut self, ticket: Ticket, into: u32, length: u32) {

@@ -5,24 +5,19 @@
 
 use std::io::{Read, Write};
 use std::net::Shutdown;
-use std::os::unix::net::{UnixListener, UnixStream};
-use std::path::{Path, PathBuf};
-use std::sync::mpsc::channel;
-use std::thread::JoinHandle;
+use std::os::unix::net::UnixStream;
+use std::path::Path;
 use std::time::{Duration, Instant};
 
 use fastrand::Rng;
-use plimsoll_device::Clock;
+use plimsoll_device::nbd::Asked;
 use plimsoll_device::nbd::wire::{PAYLOAD_MAX, Style, command};
-use plimsoll_device::nbd::{Address, Asked, Host, Talk};
+use plimsoll_front::Server;
 use plimsoll_front::nbd::{Ask, Blocks, Handshake, Header, Offer, Step, Terms, Tls};
-use plimsoll_front::{Files, Handle, Limits, Server};
-use plimsoll_volume::{Access, Edit, Export, Geometry, Serving, Slow, Store, VolumeId, Volumes};
+use plimsoll_volume::{Access, Export, Volumes};
 
-/// Bytes of each export.
-const SIZE: u64 = 1 << 20;
-/// How long anything is waited for.
-const PATIENCE: Duration = Duration::from_secs(60);
+use super::memory::{Memory, PATIENCE, SIZE};
+
 /// Numbers that programs trip over.
 const ODD: [u64; 12] = [0, 1, 2, 7, 0x7f, 0x80, 0xff, 0x7fff, 0xffff, 0x7fff_ffff, 0xffff_ffff, 0xffff_ffff_ffff_ffff];
 
@@ -142,110 +137,57 @@ fn the_codec_survives_the_corpus_and_its_mutants() {
     assert!(begun > mutants / 5, "too few mutants get to requests: {begun}");
 }
 
-/// A server of volumes in memory.
-struct Target {
-    handle: Handle<Volumes>,
-    socket: PathBuf,
-    thread: Option<JoinHandle<()>>,
-}
-
-impl Target {
-    fn start() -> Self {
-        let socket = std::env::temp_dir().join(format!("plimsoll-corpus-{}", std::process::id()));
-        let _ = std::fs::remove_file(&socket);
-        let (told, ready) = channel();
-        let listener = UnixListener::bind(&socket).unwrap();
-        let thread = std::thread::spawn(move || {
-            let geometry = Geometry { cluster_bytes: 4096, clusters_per_file: 1 << 20 };
-            let volumes = Volumes::new(Store::new(geometry, 64 << 20), Slow::NOT);
-            let mut server = Server::new(volumes, Files::memory(), Limits::default(), Clock::start()).unwrap();
-            server.listen(listener).unwrap();
-            told.send(server.handle()).unwrap();
-            server.run().unwrap();
-        });
-        let handle = ready.recv().unwrap();
-        let volume = handle.edit(Edit::Create { size: SIZE, text: String::new() }).unwrap();
-        let fork = Edit::Fork { of: volume, access: Access::ReadOnly, text: String::new() };
-        let fixed = handle.edit(fork).unwrap();
-        handle
-            .call(move |server| [(volume, "data"), (fixed, "fixed")].map(|(of, name)| serve(server, of, name)))
-            .unwrap();
-        Self { handle, socket, thread: Some(thread) }
-    }
-
-    /// Sends all of it, and counts what comes back until the server ends the connection.
-    fn send(&self, input: &[u8]) -> u64 {
-        let mut stream = UnixStream::connect(&self.socket).unwrap();
-        stream.set_read_timeout(Some(PATIENCE)).unwrap();
-        let mut back = stream.try_clone().unwrap();
-        let mut answered = 0;
-        std::thread::scope(|scope| {
-            // What is sent to a full socket needs somebody who reads meanwhile.
-            let long = input.len() > 32 << 10;
-            let mut write = || {
-                // A server that has had enough of it ends the connection first.
-                let _ = stream.write_all(input);
-                let _ = stream.shutdown(Shutdown::Write);
-            };
-            if long {
-                scope.spawn(write);
-            } else {
-                write();
-            }
-            answered = drain(&mut back);
-        });
-        answered
-    }
-
-    /// A client that does nothing wrong is served.
-    fn is_well(&self) {
-        let address = Address { host: Host::Unix(self.socket.clone()), export: "data".into(), tls: None };
-        let mut talk = Talk::begin(&address, PATIENCE).unwrap();
-        assert_eq!(talk.choose("data", true).unwrap().size, SIZE);
-        for (command, data) in [(command::WRITE, &[9; 512][..]), (command::READ, &[])] {
-            let asked = Asked { flags: 0, command, cookie: 1, offset: 0, length: 512 };
-            talk.request(Style::Simple, &asked, data).unwrap();
-            let answer = talk.chunk(if command == command::READ { 512 } else { 0 }).unwrap();
-            assert_eq!((answer.errno(), answer.payload.iter().all(|byte| *byte == 9)), (0, true));
-        }
-    }
-
-    /// Nothing is left of those who have gone.
-    fn is_clean(&self) {
-        let begun = Instant::now();
-        let left = |server: &mut Server<Volumes>| {
-            let clients: usize = [Export(0), Export(1)].map(|export| server.clients(export)).iter().sum();
-            let in_flight = [Export(0), Export(1)].map(|export| server.service().0.in_flight(export));
-            (clients, in_flight, server.lent_bytes())
+/// Sends all of it, and counts what comes back until the server ends the connection.
+fn send(target: &Memory, input: &[u8]) -> u64 {
+    let mut stream = UnixStream::connect(&target.socket).unwrap();
+    stream.set_read_timeout(Some(PATIENCE)).unwrap();
+    let mut back = stream.try_clone().unwrap();
+    let mut answered = 0;
+    std::thread::scope(|scope| {
+        // What is sent to a full socket needs somebody who reads meanwhile.
+        let long = input.len() > 32 << 10;
+        let mut write = || {
+            // A server that has had enough of it ends the connection first.
+            let _ = stream.write_all(input);
+            let _ = stream.shutdown(Shutdown::Write);
         };
-        loop {
-            let left = self.handle.call(left).unwrap();
-            if left == (0, [0, 0], 0) {
-                return;
-            }
-            assert!(begun.elapsed() < PATIENCE, "clients, requests and bytes are left: {left:?}");
-            std::thread::sleep(Duration::from_millis(5));
+        if long {
+            scope.spawn(write);
+        } else {
+            write();
         }
+        answered = drain(&mut back);
+    });
+    answered
+}
+
+/// A client that does nothing wrong is served.
+fn is_well(target: &Memory) {
+    let mut talk = target.talk("data");
+    for (command, data) in [(command::WRITE, &[9; 512][..]), (command::READ, &[])] {
+        let asked = Asked { flags: 0, command, cookie: 1, offset: 0, length: 512 };
+        talk.request(Style::Simple, &asked, data).unwrap();
+        let answer = talk.chunk(if command == command::READ { 512 } else { 0 }).unwrap();
+        assert_eq!((answer.errno(), answer.payload.iter().all(|byte| *byte == 9)), (0, true));
     }
 }
 
-impl Drop for Target {
-    fn drop(&mut self) {
-        let _ = self.handle.send(Server::stop);
-        let ended = self.thread.take().map(JoinHandle::join);
-        let _ = std::fs::remove_file(&self.socket);
-        assert!(std::thread::panicking() || ended.is_some_and(|ended| ended.is_ok()), "the server has panicked");
+/// Nothing is left of those who have gone.
+fn is_clean(target: &Memory) {
+    let begun = Instant::now();
+    let left = |server: &mut Server<Volumes>| {
+        let clients: usize = [Export(0), Export(1)].map(|export| server.clients(export)).iter().sum();
+        let in_flight = [Export(0), Export(1)].map(|export| server.service().0.in_flight(export));
+        (clients, in_flight, server.lent_bytes())
+    };
+    loop {
+        let left = target.handle.call(left).unwrap();
+        if left == (0, [0, 0], 0) {
+            return;
+        }
+        assert!(begun.elapsed() < PATIENCE, "clients, requests and bytes are left: {left:?}");
+        std::thread::sleep(Duration::from_millis(5));
     }
-}
-
-fn serve(server: &mut Server<Volumes>, volume: VolumeId, name: &str) {
-    let limits = plimsoll_volume::Limits { requests: 64, bytes: 64 << 20, payload: 32 << 20, block: 1 };
-    let model = plimsoll_model::parse("link(1us)").unwrap();
-    let (service, now, _) = server.service();
-    let export = service.serve(now, &Serving { volume, model, seed: 1, limits, group: None }).unwrap();
-    let mut offer = Offer::new(export, name, SIZE);
-    offer.access = service.store().about(volume).unwrap().access;
-    server.offer(offer);
 }
 
 /// Reads until the other side ends, or has had enough.
@@ -264,18 +206,18 @@ fn drain(stream: &mut UnixStream) -> u64 {
 #[test]
 fn a_server_survives_the_corpus_and_its_mutants() {
     let corpus = corpus();
-    let target = Target::start();
+    let target = Memory::start(64 << 20);
     let mut rng = Rng::with_seed(0x736f_6c6c);
     for case in 0..corpus.len() as u64 + cases(10_000) {
         let input = corpus.get(case as usize).map_or_else(|| mutant(&corpus, &mut rng), |kept| kept.bytes.clone());
-        let answered = target.send(&input);
+        let answered = send(&target, &input);
         // A request has at least 28 bytes and returns the export at most.
         let bound = 18 + (input.len() as u64 / 16 + 1) * 400 + (input.len() as u64 / 28) * (SIZE + 64);
         assert!(answered <= bound, "case {case}: {answered} bytes for {}", input.len());
         if case % 500 == 0 {
-            target.is_well();
+            is_well(&target);
         }
     }
-    target.is_well();
-    target.is_clean();
+    is_well(&target);
+    is_clean(&target);
 }

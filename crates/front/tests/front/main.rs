@@ -10,9 +10,11 @@ mod fuse;
 mod hostile;
 mod killed;
 mod record;
+mod memory;
 mod serve;
 mod serving;
 mod tls;
 #[path = "../../../volume/tests/volume/truth.rs"]
 mod truth;
+mod views;
 mod volumes;

@@ -1,0 +1,87 @@
+//! A server of volumes in memory, on a thread of its own.
+
+use std::os::unix::net::UnixListener;
+use std::path::PathBuf;
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::mpsc::channel;
+use std::thread::JoinHandle;
+use std::time::Duration;
+
+use plimsoll_device::Clock;
+use plimsoll_device::nbd::{Address, Host, Talk};
+use plimsoll_front::nbd::Offer;
+use plimsoll_front::{Files, Handle, Limits, Server};
+use plimsoll_volume::{Access, Edit, Geometry, Serving, Slow, Store, VolumeId, Volumes};
+
+/// Bytes of each export.
+pub const SIZE: u64 = 1 << 20;
+/// How long anything is waited for.
+pub const PATIENCE: Duration = Duration::from_secs(60);
+
+/// The server. It offers `data`, and `fixed` that cannot be written.
+pub struct Memory {
+    pub handle: Handle<Volumes>,
+    pub socket: PathBuf,
+    thread: Option<JoinHandle<()>>,
+}
+
+impl Memory {
+    /// Starts it with a store of so many bytes.
+    pub fn start(capacity: u64) -> Self {
+        static NUMBER: AtomicU32 = AtomicU32::new(0);
+        let number = NUMBER.fetch_add(1, Ordering::Relaxed);
+        let socket = std::env::temp_dir().join(format!("plimsoll-memory-{}-{number}", std::process::id()));
+        let _ = std::fs::remove_file(&socket);
+        let (told, ready) = channel();
+        let listener = UnixListener::bind(&socket).unwrap();
+        let thread = std::thread::spawn(move || {
+            let geometry = Geometry { cluster_bytes: 4096, clusters_per_file: 1 << 20 };
+            let volumes = Volumes::new(Store::new(geometry, capacity), Slow::NOT);
+            let mut server = Server::new(volumes, Files::memory(), Limits::default(), Clock::start()).unwrap();
+            server.listen(listener).unwrap();
+            told.send(server.handle()).unwrap();
+            server.run().unwrap();
+        });
+        let handle = ready.recv().unwrap();
+        let volume = handle.edit(Edit::Create { size: SIZE, text: String::new() }).unwrap();
+        let fork = Edit::Fork { of: volume, access: Access::ReadOnly, text: String::new() };
+        let fixed = handle.edit(fork).unwrap();
+        handle
+            .call(move |server| [(volume, "data"), (fixed, "fixed")].map(|(of, name)| serve(server, of, name)))
+            .unwrap();
+        Self { handle, socket, thread: Some(thread) }
+    }
+
+    /// A new volume, offered by this name.
+    pub fn create(&self, name: &'static str) {
+        let volume = self.handle.edit(Edit::Create { size: SIZE, text: String::new() }).unwrap();
+        self.handle.call(move |server| serve(server, volume, name)).unwrap();
+    }
+
+    /// A client of an export.
+    pub fn talk(&self, export: &str) -> Talk {
+        let address = Address { host: Host::Unix(self.socket.clone()), export: export.into(), tls: None };
+        let mut talk = Talk::begin(&address, PATIENCE).unwrap();
+        assert_eq!(talk.choose(export, true).unwrap().size, SIZE);
+        talk
+    }
+}
+
+impl Drop for Memory {
+    fn drop(&mut self) {
+        let _ = self.handle.send(Server::stop);
+        let ended = self.thread.take().map(JoinHandle::join);
+        let _ = std::fs::remove_file(&self.socket);
+        assert!(std::thread::panicking() || ended.is_some_and(|ended| ended.is_ok()), "the server has panicked");
+    }
+}
+
+fn serve(server: &mut Server<Volumes>, volume: VolumeId, name: &str) {
+    let limits = plimsoll_volume::Limits { requests: 64, bytes: 64 << 20, payload: 32 << 20, block: 1 };
+    let model = plimsoll_model::parse("link(1us)").unwrap();
+    let (service, now, _) = server.service();
+    let export = service.serve(now, &Serving { volume, model, seed: 1, limits, group: None }).unwrap();
+    let mut offer = Offer::new(export, name, SIZE);
+    offer.access = service.store().about(volume).unwrap().access;
+    server.offer(offer);
+}

@@ -1,0 +1,51 @@
+//! What is sent from where it lies: a client that takes its time never gets what became of that place.
+
+use std::time::Duration;
+
+use plimsoll_device::nbd::wire::{Style, command};
+use plimsoll_device::nbd::{Asked, Talk};
+
+use super::memory::{Memory, SIZE};
+
+fn ask(talk: &mut Talk, command: u16, length: u64, data: &[u8]) {
+    let asked = Asked { command, cookie: 1, length, ..Asked::default() };
+    talk.request(Style::Simple, &asked, data).unwrap();
+}
+
+fn done(talk: &mut Talk, command: u16, length: u64, data: &[u8]) {
+    ask(talk, command, length, data);
+    assert_eq!(talk.chunk(0).unwrap().errno(), 0);
+}
+
+/// A client asks and does not read; what it asked for is trimmed, and the space goes to another volume.
+#[test]
+fn a_slow_reader_never_sees_another_volume() {
+    let memory = Memory::start(SIZE);
+    memory.create("other");
+    let mut owner = memory.talk("data");
+    done(&mut owner, command::WRITE, SIZE, &vec![1; SIZE as usize]);
+    let mut slow = memory.talk("data");
+    for _ in 0..6 {
+        ask(&mut slow, command::READ, SIZE, &[]);
+    }
+    // Until the server has answered, and has more to send than the socket takes.
+    for _ in 0..1_000 {
+        if memory.handle.call(|server| server.lent_bytes()).unwrap() >= 4 * SIZE {
+            break;
+        }
+        std::thread::sleep(Duration::from_millis(1));
+    }
+    done(&mut owner, command::TRIM, SIZE, &[]);
+    done(&mut owner, command::FLUSH, 0, &[]);
+    let mut other = memory.talk("other");
+    done(&mut other, command::WRITE, SIZE, &vec![2; SIZE as usize]);
+    for number in 0..6 {
+        let answer = slow.chunk(SIZE as u32).unwrap();
+        assert_eq!(answer.errno(), 0);
+        let seen = |byte| answer.payload.contains(&byte);
+        assert!(!seen(2), "reply {number} has bytes of another volume");
+        assert!(number > 0 || seen(1), "the first one was answered before");
+    }
+    ask(&mut other, command::READ, SIZE, &[]);
+    assert!(other.chunk(SIZE as u32).unwrap().payload.iter().all(|byte| *byte == 2));
+}
