@@ -14,7 +14,7 @@ use crate::nbd::{Handshake, Tls};
 use crate::service::Service;
 
 /// Bytes that a Unix socket may hold for a client: a large reply goes out in few pieces.
-const SOCKET_BYTES: usize = 512 << 10;
+const SOCKET_BYTES: usize = 1 << 20;
 
 /// A listening socket.
 #[derive(Debug)]
