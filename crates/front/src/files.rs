@@ -96,7 +96,8 @@ impl Files {
 
     /// Files that are open for what their clients may do, in the order of their numbers: [`plimsoll_volume::Flat`]'s.
     pub fn given(files: impl IntoIterator<Item = OwnedFd>) -> Self {
-        Self { home: Home::Given, open: files.into_iter().map(Some).collect() }
+        let given = |descriptor| Some(Open { mapping: None, descriptor });
+        Self { home: Home::Given, open: files.into_iter().map(given).collect() }
     }
 
     /// The files of a directory that exists, and what it holds. Nobody else can open it meanwhile.

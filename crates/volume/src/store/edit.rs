@@ -250,7 +250,9 @@ impl Store {
             }
             Edit::Grow { volume, size, text } => {
                 self.grow(volume, size);
-                text.into_iter().for_each(|text| self.describe(volume, text));
+                if let Some(text) = text {
+                    self.describe(volume, text);
+                }
             }
             Edit::Describe { volume, text } => self.describe(volume, text),
             Edit::Delete { volume } => {
