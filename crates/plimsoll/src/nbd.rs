@@ -4,18 +4,19 @@ mod child;
 mod doors;
 mod image;
 
+use std::io::Write;
 use std::os::fd::{AsFd, OwnedFd};
 
 use anyhow::Context;
 use plimsoll_catalogue::{Like, NoLike};
 use plimsoll_device::Clock;
-use plimsoll_device::nbd::Address;
+use plimsoll_device::nbd::{Address, Emulation};
 use plimsoll_front::nbd::Offer;
 use plimsoll_front::notify::News;
 use plimsoll_front::{Files, Handle, Limits, Plain, Server, Service};
 use plimsoll_model::ChainSpec;
-use plimsoll_units::Bytes;
-use plimsoll_volume::{Access, Export, Flat, Serving, Slow, VolumeId, Volumes};
+use plimsoll_units::{Bytes, Span};
+use plimsoll_volume::{Access, Export, Fidelity, Flat, Serving, Slow, VolumeId, Volumes};
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 
 use self::child::Child;
@@ -32,11 +33,15 @@ const REQUESTS: u32 = 4096;
 
 /// Serves until its clients, its command or a signal end it.
 pub fn run(args: &NbdArgs) -> Result<(), Trouble> {
+    if args.rt {
+        // Known before anything is begun, on a thread that ends.
+        std::thread::spawn(realtime).join().map_err(|_| anyhow::anyhow!("asking for priority broke off"))??;
+    }
     let likeness = args.like.as_deref().map(|text| Likeness::new(text, args)).transpose()?;
     let doors = Doors::open(args)?;
     let image = Image::open(args, likeness.as_ref().and_then(|likeness| likeness.capacity))?;
     match likeness {
-        None => serve(args, doors, Plain::new([image.size]), image, None),
+        None => serve(args, doors, Plain::new([image.size]), image, None).map(drop),
         Some(likeness) => {
             let flat = Flat::new([(image.size, image.access)]);
             let mut volumes = Volumes::new(flat, Slow::by(args.slow));
@@ -44,14 +49,25 @@ pub fn run(args: &NbdArgs) -> Result<(), Trouble> {
             let model = likeness.model.clone();
             let serving = Serving { volume: VolumeId(0), model, seed: args.seed, limits, group: None };
             volumes.serve(plimsoll_units::Instant::ZERO, &serving).context("serving the image")?;
-            serve(args, doors, volumes, image, Some(&likeness))
+            let mut server = serve(args, doors, volumes, image, Some(&likeness))?;
+            let fidelity = server.service().0.fidelity(Export(0));
+            if let Some(fidelity) = fidelity.filter(|fidelity| fidelity.lateness().count > 0) {
+                // With standard error gone there is nobody left to tell.
+                let _ = std::io::stderr().write_all(faithfulness(fidelity).as_bytes());
+            }
+            Ok(())
         }
     }
 }
 
+fn realtime() -> Result<(), Trouble> {
+    plimsoll_device::realtime().map_err(|error| Trouble::usage(error.to_string()))
+}
+
 /// What the image is like.
 struct Likeness {
-    text: String,
+    /// Its configuration; `None` for bare stages.
+    like: Option<String>,
     model: ChainSpec,
     /// What the product holds.
     capacity: Option<Bytes>,
@@ -59,16 +75,19 @@ struct Likeness {
 
 impl Likeness {
     fn new(text: &str, args: &NbdArgs) -> Result<Self, Trouble> {
-        let text = text.to_owned();
         match text.parse().map_err(|error: NoLike| Trouble::usage(error.to_string()))? {
-            Like::Stages(model) => Ok(Self { text, model, capacity: None }),
+            Like::Stages(model) => Ok(Self { like: None, model, capacity: None }),
             Like::Config(_) => {
                 let terms = TermsArgs { products: args.products.clone(), ..TermsArgs::default() };
-                let offer = Offers::new(&terms)?.offer(&text)?;
+                let offer = Offers::new(&terms)?.offer(text)?;
                 let model = offer.model().map_err(|why| Trouble::usage(format!("{text}: {why}")))?;
-                Ok(Self { text, model, capacity: Some(offer.capacity) })
+                Ok(Self { like: Some(offer.short().to_string()), model, capacity: Some(offer.capacity) })
             }
         }
+    }
+
+    fn emulation(&self, slow: u32) -> Emulation {
+        Emulation { like: self.like.clone(), model: self.model.to_string(), slow }
     }
 }
 
@@ -78,13 +97,19 @@ fn serve<S: Service + 'static>(
     service: S,
     image: Image,
     likeness: Option<&Likeness>,
-) -> Result<(), Trouble> {
+) -> Result<Server<S>, Trouble> {
     let files = image.file.map_or_else(Files::memory, |file| Files::given([OwnedFd::from(file)]));
     let mut server = Server::new(service, files, Limits::default(), Clock::start()).context("starting the server")?;
-    let what = described(&image.shown, likeness, args.slow);
-    let offer =
-        Offer { access: image.access, description: what.clone(), ..Offer::new(Export(0), &*args.export, image.size) };
-    server.offer(offer);
+    let offer = Offer { access: image.access, ..Offer::new(Export(0), &*args.export, image.size) };
+    let emulation = likeness.map(|likeness| likeness.emulation(args.slow));
+    let what = match &emulation {
+        Some(emulation) => format!("{}, {emulation}", image.shown),
+        None => image.shown.clone(),
+    };
+    server.offer(match &emulation {
+        Some(emulation) => offer.emulated(emulation),
+        None => Offer { description: what.clone(), ..offer },
+    });
     let (addresses, made_by) = (doors.addresses(), doors.made_by);
     let _kept = doors.admit(&mut server)?;
     // Who makes a socket for this process talks over that, whatever its standard input is.
@@ -106,12 +131,16 @@ fn serve<S: Service + 'static>(
         print(greeting(&what, image.access, &addresses).as_bytes())?;
     }
     systemd::tell(News::Ready(&what));
+    // Last: threads and commands that are started before have no part in it.
+    if args.rt {
+        realtime()?;
+    }
     let outcome = server.run();
     systemd::tell(News::Stopping);
     let ended = child.map_or(Ok(()), Child::end);
     drop(image.claim);
     outcome.context("serving clients")?;
-    ended
+    ended.map(|()| server)
 }
 
 /// Has the server end in order at the first signal; the second one ends the process.
@@ -136,11 +165,12 @@ fn stop_at_signals<S: Service + 'static>(handle: Handle<S>) -> Result<(), Troubl
     Ok(())
 }
 
-/// The image in a sentence.
-fn described(image: &str, likeness: Option<&Likeness>, slow: u32) -> String {
-    let like = likeness.map_or_else(String::new, |likeness| format!(", emulated like {}", likeness.text));
-    let slow = if slow > 1 { format!(", {slow} times slower than the clock") } else { String::new() };
-    format!("{image}{like}{slow}")
+/// How far the answers kept to the model.
+fn faithfulness(fidelity: &Fidelity) -> String {
+    let (faithful, not) = fidelity.counted();
+    let late = |share| fidelity.lateness().quantile(share).unwrap_or(Span::ZERO);
+    let (p50, p99) = (late(0.5), late(0.99));
+    format!("plimsoll: {faithful} s faithful to the model, {not} s not; lateness p50 {p50}, p99 {p99}\n")
 }
 
 fn greeting(what: &str, access: Access, addresses: &[Address]) -> String {

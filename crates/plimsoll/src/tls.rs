@@ -30,7 +30,7 @@ pub fn address(place: &Place, export: &str, args: &TlsArgs, mode: &TlsMode) -> A
         Place::Unix(path) => Host::Unix(path.clone()),
         Place::Tcp { host, port } => Host::Tcp { name: host.clone(), port: *port },
     };
-    let certificates = args.tls_certificates.clone();
+    let certificates = args.tls_certificates.as_ref().and_then(|path| std::path::absolute(path).ok());
     let tls = matches!(mode, TlsMode::Required(_)).then_some(Encryption {
         certificates,
         names: Names::Matching,

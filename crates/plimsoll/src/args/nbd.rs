@@ -45,6 +45,9 @@ pub struct NbdArgs {
     /// What determines the model's service times
     #[arg(long, default_value_t = 1, requires = "like")]
     pub seed: u64,
+    /// Run with real-time priority (needs the right to it)
+    #[arg(long)]
+    pub rt: bool,
     /// Where clients come in: unix:PATH or tcp:HOST:PORT, as often as wished; or sockets of a service manager
     #[arg(long, value_name = "PLACE")]
     pub listen: Vec<Place>,

@@ -1,0 +1,253 @@
+//! `plimsoll nbd` as a user meets it: images and memory, over sockets of all makers and over standard input and output.
+
+#![allow(clippy::print_stderr)] // it says when it is skipped
+
+use std::fs;
+use std::io::{BufRead, BufReader, Read};
+use std::os::unix::process::CommandExt;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Output, Stdio};
+use std::time::{Duration, Instant};
+
+const PROGRAM: &str = env!("CARGO_BIN_EXE_plimsoll");
+
+/// A folder of this test's own, removed at its end.
+struct Folder(PathBuf);
+
+impl Folder {
+    fn new(name: &str) -> Self {
+        // Short: a socket's path has little room.
+        let path = std::env::temp_dir().join(format!("plimsoll-nbd-{name}-{}", std::process::id()));
+        fs::create_dir_all(&path).expect("the folder can be made");
+        Self(path)
+    }
+
+    fn file(&self, name: &str) -> String {
+        self.0.join(name).display().to_string()
+    }
+}
+
+impl Drop for Folder {
+    fn drop(&mut self) {
+        fs::remove_dir_all(&self.0).expect("the folder can be removed");
+    }
+}
+
+fn nbd(arguments: &[&str]) -> Output {
+    Command::new(PROGRAM).arg("nbd").args(arguments).stdin(Stdio::null()).output().expect("the command starts")
+}
+
+/// A server that is told to end when this is dropped.
+struct Server(Child);
+
+impl Server {
+    /// Starts one, and waits until it says where it is.
+    fn start(arguments: &[&str]) -> (Self, Vec<String>) {
+        let mut command = Command::new(PROGRAM);
+        command.arg("nbd").args(arguments).stdin(Stdio::null()).stdout(Stdio::piped());
+        let mut server = Self(command.spawn().expect("the command starts"));
+        let mut lines = BufReader::new(server.0.stdout.take().expect("it is a pipe")).lines();
+        let places = arguments.iter().filter(|argument| **argument == "--listen").count();
+        let said = (0..=places).map(|_| lines.next().expect("a line comes").expect("it is a text")).collect();
+        (server, said)
+    }
+
+    fn tell(&self, signal: &str) {
+        let sent = Command::new("kill").args([signal, &self.0.id().to_string()]).status().expect("kill starts");
+        assert!(sent.success());
+    }
+
+    fn wait(&mut self) -> Option<i32> {
+        let began = Instant::now();
+        while began.elapsed() < Duration::from_secs(30) {
+            if let Some(status) = self.0.try_wait().expect("it is our child") {
+                return status.code();
+            }
+            std::thread::sleep(Duration::from_millis(20));
+        }
+        panic!("the server goes on");
+    }
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        // It may have ended.
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
+
+/// Whether a program of others is there.
+fn has(program: &str) -> bool {
+    let found = Command::new(program).arg("--version").stdout(Stdio::null()).stderr(Stdio::null()).status().is_ok();
+    if !found {
+        eprintln!("skipped: {program} is not installed (Debian: apt-get install libnbd-bin)");
+    }
+    found
+}
+
+fn text(output: &Output) -> String {
+    String::from_utf8_lossy(&[&output.stdout[..], &output.stderr[..]].concat()).into_owned()
+}
+
+fn refused(arguments: &[&str], expected: &str) {
+    let output = nbd(arguments);
+    let said = text(&output);
+    assert_eq!(output.status.code(), Some(2), "{arguments:?}: {said}");
+    assert!(said.contains(expected) && said.trim_end().lines().count() == 1, "{arguments:?}: {said}");
+}
+
+#[test]
+fn what_cannot_be_is_one_clear_line() {
+    let folder = Folder::new("refused");
+    let (image, made) = (folder.file("image"), folder.file("none"));
+    fs::write(&image, vec![1; 8192]).expect("it can be written");
+    refused(&["--size", "1GiB"], "say where clients come in");
+    refused(&["-s"], "--size 1GiB");
+    refused(&["-s", &made], "--size makes it");
+    refused(&["-s", "-r", &made, "--size", "1MiB"], "no such file to read");
+    refused(&["-s", &image, "--size", "1MiB"], "leave out --size");
+    refused(&["-s", &folder.0.display().to_string()], "plimsoll serve");
+    refused(&["-s", "/dev/null"], "neither a file nor a block device");
+    refused(&["-s", "--size", "1MiB", "--like", "oci:50GB@7000vpu"], "vpu");
+    refused(&["-s", "--size", "1MiB", "--like", "limit(many)"], "limit");
+    refused(&["-s", "--size", "1MiB", "--tls", "require"], "--tls-certificates DIR");
+    refused(&["-s", "--size", "1MiB", "--tls-certificates", &made], "server-cert.pem");
+    let file = format!("unix:{image}");
+    refused(&["--size", "1MiB", "--listen", &file], "is no socket");
+    assert!(!Path::new(&made).exists() && fs::read(&image).expect("it is there") == vec![1; 8192]);
+
+    let place = format!("unix:{}", folder.file("socket"));
+    let (_first, said) = Server::start(&[&image, "--listen", &place]);
+    assert!(said[1].contains(&folder.file("socket")), "{said:?}");
+    refused(&["--size", "1MiB", "--listen", &place], "a server listens there already");
+    let other = format!("unix:{}", folder.file("other"));
+    refused(&[&image, "--listen", &other], "locked by another process");
+    let (_third, said) = Server::start(&["--size", "1MiB", "--listen", "tcp:127.0.0.1:0"]);
+    let port = said[1].trim().trim_end_matches('/').rsplit(':').next().expect("a port").to_owned();
+    refused(&["--size", "1MiB", "--listen", &format!("tcp:127.0.0.1:{port}")], "a server listens there already");
+}
+
+#[test]
+fn an_image_is_served_as_it_is() {
+    if !has("nbdinfo") || !has("nbdcopy") {
+        return;
+    }
+    let folder = Folder::new("image");
+    let (image, source, back) = (folder.file("image"), folder.file("source"), folder.file("back"));
+    let data: Vec<u8> = (0..3_000_000_u32).map(|byte| (byte / 777 + byte) as u8).collect();
+    fs::write(&source, &data).expect("it can be written");
+    let place = format!("unix:{}", folder.file("socket"));
+    let arguments = [&*image, "--size", "3000000", "--like", "link(1ms)", "--listen", &place, "--export", "a b"];
+    let (mut server, said) = Server::start(&arguments);
+    let uri = said[1].trim();
+    assert!(said[0].contains("emulated") && uri.contains("a%20b"), "{said:?}");
+    assert_eq!(fs::metadata(&image).expect("it was made").len(), 3_000_000);
+    for copy in [[&*source, uri], [uri, &*back]] {
+        let output = Command::new("nbdcopy").args(copy).arg("--flush").output().expect("it starts");
+        assert!(output.status.success(), "{}", text(&output));
+    }
+    assert!(fs::read(&back).expect("it is there") == data);
+    server.tell("-TERM");
+    assert_eq!(server.wait(), Some(0));
+    assert!(fs::read(&image).expect("it is there") == data, "the image has other bytes");
+    assert!(!Path::new(&folder.file("socket")).exists(), "the socket is left");
+
+    let (_server, said) = Server::start(&[&*image, "-r", "--listen", &place]);
+    let uri = said[1].trim();
+    let output = Command::new("nbdinfo").arg(uri).output().expect("it starts");
+    assert!(text(&output).contains("is_read_only: true"), "{}", text(&output));
+}
+
+#[test]
+fn a_command_gets_a_server_of_its_own_and_its_end_is_ours() {
+    if !has("nbdinfo") {
+        return;
+    }
+    let output = nbd(&["--size", "5MiB", "--run", "nbdinfo --size \"$uri\"; echo \"<$unixsocket>\"; exit 7"]);
+    assert_eq!(output.status.code(), Some(7), "{}", text(&output));
+    let said = text(&output);
+    let socket = said.split(['<', '>']).nth(1).expect("a path");
+    assert!(said.starts_with("5242880\n") && !Path::new(socket).exists(), "{said}");
+    assert!(!Path::new(socket).parent().expect("a folder").exists());
+
+    let began = Instant::now();
+    let output =
+        nbd(&["--size", "1MiB", "--listen", "tcp:127.0.0.1:0", "--run", "echo $port; kill -TERM $PPID; exec sleep 60"]);
+    assert!(began.elapsed() < Duration::from_secs(50), "the command was waited for");
+    assert_ne!(output.status.code(), Some(0), "{}", text(&output));
+}
+
+#[test]
+fn standard_input_and_output_serve_one_client() {
+    let mut server = Command::new(PROGRAM)
+        .args(["nbd", "-s", "--size", "1MiB"])
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .spawn()
+        .expect("the command starts");
+    let mut greeting = [0; 18];
+    server.stdout.as_mut().expect("a pipe").read_exact(&mut greeting).expect("it greets");
+    assert_eq!(&greeting[..16], b"NBDMAGICIHAVEOPT");
+    drop(server.stdin.take());
+    let mut rest = Vec::new();
+    server.stdout.as_mut().expect("a pipe").read_to_end(&mut rest).expect("it ends");
+    assert!(rest.is_empty(), "{rest:?}");
+    assert!(server.wait().expect("it is our child").success());
+}
+
+#[test]
+fn sockets_of_the_starter_are_used() {
+    if !has("nbdinfo") {
+        return;
+    }
+    let served = |more: &[&str]| {
+        let arguments = [&["--", "[", PROGRAM, "nbd", "--size", "5MiB"], more, &["]"]].concat();
+        let output = Command::new("nbdinfo").arg("--size").args(arguments).output().expect("it starts");
+        assert_eq!(text(&output), "5242880\n");
+    };
+    served(&[]);
+    served(&["-s"]);
+    served(&["--like", "link(1ms)", "--export", ""]);
+}
+
+/// By hand, as `sd_listen_fds(3)` has it: descriptor 3, and the number of the process that is meant.
+#[test]
+fn a_socket_is_handed_over_by_number() {
+    use std::os::fd::AsRawFd;
+    let folder = Folder::new("handed");
+    let path = folder.file("socket");
+    let listener = std::os::unix::net::UnixListener::bind(&path).expect("it can be bound");
+    let script = "exec 3<&0 0</dev/null; LISTEN_PID=$$ LISTEN_FDS=1 LISTEN_FDNAMES=nbd exec \"$0\" nbd --size 5MiB";
+    let mut command = Command::new("/bin/sh");
+    command.args(["-c", script, PROGRAM]).stdin(Stdio::from(std::os::fd::OwnedFd::from(listener)));
+    assert_ne!(std::io::stdin().as_raw_fd(), 3);
+    command.stdout(Stdio::piped()).process_group(0);
+    let mut server = Server(command.spawn().expect("it starts"));
+    let mut client = std::os::unix::net::UnixStream::connect(&path).expect("it listens");
+    client.set_read_timeout(Some(Duration::from_secs(30))).expect("a socket has one");
+    let mut greeting = [0; 18];
+    client.read_exact(&mut greeting).expect("it greets");
+    assert_eq!(&greeting[..16], b"NBDMAGICIHAVEOPT");
+    server.tell("-INT");
+    assert_eq!(server.wait(), Some(0));
+    assert!(Path::new(&path).exists(), "the socket is its maker's");
+}
+
+#[test]
+fn the_units_are_what_systemd_takes() {
+    let folder = Folder::new("units");
+    let units = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../dist/systemd");
+    for name in ["plimsoll.service", "plimsoll.socket"] {
+        let unit = fs::read_to_string(units.join(name)).expect("the unit is there");
+        fs::write(folder.file(name), unit.replace("/usr/bin/plimsoll", PROGRAM)).expect("it can be written");
+    }
+    let verify =
+        ["verify", "--man=no", &folder.file("plimsoll.service"), &folder.file("plimsoll.socket")].map(str::to_owned);
+    let Ok(output) = Command::new("systemd-analyze").args(verify).output() else {
+        eprintln!("skipped: systemd-analyze is not installed");
+        return;
+    };
+    let ours: Vec<String> = text(&output).lines().filter(|line| line.contains("plimsoll")).map(str::to_owned).collect();
+    assert!(ours.is_empty(), "{ours:#?}");
+}
