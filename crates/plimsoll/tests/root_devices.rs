@@ -112,3 +112,36 @@ fn a_device_with_something_on_it_is_refused_although_it_is_named() {
     assert!(read.status.success(), "a mounted device may be read: {}", String::from_utf8_lossy(&read.stderr));
     assert_eq!(fs::read_dir(&mount).expect("it is mounted").count(), before);
 }
+
+#[test]
+fn a_device_is_served_by_name_only_and_not_when_it_carries_something() {
+    let Some(device) = Loop::new("served") else { return };
+    let source = device.folder.join("source");
+    fs::write(&source, vec![0x5a; 64 << 20]).expect("it can be written");
+    let copy = format!("nbdcopy --flush {} \"$uri\"", source.display());
+    let serve = |more: &[&str]| {
+        let nbd = [&["nbd", device.device(), "--run", &copy], more].concat();
+        Command::new(env!("CARGO_BIN_EXE_plimsoll")).args(nbd).output().expect("the command starts")
+    };
+    let refused = |more: &[&str], expected: &str| {
+        let output = serve(more);
+        let message = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(output.status.code(), Some(2), "{message}");
+        assert!(message.contains(expected) && message.lines().count() == 1, "{message}");
+    };
+    if Command::new("nbdcopy").arg("--version").output().is_err() {
+        eprintln!("skipped: nbdcopy is not installed (Debian: apt-get install libnbd-bin)");
+        return;
+    }
+    refused(&[], "--destroy");
+    refused(&["--destroy", "/dev/null"], "--destroy");
+    assert!(device.contents().iter().all(|byte| *byte == 0), "it was written to");
+    let output = serve(&["--destroy", device.device()]);
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    assert!(device.contents().iter().all(|byte| *byte == 0x5a), "it was not written to");
+    if run("mkfs.ext4", &[Path::new("-qF"), &device.device]) {
+        refused(&["--destroy", device.device()], "ext4");
+        let output = serve(&["--read-only"]);
+        assert_ne!(output.status.code(), Some(0), "a copy to what is read-only");
+    }
+}

@@ -33,6 +33,7 @@ pub struct Channel {
     taken: Box<[u8]>,
     start: usize,
     end: usize,
+    sent: u64,
 }
 
 /// What came of received ciphertext.
@@ -69,7 +70,7 @@ impl Channel {
     fn new(mut tls: Connection, ahead: Vec<u8>) -> Self {
         // What is encrypted at a time is bounded in `carry`.
         tls.set_buffer_limit(None);
-        Self { tls, ahead, taken: vec![0; TAKEN_BYTES].into_boxed_slice(), start: 0, end: 0 }
+        Self { tls, ahead, taken: vec![0; TAKEN_BYTES].into_boxed_slice(), start: 0, end: 0, sent: 0 }
     }
 
     /// Where ciphertext is received, after [`Channel::open`] said that there is nothing.
@@ -137,6 +138,11 @@ impl Channel {
         !self.ahead.is_empty() || self.tls.wants_write()
     }
 
+    /// Bytes that were sent so far.
+    pub const fn sent(&self) -> u64 {
+        self.sent
+    }
+
     /// Its version and ciphers, where they are settled.
     pub fn described(&self) -> String {
         let version = self.tls.protocol_version().and_then(|version| version.as_str());
@@ -191,8 +197,10 @@ impl Channel {
             let sent = if self.ahead.is_empty() { self.tls.write_tls(wire) } else { wire.write(&self.ahead) };
             match sent {
                 Ok(0) => return Err(io::ErrorKind::WriteZero.into()),
-                Ok(count) if !self.ahead.is_empty() => drop(self.ahead.drain(..count)),
-                Ok(_) => {}
+                Ok(count) => {
+                    self.sent += count as u64;
+                    self.ahead.drain(..count.min(self.ahead.len()));
+                }
                 Err(error) if error.kind() == io::ErrorKind::WouldBlock => return Ok(false),
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
                 Err(error) => return Err(error),

@@ -94,7 +94,11 @@ impl<S: Service + 'static> Server<S> {
         let sent = match connection.tls.take() {
             None => outbox.send(connection.output(), connection.socket, done),
             Some(mut secured) => {
+                let before = secured.channel.sent();
                 let sent = secured.carry(&mut outbox, connection, done);
+                if secured.channel.sent() > before {
+                    connection.moved = self.now;
+                }
                 connection.tls = Some(secured);
                 sent
             }
@@ -102,7 +106,10 @@ impl<S: Service + 'static> Server<S> {
         connection.held -= returned;
         connection.outbox = outbox;
         if connection.outbox.bytes() < before {
-            connection.moved = self.now;
+            // What is encrypted has left the outbox and not yet the machine.
+            if connection.tls.is_none() {
+                connection.moved = self.now;
+            }
             self.freed = true;
         }
         match sent {
