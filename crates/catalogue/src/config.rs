@@ -2,7 +2,7 @@
 //!
 //! Knows the grammar only: whether such a product exists and has such an option is [`Catalogue`](crate::Catalogue)'s.
 
-mod read;
+pub(crate) mod read;
 #[cfg(test)]
 mod tests;
 

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use crate::cite::Cite;
+use crate::config::read::same_place;
 use crate::config::{Config, Part, Setting};
 use crate::expression::Value;
 use crate::number::{plain, shown};
@@ -56,6 +57,7 @@ impl Offer {
         if settings.iter().any(is_tier) {
             config.volume.settings.retain(|setting| !is_tier(setting));
         }
+        config.volume.settings.retain(|old| !settings.iter().any(|new| same_place(old, new)));
         config.volume.settings.extend_from_slice(settings);
         config
     }

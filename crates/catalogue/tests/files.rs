@@ -91,6 +91,9 @@ fn ranges_dates_and_amounts_make_sense() {
     let check = |from: &str, to: &str, expected: &str| check_changed(CLOUD, from, to, expected);
     check("min = 50", "min = 50000", "24:1: option \"size\": min is above max: min <= default <= max, step > 0");
     check("default = 10", "default = 130", "30:1: option \"vpu\": default is outside min and max");
+    let detached = "default = \"iscsi\"\ndetached_from = 3";
+    check("default = \"iscsi\"", detached, "38:1: detached_from does not go with an option that is no number");
+    check("default = 10", "default = 10\ndetached_from = \"30\"", "36:17: detached_from");
     check("default = \"iscsi\"", "default = \"fc\"", "LINE:11: default is \"fc\": iscsi or paravirtualized");
     check("from = \"2019\"", "from = \"2022\"", "72:1: from 2022 is not before until 2021");
     check("until = \"2021\"", "until = \"soon\"", "LINE:9: until is \"soon\": YYYY, YYYY-MM or YYYY-MM-DD");

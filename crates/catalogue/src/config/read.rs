@@ -64,7 +64,7 @@ fn part(text: &str) -> Result<Part, Refused<'_>> {
 }
 
 /// True when both set the same thing.
-fn same_place(a: &Setting, b: &Setting) -> bool {
+pub(crate) fn same_place(a: &Setting, b: &Setting) -> bool {
     let sets_size = |setting: &Setting| match setting {
         Setting::Size { .. } => true,
         Setting::Option { name, .. } => name == "size",
