@@ -8,6 +8,7 @@ use plimsoll_volume::{Edit, GroupId, VolumeId, Volumes};
 use crate::api;
 use crate::moment;
 use crate::names;
+use crate::product::refused;
 use crate::refusal::Refusal;
 use crate::remembered::RememberedGroup;
 use crate::service::Service;
@@ -98,7 +99,7 @@ fn shared(text: &str, products: &Catalogue) -> Result<(String, ChainSpec), Refus
         Like::Stages(model) => Ok((model.to_string(), model)),
         Like::Config(config) => {
             let terms = Terms { as_of: moment::today(), currency: None, region: None };
-            let offer = products.offer(&config, &terms).map_err(|refusal| Refusal::bad(refusal.to_string()))?;
+            let offer = products.offer(&config, &terms).map_err(|refusal| refused(&refusal))?;
             if offer.product().kind() != ProductKind::Machine {
                 let example = "oci/VM.Standard.E4.Flex:16ocpu";
                 return Err(Refusal::bad(format!("{config} is no machine: write one, such as {example}, or stages")));

@@ -1,6 +1,10 @@
 //! What a volume is like: a text, and what the catalogue makes of it.
 
-use plimsoll_catalogue::{Catalogue, Chosen, Config, Like, Offer, OptionValue, ProductKind, Setting, Terms};
+use std::path::Path;
+
+use plimsoll_catalogue::{
+    Catalogue, Chosen, Config, Like, Offer, OptionValue, ProductKind, Refusal as NotOffered, Setting, Terms,
+};
 use plimsoll_front::nbd::Medium;
 use plimsoll_model::{ChainSpec, StageSpec};
 
@@ -159,19 +163,33 @@ fn turns(model: &ChainSpec) -> bool {
     model.stages().iter().any(|named| matches!(named.stage, StageSpec::Disk(_)) || inside(&named.stage))
 }
 
+/// What the catalogue says, and what to do about a product that it does not know.
+pub(crate) fn refused(refusal: &NotOffered) -> Refusal {
+    let is_file = |name: &str| Path::new(name).extension().is_some_and(|end| end == "toml");
+    let advice = match refusal {
+        NotOffered::UnknownProduct(unknown) if is_file(&unknown.name) => {
+            "; start the service with --products FOLDER, and name the product that the file describes"
+        }
+        NotOffered::UnknownProduct(unknown) if unknown.nearest.is_empty() => "; plimsoll catalogue lists all",
+        _ => "",
+    };
+    Refusal::bad(format!("{refusal}{advice}"))
+}
+
 /// An offer that holds `size`, when the configuration leaves its size open.
 fn fitted(config: &Config, catalogue: &Catalogue, size: Option<u64>) -> Result<Offer, Refusal> {
-    let refused = |refusal: plimsoll_catalogue::Refusal| Refusal::bad(refusal.to_string());
     let terms = Terms { as_of: moment::today(), currency: None, region: None };
     let offer = catalogue.offer(config, &terms);
-    let Some(size) = size.filter(|_| !config.volume.has_size()) else { return offer.map_err(refused) };
+    let Some(size) = size.filter(|_| !config.volume.has_size()) else {
+        return offer.map_err(|refusal| refused(&refusal));
+    };
     match offer {
         Ok(offer) if offer.capacity.get() >= size => Ok(offer),
         Ok(offer) => match offer.holding(size) {
-            Some(larger) => catalogue.offer(&larger, &terms).map_err(refused),
+            Some(larger) => catalogue.offer(&larger, &terms).map_err(|refusal| refused(&refusal)),
             None => Ok(offer),
         },
-        Err(plimsoll_catalogue::Refusal::Missing { option, .. }) if option == "size" => {
+        Err(NotOffered::Missing { option, .. }) if option == "size" => {
             let members: u64 = config.wraps.iter().map(|wrap| u64::from(wrap.data_members())).product();
             let product = catalogue.find(&config.volume.product).map_err(|error| Refusal::bad(error.to_string()))?;
             let each = shown(size.div_ceil(members.max(1)));
@@ -179,8 +197,8 @@ fn fitted(config: &Config, catalogue: &Catalogue, size: Option<u64>) -> Result<O
             let number = product.smallest_size(each).ok_or_else(too_large)?.to_string();
             let mut sized = config.clone();
             sized.volume.settings.push(Setting::Size { number, unit: product.capacity_unit().0.to_owned() });
-            catalogue.offer(&sized, &terms).map_err(refused)
+            catalogue.offer(&sized, &terms).map_err(|refusal| refused(&refusal))
         }
-        Err(refusal) => Err(refused(refusal)),
+        Err(refusal) => Err(refused(&refusal)),
     }
 }

@@ -44,6 +44,8 @@ fn what_cannot_be_had_is_not_made() {
     let home = Home::new();
     let refused = |like: &str, size| create(&home, "data", like, size);
     check(refused("aws/gp4", None), Kind::Bad, &["no product \"aws/gp4\"", "aws/gp3"]);
+    check(refused("./mine.toml:1TiB", None), Kind::Bad, &["start the service with --products FOLDER"]);
+    check(refused("floppydisk", None), Kind::Bad, &["plimsoll catalogue lists all"]);
     check(refused("link(1ms)", None), Kind::Bad, &["stages say nothing of a size"]);
     check(refused("link(1ms)", Some(0)), Kind::Bad, &["has 1 byte to", "not 0 B"]);
     check(refused("oci:50GB@10vpu", Some(51 << 30)), Kind::Bad, &["holds 50", "not 51"]);
