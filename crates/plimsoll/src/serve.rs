@@ -1,51 +1,41 @@
 //! `plimsoll serve`: one process that serves the volumes of one data directory, until it is told to stop.
 
+mod doors;
+
 use std::io::{Read, Write};
 use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
 
 use anyhow::Context;
-use plimsoll_device::nbd::{Address, Host};
-use plimsoll_front::Server;
-use plimsoll_front::notify::{News, notify};
-use plimsoll_front::sockets::{Audience, Listening, NotBound, Place, SocketFile};
+use plimsoll_front::notify::News;
+use plimsoll_front::sockets::Place;
 use plimsoll_service::api::{About, Floor};
-use plimsoll_service::http::{Control, Entrance, Token};
+use plimsoll_service::http::{Control, Entrance};
 use plimsoll_service::{OpenError, Options, Service};
 use plimsoll_units::Span;
-use plimsoll_volume::{Slow, Volumes};
+use plimsoll_volume::Slow;
 use signal_hook::consts::{SIGINT, SIGTERM};
 
+use self::doors::Doors;
 use crate::args::{ServeArgs, TermsArgs};
 use crate::offers::Offers;
 use crate::output::{Outputs, print};
+use crate::systemd;
 use crate::trouble::Trouble;
 use crate::volumes::home;
 
-/// Where NBD clients come in, in the data directory.
-const NBD: &str = "nbd.sock";
 /// How long the floor is measured.
 const FLOOR: Span = Span::from_millis(500);
 
 /// Serves until a signal.
 pub fn run(args: &ServeArgs) -> Result<(), Trouble> {
     let stop = Stop::new().context("waiting for signals")?;
-    let token = args.token_file.as_deref().map(Token::read).transpose().map_err(|error| usage(&error))?;
     let directory = args.directory.clone().map_or_else(home::directory, Ok)?;
     let directory = std::path::absolute(directory).context("the current directory")?;
-    let places = places(args, &directory)?;
-    // A port that is free to be chosen is known when it is bound, and a volume's URI names it.
-    let ports = listen(&places, |place| matches!(place, Place::Tcp { .. }))?;
-    let control_port = args.control_tcp.as_deref().map(control_port).transpose()?;
-    let sockets = places.iter().filter(|place| matches!(place, Place::Unix(_)));
-    let listens = ports.iter().map(|one| &one.place).chain(sockets).map(uri).collect();
-    let options = Options { floor: floor(args.rt)?, ..options(args, &directory, listens)? };
+    let doors = Doors::find(args, &directory)?;
+    let options = Options { floor: floor(args.rt)?, ..options(args, &directory, doors.addresses())? };
     let (service, mut server) = Service::open(options).map_err(refused)?;
-    // The lock of the directory is held: a socket in it that is left over is nobody's.
-    let nbd = listen(&places, |place| matches!(place, Place::Unix(_)))?;
-    let files = open_doors(&mut server, ports.into_iter().chain(nbd))?;
-    let mut entrances = vec![Entrance { listening: control(args, &directory)?, token: None }];
-    entrances.extend(control_port.map(|listening| Entrance { listening, token: token.clone() }));
+    let (entrances, files) = doors.open(&mut server)?;
     let bell = stop.bell()?;
     let work = move || attend(&Closing(service), entrances, &stop);
     let attending = std::thread::Builder::new().name("attend".into()).spawn(work).context("starting a thread")?;
@@ -86,9 +76,9 @@ fn attend(Closing(service): &Closing, entrances: Vec<Entrance>, stop: &Stop) -> 
     let about = service.about().map_err(|refusal| anyhow::anyhow!(refusal))?;
     let volumes = service.list().map_err(|refusal| anyhow::anyhow!(refusal))?.len();
     print(greeting(&about, volumes, &controls).as_bytes())?;
-    tell(News::Ready(&format!("serving {volumes} volumes of {}", about.directory)));
+    systemd::tell(News::Ready(&format!("serving {volumes} volumes of {}", about.directory)));
     stop.wait();
-    tell(News::Stopping);
+    systemd::tell(News::Stopping);
     drop(control);
     Ok(())
 }
@@ -114,58 +104,6 @@ fn options(args: &ServeArgs, directory: &Path, listens: Vec<String>) -> Result<O
         floor: Floor::default(),
         made_by: crate::MADE_BY.into(),
     })
-}
-
-/// The places that were named, or the usual one.
-fn places(args: &ServeArgs, directory: &Path) -> Result<Vec<Place>, Trouble> {
-    let mut places = args.listen.clone();
-    if places.is_empty() {
-        places.push(Place::Unix(directory.join(NBD)));
-    }
-    for place in &mut places {
-        if let Place::Unix(path) = place {
-            *path = std::path::absolute(&*path).context("the current directory")?;
-        }
-    }
-    Ok(places)
-}
-
-fn listen(places: &[Place], which: impl Fn(&Place) -> bool) -> Result<Vec<Listening>, Trouble> {
-    places.iter().filter(|place| which(place)).map(|place| place.listen(Audience::Owner).map_err(taken)).collect()
-}
-
-fn control(args: &ServeArgs, directory: &Path) -> Result<Listening, Trouble> {
-    let path = args.control.clone().unwrap_or_else(|| directory.join(home::CONTROL));
-    let path = std::path::absolute(path).context("the current directory")?;
-    Place::Unix(path).listen(Audience::Owner).map_err(taken)
-}
-
-fn control_port(address: &str) -> Result<Listening, Trouble> {
-    let place: Place =
-        format!("tcp:{address}").parse().map_err(|error: plimsoll_front::sockets::NoPlace| usage(&error))?;
-    place.listen(Audience::Owner).map_err(taken)
-}
-
-/// Gives the server its listeners; what comes back are the files to be removed in the end.
-fn open_doors(
-    server: &mut Server<Volumes>,
-    listening: impl Iterator<Item = Listening>,
-) -> Result<Vec<SocketFile>, Trouble> {
-    let mut files = Vec::new();
-    for Listening { socket, place, file, .. } in listening {
-        server.listen(socket).with_context(|| format!("listening at {place}"))?;
-        files.extend(file);
-    }
-    Ok(files)
-}
-
-/// The address of the server's unnamed export there.
-fn uri(place: &Place) -> String {
-    let host = match place {
-        Place::Unix(path) => Host::Unix(path.clone()),
-        Place::Tcp { host, port } => Host::Tcp { name: host.clone(), port: *port },
-    };
-    Address { host, export: String::new(), tls: None }.to_string()
 }
 
 /// What a user sees who started it.
@@ -197,22 +135,11 @@ fn next(about: &About) -> String {
     format!("plimsoll volume{service} create NAME --like oci:50GB@0vpu")
 }
 
-fn tell(news: News<'_>) {
-    if let Some(socket) = std::env::var_os("NOTIFY_SOCKET").filter(|socket| !socket.is_empty()) {
-        // A service manager that cannot be told is no reason to stop.
-        let _ = notify(&socket, news);
-    }
-}
-
 fn refused(error: OpenError) -> Trouble {
     match error {
         OpenError::Directory(_) | OpenError::Make { .. } => Trouble::usage(format!("{:#}", anyhow::Error::new(error))),
         error => Trouble::Failed(error.into()),
     }
-}
-
-fn taken(error: NotBound) -> Trouble {
-    Trouble::usage(format!("{:#}", anyhow::Error::new(error)))
 }
 
 fn usage(error: &dyn std::fmt::Display) -> Trouble {

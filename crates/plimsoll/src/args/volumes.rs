@@ -7,6 +7,7 @@ use plimsoll_front::sockets::Place;
 use plimsoll_service::client::Address;
 use plimsoll_units::{Bytes, Span};
 
+use super::TlsArgs;
 use crate::words::Share;
 
 pub(super) const SERVE_EXAMPLES: &str = "\
@@ -55,6 +56,8 @@ pub struct ServeArgs {
     /// A folder of product files of one's own
     #[arg(long, value_name = "FOLDER")]
     pub products: Option<PathBuf>,
+    #[command(flatten)]
+    pub tls: TlsArgs,
 }
 
 /// `plimsoll volume`

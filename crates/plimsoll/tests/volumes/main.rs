@@ -1,6 +1,8 @@
 //! Emulated volumes as a user meets them: the real binary, served and asked.
-#![allow(clippy::print_stderr, reason = "a test that is skipped says why")]
+#![allow(clippy::print_stderr, clippy::unwrap_used, reason = "a test that is skipped says why")]
 
+#[path = "../../../front/tests/front/certificates.rs"]
+mod certificates;
 mod commands;
 mod data;
 mod home;

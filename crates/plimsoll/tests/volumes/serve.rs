@@ -1,10 +1,12 @@
 //! How a service begins and ends, and who may control it.
 
 use std::fs;
+use std::os::fd::OwnedFd;
 use std::os::unix::fs::PermissionsExt;
 use std::os::unix::net::UnixListener;
 
-use crate::home::{Home, SLOWLY, found, program};
+use crate::certificates::certificates;
+use crate::home::{Home, Running, SLOWLY, found, program};
 
 const TOKEN: &str = "0123456789abcdef0123456789abcdef";
 
@@ -94,4 +96,57 @@ fn over_tcp_only_the_token_opens() {
         assert_eq!(curl("x: y"), "401");
         assert!(curl(&format!("authorization: Bearer {TOKEN}")).ends_with("200"));
     }
+}
+
+#[test]
+fn with_certificates_nobody_comes_in_unencrypted() {
+    let Some((ours, theirs)) = certificates() else { return };
+    let mut home = Home::new("tls");
+    let (ours, theirs) = (ours.to_str().expect("a plain path"), theirs.to_str().expect("a plain path"));
+    home.refuses(&["serve", "x", "--tls", "require"], "--tls-certificates DIR");
+    home.refuses(&["serve", "x", "--tls-certificates", "nowhere"], "nowhere");
+    assert!(!home.path().join("x").exists(), "nothing was made");
+    let greeting =
+        home.serve(&["--slow", "20", "--tls-certificates", ours, "--tls-verify-peer", "--listen", "tcp:127.0.0.1:0"]);
+    home.does(&["volume", "create", "data", "--like", "limit(500)", "--size", "64MiB"]);
+    let uri = home.uri("data");
+    assert!(uri.starts_with("nbds://127.0.0.1:") && greeting.contains("nbds://127.0.0.1:"), "{uri} {greeting}");
+    if found("nbdinfo") {
+        assert_eq!(program("nbdinfo", &["--size", &uri]).trim(), (64 << 20).to_string());
+        for stranger in [uri.replace(ours, theirs), uri.replacen("nbds:", "nbd:", 1)] {
+            let output = std::process::Command::new("nbdinfo").args(["--size", &stranger]).output();
+            assert!(!output.expect("it is installed").status.success(), "{stranger}");
+        }
+    }
+}
+
+/// As systemd does it: sockets from descriptor 3 on, with their names.
+#[test]
+fn sockets_that_the_starter_made_are_used() {
+    let home = Home::new("handed");
+    let socket = |name: &str| home.path().join(name);
+    let control = UnixListener::bind(socket("control")).expect("it can be bound");
+    let nbd = UnixListener::bind(socket("nbd")).expect("it can be bound");
+    let script = "exec 3<&0 4<&1 >\"$1\" 0</dev/null; LISTEN_PID=$$ LISTEN_FDS=2 LISTEN_FDNAMES=control:nbd exec \"$0\" serve volumes --slow 20";
+    let program = env!("CARGO_BIN_EXE_plimsoll");
+    let service = std::process::Command::new("/bin/sh")
+        .args(["-c", script, program, "said"])
+        .current_dir(home.path())
+        .stdin(std::process::Stdio::from(OwnedFd::from(control)))
+        .stdout(std::process::Stdio::from(OwnedFd::from(nbd)))
+        .spawn()
+        .expect("it starts");
+    let to = socket("control");
+    let list = ["volume", "list", "--service", to.to_str().expect("a plain path")];
+    let mut service = Running(service);
+    // The socket takes clients before the service does.
+    assert!(home.does(&list).starts_with("no volumes"));
+    let made =
+        home.does(&[&["volume", "create", "data", "--like", "limit(500)", "--size", "1MiB"], &list[2..]].concat());
+    assert!(made.contains(&format!("socket={}", socket("nbd").display())), "{made}");
+    assert!(!home.data().join("nbd.sock").exists() && !home.data().join("control.sock").exists());
+    let sent = std::process::Command::new("kill").args(["-TERM", &service.0.id().to_string()]).status();
+    assert!(sent.expect("kill runs").success());
+    assert_eq!(service.0.wait().expect("it ends").code(), Some(0));
+    assert!(socket("control").exists() && socket("nbd").exists(), "they are the service manager's");
 }
