@@ -94,7 +94,7 @@ pub enum Generated {
     Reference,
     /// The JSON Schema of run files
     Schema,
-    /// The OpenAPI document of the control of volumes
+    /// The `OpenAPI` document of the control of volumes
     Openapi,
 }
 

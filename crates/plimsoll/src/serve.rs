@@ -4,7 +4,7 @@ mod doors;
 
 use std::io::{Read, Write};
 use std::os::unix::net::UnixStream;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use anyhow::Context;
 use plimsoll_front::notify::News;
@@ -43,12 +43,12 @@ pub fn run(args: &ServeArgs) -> Result<(), Trouble> {
     if args.rt {
         plimsoll_device::realtime().map_err(|error| usage(&error))?;
     }
-    let served = server.run();
+    let outcome = server.run();
     drop(bell);
     let attended = attending.join().map_err(|_| anyhow::anyhow!("the service broke off: see above"))?;
     drop(files);
     attended?;
-    Ok(served.context("serving clients")?)
+    Ok(outcome.context("serving clients")?)
 }
 
 /// What a server can do here at best, with the priority that it will have.
@@ -72,7 +72,7 @@ fn floor(realtime: bool) -> Result<Floor, Trouble> {
 /// Opens the control, says that clients are served, and waits for the end.
 fn attend(Closing(service): &Closing, entrances: Vec<Entrance>, stop: &Stop) -> Result<(), Trouble> {
     let controls: Vec<Place> = entrances.iter().map(|entrance| entrance.listening.place.clone()).collect();
-    let control = Control::open(service.clone(), entrances).context("opening the control")?;
+    let control = Control::open(service, entrances).context("opening the control")?;
     let about = service.about().map_err(|refusal| anyhow::anyhow!(refusal))?;
     let volumes = service.list().map_err(|refusal| anyhow::anyhow!(refusal))?.len();
     print(greeting(&about, volumes, &controls).as_bytes())?;
@@ -130,7 +130,7 @@ fn greeting(about: &About, volumes: usize, controls: &[Place]) -> String {
 
 /// The command that makes a volume here.
 fn next(about: &About) -> String {
-    let usual = home::directory().is_ok_and(|usual| usual == PathBuf::from(&about.directory));
+    let usual = home::directory().is_ok_and(|usual| usual == Path::new(&about.directory));
     let service = if usual { String::new() } else { format!(" --service {}", about.directory) };
     format!("plimsoll volume{service} create NAME --like oci:50GB@0vpu")
 }

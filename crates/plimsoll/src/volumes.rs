@@ -27,29 +27,29 @@ pub fn run(args: &VolumeArgs) -> Result<(), Trouble> {
             let size_bytes = size.map(plimsoll_units::Bytes::get);
             let (name, like, group) = (name.clone(), like.clone(), group.clone());
             let answer = desk.client.post("/v1/volumes", &Create { name, like, size_bytes, group, seed: *seed });
-            desk.tell(answer?, show::made)
+            desk.tell(&answer?, show::made)
         }
         VolumeCommand::List => desk.list(),
         VolumeCommand::Show { name } => desk.show(name),
         VolumeCommand::Level { name, to, force_detach } => {
             let body = Level { to: to.clone(), force_detach: *force_detach };
-            desk.tell(desk.client.post(&volume_path(name, "level"), &body)?, show::changed)
+            desk.tell(&desk.client.post(&volume_path(name, "level"), &body)?, show::changed)
         }
         VolumeCommand::Resize { name, size } => {
             let body = Resize { size_bytes: size.get() };
-            desk.tell(desk.client.post(&volume_path(name, "resize"), &body)?, show::changed)
+            desk.tell(&desk.client.post(&volume_path(name, "resize"), &body)?, show::changed)
         }
         VolumeCommand::Snapshot { name, snapshot } => {
             let body = Fork { name: snapshot.clone(), like: None };
-            desk.tell(desk.client.post(&volume_path(name, "snapshot"), &body)?, show::made)
+            desk.tell(&desk.client.post(&volume_path(name, "snapshot"), &body)?, show::made)
         }
         VolumeCommand::Clone { name, clone, like } => {
             let body = Fork { name: clone.clone(), like: like.clone() };
-            desk.tell(desk.client.post(&volume_path(name, "clone"), &body)?, show::made)
+            desk.tell(&desk.client.post(&volume_path(name, "clone"), &body)?, show::made)
         }
         VolumeCommand::Restore { name, from } => {
             let body = Restore { from: from.clone() };
-            desk.tell(desk.client.post(&volume_path(name, "restore"), &body)?, show::changed)
+            desk.tell(&desk.client.post(&volume_path(name, "restore"), &body)?, show::changed)
         }
         VolumeCommand::Delete { names } => names.iter().try_for_each(|name| desk.delete(name)),
         VolumeCommand::Stats { name } => desk.stats(name),
@@ -87,11 +87,11 @@ impl Desk {
     }
 
     /// Shows a volume that was made or changed.
-    fn tell(&self, answer: Answer, text: impl FnOnce(&Volume) -> show::Facts) -> Result<(), Trouble> {
-        if self.raw(&answer)? {
+    fn tell(&self, answer: &Answer, text: impl FnOnce(&Volume) -> show::Facts) -> Result<(), Trouble> {
+        if self.raw(answer)? {
             return Ok(());
         }
-        self.put(&text(&self.client.read(&answer)?))
+        self.put(&text(&self.client.read(answer)?))
     }
 
     fn put(&self, show::Facts { title, facts }: &show::Facts) -> Result<(), Trouble> {
@@ -134,7 +134,7 @@ impl Desk {
     fn autotune(&self, args: &AutotuneArgs) -> Result<(), Trouble> {
         let path = volume_path(&args.name, "autotune");
         if args.off {
-            return self.tell(self.client.delete(&path)?, show::changed);
+            return self.tell(&self.client.delete(&path)?, show::changed);
         }
         if args.default.is_none() && args.detached_after.is_none() {
             return Err(Trouble::usage(
@@ -152,13 +152,13 @@ impl Desk {
             down_next_ns: ns(args.down_next),
             detached_after_ns: ns(args.detached_after),
         };
-        self.tell(self.client.put(&path, &body)?, show::changed)
+        self.tell(&self.client.put(&path, &body)?, show::changed)
     }
 
     fn faults(&self, args: &FaultsArgs) -> Result<(), Trouble> {
         let path = volume_path(&args.name, "faults");
         if args.off {
-            return self.tell(self.client.delete(&path)?, show::changed);
+            return self.tell(&self.client.delete(&path)?, show::changed);
         }
         let body = Faults {
             seed: args.seed,
@@ -172,7 +172,7 @@ impl Desk {
         if body == (Faults { seed: args.seed, only: args.only.clone(), ..Faults::default() }) {
             return Err(Trouble::usage("no fault was named: give --errors, --spikes, --tears or --stall, or --off"));
         }
-        self.tell(self.client.put(&path, &body)?, show::changed)
+        self.tell(&self.client.put(&path, &body)?, show::changed)
     }
 
     fn group(&self, command: &GroupCommand) -> Result<(), Trouble> {

@@ -67,7 +67,7 @@ impl Control {
     ///
     /// # Errors
     /// The system has no thread or no event queue for it, or a socket is none.
-    pub fn open(service: Service, entrances: Vec<Entrance>) -> io::Result<Self> {
+    pub fn open(service: &Service, entrances: Vec<Entrance>) -> io::Result<Self> {
         let runtime = tokio::runtime::Builder::new_current_thread()
             .enable_io()
             .enable_time()

@@ -1,6 +1,6 @@
 //! A terminal that is taken over for a while: keys come one by one, and what was there before comes back in the end.
 
-use std::io::{IsTerminal, Write};
+use std::io::{IsTerminal, Stdin, Stdout, Write};
 use std::time::{Duration, Instant};
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
@@ -11,27 +11,30 @@ const LEAVE: &str = "\x1b[?25h\x1b[?1049l";
 
 /// The terminal, until this is dropped.
 pub struct Screen {
+    input: Stdin,
+    output: Stdout,
     before: Termios,
 }
 
 impl Screen {
     /// Takes the terminal over; `None` where standard input or output is none.
     pub fn enter() -> Option<Self> {
-        if !std::io::stdin().is_terminal() || !std::io::stdout().is_terminal() {
+        let (input, output) = (std::io::stdin(), std::io::stdout());
+        if !input.is_terminal() || !output.is_terminal() {
             return None;
         }
-        let before = tcgetattr(std::io::stdin()).ok()?;
+        let before = tcgetattr(&input).ok()?;
         let mut raw = before.clone();
         raw.local_modes -= LocalModes::ICANON | LocalModes::ECHO;
-        tcsetattr(std::io::stdin(), OptionalActions::Now, &raw).ok()?;
-        let screen = Self { before };
-        Self::write(ENTER);
+        tcsetattr(&input, OptionalActions::Now, &raw).ok()?;
+        let screen = Self { input, output, before };
+        screen.write(ENTER);
         Some(screen)
     }
 
     /// Columns and rows.
     pub fn size(&self) -> (usize, usize) {
-        let size = tcgetwinsize(std::io::stdout()).ok().filter(|size| size.ws_col > 0 && size.ws_row > 0);
+        let size = tcgetwinsize(&self.output).ok().filter(|size| size.ws_col > 0 && size.ws_row > 0);
         size.map_or((80, 24), |size| (size.ws_col.into(), size.ws_row.into()))
     }
 
@@ -39,7 +42,7 @@ impl Screen {
     pub fn show(&self, text: &str) {
         let (_, rows) = self.size();
         let lines: Vec<String> = text.lines().take(rows - 1).map(|line| format!("{line}\x1b[K\r\n")).collect();
-        Self::write(&format!("\x1b[H{}\x1b[J", lines.concat()));
+        self.write(&format!("\x1b[H{}\x1b[J", lines.concat()));
     }
 
     /// True when `q` or Escape is pressed within this time, or nobody can press anything any more.
@@ -53,13 +56,12 @@ impl Screen {
             if left.is_zero() {
                 return false;
             }
-            let stdin = std::io::stdin();
-            let mut waited = [PollFd::new(&stdin, PollFlags::IN)];
-            let timeout = Timespec { tv_sec: left.as_secs() as i64, tv_nsec: left.subsec_nanos().into() };
+            let mut waited = [PollFd::new(&self.input, PollFlags::IN)];
+            let timeout = Timespec { tv_sec: left.as_secs().cast_signed(), tv_nsec: left.subsec_nanos().into() };
             let mut key = [0];
             match poll(&mut waited, Some(&timeout)) {
                 Ok(0) | Err(rustix::io::Errno::INTR) => {}
-                Ok(_) => match rustix::io::read(&stdin, &mut key) {
+                Ok(_) => match rustix::io::read(&self.input, &mut key) {
                     Ok(1) if !matches!(key[0], b'q' | b'Q' | 0x1b) => {}
                     _ => return true,
                 },
@@ -68,8 +70,8 @@ impl Screen {
         }
     }
 
-    fn write(text: &str) {
-        let mut out = std::io::stdout().lock();
+    fn write(&self, text: &str) {
+        let mut out = self.output.lock();
         // A terminal that is gone shows nothing.
         let _ = out.write_all(text.as_bytes()).and_then(|()| out.flush());
     }
@@ -77,7 +79,7 @@ impl Screen {
 
 impl Drop for Screen {
     fn drop(&mut self) {
-        Self::write(LEAVE);
-        let _ = tcsetattr(std::io::stdin(), OptionalActions::Now, &self.before);
+        self.write(LEAVE);
+        let _ = tcsetattr(&self.input, OptionalActions::Now, &self.before);
     }
 }

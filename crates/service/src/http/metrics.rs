@@ -1,4 +1,4 @@
-//! All counts as Prometheus reads them (text format 0.0.4), named as node_exporter names those of disks.
+//! All counts as Prometheus reads them (text format 0.0.4), named as `node_exporter` names those of disks.
 
 use std::fmt::Write;
 

@@ -1,4 +1,4 @@
-//! The one table of what can be asked over HTTP: the router is built of it, and the OpenAPI document describes it.
+//! The one table of what can be asked over HTTP: the router is built of it, and the `OpenAPI` document describes it.
 //!
 //! Each entry joins a method and a path to a method of [`Service`]; the types of bodies and answers are those of that
 //! method, so a document cannot say another thing than what is read and written.
@@ -120,7 +120,7 @@ pub(super) fn table() -> Vec<Route> {
 
 /// The counts of a volume, which are long where nobody asks for fewer seconds.
 fn stats() -> Route {
-    let content = Content::Json(|generator| generator.subschema_for::<Stats>());
+    let content = Content::Json(SchemaGenerator::subschema_for::<Stats>);
     let act = |service: &Service, asked: &Asked| {
         let mut stats = service.stats(&asked.name)?;
         let most = asked.number.and_then(|most| usize::try_from(most).ok()).unwrap_or(usize::MAX);
@@ -238,7 +238,7 @@ where
     A: Serialize + JsonSchema,
     F: Fn(&Service, &str) -> Result<A, Refusal> + Send + Sync + 'static,
 {
-    let content = Content::Json(|generator| generator.subschema_for::<A>());
+    let content = Content::Json(SchemaGenerator::subschema_for::<A>);
     Route::new(verb, path, id, summary, content, move |service, asked| act(service, &asked.name).map(|it| json(&it)))
 }
 
@@ -249,7 +249,7 @@ where
     A: Serialize + JsonSchema,
     F: Fn(&Service, &str, &B) -> Result<A, Refusal> + Send + Sync + 'static,
 {
-    let content = Content::Json(|generator| generator.subschema_for::<A>());
+    let content = Content::Json(SchemaGenerator::subschema_for::<A>);
     let act = move |service: &Service, asked: &Asked| {
         let body = serde_json::from_slice(&asked.body).map_err(|error| Refusal {
             kind: Kind::Bad,
@@ -257,10 +257,7 @@ where
         })?;
         act(service, &asked.name, &body).map(|it| json(&it))
     };
-    Route {
-        body: Some(|generator| generator.subschema_for::<B>()),
-        ..Route::new(verb, path, id, summary, content, act)
-    }
+    Route { body: Some(SchemaGenerator::subschema_for::<B>), ..Route::new(verb, path, id, summary, content, act) }
 }
 
 /// Ends something.
@@ -312,7 +309,7 @@ impl Route {
         }
         let body = match tokio::time::timeout(PATIENCE, axum::body::to_bytes(body, BODY_MAX)).await {
             Ok(Ok(body)) => body,
-            Ok(Err(error)) if error.source().is_some_and(|why| why.is::<LengthLimitError>()) => return too_long(),
+            Ok(Err(error)) if error.source().is_some_and(<dyn Error>::is::<LengthLimitError>) => return too_long(),
             Ok(Err(_)) => return refused(StatusCode::BAD_REQUEST, "the body of the request broke off"),
             Err(_) => return refused(StatusCode::REQUEST_TIMEOUT, "the body of the request did not come in time"),
         };
@@ -352,7 +349,7 @@ fn too_long() -> Response {
 }
 
 /// The router of the table.
-pub(super) fn router(service: Service) -> Router {
+pub(super) fn router(service: &Service) -> Router {
     let mut router = Router::new();
     for route in table() {
         let (path, filter) = (route.path, route.verb.filter());

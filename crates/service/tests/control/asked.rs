@@ -88,8 +88,8 @@ fn the_client_speaks_both_ways_and_tells_what_is_wrong() {
     assert!(matches!(refused, ClientError::Refused { status: 404, .. }), "{refused}");
     let stranger = serving.client_over_tcp(Some("0123456789abcdef")).get("/v1/volumes").unwrap_err();
     assert!(matches!(stranger, ClientError::Stranger(_)) && stranger.to_string().contains("--token-file"));
-    let mode = serving.socket.metadata().unwrap().permissions().mode();
-    assert_eq!(mode & 0o777, 0o600, "its owner's alone");
+    let permissions = serving.socket.metadata().unwrap().permissions();
+    assert_eq!(permissions.mode() & 0o777, 0o600, "its owner's alone");
     serving.close_control();
     assert!(!serving.socket.exists() && serving.directory().exists(), "the socket goes, and nothing else");
     let gone = client.get("/v1/volumes").unwrap_err();

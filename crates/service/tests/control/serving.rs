@@ -72,7 +72,7 @@ impl Serving {
         let port = tcp.place.to_string().trim_start_matches("tcp:").to_owned();
         let entrances =
             vec![Entrance { listening: unix, token: None }, Entrance { listening: tcp, token: Token::new(TOKEN) }];
-        let control = Some(Control::open(service.clone(), entrances).unwrap());
+        let control = Some(Control::open(&service, entrances).unwrap());
         Self { socket: directory.join("control.sock"), port, service, directory, control, thread: Some(thread) }
     }
 

@@ -71,6 +71,6 @@ fn bytes_that_are_no_http_end_only_their_connection() {
         bytes.extend_from_slice(b"\r\n\r\n");
         let _ = serving.send(&bytes);
     }
-    let _ = serving.send(&[b"GET / HTTP/1.1\r\nx: ".as_slice(), &[b'x'; 1 << 20], b"\r\n\r\n"].concat());
+    let _ = serving.send(&[b"GET / HTTP/1.1\r\nx: ".as_slice(), &vec![b'x'; 1 << 20], b"\r\n\r\n"].concat());
     assert_eq!(serving.ask("GET", "/v1/volumes", "").status, 200);
 }
