@@ -122,11 +122,11 @@ fn serve<S: Service + 'static>(
         server.serve(input, Some(output)).context("serving standard input and output")?;
     }
     let handle = server.handle();
+    stop_at_signals(handle.clone())?;
     let child = match &args.run {
-        Some(command) => Some(Child::start(command, addresses.first(), handle.clone())?),
+        Some(command) => Some(Child::start(command, addresses.first(), handle)?),
         None => None,
     };
-    stop_at_signals(handle)?;
     if child.is_none() && !stdio && made_by == Maker::Us {
         print(greeting(&what, image.access, &addresses).as_bytes())?;
     }

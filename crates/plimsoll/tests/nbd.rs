@@ -1,10 +1,13 @@
 //! `plimsoll nbd` as a user meets it: images and memory, over sockets of all makers and over standard input and output.
 
-#![allow(clippy::print_stderr)] // it says when it is skipped
+#![allow(clippy::print_stderr, clippy::unwrap_used)] // it says when it is skipped
+
+#[path = "../../front/tests/front/certificates.rs"]
+mod certificates;
 
 use std::fs;
 use std::io::{BufRead, BufReader, Read};
-use std::os::unix::process::CommandExt;
+use std::os::fd::OwnedFd;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
 use std::time::{Duration, Instant};
@@ -214,24 +217,40 @@ fn sockets_of_the_starter_are_used() {
 /// By hand, as `sd_listen_fds(3)` has it: descriptor 3, and the number of the process that is meant.
 #[test]
 fn a_socket_is_handed_over_by_number() {
-    use std::os::fd::AsRawFd;
     let folder = Folder::new("handed");
-    let path = folder.file("socket");
-    let listener = std::os::unix::net::UnixListener::bind(&path).expect("it can be bound");
-    let script = "exec 3<&0 0</dev/null; LISTEN_PID=$$ LISTEN_FDS=1 LISTEN_FDNAMES=nbd exec \"$0\" nbd --size 5MiB";
-    let mut command = Command::new("/bin/sh");
-    command.args(["-c", script, PROGRAM]).stdin(Stdio::from(std::os::fd::OwnedFd::from(listener)));
-    assert_ne!(std::io::stdin().as_raw_fd(), 3);
-    command.stdout(Stdio::piped()).process_group(0);
-    let mut server = Server(command.spawn().expect("it starts"));
-    let mut client = std::os::unix::net::UnixStream::connect(&path).expect("it listens");
-    client.set_read_timeout(Some(Duration::from_secs(30))).expect("a socket has one");
-    let mut greeting = [0; 18];
-    client.read_exact(&mut greeting).expect("it greets");
-    assert_eq!(&greeting[..16], b"NBDMAGICIHAVEOPT");
-    server.tell("-INT");
-    assert_eq!(server.wait(), Some(0));
-    assert!(Path::new(&path).exists(), "the socket is its maker's");
+    for arguments in ["nbd --size 5MiB".to_owned(), format!("serve {}", folder.file("volumes"))] {
+        let path = folder.file(&arguments[..3]);
+        let listener = std::os::unix::net::UnixListener::bind(&path).expect("it can be bound");
+        let script = "exec 3<&0 0</dev/null; LISTEN_PID=$$ LISTEN_FDS=1 LISTEN_FDNAMES=nbd exec \"$0\" ";
+        let mut command = Command::new("/bin/sh");
+        command.args(["-c", &format!("{script}{arguments}"), PROGRAM]).stdin(OwnedFd::from(listener));
+        let mut server = Server(command.stdout(Stdio::piped()).spawn().expect("it starts"));
+        let mut client = std::os::unix::net::UnixStream::connect(&path).expect("it listens");
+        client.set_read_timeout(Some(Duration::from_secs(30))).expect("a socket has one");
+        let mut greeting = [0; 18];
+        client.read_exact(&mut greeting).expect("it greets");
+        assert_eq!(&greeting[..16], b"NBDMAGICIHAVEOPT");
+        server.tell("-INT");
+        assert_eq!(server.wait(), Some(0), "{arguments}");
+        assert!(Path::new(&path).exists(), "the socket is its maker's");
+    }
+}
+
+#[test]
+fn tls_is_asked_for_and_checked() {
+    let Some((ours, theirs)) = certificates::certificates() else { return };
+    let (ours, theirs) = (ours.to_str().unwrap(), theirs.to_str().unwrap());
+    let check = |uri: &str| format!("'{PROGRAM}' nbd-check {uri}");
+    let run = |command: &str| {
+        let listen = ["--size", "8MiB", "--listen", "tcp:127.0.0.1:0", "--run", command];
+        nbd(&[&listen[..], &["--tls-certificates", ours, "--tls-verify-peer"]].concat())
+    };
+    let fine = run(&check("\"$uri\""));
+    assert!(fine.status.success() && text(&fine).contains(" 0 fail"), "{}", text(&fine));
+    let plain = run(&check("nbd://127.0.0.1:$port/"));
+    assert!(!plain.status.success() && text(&plain).contains("write nbds:"), "{}", text(&plain));
+    let stranger = run(&check(&format!("\"nbds://127.0.0.1:$port/?tls-certificates={theirs}\"")));
+    assert!(!stranger.status.success() && text(&stranger).contains("UnknownIssuer"), "{}", text(&stranger));
 }
 
 #[test]
