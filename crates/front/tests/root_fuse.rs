@@ -226,10 +226,10 @@ fn many_requests_at_once_keep_their_bytes() {
     let Some(turn) = turn().filter(|_| installed("fio")) else { return };
     let rig = Rig::new("fio", Some(turn));
     let fio = "fio --name=v --size=128m --bsrange=512-1m --rw=randrw --ioengine=libaio --iodepth=64 --direct=1 \
-               --verify=crc32c --verify_fatal=1 --do_verify=1 --output-format=terse --filename";
+               --verify_state_save=0 --verify=crc32c --verify_fatal=1 --do_verify=1 --output-format=terse --filename";
     run(fio, &[&rig.file()]);
-    let buffered = "fio --name=b --size=32m --bs=16k --rw=randwrite --fsync=64 --numjobs=4 --verify=crc32c --offset=256m \
-                    --offset_increment=32m --output-format=terse --filename";
+    let buffered = "fio --name=b --size=32m --bs=16k --rw=randwrite --fsync=64 --numjobs=4 --verify_state_save=0 \
+                    --verify=crc32c --offset=256m --offset_increment=32m --output-format=terse --filename";
     run(buffered, &[&rig.file()]);
     let lent = rig.handle.call(|server| server.lent_bytes()).unwrap();
     assert_eq!(lent, u64::from(fuse::PAYLOAD_MAX), "but for the next message, nothing is held");

@@ -320,7 +320,7 @@ impl<S: Service + 'static> Server<S> {
         let flight = Flight { client, count: *count, command, length: request.length as u32, buffer, blank: false };
         mounted.in_flight += 1;
         let ticket = self.flights.insert(flight);
-        match self.service.accept(self.now, export, Ticket(ticket.into()), request, &mut self.jobs) {
+        match self.put(export, Ticket(ticket.into()), request) {
             Ok(()) => Next::Onward,
             Err(not) => self.not_taken(number, ticket, keeps, not),
         }
