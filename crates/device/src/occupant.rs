@@ -30,14 +30,17 @@ impl fmt::Display for Occupant {
     }
 }
 
-/// The first process that has something at or below `path`, which is absolute and without links.
+/// A process that has something at or below `path`, which is absolute and without links: this one only if there is no other.
 pub fn occupant(path: &Path) -> Option<Occupant> {
     find(&Tree::system(), path)
 }
 
 fn find(tree: &Tree, path: &Path) -> Option<Occupant> {
     let mut left = LINKS_MAX;
-    for pid in tree.names("proc").ok()?.into_iter().filter_map(|name| name.parse::<u32>().ok()) {
+    let own = std::process::id();
+    let mut pids: Vec<u32> = tree.names("proc").ok()?.into_iter().filter_map(|name| name.parse().ok()).collect();
+    pids.sort_by_key(|pid| *pid == own);
+    for pid in pids {
         let open = tree.names(format!("proc/{pid}/fd")).unwrap_or_default();
         let links = ["cwd", "root"].into_iter().map(str::to_owned).chain(open.iter().map(|name| format!("fd/{name}")));
         for link in links {

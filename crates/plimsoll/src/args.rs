@@ -15,7 +15,9 @@ use nbd::NBD_EXAMPLES;
 pub use nbd::{NbdArgs, TlsArgs, TlsWord};
 use offers::QUOTE_EXAMPLES;
 pub use offers::{CatalogueArgs, CatalogueCommand, ExplainArgs, FitArgs, MatchArgs, QuoteArgs, TermsArgs};
-pub use volumes::{AutotuneArgs, FaultsArgs, GroupCommand, ReachArgs, ServeArgs, VolumeArgs, VolumeCommand};
+pub use volumes::{
+    AttachArgs, AutotuneArgs, FaultsArgs, GroupCommand, MakeFs, ReachArgs, ServeArgs, VolumeArgs, VolumeCommand,
+};
 use volumes::{SERVE_EXAMPLES, VOLUME_EXAMPLES};
 
 use crate::words::{BlockSizes, Percent, WorkingSet};

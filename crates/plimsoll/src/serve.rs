@@ -79,8 +79,23 @@ fn attend(Closing(service): &Closing, entrances: Vec<Entrance>, stop: &Stop) -> 
     systemd::tell(News::Ready(&format!("serving {volumes} volumes of {}", about.directory)));
     stop.wait();
     systemd::tell(News::Stopping);
+    warn_of_attached(service);
     drop(control);
     Ok(())
+}
+
+/// Block devices of this host lose what is behind them.
+fn warn_of_attached(service: &Service) {
+    for volume in service.list().unwrap_or_default() {
+        if let Some(device) = volume.attachment.and_then(|attachment| attachment.device) {
+            let name = volume.name;
+            let _ = writeln!(
+                std::io::stderr(),
+                "plimsoll: {name} is attached at {device}, which fails from now on: when the service runs again, \
+                 plimsoll volume detach {name} clears it"
+            );
+        }
+    }
 }
 
 /// A service that ends when this is dropped, however that comes: the ring would go on otherwise.

@@ -1,5 +1,6 @@
 //! `plimsoll volume`: what the user asks of a service becomes a request of its control, and the answer text.
 
+mod attach;
 pub mod home;
 mod list;
 mod screen;
@@ -37,7 +38,11 @@ pub fn run(args: &VolumeArgs) -> Result<(), Trouble> {
         }
         VolumeCommand::Resize { name, size } => {
             let body = Resize { size_bytes: size.get() };
-            desk.tell(&desk.client.post(&volume_path(name, "resize"), &body)?, show::changed)
+            desk.tell(&desk.client.post(&volume_path(name, "resize"), &body)?, |volume, about| {
+                let mut shown = show::changed(volume, about);
+                shown.facts.extend(attach::grown(volume));
+                shown
+            })
         }
         VolumeCommand::Snapshot { name, snapshot } => {
             let body = Fork { name: snapshot.clone(), like: None };
@@ -51,6 +56,8 @@ pub fn run(args: &VolumeArgs) -> Result<(), Trouble> {
             let body = Restore { from: from.clone() };
             desk.tell(&desk.client.post(&volume_path(name, "restore"), &body)?, show::changed)
         }
+        VolumeCommand::Attach(args) => attach::attach(&desk, args),
+        VolumeCommand::Detach { name } => attach::detach(&desk, name),
         VolumeCommand::Delete { names } => names.iter().try_for_each(|name| desk.delete(name)),
         VolumeCommand::Stats { name } => desk.stats(name),
         VolumeCommand::Top { names, once } => top::run(&desk, names, *once),

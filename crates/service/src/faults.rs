@@ -1,4 +1,4 @@
-//! Faults on request, and where a volume is a block device of this host: both end with the service.
+//! Faults on request. They end with the service.
 
 use plimsoll_units::Span;
 use plimsoll_volume::{Class, Faults};
@@ -6,7 +6,6 @@ use plimsoll_volume::{Class, Faults};
 use crate::api;
 use crate::refusal::Refusal;
 use crate::service::Service;
-use crate::volume::place;
 
 /// Parts of the requests are counted in millionths.
 const ALL_PPM: u32 = 1_000_000;
@@ -33,46 +32,6 @@ impl Service {
             volumes.inject(now, export, suffered);
         })?;
         volume.faults = said;
-        self.show(volume)
-    }
-
-    /// Remembers where a volume is a block device of this host. What an attachment does not have yet may be added to it;
-    /// another one is refused.
-    pub fn attach(&self, name: &str, attachment: &api::Attachment) -> Result<api::Volume, Refusal> {
-        let mut state = self.state();
-        let volume = state.volume_mut(name)?;
-        if *attachment == api::Attachment::default() {
-            return Err(Refusal::bad("an attachment names a file, a device or a mount point"));
-        }
-        let present = volume.attachment.clone().unwrap_or_default();
-        let adds = |present: &Option<String>, new: &Option<String>| match (present, new) {
-            (Some(present), Some(new)) => present == new,
-            _ => true,
-        };
-        let pairs = [
-            (&present.file, &attachment.file),
-            (&present.device, &attachment.device),
-            (&present.mountpoint, &attachment.mountpoint),
-        ];
-        let is_more = pairs.iter().any(|(present, new)| present.is_none() && new.is_some());
-        if !is_more || !pairs.iter().all(|(present, new)| adds(present, new)) {
-            let place = place(&present);
-            return Err(Refusal::conflict(format!(
-                "{name} is attached already{place}: detach it first (plimsoll volume detach {name})"
-            )));
-        }
-        let [file, device, mountpoint] = pairs.map(|(present, new)| present.as_ref().or(new.as_ref()).cloned());
-        volume.attachment = Some(api::Attachment { file, device, mountpoint });
-        self.show(volume)
-    }
-
-    /// It is no block device of this host any more.
-    pub fn detach(&self, name: &str) -> Result<api::Volume, Refusal> {
-        let mut state = self.state();
-        let volume = state.volume_mut(name)?;
-        if volume.attachment.take().is_none() {
-            return Err(Refusal::conflict(format!("{name} is not attached: there is nothing to detach")));
-        }
         self.show(volume)
     }
 }

@@ -5,6 +5,7 @@
 //! fronts (who asks). The ring loop of the front serves clients; all else happens beside it and reaches it by errands.
 
 pub mod api;
+mod attach;
 mod bill;
 pub mod client;
 mod faults;
@@ -24,5 +25,6 @@ mod service;
 mod volume;
 mod watch;
 
+pub use attach::mounted_file;
 pub use refusal::{Kind, OpenError, Refusal};
 pub use service::{Options, Service};

@@ -9,6 +9,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use plimsoll_catalogue::Catalogue;
 use plimsoll_device::Clock;
+use plimsoll_front::fuse::Mountpoint;
 use plimsoll_front::{Handle, Server};
 use plimsoll_volume::{Slow, Volumes};
 
@@ -64,6 +65,8 @@ pub(crate) struct Inner {
 pub(crate) struct State {
     pub volumes: BTreeMap<String, Volume>,
     pub groups: BTreeMap<String, Group>,
+    /// Volumes that are files of this host.
+    pub mounted: BTreeMap<String, Mountpoint>,
 }
 
 impl State {
@@ -112,6 +115,8 @@ impl Service {
     /// afterwards fail.
     pub fn close(&self) {
         self.inner.pulse.end();
+        // While it is served. What is in use stays mounted, and is stale from then on.
+        self.state().mounted.clear();
         // A server that is gone has stopped.
         let _ = self.inner.handle.send(Server::stop);
     }

@@ -129,16 +129,25 @@ fn by_root(directory: &Path) -> Result<OwnedFd, Errno> {
     Ok(descriptor)
 }
 
-/// `fusermount3` mounts, and sends the descriptor over a socket that it inherits.
+/// For root too, whom a loop device needs, where the host allows that (`user_allow_other` in /etc/fuse.conf).
 fn by_fusermount(directory: &Path) -> Result<OwnedFd, MountError> {
+    match fusermount(directory, ",allow_other") {
+        Err(MountError::Fusermount { said, .. }) if said.contains("allow_other") => fusermount(directory, ""),
+        other => other,
+    }
+}
+
+/// `fusermount3` mounts, and sends the descriptor over a socket that it inherits.
+fn fusermount(directory: &Path, more: &str) -> Result<OwnedFd, MountError> {
     let failed = |source: io::Error| MountError::Io { directory: directory.to_owned(), source };
     let no_flags = SocketFlags::empty();
     let (ours, theirs) = rustix::net::socketpair(AddressFamily::UNIX, SocketType::STREAM, no_flags, None)
         .map_err(|error| failed(error.into()))?;
     rustix::io::fcntl_setfd(&ours, FdFlags::CLOEXEC).map_err(|error| failed(error.into()))?;
-    let options = format!("rw,nosuid,nodev,default_permissions,fsname={SOURCE},subtype={SOURCE}");
     let ran = Command::new(FUSERMOUNT)
-        .args(["-o", &options, "--"])
+        .arg("-o")
+        .arg(format!("rw,nosuid,nodev,default_permissions,fsname={SOURCE},subtype={SOURCE}{more}"))
+        .arg("--")
         .arg(directory)
         .env("_FUSE_COMMFD", theirs.as_raw_fd().to_string())
         .stdin(Stdio::null())

@@ -21,6 +21,7 @@ pub(super) const VOLUME_EXAMPLES: &str = "\
 Examples:
   plimsoll volume create data --like oci:50GB@0vpu
   plimsoll volume level data 20                       20 VPUs per GB from now on
+  plimsoll volume attach data /mnt/data --mkfs xfs    a block device of this host, with a filesystem (as root)
   plimsoll volume snapshot data before; plimsoll volume restore data before
   plimsoll volume clone data test --like aws/gp3:50GiB
   plimsoll volume autotune data --default 0 --most 50 --detached-after 336h
@@ -157,6 +158,13 @@ pub enum VolumeCommand {
         /// Whose content it gets
         from: String,
     },
+    /// Make a volume a block device of this host, and mount a filesystem on it
+    Attach(AttachArgs),
+    /// Undo that: unmount, take the device back, end the file
+    Detach {
+        /// Its name
+        name: String,
+    },
     /// End volumes or snapshots; their data are lost
     Delete {
         /// Their names
@@ -186,6 +194,33 @@ pub enum VolumeCommand {
         #[command(subcommand)]
         command: GroupCommand,
     },
+}
+
+/// `plimsoll volume attach`
+#[derive(Debug, Args)]
+pub struct AttachArgs {
+    /// Its name
+    pub name: String,
+    /// The directory that the filesystem on it is mounted at
+    pub mountpoint: Option<PathBuf>,
+    /// Make a filesystem on it first; refused where the volume carries something already
+    #[arg(long, value_name = "KIND")]
+    pub mkfs: Option<MakeFs>,
+    /// Options for mount, such as noatime
+    #[arg(long, value_name = "OPTIONS", requires = "mountpoint")]
+    pub mount_options: Option<String>,
+    /// Show it as a file only, without a block device
+    #[arg(long, conflicts_with_all = ["mountpoint", "mkfs"])]
+    pub file: bool,
+}
+
+/// A kind of filesystem.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+pub enum MakeFs {
+    /// The usual one
+    Ext4,
+    /// Grows while it is mounted, also without the right to resource limits
+    Xfs,
 }
 
 /// `plimsoll volume autotune`

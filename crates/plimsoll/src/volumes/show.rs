@@ -41,6 +41,21 @@ pub fn changed(volume: &Volume) -> Facts {
     Facts { title: title(volume), facts }
 }
 
+/// Where a volume is on this host.
+pub fn attached(volume: &Volume, about: &About) -> Facts {
+    let Attachment { file, device, mountpoint } = volume.attachment.clone().unwrap_or_default();
+    let facts = vec![
+        ("size", size(volume)),
+        ("model", volume.model.clone()),
+        ("file", file.unwrap_or_default()),
+        ("device", device.unwrap_or_default()),
+        ("mounted", mountpoint.unwrap_or_default()),
+        ("end", format!("plimsoll volume detach {}", volume.name)),
+        ("time", time(about.slow)),
+    ];
+    Facts { title: title(volume), facts }
+}
+
 /// All that is known of a volume.
 pub fn all(volume: &Volume, stats: &Stats) -> Facts {
     let clients = match volume.clients {

@@ -171,7 +171,7 @@ fn changes() -> [Route; 5] {
 }
 
 /// What goes on with a volume until it is ended.
-fn life() -> [Route; 6] {
+fn life() -> [Route; 7] {
     let (put, delete) = (Verb::Put, Verb::Delete);
     [
         write(put, FAULTS, "setFaults", "What its requests suffer from now on", |s: &Service, n: &str, b: &Faults| {
@@ -182,6 +182,13 @@ fn life() -> [Route; 6] {
             s.set_autotune(n, b)
         }),
         answer(delete, AUTOTUNE, "clearAutotune", "Its level stays as it is", Service::clear_autotune),
+        answer(
+            Verb::Post,
+            ATTACHMENT,
+            "mountVolume",
+            "Show it as a file of the service's host, over FUSE: a loop device makes a block device of that",
+            Service::mount,
+        ),
         write(
             put,
             ATTACHMENT,
@@ -189,7 +196,13 @@ fn life() -> [Route; 6] {
             "Remember where it is a block device of this host",
             |s: &Service, n: &str, b: &Attachment| s.attach(n, b),
         ),
-        answer(delete, ATTACHMENT, "clearAttachment", "It is no block device of this host any more", Service::detach),
+        answer(
+            delete,
+            ATTACHMENT,
+            "clearAttachment",
+            "It is no file and no block device of this host any more",
+            Service::detach,
+        ),
     ]
 }
 

@@ -1,0 +1,225 @@
+//! `plimsoll volume attach` and `detach`: the service shows a volume as a file, and what needs root is done here: a loop
+//! device on it, a filesystem, a mount. What a step that fails has left is undone.
+
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+use anyhow::{Context, anyhow};
+use plimsoll_device::{Access, LoopDevice, LoopError, Refusal, claim, occupant};
+use plimsoll_service::api::{Attachment, Volume};
+use plimsoll_service::client::{Address, ClientError, volume_path};
+use plimsoll_service::mounted_file;
+use rustix::io::Errno;
+use rustix::mount::UnmountFlags;
+
+use super::{Desk, show};
+use crate::args::{AttachArgs, MakeFs};
+use crate::trouble::Trouble;
+
+/// Makes a volume a block device, and mounts it when that was asked for.
+pub fn attach(desk: &Desk, args: &AttachArgs) -> Result<(), Trouble> {
+    let here = Here::new(desk, &args.name)?;
+    if !args.file {
+        root("attaching a volume", "add --file for the file alone, or connect over NBD (plimsoll volume show NAME)")?;
+    }
+    if let Some(point) = &args.mountpoint
+        && !point.is_dir()
+    {
+        let point = point.display();
+        return Err(Trouble::usage(format!("{point} is no directory to mount at: make it first (mkdir -p {point})")));
+    }
+    let volume: Volume = desk.get(&volume_path(&args.name, ""))?;
+    if args.mkfs.is_some() && !volume.writable {
+        let name = &args.name;
+        return Err(Trouble::usage(format!(
+            "{name} is a snapshot, which never changes: clone it, and attach the clone"
+        )));
+    }
+    let answer = desk.client.post(&here.path, &serde_json::Map::new())?;
+    if args.file {
+        return desk.tell(answer, show::attached);
+    }
+    let file = desk.client.read::<Volume>(&answer)?.attachment.and_then(|attachment| attachment.file);
+    let file = PathBuf::from(file.context("the service says no file")?);
+    let (mut device, mut mounted) = (None, false);
+    let built = build(&here, args, &volume, &file, &mut device, &mut mounted);
+    if built.is_err() {
+        undo(&here, args, device, mounted);
+    }
+    let answer = desk.client.get(&volume_path(&args.name, ""));
+    built?;
+    desk.tell(answer?, show::attached)
+}
+
+/// The steps that need root, one on the other.
+fn build(
+    here: &Here<'_>,
+    args: &AttachArgs,
+    volume: &Volume,
+    file: &Path,
+    device: &mut Option<LoopDevice>,
+    mounted: &mut bool,
+) -> Result<(), Trouble> {
+    if std::fs::metadata(file).is_err_and(|error| error.kind() == std::io::ErrorKind::PermissionDenied) {
+        return Err(Trouble::usage(
+            "the service runs as a user whose files root may not see: run it as root, or write user_allow_other into \
+             /etc/fuse.conf there, and attach again",
+        ));
+    }
+    let access = if volume.writable { Access::Write } else { Access::Read };
+    let made = device.insert(LoopDevice::over(file, access).map_err(refused)?);
+    let path = made.device().to_owned();
+    here.remember(&Attachment { device: Some(path.display().to_string()), ..Attachment::default() })?;
+    if let Some(kind) = args.mkfs {
+        make_filesystem(kind, &path)?;
+    }
+    if let Some(point) = &args.mountpoint {
+        mount(&path, point, args.mount_options.as_deref())?;
+        *mounted = true;
+        let point = point.canonicalize().context("the mount point")?.display().to_string();
+        here.remember(&Attachment { mountpoint: Some(point), ..Attachment::default() })?;
+    }
+    Ok(())
+}
+
+/// In reverse. What cannot be undone is found by `detach`.
+fn undo(here: &Here<'_>, args: &AttachArgs, device: Option<LoopDevice>, mounted: bool) {
+    if let Some(point) = args.mountpoint.as_ref().filter(|_| mounted) {
+        let _ = rustix::mount::unmount(point, UnmountFlags::NOFOLLOW);
+    }
+    let _ = device.map(LoopDevice::detach);
+    let _ = here.desk.client.delete(&here.path);
+}
+
+/// Nothing is made over something that is known: a volume that was used before keeps what it has.
+fn make_filesystem(kind: MakeFs, device: &Path) -> Result<(), Trouble> {
+    let leave = claim(device, &[device.to_owned()]).map_err(|refusal| match refusal {
+        Refusal::Carries { signature, .. } => Trouble::usage(format!(
+            "no filesystem is made, the volume carries {signature}: leave out --mkfs to use it; if it may be lost, attach \
+             without --mkfs and wipe the device first (wipefs -a)"
+        )),
+        other => Trouble::usage(format!("no filesystem is made: {other}")),
+    })?;
+    // It opens the device for itself alone.
+    drop(leave);
+    let (program, package, flag) = match kind {
+        MakeFs::Ext4 => ("mkfs.ext4", "e2fsprogs", "-q"),
+        MakeFs::Xfs => ("mkfs.xfs", "xfsprogs", "-q"),
+    };
+    run(Command::new(program).arg(flag).arg(device), program, package)
+}
+
+fn mount(device: &Path, point: &Path, options: Option<&str>) -> Result<(), Trouble> {
+    let mut command = Command::new("mount");
+    if let Some(options) = options {
+        command.arg("-o").arg(options);
+    }
+    run(command.arg("--").arg(device).arg(point), "mount", "util-linux")
+}
+
+/// Runs a program that says what is wrong on its standard error.
+fn run(command: &mut Command, program: &str, package: &str) -> Result<(), Trouble> {
+    let output = command.stdin(Stdio::null()).output().map_err(|error| {
+        let error = anyhow!(error);
+        Trouble::Failed(error.context(format!("{program} cannot be run: install {package}, or use another kind")))
+    })?;
+    if output.status.success() {
+        return Ok(());
+    }
+    let said = String::from_utf8_lossy(&output.stderr);
+    let said = said.lines().map(str::trim).filter(|line| !line.is_empty()).collect::<Vec<_>>().join("; ");
+    Err(Trouble::usage(format!("{program} refused: {said}")))
+}
+
+/// Undoes what `attach` did, and what is left of it where the service ended meanwhile.
+pub fn detach(desk: &Desk, name: &str) -> Result<(), Trouble> {
+    let here = Here::new(desk, name)?;
+    let volume: Volume = desk.get(&volume_path(name, ""))?;
+    let attachment = volume.attachment.unwrap_or_default();
+    let file = attachment.file.map_or_else(|| mounted_file(&here.directory, name), PathBuf::from);
+    let devices = LoopDevice::all_over(&file).context("looking for loop devices")?;
+    if !devices.is_empty() {
+        root("detaching a volume that is a block device", "sudo plimsoll volume detach NAME --service PATH")?;
+    }
+    let cleared = !devices.is_empty();
+    for device in devices {
+        while let Some(point) = device.mounted_at() {
+            unmount(name, &point)?;
+        }
+        device.detach().map_err(refused)?;
+    }
+    match desk.client.delete(&here.path) {
+        // All that a killed service left was the device.
+        Err(ClientError::Refused { status: 409, .. }) if cleared => {}
+        other => drop(other?),
+    }
+    if desk.json {
+        return Ok(());
+    }
+    desk.outputs.print(&format!("{name} is detached\n"))
+}
+
+fn unmount(name: &str, point: &Path) -> Result<(), Trouble> {
+    rustix::mount::unmount(point, UnmountFlags::NOFOLLOW).map_err(|error| {
+        let shown = point.display();
+        if error == Errno::BUSY {
+            let who = occupant(point).map_or("something".to_owned(), |occupant| occupant.to_string());
+            return Trouble::usage(format!(
+                "{name} is mounted at {shown} and in use by {who}: stop that, and try again"
+            ));
+        }
+        Trouble::Failed(anyhow!(std::io::Error::from(error)).context(format!("unmounting {shown}")))
+    })
+}
+
+/// The device of a volume that has grown takes over its size. Returns a sentence about that, and what comes next.
+pub fn grown(volume: &Volume) -> Vec<(&'static str, String)> {
+    let Some(Attachment { file: Some(file), device: Some(device), mountpoint }) = &volume.attachment else {
+        return Vec::new();
+    };
+    let resized = LoopDevice::existing(device.as_ref(), file.as_ref()).and_then(|device| device.resize());
+    let next = mountpoint.as_ref().map(|point| ("next", format!("xfs_growfs {point}, or resize2fs {device} for ext4")));
+    match resized {
+        Ok(size) => [("device", format!("{device} has {size} now"))].into_iter().chain(next).collect(),
+        Err(LoopError::NotOver { .. }) => Vec::new(),
+        Err(error) => vec![("device", format!("{device} keeps its size ({error}): run losetup -c {device} as root"))],
+    }
+}
+
+/// A service on this host, and the attachment of one of its volumes.
+struct Here<'a> {
+    desk: &'a Desk,
+    path: String,
+    directory: PathBuf,
+}
+
+impl<'a> Here<'a> {
+    fn new(desk: &'a Desk, name: &str) -> Result<Self, Trouble> {
+        if let Address::Tcp(at) = desk.client.address() {
+            return Err(Trouble::usage(format!(
+                "a volume becomes a block device of the host that serves it: name the control socket there with \
+                 --service instead of http://{at}, or connect over NBD (plimsoll volume show {name})"
+            )));
+        }
+        let directory = desk.about()?.directory.into();
+        Ok(Self { desk, path: volume_path(name, "attachment"), directory })
+    }
+
+    fn remember(&self, attachment: &Attachment) -> Result<(), Trouble> {
+        Ok(self.desk.client.put(&self.path, attachment).map(drop)?)
+    }
+}
+
+fn root(what: &str, instead: &str) -> Result<(), Trouble> {
+    if rustix::process::geteuid().is_root() {
+        return Ok(());
+    }
+    Err(Trouble::usage(format!("{what} needs root, for loop devices and mounts: {instead}")))
+}
+
+fn refused(error: LoopError) -> Trouble {
+    match error {
+        LoopError::Io { .. } => Trouble::Failed(error.into()),
+        other => Trouble::usage(other.to_string()),
+    }
+}

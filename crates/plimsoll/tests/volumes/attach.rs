@@ -1,0 +1,174 @@
+//! Volumes as block devices of this host, attached and detached with the command. Needs root, /dev/fuse and loop devices,
+//! and runs only with `PLIMSOLL_ROOT_TESTS=1`; unmounts and takes back what it made, also when it fails.
+
+use std::fs;
+use std::os::unix::process::ExitStatusExt;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use crate::home::{Home, SLOWLY, found, noise, program};
+
+/// One at a time: free loop devices are looked for.
+static TURN: Mutex<()> = Mutex::new(());
+
+/// A service with one volume, and a directory to mount it at.
+struct Host {
+    home: Home,
+    point: PathBuf,
+    _turn: MutexGuard<'static, ()>,
+}
+
+impl Host {
+    fn new(name: &str) -> Option<Self> {
+        if std::env::var_os("PLIMSOLL_ROOT_TESTS").is_none_or(|value| value != "1") {
+            eprintln!("skipped: needs root, and runs only with PLIMSOLL_ROOT_TESTS=1");
+            return None;
+        }
+        if !Path::new("/dev/fuse").exists() || !found("mkfs.xfs") || !found("mkfs.ext4") {
+            eprintln!("skipped: /dev/fuse, mkfs.xfs or mkfs.ext4 is missing");
+            return None;
+        }
+        let turn = TURN.lock().unwrap_or_else(PoisonError::into_inner);
+        let home = Home::serving(name, SLOWLY);
+        let point = home.path().join("point");
+        fs::create_dir_all(&point).expect("the folder can be made");
+        home.does(&["volume", "create", "data", "--like", "link(100us)", "--size", "512MiB"]);
+        Some(Self { home, point, _turn: turn })
+    }
+
+    fn point(&self) -> &str {
+        self.point.to_str().expect("it has a plain name")
+    }
+
+    /// What the service says of the volume's attachment.
+    fn attachment(&self) -> serde_json::Value {
+        let shown = self.home.does(&["volume", "show", "data", "--json"]);
+        let volume: serde_json::Value = serde_json::from_str(&shown).expect("it is JSON");
+        volume["attachment"].clone()
+    }
+
+    fn device(&self) -> String {
+        self.attachment()["device"].as_str().expect("it is attached").to_owned()
+    }
+}
+
+impl Drop for Host {
+    fn drop(&mut self) {
+        let quietly = |program: &str, arguments: &[&Path]| {
+            let _ = Command::new(program).args(arguments).stdout(Stdio::null()).stderr(Stdio::null()).status();
+        };
+        quietly("umount", &[&self.point]);
+        let mounted = self.home.data().join("mnt/data");
+        let over = Command::new("losetup").arg("-j").arg(mounted.join("volume")).output();
+        let over = over.map(|output| String::from_utf8_lossy(&output.stdout).into_owned()).unwrap_or_default();
+        for device in over.lines().filter_map(|line| line.split(':').next()) {
+            quietly("losetup", &[Path::new("-d"), Path::new(device)]);
+        }
+        quietly("umount", &[Path::new("-l"), &mounted]);
+    }
+}
+
+/// A process that is in a directory, until it is dropped.
+struct Guest(Child);
+
+impl Guest {
+    fn of(directory: &Path) -> Self {
+        Self(Command::new("sleep").arg("600").current_dir(directory).spawn().expect("sleep runs"))
+    }
+}
+
+impl Drop for Guest {
+    fn drop(&mut self) {
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
+
+#[test]
+fn a_volume_is_attached_with_a_filesystem_grown_and_detached() {
+    let Some(host) = Host::new("attach") else { return };
+    let (home, point) = (&host.home, host.point());
+    let attached = home.does(&["volume", "attach", "data", point, "--mkfs", "xfs", "--mount-options", "noatime"]);
+    for part in ["/dev/loop", "mnt/data/volume", "mounted", point, "volume detach data"] {
+        assert!(attached.contains(part), "no {part:?} in {attached}");
+    }
+    let mounts = fs::read_to_string("/proc/self/mounts").expect("there is one");
+    assert!(mounts.lines().any(|line| line.contains(point) && line.contains("noatime")), "{mounts}");
+    let data = noise(3, 8 << 20);
+    fs::write(host.point.join("file"), &data).expect("it can be written");
+
+    home.refuses(&["volume", "attach", "data"], "is attached already at /dev/loop");
+    home.refuses(&["volume", "delete", "data"], "is attached at /dev/loop");
+    let grown = home.does(&["volume", "resize", "data", "1GiB"]);
+    assert!(grown.contains("has 1 GiB now") && grown.contains(&format!("xfs_growfs {point}")), "{grown}");
+    assert_eq!(program("blockdev", &["--getsize64", &host.device()]).trim(), (1u64 << 30).to_string());
+    program("xfs_growfs", &[point]);
+
+    let guest = Guest::of(&host.point);
+    let busy = format!("is mounted at {point} and in use by process {} (sleep, ", guest.0.id());
+    home.refuses(&["volume", "detach", "data"], &busy);
+    drop(guest);
+    assert_eq!(home.does(&["volume", "detach", "data"]), "data is detached\n");
+    assert!(host.attachment().is_null());
+    assert!(!home.data().join("mnt/data").exists(), "the mount point is gone");
+    home.refuses(&["volume", "detach", "data"], "data is not attached");
+
+    home.refuses(&["volume", "attach", "data", "--mkfs", "ext4"], "the volume carries an XFS filesystem");
+    assert!(host.attachment().is_null(), "what was begun is undone");
+    home.does(&["volume", "attach", "data", point]);
+    assert_eq!(fs::read(host.point.join("file")).expect("it is there"), data);
+    home.does(&["volume", "detach", "data"]);
+    home.does(&["volume", "delete", "data"]);
+}
+
+#[test]
+fn a_file_alone_and_a_snapshot_are_attached() {
+    let Some(host) = Host::new("attach-file") else { return };
+    let home = &host.home;
+    home.does(&["volume", "attach", "data", "--mkfs", "ext4"]);
+    program("mount", &[&host.device(), host.point()]);
+    fs::write(host.point.join("file"), "before").expect("it can be written");
+    home.does(&["volume", "detach", "data"]);
+    home.does(&["volume", "snapshot", "data", "kept"]);
+    home.refuses(&["volume", "attach", "kept", "--mkfs", "ext4"], "kept is a snapshot");
+    home.does(&["volume", "attach", "kept", host.point()]);
+    assert_eq!(fs::read_to_string(host.point.join("file")).expect("it is there"), "before");
+    assert!(fs::write(host.point.join("file"), "after").is_err(), "a snapshot is not written");
+    home.does(&["volume", "detach", "kept"]);
+
+    let file = home.does(&["volume", "attach", "data", "--file"]);
+    assert!(file.contains("mnt/data/volume") && !file.contains("/dev/loop"), "{file}");
+    let file = home.data().join("mnt/data/volume");
+    assert_eq!(fs::metadata(&file).expect("it is there").len(), 512 << 20);
+    let open = fs::File::open(&file).expect("it can be read");
+    home.refuses(&["volume", "detach", "data"], &format!("in use by process {} (", std::process::id()));
+    drop(open);
+    home.does(&["volume", "detach", "data"]);
+    home.refuses(&["volume", "attach", "data", "/no/such/point"], "mkdir -p /no/such/point");
+    home.refuses(&["volume", "attach", "other"], "there is no volume \"other\"");
+}
+
+#[test]
+fn what_a_killed_service_left_is_detached_by_the_next() {
+    let Some(mut host) = Host::new("attach-killed") else { return };
+    let point = host.point().to_owned();
+    host.home.does(&["volume", "attach", "data", &point, "--mkfs", "ext4"]);
+    fs::write(host.point.join("file"), noise(5, 1 << 20)).expect("it can be written");
+    program("sync", &["-f", &point]);
+    assert_eq!(host.home.signal("-KILL").signal(), Some(9));
+    host.home.serve(SLOWLY);
+    assert!(host.attachment().is_null());
+    host.home.refuses(&["volume", "attach", "data"], "data is in use by /dev/loop");
+    host.home.does(&["volume", "detach", "data"]);
+    host.home.does(&["volume", "attach", "data", &point]);
+    assert_eq!(fs::read(host.point.join("file")).expect("it is there"), noise(5, 1 << 20));
+    host.home.does(&["volume", "detach", "data"]);
+    host.home.does(&["volume", "attach", "data", "--file"]);
+    assert!(host.home.signal("-TERM").success());
+    let mounts = fs::read_to_string("/proc/self/mounts").expect("there is one");
+    assert!(
+        !mounts.contains(host.home.data().to_str().expect("it has a plain name")),
+        "nothing stays mounted: {mounts}"
+    );
+}

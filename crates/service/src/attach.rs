@@ -1,0 +1,149 @@
+//! Where a volume is a file or a block device of this host. That ends with the service: what is in use then is stale, and
+//! `detach` clears it when the service is there again.
+
+use std::fs::DirBuilder;
+use std::io;
+use std::os::unix::fs::DirBuilderExt;
+use std::path::{Path, PathBuf};
+
+use plimsoll_device::{LoopDevice, occupant};
+use plimsoll_front::fuse::{self, MountError, Mountpoint, UnmountError};
+
+use crate::api;
+use crate::refusal::{Kind, Refusal};
+use crate::service::Service;
+use crate::volume::place;
+
+/// Mounts are below it, in the data directory.
+const MOUNTS: &str = "mnt";
+
+/// The file that a volume is while it is mounted, in the service's data directory.
+pub fn mounted_file(directory: &Path, name: &str) -> PathBuf {
+    // The kernel tells paths without links.
+    let directory = directory.canonicalize().unwrap_or_else(|_| directory.to_owned());
+    directory.join(MOUNTS).join(name).join(fuse::NAME)
+}
+
+impl Service {
+    /// Shows it as a file of this host, over FUSE: a loop device makes a block device of that.
+    pub fn mount(&self, name: &str) -> Result<api::Volume, Refusal> {
+        let mut state = self.state();
+        let volume = state.volume(name)?;
+        let export = volume.export;
+        if let Some(attachment) = &volume.attachment {
+            return Err(attached(name, attachment));
+        }
+        let file = mounted_file(&self.inner.options.directory, name);
+        let point = file.parent().unwrap_or(&file);
+        not_left_over(name, &file)?;
+        let made = fuse::clear_stale(point).and_then(|_| DirBuilder::new().recursive(true).mode(0o700).create(point));
+        made.map_err(|source| failed("preparing the mount point", point, &source))?;
+        let (device, mountpoint) = fuse::mount(point).map_err(|error| not_mounted(&error))?;
+        let served = self.inner.handle.call(move |server| server.mount(export, device))?;
+        served.map_err(|source| failed("serving", &file, &source))?;
+        state.mounted.insert(name.to_owned(), mountpoint);
+        let volume = state.volume_mut(name)?;
+        let file = Some(file.display().to_string());
+        volume.attachment = Some(api::Attachment { file, ..api::Attachment::default() });
+        self.show(volume)
+    }
+
+    /// Remembers where a volume is a block device of this host. What an attachment does not have yet may be added to it;
+    /// another one is refused.
+    pub fn attach(&self, name: &str, attachment: &api::Attachment) -> Result<api::Volume, Refusal> {
+        let mut state = self.state();
+        let volume = state.volume_mut(name)?;
+        if *attachment == api::Attachment::default() {
+            return Err(Refusal::bad("an attachment names a file, a device or a mount point"));
+        }
+        let present = volume.attachment.clone().unwrap_or_default();
+        let adds = |present: &Option<String>, new: &Option<String>| match (present, new) {
+            (Some(present), Some(new)) => present == new,
+            _ => true,
+        };
+        let pairs = [
+            (&present.file, &attachment.file),
+            (&present.device, &attachment.device),
+            (&present.mountpoint, &attachment.mountpoint),
+        ];
+        let is_more = pairs.iter().any(|(present, new)| present.is_none() && new.is_some());
+        if !is_more || !pairs.iter().all(|(present, new)| adds(present, new)) {
+            return Err(attached(name, &present));
+        }
+        let [file, device, mountpoint] = pairs.map(|(present, new)| present.as_ref().or(new.as_ref()).cloned());
+        volume.attachment = Some(api::Attachment { file, device, mountpoint });
+        self.show(volume)
+    }
+
+    /// It is no file and no block device of this host any more. Clears what an earlier run of the service left, too.
+    pub fn detach(&self, name: &str) -> Result<api::Volume, Refusal> {
+        let mut state = self.state();
+        let is_attached = state.volume(name)?.attachment.is_some();
+        let file = mounted_file(&self.inner.options.directory, name);
+        not_left_over(name, &file)?;
+        let point = file.parent().unwrap_or(&file);
+        let cleared = match state.mounted.remove(name) {
+            Some(mountpoint) => {
+                if let Err((refusal, mountpoint)) = unmount(name, mountpoint) {
+                    state.mounted.insert(name.to_owned(), mountpoint);
+                    return Err(refusal);
+                }
+                true
+            }
+            None => fuse::clear_stale(point).map_err(|source| failed("unmounting", point, &source))?,
+        };
+        if !cleared && !is_attached {
+            return Err(Refusal::conflict(format!("{name} is not attached: there is nothing to detach")));
+        }
+        // Somebody may have put something there.
+        let _ = std::fs::remove_dir(point);
+        let volume = state.volume_mut(name)?;
+        volume.attachment = None;
+        self.show(volume)
+    }
+}
+
+fn attached(name: &str, attachment: &api::Attachment) -> Refusal {
+    let place = place(attachment);
+    Refusal::conflict(format!("{name} is attached already{place}: detach it first (plimsoll volume detach {name})"))
+}
+
+/// Refused while a loop device is over the file: of this run of the service, or of an earlier one.
+fn not_left_over(name: &str, file: &Path) -> Result<(), Refusal> {
+    let over = LoopDevice::all_over(file).map_err(|source| failed("looking for loop devices over", file, &source))?;
+    let Some(device) = over.first() else { return Ok(()) };
+    let device = device.device().display();
+    Err(Refusal::conflict(format!(
+        "{name} is in use by {device}: unmount that and take it back first (plimsoll volume detach {name}, as root)"
+    )))
+}
+
+fn unmount(name: &str, mountpoint: Mountpoint) -> Result<(), (Refusal, Mountpoint)> {
+    mountpoint.unmount().map_err(|(error, mountpoint)| {
+        let refusal = match error {
+            UnmountError::Busy(directory) => {
+                let who = occupant(&directory).map_or("something".to_owned(), |occupant| occupant.to_string());
+                Refusal::conflict(format!("{name} is in use by {who}: stop that, and detach again"))
+            }
+            error @ UnmountError::Io { .. } => Refusal::new(Kind::Failed, chain(&error)),
+        };
+        (refusal, mountpoint)
+    })
+}
+
+fn not_mounted(error: &MountError) -> Refusal {
+    let kind = match error {
+        MountError::NoDevice | MountError::NotAllowed(_) => Kind::Conflict,
+        MountError::Fusermount { .. } | MountError::Io { .. } => Kind::Failed,
+    };
+    Refusal::new(kind, chain(error))
+}
+
+fn failed(what: &str, path: &Path, source: &io::Error) -> Refusal {
+    Refusal::new(Kind::Failed, format!("{what} {}: {source}", path.display()))
+}
+
+/// An error and its source, in one line.
+fn chain(error: &dyn std::error::Error) -> String {
+    error.source().map_or_else(|| error.to_string(), |source| format!("{error}: {source}"))
+}
