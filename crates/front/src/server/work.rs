@@ -74,6 +74,14 @@ enum Otherwise {
     Zeros,
 }
 
+/// What a task could hold up.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Beside {
+    /// There is no other request.
+    Nothing,
+    Others,
+}
+
 const KEEP: i32 = libc::FALLOC_FL_KEEP_SIZE;
 const PUNCH: i32 = libc::FALLOC_FL_PUNCH_HOLE | KEEP;
 const ZERO: i32 = libc::FALLOC_FL_ZERO_RANGE | KEEP;
@@ -212,7 +220,8 @@ impl<S: Service + 'static> Server<S> {
     #[inline]
     fn submit(&mut self, number: u32) -> io::Result<()> {
         let Some(task) = self.tasks.get(number) else { return Ok(()) };
-        self.ring.push(task.entry(), Token::Worked(number))
+        let beside = if self.flights.len() > 1 { Beside::Others } else { Beside::Nothing };
+        self.ring.push(task.entry(beside), Token::Worked(number))
     }
 
     /// The kernel is done with a part of a task, or with all of it.
@@ -261,14 +270,17 @@ impl Task {
         moved.is_some_and(|moved| matches!(self.moved(moved), Progress::Done(Ok(()))))
     }
 
+    /// The operation for the kernel.
     #[inline]
-    fn entry(&self) -> squeue::Entry {
+    fn entry(&self, beside: Beside) -> squeue::Entry {
         let (file, left) = (Fd(self.file), u32::try_from(self.left).unwrap_or(u32::MAX));
         match &self.kind {
-            // Long moves are left to threads of the kernel, so that the loop and other moves go on beside them.
+            // Long moves are left to threads of the kernel, so that the loop and other moves go on beside them. With
+            // nothing beside them, that only costs the way to another processor.
             Kind::Read(Memory(to)) => {
                 let entry = opcode::Read::new(file, *to, left).offset(self.at).build();
-                if left as usize > LONGEST { entry.flags(squeue::Flags::ASYNC) } else { entry }
+                let waits = left as usize > LONGEST && beside == Beside::Others;
+                if waits { entry.flags(squeue::Flags::ASYNC) } else { entry }
             }
             Kind::Write(Memory(from)) => opcode::Write::new(file, *from, left).offset(self.at).build(),
             Kind::CopyRead { buffer, done, .. } => {
