@@ -38,8 +38,8 @@ pub fn run(args: &VolumeArgs) -> Result<(), Trouble> {
         }
         VolumeCommand::Resize { name, size } => {
             let body = Resize { size_bytes: size.get() };
-            desk.tell(&desk.client.post(&volume_path(name, "resize"), &body)?, |volume, about| {
-                let mut shown = show::changed(volume, about);
+            desk.tell(&desk.client.post(&volume_path(name, "resize"), &body)?, |volume| {
+                let mut shown = show::changed(volume);
                 shown.facts.extend(attach::grown(volume));
                 shown
             })

@@ -6,7 +6,7 @@ use std::process::{Command, Stdio};
 
 use anyhow::{Context, anyhow};
 use plimsoll_device::{Access, LoopDevice, LoopError, Refusal, claim, occupant};
-use plimsoll_service::api::{Attachment, Volume};
+use plimsoll_service::api::{About, Attachment, Volume};
 use plimsoll_service::client::{Address, ClientError, volume_path};
 use plimsoll_service::mounted_file;
 use rustix::io::Errno;
@@ -37,7 +37,7 @@ pub fn attach(desk: &Desk, args: &AttachArgs) -> Result<(), Trouble> {
     }
     let answer = desk.client.post(&here.path, &serde_json::Map::new())?;
     if args.file {
-        return desk.tell(answer, show::attached);
+        return desk.tell(&answer, show::attached);
     }
     let file = desk.client.read::<Volume>(&answer)?.attachment.and_then(|attachment| attachment.file);
     let file = PathBuf::from(file.context("the service says no file")?);
@@ -48,7 +48,7 @@ pub fn attach(desk: &Desk, args: &AttachArgs) -> Result<(), Trouble> {
     }
     let answer = desk.client.get(&volume_path(&args.name, ""));
     built?;
-    desk.tell(answer?, show::attached)
+    desk.tell(&answer?, show::attached)
 }
 
 /// The steps that need root, one on the other.
@@ -201,7 +201,8 @@ impl<'a> Here<'a> {
                  --service instead of http://{at}, or connect over NBD (plimsoll volume show {name})"
             )));
         }
-        let directory = desk.about()?.directory.into();
+        let about: About = desk.get("/v1/service")?;
+        let directory = about.directory.into();
         Ok(Self { desk, path: volume_path(name, "attachment"), directory })
     }
 

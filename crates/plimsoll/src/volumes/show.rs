@@ -42,7 +42,7 @@ pub fn changed(volume: &Volume) -> Facts {
 }
 
 /// Where a volume is on this host.
-pub fn attached(volume: &Volume, about: &About) -> Facts {
+pub fn attached(volume: &Volume) -> Facts {
     let Attachment { file, device, mountpoint } = volume.attachment.clone().unwrap_or_default();
     let facts = vec![
         ("size", size(volume)),
@@ -51,7 +51,7 @@ pub fn attached(volume: &Volume, about: &About) -> Facts {
         ("device", device.unwrap_or_default()),
         ("mounted", mountpoint.unwrap_or_default()),
         ("end", format!("plimsoll volume detach {}", volume.name)),
-        ("time", time(about.slow)),
+        ("time", volume.slow.map(time).unwrap_or_default()),
     ];
     Facts { title: title(volume), facts }
 }
