@@ -314,6 +314,8 @@ impl<S: Service + 'static> Server<S> {
                 std::mem::swap(buffer, &mut inbox.payload);
             } else if payload > 0 {
                 buffer.bytes()[..bytes as usize].copy_from_slice(&inbox.payload.content()[..bytes as usize]);
+            } else if self.service.reads_what_has_space() {
+                buffer.allow_view();
             }
         }
         let (client, export, command) = (Client::Kernel { mount: number, unique }, *export, request.command);
