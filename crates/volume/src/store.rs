@@ -37,6 +37,9 @@ use plan::Plan;
 use round::Rounds;
 use space::{Clusters, Space};
 
+/// How many times a request begins again while space is on its way back.
+const AGAIN_MAX: u8 = 32;
+
 /// A volume or snapshot of a store, for as long as the store exists.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct VolumeId(pub u32);
@@ -136,6 +139,8 @@ struct Flight {
     /// Clusters of the volume, and the data clusters that they will be at when its jobs are done.
     moves: Vec<(u32, u32)>,
     epoch: u64,
+    /// How many times it found no space and began again.
+    again: u8,
 }
 
 /// What a job belongs to.
@@ -283,8 +288,17 @@ impl Store {
         let stored = self.stored.get_mut(volume.0 as usize).and_then(Option::as_mut).ok_or(Errno::Inval)?;
         admit(stored, request, failed)?;
         stored.in_flight += 1;
-        let flight =
-            Flight { tag, ticket, volume, request: *request, left: 0, outcome: Ok(()), moves: Vec::new(), epoch: 0 };
+        let flight = Flight {
+            tag,
+            ticket,
+            volume,
+            request: *request,
+            left: 0,
+            outcome: Ok(()),
+            moves: Vec::new(),
+            epoch: 0,
+            again: 0,
+        };
         let number = self.flights.insert(flight);
         match request.command {
             Command::Flush => {
@@ -348,6 +362,7 @@ impl Store {
         let (volume, request, outcome) = (flight.volume, flight.request, flight.outcome);
         let moves = std::mem::take(&mut flight.moves);
         self.epochs.leave(flight.epoch);
+        let begins_again = outcome == Err(Errno::NoSpc) && self.may_begin_again(number);
         let has_copied = !moves.is_empty();
         self.finish_moves(volume, moves, outcome, jobs);
         let mut is_quiet = false;
@@ -357,7 +372,10 @@ impl Store {
             stored.changes -= 1;
             is_quiet = stored.changes == 0 && stored.frozen;
         }
-        if request.changes() && request.fua && outcome.is_ok() {
+        if begins_again {
+            self.parked.push(number);
+            self.rounds.is_wanted = true;
+        } else if request.changes() && request.fua && outcome.is_ok() {
             self.rounds.waiting.push(Waiter::Flight(number));
         } else {
             self.end(number);
@@ -370,6 +388,17 @@ impl Store {
             self.make_edits(jobs);
         }
         self.round(jobs);
+    }
+
+    /// Whether a request that found the disk full is begun once more: what is punched now may be what it needs, although
+    /// it was given clusters that were never used.
+    fn may_begin_again(&mut self, number: u32) -> bool {
+        let may_gain = self.may_gain_space();
+        let Some(flight) = self.flights.get_mut(number).filter(|flight| may_gain && flight.again < AGAIN_MAX) else {
+            return false;
+        };
+        (flight.again, flight.outcome) = (flight.again + 1, Ok(()));
+        true
     }
 
     fn fail(&mut self, number: u32, errno: Errno) {
