@@ -33,8 +33,7 @@ pub trait Service {
     /// Where there is space: at least one extent, none of them empty.
     fn extents(&self, export: Export, offset: u64, length: u64, limit: usize) -> Vec<Extent>;
 
-    /// Whether reads are only of places that were written or have their space. Others cost memory when they are shown
-    /// instead of read.
+    /// Whether reads are only of places that have their space: others cost memory when they are shown instead of read.
     fn reads_what_has_space(&self) -> bool {
         false
     }
@@ -87,7 +86,7 @@ impl<B: Backing> Service for Volumes<B> {
     }
 
     fn reads_what_has_space(&self) -> bool {
-        true
+        self.reads_what_has_space()
     }
 
     fn edited(&mut self) -> Vec<Edited> {

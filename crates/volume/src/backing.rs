@@ -27,6 +27,11 @@ pub trait Backing {
 
     /// Where a volume has space: at most `limit` runs that together cover at most `length` bytes from `offset` on.
     fn extents(&self, volume: VolumeId, offset: u64, length: u64, limit: usize) -> Vec<Extent>;
+
+    /// Whether reads are only of places that have their space. Whoever reads others through a mapping gives them some.
+    fn reads_what_has_space(&self) -> bool {
+        false
+    }
 }
 
 impl Backing for Store {
@@ -58,5 +63,9 @@ impl Backing for Store {
 
     fn extents(&self, volume: VolumeId, offset: u64, length: u64, limit: usize) -> Vec<Extent> {
         self.extents(volume, offset, length, limit)
+    }
+
+    fn reads_what_has_space(&self) -> bool {
+        true
     }
 }

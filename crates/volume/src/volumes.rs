@@ -393,6 +393,11 @@ impl<B: Backing> Volumes<B> {
         volume.map_or_else(Vec::new, |volume| self.store.extents(volume, offset, length, limit))
     }
 
+    /// Whether reads are only of places that have their space.
+    pub fn reads_what_has_space(&self) -> bool {
+        self.store.reads_what_has_space()
+    }
+
     /// Edits that ended since the last call.
     pub fn edited(&mut self) -> Vec<Edited> {
         std::mem::take(&mut self.edited)
