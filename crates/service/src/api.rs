@@ -127,6 +127,25 @@ pub struct Attachment {
     pub mountpoint: Option<String>,
 }
 
+/// `PUT /v1/volumes/{name}/recording`: what it is asked, as a trace that a simulation replays.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Recording {
+    /// A new file on the service's host, from `/` on. It is never written over.
+    pub file: String,
+}
+
+/// The answer to `DELETE /v1/volumes/{name}/recording`: what was recorded.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Recorded {
+    /// The file.
+    pub file: String,
+    /// Operations in it.
+    pub operations: u64,
+    /// Operations that came faster than they could be written, and are not in it.
+    pub dropped: u64,
+}
+
 /// `POST /v1/groups`: an instance whose limits several volumes share.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]

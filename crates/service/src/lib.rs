@@ -19,6 +19,7 @@ mod moment;
 mod names;
 mod open;
 mod product;
+mod recording;
 mod refusal;
 mod remembered;
 mod service;

@@ -103,8 +103,19 @@ impl Service {
         let export = self.inner.handle.call(move |server| served.begin(server))??;
         let life = Life::new(self.model_now(), &remembered, &product, &self.inner.options);
         let watch = Watch::default();
-        let volume =
-            Volume { id, export, size, access, remembered, product, faults: None, attachment: None, life, watch };
+        let volume = Volume {
+            id,
+            export,
+            size,
+            access,
+            remembered,
+            product,
+            faults: None,
+            attachment: None,
+            recording: None,
+            life,
+            watch,
+        };
         let shown = self.show(&volume);
         state.volumes.insert(name, volume);
         shown
@@ -169,6 +180,8 @@ impl Service {
         self.unused(volume, "it is deleted")?;
         self.withdraw(volume)?;
         let edit = Edit::Delete { volume: volume.id };
+        // What could not be recorded to its end keeps no volume alive.
+        let _ = self.end_recording(state.volume_mut(name)?);
         let deleted = self.inner.handle.edit(edit);
         if let Err(error) = deleted {
             // It is there, and goes on being served.

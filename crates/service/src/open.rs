@@ -116,5 +116,17 @@ fn again(
     let export = served.begin(ring).map_err(|not| not.to_string())?;
     let life = Life::new(Instant::ZERO, &remembered, &product, options);
     let watch = Watch::default();
-    Ok(Volume { id, export, size, access, remembered, product, faults: None, attachment: None, life, watch })
+    Ok(Volume {
+        id,
+        export,
+        size,
+        access,
+        remembered,
+        product,
+        faults: None,
+        attachment: None,
+        recording: None,
+        life,
+        watch,
+    })
 }

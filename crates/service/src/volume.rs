@@ -27,6 +27,8 @@ pub(crate) struct Volume {
     pub product: Product,
     pub faults: Option<api::Faults>,
     pub attachment: Option<api::Attachment>,
+    /// The file that it is recorded to.
+    pub recording: Option<String>,
     pub life: Life,
     pub watch: Watch,
 }
@@ -112,7 +114,7 @@ impl Volume {
             attachment: self.attachment.clone(),
             autotune: autotune.clone(),
             faults: self.faults.clone(),
-            recording: None,
+            recording: self.recording.clone(),
             cost: bill.as_ref().and_then(|bill| bill.cost(moment::now_ns())),
         }
     }

@@ -20,7 +20,9 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 
 use super::{PATIENCE, metrics, openapi};
-use crate::api::{About, Attachment, Autotune, Create, Faults, Fork, Group, Level, Refused, Resize, Restore, Stats};
+use crate::api::{
+    About, Attachment, Autotune, Create, Faults, Fork, Group, Level, Recording, Refused, Resize, Restore, Stats,
+};
 use crate::{Kind, Refusal, Service};
 
 /// No request has a longer body.
@@ -102,6 +104,7 @@ const GROUPS: &str = "/v1/groups";
 const FAULTS: &str = "/v1/volumes/{name}/faults";
 const AUTOTUNE: &str = "/v1/volumes/{name}/autotune";
 const ATTACHMENT: &str = "/v1/volumes/{name}/attachment";
+const RECORDING: &str = "/v1/volumes/{name}/recording";
 
 /// All that can be asked.
 pub(super) fn table() -> Vec<Route> {
@@ -171,7 +174,7 @@ fn changes() -> [Route; 5] {
 }
 
 /// What goes on with a volume until it is ended.
-fn life() -> [Route; 7] {
+fn life() -> [Route; 9] {
     let (put, delete) = (Verb::Put, Verb::Delete);
     [
         write(put, FAULTS, "setFaults", "What its requests suffer from now on", |s: &Service, n: &str, b: &Faults| {
@@ -203,6 +206,14 @@ fn life() -> [Route; 7] {
             "It is no file and no block device of this host any more",
             Service::detach,
         ),
+        write(
+            put,
+            RECORDING,
+            "setRecording",
+            "Record what it is asked as a trace, in a new file",
+            |s: &Service, n: &str, b: &Recording| s.record(n, b),
+        ),
+        answer(delete, RECORDING, "clearRecording", "End the recording", Service::stop_recording),
     ]
 }
 

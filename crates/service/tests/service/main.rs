@@ -7,4 +7,5 @@ mod kills;
 mod levels;
 mod life;
 mod lives;
+mod recordings;
 mod refusals;

@@ -1,0 +1,58 @@
+//! What a volume is asked, recorded as a trace in a file of the service's host. A recording ends with the service.
+
+use std::fs::OpenOptions;
+use std::os::unix::fs::OpenOptionsExt;
+use std::path::Path;
+
+use plimsoll_front::Kept;
+
+use crate::api;
+use crate::refusal::{Kind, Refusal};
+use crate::service::Service;
+use crate::volume::Volume;
+
+impl Service {
+    /// Records what it is asked from now on, whoever asks. The file is a new one: nothing is ever written over.
+    pub fn record(&self, name: &str, recording: &api::Recording) -> Result<api::Volume, Refusal> {
+        let mut state = self.state();
+        let volume = state.volume_mut(name)?;
+        if let Some(file) = &volume.recording {
+            return Err(Refusal::conflict(format!(
+                "{name} is recorded to {file} already: end that first (plimsoll volume record {name} --stop)"
+            )));
+        }
+        let path = Path::new(&recording.file);
+        if !path.is_absolute() {
+            return Err(Refusal::bad(format!("{} is no absolute path: write it from / on", path.display())));
+        }
+        let file = OpenOptions::new().write(true).create_new(true).mode(0o600).open(path).map_err(|error| {
+            Refusal::bad(format!("{}: {error}: name a new file where the service can write", path.display()))
+        })?;
+        let (export, slow) = (volume.export, self.inner.options.slow);
+        let begun = self.inner.handle.call(move |server| server.record(export, slow, file))?;
+        begun.map_err(|error| Refusal::new(Kind::Failed, error.to_string()))?;
+        volume.recording = Some(recording.file.clone());
+        self.show(volume)
+    }
+
+    /// Ends the recording of a volume, and waits until all of it is written.
+    pub fn stop_recording(&self, name: &str) -> Result<api::Recorded, Refusal> {
+        let mut state = self.state();
+        let recorded = self.end_recording(state.volume_mut(name)?)?;
+        recorded.ok_or_else(|| Refusal::conflict(format!("{name} is not recorded: there is nothing to end")))
+    }
+
+    /// Ends the recording of a volume that is about to go, or is to be recorded no more. `None` when there is none.
+    pub(crate) fn end_recording(&self, volume: &mut Volume) -> Result<Option<api::Recorded>, Refusal> {
+        let Some(file) = volume.recording.take() else { return Ok(None) };
+        let ended = self.inner.handle.stop_recording(volume.export)?;
+        match ended {
+            None => Ok(None),
+            Some(Ok(Kept { operations, dropped })) => Ok(Some(api::Recorded { file, operations, dropped })),
+            Some(Err(error)) => Err(Refusal::new(
+                Kind::Failed,
+                format!("{file} ends before the recording did ({error}): record again where there is room"),
+            )),
+        }
+    }
+}

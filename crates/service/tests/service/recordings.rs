@@ -1,0 +1,87 @@
+//! What volumes are asked, recorded on the service's host.
+
+use std::path::PathBuf;
+
+use plimsoll_record::{Action, TraceReader};
+use plimsoll_service::{Kind, api};
+
+use crate::home::Home;
+
+impl Home {
+    /// A file beside the data.
+    fn file(&self, name: &str) -> PathBuf {
+        self.directory.join(name)
+    }
+
+    fn record(&self, volume: &str, file: &str) -> Result<api::Volume, (Kind, String)> {
+        let recording = api::Recording { file: self.file(file).display().to_string() };
+        self.service.record(volume, &recording).map_err(|refusal| (refusal.kind, refusal.message))
+    }
+
+    fn operations(&self, file: &str) -> Vec<(Action, u64, u64)> {
+        let text = std::fs::read(self.file(file)).unwrap();
+        let trace = TraceReader::new(&text[..]).unwrap();
+        trace.map(Result::unwrap).map(|asked| (asked.action, asked.offset, asked.length)).collect()
+    }
+}
+
+#[test]
+fn what_is_asked_between_start_and_stop_is_in_the_trace() {
+    let home = Home::new();
+    home.create("data", "link(1ms)");
+    let mut client = home.client("data");
+    client.read(0, 512);
+    let shown = home.record("data", "one.trace").unwrap();
+    assert_eq!(shown.recording, Some(home.file("one.trace").display().to_string()));
+    client.write(4096, &[1; 8192]);
+    client.trim(0, 65536);
+    // Whoever comes meanwhile is recorded, too, whatever becomes of the model.
+    home.level("data", "link(2ms)").unwrap();
+    home.client("data").read(1 << 20, 4096);
+    let ended = home.service.stop_recording("data").unwrap();
+    assert_eq!((ended.operations, ended.dropped), (3, 0));
+    client.read(0, 512);
+    let expected = [(Action::DurableWrite, 4096, 8192), (Action::Trim, 0, 65536), (Action::Read, 1 << 20, 4096)];
+    assert_eq!(home.operations("one.trace"), expected);
+    assert_eq!(home.service.volume("data").unwrap().recording, None);
+    home.record("data", "two.trace").unwrap();
+}
+
+#[test]
+fn a_recording_ends_with_its_volume_and_with_the_service() {
+    let home = Home::new();
+    for name in ["gone", "kept"] {
+        home.create(name, "link(1ms)");
+        home.record(name, &format!("{name}.trace")).unwrap();
+        home.client(name).read(4096, 512);
+    }
+    home.service.delete("gone").unwrap();
+    assert_eq!(home.operations("gone.trace"), [(Action::Read, 4096, 512)]);
+    // A volume that comes after it is not recorded, though it may have its number.
+    home.create("next", "link(1ms)");
+    home.client("next").read(0, 512);
+    assert_eq!(home.operations("gone.trace").len(), 1);
+    let again = home.again();
+    assert_eq!(again.operations("kept.trace"), [(Action::Read, 4096, 512)]);
+    assert_eq!(again.service.volume("kept").unwrap().recording, None);
+}
+
+#[test]
+fn what_cannot_be_recorded_is_refused() {
+    let home = Home::new();
+    home.create("data", "link(1ms)");
+    let refused = |volume: &str, file: &str, kind: Kind, why: &str| {
+        let (found, message) = home.record(volume, file).unwrap_err();
+        assert!(found == kind && message.contains(why), "{file}: {message}");
+    };
+    std::fs::write(home.file("here"), "mine").unwrap();
+    refused("data", "here", Kind::Bad, "name a new file");
+    refused("data", "nowhere/trace", Kind::Bad, "name a new file");
+    refused("date", "trace", Kind::NotFound, "data");
+    let relative = home.service.record("data", &api::Recording { file: "trace".into() }).unwrap_err();
+    assert!(relative.message.contains("no absolute path"), "{relative}");
+    assert_eq!(home.service.stop_recording("data").unwrap_err().kind, Kind::Conflict);
+    home.record("data", "trace").unwrap();
+    refused("data", "other", Kind::Conflict, "volume record data --stop");
+    assert_eq!(std::fs::read(home.file("here")).unwrap(), b"mine");
+}
