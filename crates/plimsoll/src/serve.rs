@@ -9,7 +9,7 @@ use std::path::Path;
 use anyhow::Context;
 use plimsoll_front::notify::News;
 use plimsoll_front::sockets::Place;
-use plimsoll_service::api::{About, Floor};
+use plimsoll_service::api::{About, Floor, Recording};
 use plimsoll_service::http::{Control, Entrance};
 use plimsoll_service::{OpenError, Options, Service};
 use plimsoll_units::Span;
@@ -37,7 +37,8 @@ pub fn run(args: &ServeArgs) -> Result<(), Trouble> {
     let (service, mut server) = Service::open(options).map_err(refused)?;
     let (entrances, files) = doors.open(&mut server)?;
     let bell = stop.bell()?;
-    let work = move || attend(&Closing(service), entrances, &stop);
+    let recordings = args.record.as_deref().map(std::path::absolute).transpose().context("the current directory")?;
+    let work = move || attend(&Closing(service), entrances, recordings.as_deref(), &stop);
     let attending = std::thread::Builder::new().name("attend".into()).spawn(work).context("starting a thread")?;
     // The ring stays on this thread, as its buffers do; those that were started before have no priority.
     if args.rt {
@@ -70,7 +71,13 @@ fn floor(realtime: bool) -> Result<Floor, Trouble> {
 }
 
 /// Opens the control, says that clients are served, and waits for the end.
-fn attend(Closing(service): &Closing, entrances: Vec<Entrance>, stop: &Stop) -> Result<(), Trouble> {
+fn attend(
+    Closing(service): &Closing,
+    entrances: Vec<Entrance>,
+    recordings: Option<&Path>,
+    stop: &Stop,
+) -> Result<(), Trouble> {
+    recordings.map_or(Ok(()), |folder| record_all(service, folder))?;
     let controls: Vec<Place> = entrances.iter().map(|entrance| entrance.listening.place.clone()).collect();
     let control = Control::open(service, entrances).context("opening the control")?;
     let about = service.about().map_err(|refusal| anyhow::anyhow!(refusal))?;
@@ -96,6 +103,17 @@ fn warn_of_attached(service: &Service) {
             );
         }
     }
+}
+
+/// Records every volume from the beginning.
+fn record_all(service: &Service, folder: &Path) -> Result<(), Trouble> {
+    let moment = jiff::Timestamp::now().strftime("%Y%m%dT%H%M%SZ");
+    let refused = |refusal: plimsoll_service::Refusal| Trouble::usage(format!("--record: {refusal}"));
+    for volume in service.list().map_err(refused)? {
+        let file = folder.join(format!("{}-{moment}.trace", volume.name)).display().to_string();
+        service.record(&volume.name, &Recording { file }).map_err(refused)?;
+    }
+    Ok(())
 }
 
 /// A service that ends when this is dropped, however that comes: the ring would go on otherwise.

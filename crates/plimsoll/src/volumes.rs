@@ -9,7 +9,12 @@ mod stats;
 mod top;
 mod view;
 
-use plimsoll_service::api::{Autotune, Create, Faults, Fork, Group, Level, Resize, Restore, Stats, Volume};
+use std::path::Path;
+
+use anyhow::Context;
+use plimsoll_service::api::{
+    Autotune, Create, Faults, Fork, Group, Level, Recorded, Recording, Resize, Restore, Stats, Volume,
+};
 use plimsoll_service::client::{Answer, Client, ClientError, group_path, volume_path};
 use plimsoll_units::Span;
 use serde::de::DeserializeOwned;
@@ -63,6 +68,8 @@ pub fn run(args: &VolumeArgs) -> Result<(), Trouble> {
         VolumeCommand::Top { names, once } => top::run(&desk, names, *once),
         VolumeCommand::Autotune(args) => desk.autotune(args),
         VolumeCommand::Faults(args) => desk.faults(args),
+        VolumeCommand::Record { name, stop: true, .. } => desk.stop_recording(name),
+        VolumeCommand::Record { name, file, .. } => desk.record(name, file.as_deref()),
         VolumeCommand::Group { command } => desk.group(command),
     }
 }
@@ -180,6 +187,22 @@ impl Desk {
             return Err(Trouble::usage("no fault was named: give --errors, --spikes, --tears or --stall, or --off"));
         }
         self.tell(&self.client.put(&path, &body)?, show::changed)
+    }
+
+    fn record(&self, name: &str, file: Option<&Path>) -> Result<(), Trouble> {
+        let file = file.ok_or_else(|| Trouble::usage("name a new file to record to, or give --stop"))?;
+        let file = std::path::absolute(file).context("the current directory")?;
+        let body = Recording { file: file.display().to_string() };
+        self.tell(&self.client.put(&volume_path(name, "recording"), &body)?, show::changed)
+    }
+
+    fn stop_recording(&self, name: &str) -> Result<(), Trouble> {
+        let answer = self.client.delete(&volume_path(name, "recording"))?;
+        if self.raw(&answer)? {
+            return Ok(());
+        }
+        let recorded: Recorded = self.client.read(&answer)?;
+        self.put(&show::recorded(name, &recorded))
     }
 
     fn group(&self, command: &GroupCommand) -> Result<(), Trouble> {

@@ -25,6 +25,7 @@ Examples:
   plimsoll volume snapshot data before; plimsoll volume restore data before
   plimsoll volume clone data test --like aws/gp3:50GiB
   plimsoll volume autotune data --default 0 --most 50 --detached-after 336h
+  plimsoll volume record data data.trace; plimsoll volume record data --stop
   plimsoll volume faults data --spikes 0.1% --spike 50ms --seed 7
   plimsoll volume top";
 
@@ -54,6 +55,9 @@ pub struct ServeArgs {
     /// Run with real-time priority (needs the right to it)
     #[arg(long)]
     pub rt: bool,
+    /// Record what each volume that is there is asked, as NAME-MOMENT.trace in this folder; later ones: plimsoll volume record
+    #[arg(long, value_name = "FOLDER")]
+    pub record: Option<PathBuf>,
     /// A folder of product files of one's own
     #[arg(long, value_name = "FOLDER")]
     pub products: Option<PathBuf>,
@@ -188,6 +192,17 @@ pub enum VolumeCommand {
     Autotune(AutotuneArgs),
     /// Let the requests of a volume suffer
     Faults(FaultsArgs),
+    /// Record what a volume is asked as a trace, for `plimsoll simulate --replay`
+    Record {
+        /// Its name
+        name: String,
+        /// A new file, on the service's host
+        #[arg(conflicts_with = "stop")]
+        file: Option<PathBuf>,
+        /// End the recording
+        #[arg(long)]
+        stop: bool,
+    },
     /// Instances whose limits several volumes share
     Group {
         /// What to do

@@ -1,6 +1,6 @@
 //! One volume in facts. Pure: answers of the API in, words and texts out.
 
-use plimsoll_service::api::{Attachment, Autotune, Bin, Cost, Faults, Floor, Stats, Volume};
+use plimsoll_service::api::{Attachment, Autotune, Bin, Cost, Faults, Floor, Recorded, Stats, Volume};
 use plimsoll_units::{Bytes, Span};
 
 /// A title, and words with what they are for.
@@ -36,6 +36,7 @@ pub fn changed(volume: &Volume) -> Facts {
         ("cost", volume.cost.as_ref().map(cost).unwrap_or_default()),
         ("autotune", volume.autotune.as_ref().map(autotune).unwrap_or_default()),
         ("faults", volume.faults.as_ref().map(faults).unwrap_or_default()),
+        ("record", volume.recording.clone().unwrap_or_default()),
         ("time", volume.slow.map(time).unwrap_or_default()),
     ];
     Facts { title: title(volume), facts }
@@ -54,6 +55,21 @@ pub fn attached(volume: &Volume) -> Facts {
         ("time", volume.slow.map(time).unwrap_or_default()),
     ];
     Facts { title: title(volume), facts }
+}
+
+/// A recording that has ended, and what it is for.
+pub fn recorded(name: &str, recorded: &Recorded) -> Facts {
+    let Recorded { file, operations, dropped } = recorded;
+    let lacking = match dropped {
+        0 => String::new(),
+        dropped => format!("{dropped} more came faster than they could be written"),
+    };
+    let facts = vec![
+        ("record", format!("{operations} operations in {file}")),
+        ("lacking", lacking),
+        ("next", format!("plimsoll simulate CONFIG --replay {file}")),
+    ];
+    Facts { title: format!("{name} is recorded no more"), facts }
 }
 
 /// All that is known of a volume.

@@ -7,4 +7,5 @@ mod certificates;
 mod commands;
 mod data;
 mod home;
+mod record;
 mod serve;
