@@ -1,0 +1,159 @@
+//! How a reading comes together.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+use crate::figure::{Class, Figure, Measure, Origin, Scope, Statistic, Window};
+use crate::kind::Kind;
+use crate::reading::{CacheAdvice, Caution, DatabaseTime, Fate, Part, Reading, Wait};
+use crate::refusal::Refusal;
+
+/// Collects what one input says. Scopes, windows and texts that come again are kept once.
+#[derive(Debug)]
+pub struct Builder {
+    reading: Reading,
+    scopes: BTreeMap<Scope, u32>,
+    texts: BTreeSet<Arc<str>>,
+    /// The first refusal of the builder's own, kept because a format need not look after every figure.
+    refusal: Option<Refusal>,
+}
+
+impl Builder {
+    /// The most figures that are kept of one input, at 64 bytes each.
+    pub const MOST_FIGURES: usize = 8 << 20;
+    /// The most sections that are listed of one input.
+    pub const MOST_PARTS: usize = 10_000;
+    /// The most cautions that are kept of one input: a file that is wrong in every line says so this often.
+    pub const MOST_CAUTIONS: usize = 100;
+
+    pub(crate) fn new(name: &str, kind: Kind) -> Self {
+        let reading = Reading {
+            name: name.to_owned(),
+            kind,
+            version: None,
+            scopes: Vec::new(),
+            windows: Vec::new(),
+            figures: Vec::new(),
+            times: Vec::new(),
+            waits: Vec::new(),
+            advice: Vec::new(),
+            parts: Vec::new(),
+            cautions: Vec::new(),
+        };
+        Self { reading, scopes: BTreeMap::new(), texts: BTreeSet::new(), refusal: None }
+    }
+
+    /// The version of the program that wrote the input.
+    pub fn version(&mut self, version: &str) {
+        self.reading.version = Some(version.to_owned());
+    }
+
+    /// The number of a scope; the same one for equal scopes.
+    pub fn scope(&mut self, scope: Scope) -> u32 {
+        let scopes = &mut self.reading.scopes;
+        *self.scopes.entry(scope).or_insert_with_key(|scope| {
+            scopes.push(scope.clone());
+            scopes.len() as u32 - 1
+        })
+    }
+
+    /// The number of a window; equal to the last one, that one's. It is good until the next window is asked for: an
+    /// input with very many of them has them joined.
+    pub fn window(&mut self, window: Window) -> u32 {
+        let windows = &mut self.reading.windows;
+        if windows.last() != Some(&window) {
+            windows.push(window);
+        }
+        windows.len() as u32 - 1
+    }
+
+    /// A text for origins, kept once.
+    pub fn text(&mut self, text: &str) -> Arc<str> {
+        if let Some(known) = self.texts.get(text) {
+            return Arc::clone(known);
+        }
+        let text: Arc<str> = Arc::from(text);
+        self.texts.insert(Arc::clone(&text));
+        text
+    }
+
+    /// A place in a table or section.
+    pub fn origin(&mut self, line: u64, table: &str, field: &str) -> Origin {
+        let table = if table.is_empty() { None } else { Some(self.text(table)) };
+        Origin { line, table, field: self.text(field) }
+    }
+
+    /// A figure. One that no storage can have (negative, not a number, endless) becomes a caution.
+    pub fn figure(&mut self, figure: Figure) {
+        if !(figure.value.is_finite() && figure.value >= 0.0) {
+            let text = format!("{} is no figure of storage: left out", figure.value);
+            return self.caution(Some(figure.origin), text);
+        }
+        if self.reading.figures.len() >= Self::MOST_FIGURES {
+            self.refusal.get_or_insert(Refusal::TooMany { limit: Self::MOST_FIGURES });
+            return;
+        }
+        self.reading.figures.push(figure);
+    }
+
+    /// A mean, which is what nearly all figures are.
+    pub fn mean(&mut self, (scope, window): (u32, u32), class: Class, measure: Measure, value: f64, origin: Origin) {
+        self.figure(Figure { scope, window, class, measure, statistic: Statistic::Mean, value, origin });
+    }
+
+    /// How a database spent its time.
+    pub fn time(&mut self, time: DatabaseTime) {
+        self.reading.times.push(time);
+    }
+
+    /// What sessions waited for.
+    pub fn wait(&mut self, wait: Wait) {
+        self.reading.waits.push(wait);
+    }
+
+    /// What another cache size would give.
+    pub fn advice(&mut self, advice: CacheAdvice) {
+        self.reading.advice.push(advice);
+    }
+
+    /// What became of a section. Called once for each; of those beyond [`Builder::MOST_PARTS`] only
+    /// the first broken one is kept.
+    pub fn part(&mut self, name: impl Into<String>, fate: Fate) {
+        let part = Part { name: name.into(), fate };
+        let parts = &mut self.reading.parts;
+        if parts.len() < Self::MOST_PARTS {
+            parts.push(part);
+        } else if let Some(last) =
+            parts.last_mut().filter(|last| part.fate == Fate::Broken && last.fate != Fate::Broken)
+        {
+            *last = part;
+        }
+    }
+
+    /// A doubt, in one sentence, with what to do about it.
+    pub fn caution(&mut self, origin: Option<Origin>, text: impl Into<String>) {
+        match self.reading.cautions.len() {
+            n if n + 1 < Self::MOST_CAUTIONS => self.reading.cautions.push(Caution { origin, text: text.into() }),
+            n if n + 1 == Self::MOST_CAUTIONS => {
+                let text = "more of the kind: only the first are listed".to_owned();
+                self.reading.cautions.push(Caution { origin, text });
+            }
+            _ => {}
+        }
+    }
+
+    /// How many figures there are so far.
+    pub fn count(&self) -> usize {
+        self.reading.figures.len()
+    }
+
+    /// What the builder itself found wrong.
+    pub(crate) fn check(&mut self) -> Result<(), Refusal> {
+        self.refusal.take().map_or(Ok(()), Err)
+    }
+
+    pub(crate) fn finish(mut self) -> Result<Reading, Refusal> {
+        self.check()?;
+        Ok(self.reading)
+    }
+}

@@ -1,0 +1,31 @@
+//! Reports of databases and hosts as demand: what an input is, what it says of storage, and where it says so.
+//!
+//! Knows no path and no product: bytes come in, figures go out, each with the place that it was read from. What a report
+//! does not say is absent, never zero; what cannot be read is refused with its place, and the rest is used all the same.
+
+mod builder;
+mod decode;
+mod figure;
+mod format;
+mod forms;
+mod ingest;
+mod kind;
+mod lines;
+mod member;
+mod number;
+mod reading;
+mod refusal;
+mod unpack;
+mod whole;
+
+pub use builder::Builder;
+pub use figure::{Class, Figure, Measure, Origin, Scope, Statistic, Window};
+pub use format::{Form, Format, Input, Resemblance, Takes};
+pub use forms::FORMS;
+pub use ingest::{Ingest, Outcome, Verdict};
+pub use kind::Kind;
+pub use lines::{LineFormat, Lines};
+pub use number::Numerals;
+pub use reading::{CacheAdvice, Caution, DatabaseTime, Fate, Part, Reading, Wait};
+pub use refusal::Refusal;
+pub use whole::{Whole, WholeFormat};

@@ -1,0 +1,122 @@
+//! What came of one input.
+
+use crate::figure::{Figure, Origin, Scope, Window};
+use crate::kind::Kind;
+
+/// What one input says, and what was not read of it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Reading {
+    /// What the caller calls the input.
+    pub name: String,
+    /// What it was recognised as.
+    pub kind: Kind,
+    /// The version of the program that wrote it, where it says so.
+    pub version: Option<String>,
+    /// Whom its figures are about.
+    pub scopes: Vec<Scope>,
+    /// Over which windows they were taken, in the order of the input.
+    pub windows: Vec<Window>,
+    /// Its figures, in the order of the input.
+    pub figures: Vec<Figure>,
+    /// How a database spent its time, by window.
+    pub times: Vec<DatabaseTime>,
+    /// What sessions waited for.
+    pub waits: Vec<Wait>,
+    /// What another size of the buffer cache would give, as the database estimates it.
+    pub advice: Vec<CacheAdvice>,
+    /// Sections that were read, and what was not.
+    pub parts: Vec<Part>,
+    /// What makes its figures doubtful.
+    pub cautions: Vec<Caution>,
+}
+
+/// A section of an input.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Part {
+    /// What the input calls it.
+    pub name: String,
+    /// What became of it.
+    pub fate: Fate,
+}
+
+/// What became of a section.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Fate {
+    /// It gave so many figures.
+    Read(u32),
+    /// It is there, and empty.
+    Empty,
+    /// It is not there, though its kind usually has it.
+    Missing,
+    /// It is there, and could not be read, or not to its end: a caution says why.
+    Broken,
+    /// It is there, and says nothing of storage.
+    Ignored,
+}
+
+/// A doubt about an input, with its place.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Caution {
+    /// Where; none for the whole.
+    pub origin: Option<Origin>,
+    /// What is doubtful, in one sentence, and what to do about it.
+    pub text: String,
+}
+
+/// How the sessions of a database spent a window.
+#[derive(Clone, Debug, PartialEq)]
+pub struct DatabaseTime {
+    /// Whose: a number of [`Reading::scopes`].
+    pub scope: u32,
+    /// When: a number of [`Reading::windows`].
+    pub window: u32,
+    /// Seconds of sessions that worked or waited.
+    pub database_s: f64,
+    /// Seconds of these on a processor.
+    pub processor_s: Option<f64>,
+    /// Processors of the host.
+    pub processors: Option<u32>,
+    /// Where it was read.
+    pub origin: Origin,
+}
+
+/// What sessions waited for in a window.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Wait {
+    /// Whose: a number of [`Reading::scopes`].
+    pub scope: u32,
+    /// When: a number of [`Reading::windows`].
+    pub window: u32,
+    /// The event, as the database calls it.
+    pub event: String,
+    /// True for sessions of users, false for processes behind them.
+    pub foreground: bool,
+    /// How often.
+    pub count: f64,
+    /// Seconds in all.
+    pub total_s: f64,
+    /// How long single waits took: upper bounds in seconds, and their shares (0 to 1), in ascending order; empty where
+    /// it is not said.
+    pub histogram: Vec<(f64, f64)>,
+    /// Where it was read.
+    pub origin: Origin,
+}
+
+/// Reads that the database expects with another size of its buffer cache.
+#[derive(Clone, Debug, PartialEq)]
+pub struct CacheAdvice {
+    /// Whose: a number of [`Reading::scopes`].
+    pub scope: u32,
+    /// Which cache; `D` is the default one.
+    pub pool: String,
+    /// Bytes of the cache.
+    pub size_bytes: f64,
+    /// The same over its present size.
+    pub size_factor: f64,
+    /// Physical reads over those of the present size.
+    pub read_factor: f64,
+    /// Physical reads in the window.
+    pub reads: f64,
+    /// Where it was read.
+    pub origin: Origin,
+}

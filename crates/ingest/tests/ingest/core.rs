@@ -1,0 +1,139 @@
+//! Recognising, cutting and refusing, with a form of two words: `load NAME READS` in each line.
+
+use plimsoll_ingest::{
+    Builder, Class, Fate, Form, Ingest, Kind, LineFormat, Lines, Measure, Outcome, Reading, Refusal, Resemblance,
+    Scope, Takes, Verdict, Window,
+};
+use plimsoll_units::Span;
+
+const WORDS: Kind = Kind { id: "words", name: "words of a test" };
+
+struct Words;
+
+impl LineFormat for Words {
+    fn kind(&self) -> Kind {
+        WORDS
+    }
+
+    fn line(&mut self, line: &str, number: u64, out: &mut Builder) -> Result<(), Refusal> {
+        if line.is_empty() {
+            return Ok(());
+        }
+        let origin = out.origin(number, "words", "reads");
+        let mut words = line.split(' ').skip(1);
+        match (words.next(), words.next().and_then(|reads| reads.parse().ok())) {
+            (Some(part), Some(reads)) => {
+                let scope = out.scope(Scope { part: part.to_owned(), ..Scope::default() });
+                let window = out.window(Window { begin: None, length: Span::from_secs(1) });
+                out.mean((scope, window), Class::Read, Measure::Iops, reads, origin);
+            }
+            (Some("stop"), None) => {
+                return Err(Refusal::Unusable { kind: WORDS, origin: Some(origin), what: "it says stop".to_owned() });
+            }
+            _ => {
+                out.caution(Some(origin), "no number: left out");
+                out.part("words", Fate::Broken);
+            }
+        }
+        Ok(())
+    }
+
+    fn end(&mut self, out: &mut Builder) -> Result<(), Refusal> {
+        let count = out.count() as u32;
+        out.part("words", Fate::Read(count));
+        Ok(())
+    }
+}
+
+const FORMS: [Form; 1] = [Form {
+    kind: WORDS,
+    takes: Takes::Text,
+    resembles: |head| match head {
+        [b'l', b'o', b'a', b'd', b' ', ..] => Resemblance::Is { marks: 1 },
+        [b'l', b'o', ..] => Resemblance::Near { marks: 1, missing: "word `load`" },
+        _ => Resemblance::None,
+    },
+    open: |_| Box::new(Lines::new(Words)),
+}];
+
+pub fn outcomes(bytes: &[u8], step: usize) -> Vec<Outcome> {
+    let mut ingest = Ingest::among(&FORMS, "test");
+    for piece in bytes.chunks(step) {
+        ingest.feed(piece);
+    }
+    ingest.finish()
+}
+
+fn outcome(bytes: &[u8], step: usize) -> Outcome {
+    let mut outcomes = outcomes(bytes, step);
+    assert_eq!(outcomes.len(), 1);
+    outcomes.remove(0)
+}
+
+fn reading(bytes: &[u8]) -> Reading {
+    match outcome(bytes, 4_096) {
+        Outcome::Read(reading) => reading,
+        Outcome::Refused { refusal, .. } => panic!("{refusal}"),
+    }
+}
+
+pub fn refusal(outcome: &Outcome) -> String {
+    match outcome {
+        Outcome::Read(_) => panic!("it was read"),
+        Outcome::Refused { refusal, .. } => refusal.to_string(),
+    }
+}
+
+#[test]
+fn cuts_change_nothing() {
+    let text = b"load a 1\r\nload b 2\nload a 3.5";
+    let whole = outcome(text, text.len());
+    let reading = whole.reading().unwrap();
+    let values: Vec<_> = reading.figures.iter().map(|f| (f.scope, f.window, f.value, f.origin.line)).collect();
+    assert_eq!(values, [(0, 0, 1.0, 1), (1, 0, 2.0, 2), (0, 0, 3.5, 3)]);
+    assert_eq!((whole.verdict(), whole.kind()), (Verdict::Read, Some(WORDS)));
+    for step in 1..text.len() {
+        assert_eq!(outcome(text, step), whole, "step {step}");
+    }
+}
+
+#[test]
+fn what_is_wrong_is_said_in_one_line() {
+    let said = |text: &[u8]| refusal(&outcome(text, 7));
+    assert_eq!(said(b""), "it is empty: was it copied completely?");
+    assert_eq!(said(b" \n \n"), "it is empty: was it copied completely?");
+    assert_eq!(said(b"something"), "not a form that is known, and near to none");
+    assert_eq!(said(b"loud a"), "not a form that is known; nearest is words of a test, but it has no word `load`");
+    assert_eq!(said(b"load a 1\nload stop\n"), "words of a test, line 2, words: reads: it says stop");
+    let long = [b"load a 1\nload ".to_vec(), vec![b'x'; 2 << 20]].concat();
+    assert_eq!(said(&long), "words of a test, line 2: a line of more than 1048576 bytes: check that the file is text");
+}
+
+#[test]
+fn a_broken_part_leaves_the_rest() {
+    let outcome = outcome(b"load a 1\nload b\nload c -1\nload d NaN\nload e 2\n", 5);
+    assert_eq!(outcome.verdict(), Verdict::Partly);
+    let reading = outcome.reading().unwrap();
+    assert_eq!(reading.figures.len(), 2);
+    let cautions: Vec<_> =
+        reading.cautions.iter().map(|c| (c.origin.as_ref().unwrap().line, c.text.as_str())).collect();
+    let expected = [
+        (2, "no number: left out"),
+        (3, "-1 is no figure of storage: left out"),
+        (4, "NaN is no figure of storage: left out"),
+    ];
+    assert_eq!(cautions, expected);
+}
+
+#[test]
+fn cautions_have_a_limit() {
+    let reading = reading("load a\n".repeat(1_000).as_bytes());
+    assert_eq!(reading.cautions.len(), Builder::MOST_CAUTIONS);
+    assert!(reading.cautions.last().unwrap().text.contains("only the first"));
+}
+
+#[test]
+fn two_byte_text_is_read_like_any_other() {
+    let wide: Vec<u8> = "load a 1\n".encode_utf16().flat_map(u16::to_le_bytes).collect();
+    assert_eq!(outcome(&wide, 3).reading().unwrap().figures, reading(b"load a 1\n").figures);
+}

@@ -1,0 +1,153 @@
+//! Gzip and zip, whole, cut, damaged and hostile.
+
+use std::io::Write;
+
+use flate2::write::{DeflateEncoder, GzEncoder};
+use flate2::{Compression, Crc};
+use plimsoll_ingest::{Fate, Outcome, Verdict};
+
+use crate::core::{outcomes, refusal};
+
+const TEXT: &[u8] = b"load a 1\nload b 2\n";
+
+fn gz(text: &[u8]) -> Vec<u8> {
+    let mut encoder = GzEncoder::new(Vec::new(), Compression::default());
+    encoder.write_all(text).expect("memory takes it");
+    encoder.finish().expect("memory takes it")
+}
+
+/// How a member of a test's archive is packed.
+#[derive(Clone, Copy, PartialEq)]
+enum Packing {
+    Stored,
+    Deflated,
+    /// With its sizes after it, as programs write that stream.
+    Streamed,
+}
+
+fn member(name: &str, text: &[u8], packing: Packing) -> Vec<u8> {
+    let mut crc = Crc::new();
+    crc.update(text);
+    let mut encoder = DeflateEncoder::new(Vec::new(), Compression::default());
+    encoder.write_all(text).expect("memory takes it");
+    let packed = if packing == Packing::Stored { text.to_vec() } else { encoder.finish().expect("memory takes it") };
+    let sizes = [crc.sum(), packed.len() as u32, text.len() as u32].map(u32::to_le_bytes).concat();
+    let (flags, method, head) = match packing {
+        Packing::Stored => (0_u16, 0_u16, sizes.clone()),
+        Packing::Deflated => (0, 8, sizes.clone()),
+        Packing::Streamed => (8, 8, vec![0; 12]),
+    };
+    let tail = if packing == Packing::Streamed { [b"PK\x07\x08".to_vec(), sizes].concat() } else { Vec::new() };
+    let numbers = [20, flags, method, 0, 0].map(u16::to_le_bytes).concat();
+    let lengths = [name.len() as u16, 0].map(u16::to_le_bytes).concat();
+    [b"PK\x03\x04".to_vec(), numbers, head, lengths, name.as_bytes().to_vec(), packed, tail].concat()
+}
+
+fn archive(members: &[Vec<u8>]) -> Vec<u8> {
+    [members.concat(), b"PK\x01\x02 what follows is not needed".to_vec()].concat()
+}
+
+/// Name, verdict and number of figures of each outcome.
+fn summary(outcomes: &[Outcome]) -> Vec<(&str, Verdict, usize)> {
+    let figures = |outcome: &Outcome| outcome.reading().map_or(0, |reading| reading.figures.len());
+    outcomes.iter().map(|outcome| (outcome.name(), outcome.verdict(), figures(outcome))).collect()
+}
+
+#[test]
+fn gzip_is_read_however_it_is_cut() {
+    let packed = [gz(b"load a 1\n"), gz(b"load b 2\n")].concat();
+    for step in 1..=packed.len() {
+        assert_eq!(summary(&outcomes(&packed, step)), [("test", Verdict::Read, 2)], "step {step}");
+    }
+}
+
+#[test]
+fn gzip_that_ends_early_gives_what_came() {
+    let text = "load a 1\n".repeat(100_000);
+    let packed = gz(text.as_bytes());
+    let outcomes = outcomes(&packed[..packed.len() - 10], 1_000);
+    assert_eq!(outcomes[0].verdict(), Verdict::Partly);
+    let reading = outcomes[0].reading().unwrap();
+    assert!(reading.figures.len() > 10_000, "{}", reading.figures.len());
+    assert!(reading.cautions[0].text.contains("ends early"));
+    assert!(reading.parts.iter().any(|part| part.fate == Fate::Broken));
+}
+
+#[test]
+fn files_of_an_archive_are_inputs_of_their_own() {
+    let packed = archive(&[
+        member("folder/", b"", Packing::Stored),
+        member("one", TEXT, Packing::Deflated),
+        member("folder/two", TEXT, Packing::Stored),
+        member("three", TEXT, Packing::Streamed),
+        member("other", b"something else", Packing::Deflated),
+        member("four.gz", &gz(TEXT), Packing::Stored),
+        member("empty", b"", Packing::Streamed),
+    ]);
+    let expected = [
+        ("test/one", Verdict::Read, 2),
+        ("test/folder/two", Verdict::Read, 2),
+        ("test/three", Verdict::Read, 2),
+        ("test/other", Verdict::Refused, 0),
+        ("test/four.gz", Verdict::Read, 2),
+        ("test/empty", Verdict::Refused, 0),
+    ];
+    for step in [1, 2, 3, 7, 64, 100_000] {
+        assert_eq!(summary(&outcomes(&packed, step)), expected, "step {step}");
+    }
+}
+
+#[test]
+fn a_damaged_archive_gives_what_came_before() {
+    let whole = archive(&[member("one", TEXT, Packing::Deflated), member("two", TEXT, Packing::Stored)]);
+    let second = member("one", TEXT, Packing::Deflated).len();
+    for end in 4..whole.len() - 30 {
+        let outcomes = outcomes(&whole[..end], 11);
+        assert!(!outcomes.is_empty(), "cut at {end}");
+        if end >= second {
+            assert_eq!(summary(&outcomes)[0], ("test/one", Verdict::Read, 2), "cut at {end}");
+        }
+        assert_ne!(outcomes.last().unwrap().verdict(), Verdict::Read, "cut at {end}");
+    }
+    let mut flipped = whole;
+    let last = flipped.iter().rposition(|&byte| byte == b'2').unwrap();
+    flipped[last] = b'3';
+    let outcomes = outcomes(&flipped, 11);
+    assert_eq!(outcomes[1].verdict(), Verdict::Partly, "its checksum does not fit");
+}
+
+#[test]
+fn random_damage_is_survived() {
+    let whole = archive(&[member("one", TEXT, Packing::Deflated), member("two", TEXT, Packing::Streamed)]);
+    for at in 4..whole.len() {
+        for value in [0, 1, 0x7f, 0xff] {
+            let mut damaged = whole.clone();
+            damaged[at] = value;
+            assert!(!outcomes(&damaged, 5).is_empty());
+        }
+    }
+}
+
+#[test]
+fn what_cannot_be_unpacked_says_why() {
+    let said = |bytes: &[u8]| refusal(&outcomes(bytes, 9)[0]);
+    assert_eq!(said(b"PK\x05\x06 empty"), "zip archive: it has no file in it");
+    let mut encrypted = archive(&[member("one", TEXT, Packing::Deflated)]);
+    encrypted[6] |= 1;
+    assert_eq!(said(&encrypted), "zip archive: it is encrypted: unpack it first");
+    let mut unusual = archive(&[member("one", TEXT, Packing::Deflated)]);
+    unusual[8] = 14;
+    assert_eq!(said(&unusual), "zip archive: it is packed in a way that is not read here: unpack it first");
+}
+
+#[test]
+fn bombs_are_refused_and_kept_small() {
+    let zeros = vec![b'x'; 100 << 20];
+    let lines: Vec<u8> = [b"load a 1\n".to_vec(), zeros].concat();
+    let said = |bytes: &[u8]| refusal(&outcomes(bytes, 1 << 16)[0]);
+    let expected = "words of a test, line 2: a line of more than 1048576 bytes: check that the file is text";
+    assert_eq!(said(&gz(&lines)), expected, "the form gives up first");
+    let many = [b"load a 1\n".to_vec(), vec![b'\n'; 100 << 20]].concat();
+    assert!(said(&gz(&many)).starts_with("it unpacks to more than 250 times its size"));
+    assert!(said(&archive(&[member("one", &many, Packing::Deflated)])).starts_with("it unpacks to more than 250"));
+}
