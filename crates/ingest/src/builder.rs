@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use crate::figure::{Class, Figure, Measure, Origin, Scope, Statistic, Window};
 use crate::kind::Kind;
-use crate::reading::{CacheAdvice, Caution, DatabaseTime, Fate, Part, Reading, Wait};
+use crate::reading::{CacheAdvice, Caution, Database, DatabaseTime, Fate, Part, Reading, Wait};
 use crate::refusal::Refusal;
 
 /// Collects what one input says. Scopes, windows and texts that come again are kept once.
@@ -36,6 +36,7 @@ impl Builder {
             figures: Vec::new(),
             times: Vec::new(),
             waits: Vec::new(),
+            databases: Vec::new(),
             advice: Vec::new(),
             parts: Vec::new(),
             cautions: Vec::new(),
@@ -109,6 +110,11 @@ impl Builder {
     /// What sessions waited for.
     pub fn wait(&mut self, wait: Wait) {
         self.reading.waits.push(wait);
+    }
+
+    /// What a database and its host have.
+    pub fn database(&mut self, database: Database) {
+        self.reading.databases.push(database);
     }
 
     /// What another cache size would give.

@@ -1,6 +1,7 @@
 //! Every form that is known: one line each.
 
+use crate::awr;
 use crate::format::Form;
 
 /// Every form that is known. Among those that look alike, the one with more marks is taken, then the first.
-pub const FORMS: &[Form] = &[];
+pub const FORMS: &[Form] = &[awr::HTML];

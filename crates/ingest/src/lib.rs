@@ -3,11 +3,13 @@
 //! Knows no path and no product: bytes come in, figures go out, each with the place that it was read from. What a report
 //! does not say is absent, never zero; what cannot be read is refused with its place, and the rest is used all the same.
 
+mod awr;
 mod builder;
 mod decode;
 mod figure;
 mod format;
 mod forms;
+mod html;
 mod ingest;
 mod kind;
 mod lines;
@@ -15,6 +17,7 @@ mod member;
 mod number;
 mod reading;
 mod refusal;
+mod table;
 mod unpack;
 mod whole;
 
@@ -26,6 +29,6 @@ pub use ingest::{Ingest, Outcome, Verdict};
 pub use kind::Kind;
 pub use lines::{LineFormat, Lines};
 pub use number::Numerals;
-pub use reading::{CacheAdvice, Caution, DatabaseTime, Fate, Part, Reading, Wait};
+pub use reading::{CacheAdvice, Caution, Database, DatabaseTime, Fate, Part, Reading, Wait};
 pub use refusal::Refusal;
 pub use whole::{Whole, WholeFormat};

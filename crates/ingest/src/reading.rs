@@ -22,6 +22,8 @@ pub struct Reading {
     pub times: Vec<DatabaseTime>,
     /// What sessions waited for.
     pub waits: Vec<Wait>,
+    /// The databases' memory and processors.
+    pub databases: Vec<Database>,
     /// What another size of the buffer cache would give, as the database estimates it.
     pub advice: Vec<CacheAdvice>,
     /// Sections that were read, and what was not.
@@ -42,7 +44,7 @@ pub struct Part {
 /// What became of a section.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Fate {
-    /// It gave so many figures.
+    /// So many numbers were read of it.
     Read(u32),
     /// It is there, and empty.
     Empty,
@@ -80,6 +82,27 @@ pub struct DatabaseTime {
     pub origin: Origin,
 }
 
+/// What a database and its host have; what is not said is absent.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Database {
+    /// Whose: a number of [`Reading::scopes`].
+    pub scope: u32,
+    /// When: a number of [`Reading::windows`].
+    pub window: u32,
+    /// Bytes of a block, or page.
+    pub block_bytes: Option<f64>,
+    /// Bytes of the buffer cache.
+    pub cache_bytes: Option<f64>,
+    /// Processors that the host has, threads counted.
+    pub processors: Option<f64>,
+    /// Its cores.
+    pub cores: Option<f64>,
+    /// Bytes of its memory.
+    pub memory_bytes: Option<f64>,
+    /// Where it was read.
+    pub origin: Origin,
+}
+
 /// What sessions waited for in a window.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Wait {
@@ -95,8 +118,8 @@ pub struct Wait {
     pub count: f64,
     /// Seconds in all.
     pub total_s: f64,
-    /// How long single waits took: upper bounds in seconds, and their shares (0 to 1), in ascending order; empty where
-    /// it is not said.
+    /// How long single waits took: upper bounds in seconds, and their shares (0 to 1), in ascending order, the
+    /// last endless; empty where it is not said.
     pub histogram: Vec<(f64, f64)>,
     /// Where it was read.
     pub origin: Origin,
@@ -107,6 +130,8 @@ pub struct Wait {
 pub struct CacheAdvice {
     /// Whose: a number of [`Reading::scopes`].
     pub scope: u32,
+    /// When: a number of [`Reading::windows`].
+    pub window: u32,
     /// Which cache; `D` is the default one.
     pub pool: String,
     /// Bytes of the cache.

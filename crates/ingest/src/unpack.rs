@@ -28,7 +28,7 @@ impl Meter {
     /// Real reports shrink to a hundredth at best; the format of gzip and zip ends at 1,032.
     const RATIO: u64 = 250;
     /// Up to here no ratio is suspicious.
-    const HARMLESS: u64 = 64 << 20;
+    const HARMLESS: u64 = 16 << 20;
 
     /// Counts, and refuses what cannot be a report.
     pub(crate) fn add(&mut self, packed: usize, unpacked: usize) -> Result<(), Refusal> {

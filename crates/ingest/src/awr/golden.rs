@@ -1,0 +1,187 @@
+//! Reports of real systems, which are not kept here: values against those that were read by other means, and what must
+//! agree within each report. They are looked for where `PLIMSOLL_SAMPLES` says.
+#![expect(clippy::disallowed_methods, reason = "tests of a pure crate that read files of the machine")]
+
+use std::path::PathBuf;
+
+use serde_json::Value;
+
+use super::html::report;
+use super::report::{Reach, Report, Said, Traffic};
+use super::words;
+use crate::number::Numerals::Point;
+
+const MIB: f64 = 1_048_576.0;
+
+fn samples() -> Option<PathBuf> {
+    let folder = std::env::var_os("PLIMSOLL_SAMPLES").map(PathBuf::from);
+    if folder.is_none() {
+        eprintln!("skipped: PLIMSOLL_SAMPLES names no folder of reports");
+    }
+    folder
+}
+
+fn html_reports() -> Vec<(String, Report)> {
+    let Some(folder) = samples() else { return Vec::new() };
+    let mut paths: Vec<PathBuf> =
+        std::fs::read_dir(folder.join("awr_html")).unwrap().map(|entry| entry.unwrap().path()).collect();
+    paths.sort();
+    let name = |path: &PathBuf| path.file_name().unwrap().to_string_lossy().into_owned();
+    paths.iter().map(|path| (name(path), report(&std::fs::read(path).unwrap()).unwrap())).collect()
+}
+
+fn golden() -> Vec<Value> {
+    let Some(folder) = samples() else { return Vec::new() };
+    let text = std::fs::read_to_string(folder.join("awr_golden.json")).unwrap();
+    serde_json::from_str(&text).unwrap()
+}
+
+#[track_caller]
+fn same(place: &str, found: Option<&Said>, expected: &Value) {
+    let expected = match expected {
+        Value::String(text) => Point.number(text),
+        other => other.as_f64(),
+    };
+    near(place, found.map(|said| said.value), expected);
+}
+
+#[track_caller]
+fn near(place: &str, found: Option<f64>, expected: Option<f64>) {
+    let same = match (found, expected) {
+        (Some(found), Some(expected)) => (found - expected).abs() <= expected.abs() * 1e-9,
+        (None, None) => true,
+        _ => false,
+    };
+    assert!(same, "{place}: found {found:?}, expected {expected:?}");
+}
+
+#[test]
+fn values_are_those_of_the_golden_file() {
+    let reports = html_reports();
+    for expected in golden() {
+        let file = expected["file"].as_str().unwrap();
+        let (_, report) = reports.iter().find(|(name, _)| name == file).unwrap_or_else(|| panic!("{file} is missing"));
+        let reach = match expected["kind"].as_str().unwrap() {
+            "global" => Reach::Cluster,
+            "pdb" => Reach::Pluggable,
+            _ => Reach::Instance,
+        };
+        assert_eq!(report.reach, reach, "{file}");
+        numbers(file, report, &expected);
+        tables(file, report, &expected);
+    }
+}
+
+fn entries(value: &Value) -> impl Iterator<Item = (&String, &Value)> {
+    value.as_object().into_iter().flatten()
+}
+
+fn numbers(file: &str, report: &Report, expected: &Value) {
+    for (name, total) in entries(&expected["stats_total"]) {
+        same(&format!("{file}: {name}"), report.statistics.get(name), total);
+    }
+    for (name, rate) in entries(&expected["load_profile"]) {
+        same(&format!("{file}: {name}"), report.load.get(name), rate);
+    }
+    for (name, rates) in entries(&expected["io_profile"]) {
+        let numbers = &report.profile[name];
+        for (column, number) in numbers.iter().enumerate() {
+            same(&format!("{file}: {name}, column {column}"), number.as_ref(), &rates[column]);
+        }
+    }
+    if let Some(release) = expected["release"].as_str().filter(|_| report.reach != Reach::Cluster) {
+        assert_eq!(report.release, release, "{file}");
+    }
+    let minutes = |said: Option<&Said>| said.map(|said| said.value / 60.0);
+    if report.reach != Reach::Cluster {
+        near(&format!("{file}: elapsed"), minutes(report.elapsed_s.as_ref()), expected["elapsed_min"].as_f64());
+        near(&format!("{file}: DB time"), minutes(report.database_s.as_ref()), expected["db_time_min"].as_f64());
+    }
+    let cpus = expected["host"]["CPUs"].as_str().and_then(|text| Point.number(text)).filter(|number| *number > 0.0);
+    near(&format!("{file}: CPUs"), report.processors.as_ref().map(|said| said.value), cpus);
+}
+
+fn tables(file: &str, report: &Report, expected: &Value) {
+    for (key, rows) in [("iostat_filetype", &report.file_types), ("iostat_function", &report.functions)] {
+        for (name, cells) in entries(&expected[key]) {
+            let row = rows.iter().find(|row| &row.name.replace("TOTAL:", "TOTAL") == name);
+            traffic(&format!("{file}: {name}"), row.unwrap_or_else(|| panic!("{file}: no {name}")), cells, key);
+        }
+    }
+    for (index, row) in expected["buffer_pool_advisory"].as_array().into_iter().flatten().enumerate() {
+        let found = &report.advice[index];
+        let cell = |column: usize| Point.number(row[column].as_str().unwrap());
+        near(&format!("{file}: advice {index}"), Some(found.size_bytes / MIB), cell(1));
+        near(&format!("{file}: advice {index}"), Some(found.size_factor), cell(2));
+        near(&format!("{file}: advice {index}"), Some(found.read_factor), cell(4));
+        near(&format!("{file}: advice {index}"), Some(found.reads / 1000.0), cell(5));
+    }
+    for (name, event) in entries(&expected["events"]) {
+        let (ground, name) = name.split_once(':').unwrap();
+        let row = report.events.iter().find(|row| row.name == name && row.foreground == (ground == "fg"));
+        let row = row.unwrap_or_else(|| panic!("{file}: no event {name}"));
+        near(&format!("{file}: {name}, waits"), Some(row.waits), event["waits"].as_f64());
+        near(&format!("{file}: {name}, seconds"), row.total_s.map(|total| total.value), event["total_s"].as_f64());
+        near(&format!("{file}: {name}, mean"), row.average_s.map(|mean| mean.value * 1e3), event["avg_ms"].as_f64());
+    }
+}
+
+fn traffic(place: &str, row: &Traffic, cells: &Value, table: &str) {
+    let cell = |column: usize| cells[column].as_str().unwrap();
+    same(place, row.read_iops.as_ref(), &cells[1]);
+    same(place, row.write_iops.as_ref(), &cells[4]);
+    let bytes = |column: usize| words::bytes(Point, cell(column), MIB);
+    near(place, row.read_bytes_s.as_ref().map(|said| said.value), bytes(2));
+    near(place, row.write_bytes_s.as_ref().map(|said| said.value), bytes(5));
+    if table == "iostat_filetype" {
+        let small = words::seconds(Point, cell(6), 1e-3);
+        near(place, row.small_read_s.as_ref().map(|said| said.value), small);
+    }
+}
+
+/// What two places of a report say of the same thing.
+#[test]
+fn what_must_agree_within_a_report_does() {
+    for (file, report) in html_reports() {
+        let Some(seconds) = report.window_s() else { continue };
+        let rate = |name: &str| report.statistics.get(name).map(|said| said.value / seconds);
+        let load = |name: &str| report.load.get(name).map(|said| said.value);
+        let profile =
+            |name: &str, column: usize| report.profile.get(name).and_then(|row| Some(row[column].as_ref()?.value));
+        // a: the database's time, of which the elapsed minutes have two decimals.
+        agree(&file, "a", report.database_s.as_ref().map(|said| said.value / seconds), load("DB Time(s)"), 0.1, 1e-3);
+        // b and c: requests.
+        agree(&file, "b", rate("physical read total IO requests"), profile("Total Requests", 1), 0.1, 1e-3);
+        agree(&file, "b", rate("physical write total IO requests"), profile("Total Requests", 2), 0.1, 1e-3);
+        agree(&file, "c", rate("physical read IO requests"), load("Read IO requests"), 0.1, 1e-3);
+        // d: members of a group of logs.
+        if let (Some(requests), Some(writes)) = (profile("Redo Requests", 2), rate("redo writes"))
+            && requests > 1.0
+        {
+            assert!((0.95..=3.2).contains(&(requests / writes)), "{file}: d: {requests} and {writes}");
+        }
+        // e: file types. What a pluggable database writes is not in its statistics.
+        if let Some(total) = report.file_types.iter().find(|row| row.name.starts_with("TOTAL")) {
+            let value = |said: &Option<Said>| said.as_ref().map(|said| said.value);
+            agree(&file, "e", rate("physical read total IO requests"), value(&total.read_iops), 0.1, 0.05);
+            if report.reach == Reach::Instance {
+                agree(&file, "e", rate("physical write total IO requests"), value(&total.write_iops), 0.1, 0.05);
+            }
+        }
+        // f: bytes of a block.
+        if let (Some(megabytes), Some(blocks)) = (profile("Database (MB)", 0), profile("Database (blocks)", 0))
+            && megabytes > 50.0
+        {
+            let size = megabytes * MIB / blocks;
+            let known = [2_048.0, 4_096.0, 8_192.0, 16_384.0, 32_768.0];
+            assert!(known.iter().any(|known| (size / known - 1.0).abs() < 0.01), "{file}: f: {size}");
+        }
+    }
+}
+
+#[track_caller]
+fn agree(file: &str, law: &str, a: Option<f64>, b: Option<f64>, slack: f64, share: f64) {
+    if let (Some(a), Some(b)) = (a, b) {
+        assert!((a - b).abs() <= slack + share * a.abs().max(b.abs()), "{file}: {law}: {a} and {b}");
+    }
+}

@@ -1,0 +1,68 @@
+//! AWR reports as HTML: of an instance, of a cluster, of a pluggable database.
+
+use memchr::memmem;
+
+use super::figures;
+use super::report::{Reach, Report};
+use super::rows;
+use super::section::Section;
+use crate::builder::Builder;
+use crate::format::{Form, Resemblance, Takes};
+use crate::html::{Piece, pieces};
+use crate::kind::Kind;
+use crate::refusal::Refusal;
+use crate::whole::{Whole, WholeFormat};
+
+const KIND: Kind = Kind { id: "awr-html", name: "AWR report (HTML)" };
+
+/// AWR reports as HTML.
+pub(crate) const FORM: Form = Form { kind: KIND, takes: Takes::Text, resembles, open: |_| Box::new(Whole::new(Html)) };
+
+fn resembles(head: &[u8]) -> Resemblance {
+    let head = head.to_ascii_lowercase();
+    let has = |text: &str| memmem::find(&head, text.as_bytes()).is_some();
+    let titles = ["workload repository", "awr report for", "awr rac report", "awr compare period"];
+    match (has("<html") || has("<table") || has("<h1"), titles.iter().any(|title| has(title))) {
+        (true, true) => Resemblance::Is { marks: 3 },
+        (true, false) if has("class=\"awr") => Resemblance::Near { marks: 2, missing: "heading WORKLOAD REPOSITORY" },
+        (true, false) => Resemblance::Near { marks: 1, missing: "heading WORKLOAD REPOSITORY" },
+        _ => Resemblance::None,
+    }
+}
+
+struct Html;
+
+impl WholeFormat for Html {
+    fn read(&mut self, document: &[u8], out: &mut Builder) -> Result<(), Refusal> {
+        let report = report(document).map_err(|what| Refusal::Unusable { kind: KIND, origin: None, what })?;
+        figures::make(&report, KIND, out)
+    }
+}
+
+/// What a document says; an error is what makes it no report of one period.
+pub(super) fn report(document: &[u8]) -> Result<Report, String> {
+    let mut report = Report::default();
+    let mut compares = false;
+    pieces(document, &is_wanted, &mut |piece| match piece {
+        Piece::Heading(heading) => {
+            let heading = heading.to_ascii_lowercase();
+            compares |= heading.contains("compare period");
+            if heading.contains("workload repository pdb report") {
+                report.reach = Reach::Pluggable;
+            }
+        }
+        Piece::Table(table) => match Section::of_table(&table) {
+            Some(section) => rows::read(&mut report, section, &table),
+            None => report.ignore(&table.heading),
+        },
+    });
+    if compares {
+        return Err("it compares two periods: give the two reports that it was made of".to_owned());
+    }
+    Ok(report)
+}
+
+fn is_wanted(columns: &[String]) -> bool {
+    let caches = columns.get(1).is_some_and(|name| name == "begin") && columns.get(2).is_some_and(|name| name == "end");
+    caches || Section::of(columns).is_some()
+}

@@ -1,0 +1,126 @@
+//! Which table of a report is which.
+
+use crate::table::Table;
+
+/// The tables that say something of storage.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub(super) enum Section {
+    Database,
+    Instance,
+    Container,
+    Host,
+    Snapshots,
+    CacheSizes,
+    LoadProfile,
+    IoProfile,
+    TimeModel,
+    OperatingSystem,
+    ForegroundWaits,
+    BackgroundWaits,
+    Histogram,
+    Statistics,
+    FileTypes,
+    Functions,
+    Tablespaces,
+    Files,
+    BufferPoolAdvice,
+    // Of reports about all instances of a cluster.
+    ClusterDatabase,
+    ClusterInstances,
+    ClusterStatistics,
+    ClusterTimeModel,
+    ClusterSystems,
+    ClusterFileTypes,
+    ClusterWaits,
+    ClusterCaches,
+}
+
+/// How a section is known: its columns, by the beginnings of their names. All must be there; an empty one is the first
+/// column without name.
+const KEYS: &[(Section, &[&str])] = &[
+    (Section::Database, &["db name", "db id", "release"]),
+    (Section::Instance, &["instance", "inst num", "startup time"]),
+    (Section::Container, &["container db id", "container name"]),
+    (Section::Host, &["host name", "platform", "cpus"]),
+    (Section::Snapshots, &["", "snap id", "snap time"]),
+    (Section::LoadProfile, &["", "per second", "per transaction"]),
+    (Section::IoProfile, &["", "read+write per second", "read per second", "write per second"]),
+    (Section::IoProfile, &["statistic", "read+write/s", "reads/s", "writes/s"]),
+    (Section::TimeModel, &["statistic name", "time (s)", "% of db time"]),
+    (Section::OperatingSystem, &["statistic", "value", "end value"]),
+    (Section::Histogram, &["event", "% of waits <"]),
+    (Section::Histogram, &["event", "% of total waits <"]),
+    (Section::ForegroundWaits, &["event", "waits", "total wait time (s)", "% db time"]),
+    (Section::BackgroundWaits, &["event", "waits", "total wait time (s)", "% bg time"]),
+    (Section::FileTypes, &["filetype name", "reads: data", "reqs per sec", "writes: data"]),
+    (Section::Functions, &["function name", "reads: data", "reqs per sec", "writes: data"]),
+    (Section::Files, &["tablespace", "filename", "reads", "writes"]),
+    (Section::Tablespaces, &["tablespace", "reads", "av", "writes"]),
+    (Section::BufferPoolAdvice, &["p", "size for est (m)", "size factor", "estimated phys reads"]),
+    (Section::ClusterStatistics, &["statistic", "total", "per second average"]),
+    (Section::Statistics, &["statistic", "total", "per second", "per trans"]),
+    (Section::ClusterInstances, &["i#", "instance", "host", "elapsed time(min)"]),
+    (Section::ClusterDatabase, &["database id", "database name", "report total (minutes) elapsed time"]),
+    (Section::ClusterTimeModel, &["i#", "db time (s)", "db cpu (s)", "bg time (s)"]),
+    (Section::ClusterSystems, &["i#", "cpu #cpus", "cpu #cores"]),
+    (Section::ClusterFileTypes, &["i#", "filetype name", "requests ios/s"]),
+    (Section::ClusterWaits, &["wait class", "wait event", "event waits", "wait time total(s)"]),
+    (Section::ClusterCaches, &["i#", "db cache begin"]),
+];
+
+impl Section {
+    /// The section that a table with these columns is.
+    pub(super) fn of(columns: &[String]) -> Option<Self> {
+        let has = |key: &str, index: usize| {
+            if key.is_empty() {
+                index == 0 && columns.first().is_some_and(String::is_empty)
+            } else {
+                like(columns, key)
+            }
+        };
+        let fits = |keys: &[&str]| keys.iter().enumerate().all(|(index, key)| has(key, index));
+        let (section, _) = KEYS.iter().find(|(_, keys)| fits(keys))?;
+        Some(*section)
+    }
+
+    /// The section of a table whose columns have no names: that of the cache sizes.
+    pub(super) fn of_table(table: &Table) -> Option<Self> {
+        let begins = |start: &str| table.rows.iter().any(|row| row.cell(0).starts_with(start));
+        if table.column("begin") == Some(1) && table.column("end") == Some(2) && begins("Buffer Cache:") {
+            return Some(Self::CacheSizes);
+        }
+        Self::of(&table.columns)
+    }
+
+    /// As reports call it.
+    pub(super) const fn name(self) -> &'static str {
+        match self {
+            Self::Database | Self::ClusterDatabase => "Database",
+            Self::Instance => "Instance",
+            Self::Container => "Container",
+            Self::Host => "Host",
+            Self::Snapshots => "Snapshots",
+            Self::CacheSizes | Self::ClusterCaches => "Cache Sizes",
+            Self::LoadProfile => "Load Profile",
+            Self::IoProfile => "IO Profile",
+            Self::TimeModel | Self::ClusterTimeModel => "Time Model Statistics",
+            Self::OperatingSystem | Self::ClusterSystems => "Operating System Statistics",
+            Self::ForegroundWaits => "Foreground Wait Events",
+            Self::BackgroundWaits => "Background Wait Events",
+            Self::Histogram => "Wait Event Histogram",
+            Self::Statistics => "Instance Activity Stats",
+            Self::FileTypes | Self::ClusterFileTypes => "IOStat by Filetype",
+            Self::Functions => "IOStat by Function",
+            Self::Tablespaces => "Tablespace IO Stats",
+            Self::Files => "File IO Stats",
+            Self::BufferPoolAdvice => "Buffer Pool Advisory",
+            Self::ClusterInstances => "Database Instances",
+            Self::ClusterStatistics => "System Statistics (Global)",
+            Self::ClusterWaits => "Wait Events (Global)",
+        }
+    }
+}
+
+fn like(columns: &[String], start: &str) -> bool {
+    columns.iter().any(|column| column.starts_with(start))
+}
