@@ -13,7 +13,10 @@ mod histogram;
 mod html;
 mod report;
 mod rows;
+mod ruler;
 mod section;
+mod text;
 mod words;
 
 pub(crate) use html::FORM as HTML;
+pub(crate) use text::{FORM as TEXT, STATSPACK_FORM as STATSPACK};

@@ -6,6 +6,7 @@
 mod awr;
 mod builder;
 mod decode;
+mod demand;
 mod figure;
 mod format;
 mod forms;
@@ -22,6 +23,7 @@ mod unpack;
 mod whole;
 
 pub use builder::Builder;
+pub use demand::{Demand, Series, Slot, Subject, Summary};
 pub use figure::{Class, Figure, Measure, Origin, Scope, Statistic, Window};
 pub use format::{Form, Format, Input, Resemblance, Takes};
 pub use forms::FORMS;

@@ -154,7 +154,8 @@ fn parts(report: &Report, out: &mut Builder) {
         }
         out.part(section.name(), fate);
     }
-    for section in expected.iter().filter(|section| !report.met.contains_key(section)) {
+    let is_missing = |section: &&Section| !report.met.contains_key(section) && !report.lacks.contains(section);
+    for section in expected.iter().filter(is_missing) {
         out.part(section.name(), Fate::Missing);
     }
     if !cluster && report.met.contains_key(&Section::Statistics) && report.statistics.is_empty() {

@@ -185,3 +185,60 @@ fn agree(file: &str, law: &str, a: Option<f64>, b: Option<f64>, slack: f64, shar
         assert!((a - b).abs() <= slack + share * a.abs().max(b.abs()), "{file}: {law}: {a} and {b}");
     }
 }
+
+/// A report as text says what the same report as HTML says, as far as its columns are wide.
+#[test]
+fn text_twins_agree_with_html() {
+    let Some(folder) = samples() else { return };
+    let mut twins = 0;
+    for (name, html) in html_reports() {
+        let path = folder.join("awr_text").join(name.replace(".html", ".txt"));
+        let Ok(bytes) = std::fs::read_to_string(&path) else { continue };
+        let text = super::text::report(&bytes);
+        twins += 1;
+        assert_eq!((&text.database, &text.instance, &text.release), (&html.database, &html.instance, &html.release));
+        assert_eq!((text.begin, text.end), (html.begin, html.end), "{name}");
+        // Longer names are cut, and some of those are then alike.
+        let fits = |name: &str| name.len() <= 30 || name.starts_with("physical read total multi");
+        for (statistic, said) in html.statistics.iter().filter(|(name, _)| fits(name)) {
+            near(&format!("{name}: {statistic}"), text.statistic(statistic).map(|said| said.value), Some(said.value));
+        }
+        assert_eq!(text.advice.len(), html.advice.len(), "{name}");
+        for (a, b) in text.file_types.iter().zip(&html.file_types) {
+            let value = |said: &Option<Said>| said.as_ref().map(|said| said.value);
+            agree(&name, &a.name, value(&a.read_iops), value(&b.read_iops), 0.06, 1e-3);
+            agree(&name, &a.name, value(&a.write_iops), value(&b.write_iops), 0.06, 1e-3);
+            near(&a.name, value(&a.read_bytes_s), value(&b.read_bytes_s));
+        }
+        for (a, b) in text.events.iter().zip(&html.events) {
+            assert!(b.name.starts_with(&a.name), "{name}: {} and {}", a.name, b.name);
+            near(&a.name, Some(a.waits), Some(b.waits));
+        }
+        assert_eq!(text.histograms.len(), html.histograms.len(), "{name}");
+    }
+    assert!(twins > 0, "no report was there as text and as HTML");
+}
+
+/// Statspack and AWR of nearly the same interval: their snapshots were taken seconds apart.
+#[test]
+fn statspack_agrees_with_awr() {
+    let Some(folder) = samples() else { return };
+    let reports = html_reports();
+    let mut twins = 0;
+    for entry in std::fs::read_dir(folder.join("statspack")).unwrap() {
+        let path = entry.unwrap().path();
+        let statspack = super::text::report(&String::from_utf8_lossy(&std::fs::read(&path).unwrap()));
+        let near_in_time = |html: &Report| {
+            let (Some(a), Some(b)) = (html.begin, statspack.begin) else { return false };
+            html.database == statspack.database && b.duration_since(a).as_secs().abs() < 60
+        };
+        let Some((name, html)) = reports.iter().find(|(_, html)| near_in_time(html)) else { continue };
+        twins += 1;
+        for statistic in ["physical read total IO requests", "physical write total IO requests", "redo size"] {
+            let rate = |report: &Report| Some(report.statistic(statistic)?.value / report.window_s()?);
+            agree(name, statistic, rate(&statspack), rate(html), 0.0, 0.01);
+            assert!(rate(&statspack).is_some(), "{name}: {statistic}");
+        }
+    }
+    assert!(twins > 0, "no report was there as Statspack and as AWR");
+}

@@ -159,14 +159,21 @@ pub(super) struct Report {
     pub(super) met: BTreeMap<Section, u32>,
     /// Sections that broke off.
     pub(super) cut: Vec<Section>,
+    /// Sections that its kind never has.
+    pub(super) lacks: Vec<Section>,
     /// Headings of tables that are not about storage.
     pub(super) ignored: Vec<String>,
 }
 
 impl Report {
-    /// A cumulative statistic.
+    /// A cumulative statistic. Text cuts its name at the end of the column.
     pub(super) fn statistic(&self, name: &str) -> Option<&Said> {
-        self.statistics.get(name)
+        const NARROWEST: usize = 30;
+        let cut = || {
+            let ends = NARROWEST.min(name.len())..name.len();
+            ends.rev().find_map(|end| self.statistics.get(name.get(..end)?.trim_end()))
+        };
+        self.statistics.get(name).or_else(cut)
     }
 
     /// Notes a table that says nothing of storage, once for each heading.

@@ -92,6 +92,28 @@ impl Section {
         Self::of(&table.columns)
     }
 
+    /// The section of a table of text. Statspack names the columns of several tables alike: its headings tell them apart.
+    pub(super) fn of_text(table: &Table) -> Option<Self> {
+        let has = |name: &str| like(&table.columns, name);
+        let by_columns = match table.columns.first()?.as_str() {
+            "load profile" => Some(Self::LoadProfile),
+            "io profile" => Some(Self::IoProfile),
+            "event" if table.columns.iter().filter(|column| column.contains('<')).count() >= 6 => Some(Self::Histogram),
+            _ => Self::of(&table.columns),
+        };
+        by_columns.or_else(|| match table.heading.as_str() {
+            "Foreground Wait Events" if has("event") && has("waits") => Some(Self::ForegroundWaits),
+            "Background Wait Events" if has("event") && has("waits") => Some(Self::BackgroundWaits),
+            "Time Model System Stats" if has("time (s)") => Some(Self::TimeModel),
+            "OS Statistics" if has("statistic") && has("total") => Some(Self::OperatingSystem),
+            "IO Stat by Function - summary" if has("requests /sec") => Some(Self::Functions),
+            "Buffer Pool Advisory" if has("size for est (m)") => Some(Self::BufferPoolAdvice),
+            _ if has("database") && has("db id") && has("release") => Some(Self::Database),
+            _ if has("name") && has("platform") && has("cpus") => Some(Self::Host),
+            _ => None,
+        })
+    }
+
     /// As reports call it.
     pub(super) const fn name(self) -> &'static str {
         match self {

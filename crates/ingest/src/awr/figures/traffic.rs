@@ -85,52 +85,52 @@ fn rates_in(page: &mut Page<'_>, class: Class, section: Section, iops: Option<&S
     }
 }
 
-/// Reads of data in one block, and in several at once. The statistics count those of every kind of file: what the table of
-/// file types says of control files and logs is taken off.
+/// Reads of the database in one block, and in several at once. The counter of the latter counts those of backups and logs
+/// too: what the table of file types says of these is taken off, unless the bytes say that it was not in.
 fn kinds_of_reads(page: &mut Page<'_>) {
-    let names =
-        ["physical read total IO requests", "physical read total multi block requests", "physical read total bytes"];
+    let names = ["physical read IO requests", "physical read total multi block requests", "physical read bytes"];
     let [Some(total), Some(multiple), Some(bytes)] = names.map(|name| page.statistic(name)) else { return };
-    let (small, large, aside) = reads_aside(&page.report.file_types);
-    let single = ((total.value - multiple.value) / page.seconds - small).max(0.0);
-    let several = (multiple.value / page.seconds - large).max(0.0);
-    let section = page.statistics();
-    let block = page.block_bytes();
+    let Some(block) = page.block_bytes() else { return };
+    let counted = multiple.value / page.seconds;
+    let reads = total.value / page.seconds;
+    let bytes_s = bytes.value / page.seconds;
+    let aside = large_reads_aside(&page.report.file_types);
     // One block each, by the statistic's definition; the rest is the others'.
-    let rest = block.map(|block| bytes.value / page.seconds - single * block - aside);
-    if rest.is_some_and(|rest| rest - several * LARGEST_READ > 0.05 * bytes.value / page.seconds) {
+    let large = |several: f64| bytes_s - (reads - several) * block;
+    let fits = |several: &f64| {
+        let slack = 0.02 * bytes_s;
+        (2.0 * block * several - slack..=LARGEST_READ * several + slack).contains(&large(*several))
+    };
+    let section = page.statistics();
+    let Some(several) = [counted - aside, counted].into_iter().map(|several| several.clamp(0.0, reads)).find(fits)
+    else {
         let origin = page.origin(section, multiple);
-        let text = "fewer reads of several blocks are counted than their bytes need: random and sequential reads are not told apart";
+        let text = "the counter of reads of several blocks does not fit the bytes: random and sequential reads are not told apart";
         return page.out.caution(Some(origin), text);
-    }
+    };
+    let single = reads - several;
     page.put(Class::RandomRead, Measure::Iops, single, section, total);
-    page.put(Class::SequentialRead, Measure::Iops, several, section, multiple);
-    let (Some(block), Some(rest)) = (block, rest) else { return };
     page.put(Class::RandomRead, Measure::Throughput, single * block, section, total);
     if single > 0.0 {
         page.put(Class::RandomRead, Measure::Size, block, section, total);
     }
-    // A remainder that no such read can have comes from what was rounded: it is no figure.
-    if (2.0 * block..=LARGEST_READ).contains(&(rest / several)) {
-        page.put(Class::SequentialRead, Measure::Throughput, rest, section, bytes);
-        page.put(Class::SequentialRead, Measure::Size, rest / several, section, bytes);
+    page.put(Class::SequentialRead, Measure::Iops, several, section, multiple);
+    page.put(Class::SequentialRead, Measure::Throughput, large(several).max(0.0), section, bytes);
+    // Of few reads the remainder says nothing of one.
+    if several > 0.001 * reads && large(several) > 0.0 {
+        page.put(Class::SequentialRead, Measure::Size, large(several) / several, section, bytes);
     }
 }
 
 /// Bytes of the largest read of a database, and a quarter for what was rounded.
 const LARGEST_READ: f64 = 1.25 * 1_048_576.0;
 
-/// Reads a second of files that hold no data, small and large ones, and their bytes a second.
-fn reads_aside(rows: &[Traffic]) -> (f64, f64, f64) {
-    let (mut small, mut large, mut bytes) = (0.0, 0.0, 0.0);
+/// Large reads a second of files that hold no data: logs and backups are copied in pieces of a megabyte.
+fn large_reads_aside(rows: &[Traffic]) -> f64 {
     let holds_data = |name: &str| matches!(name, "Data File" | "Temp File") || name.starts_with("TOTAL");
-    for row in rows.iter().filter(|row| !holds_data(&row.name)) {
-        let (Some(iops), Some(bytes_s)) = (&row.read_iops, &row.read_bytes_s) else { continue };
-        // Blocks of control files are 16 KiB; logs are copied in pieces of a megabyte.
-        *if bytes_s.value <= iops.value * 32_768.0 { &mut small } else { &mut large } += iops.value;
-        bytes += bytes_s.value;
-    }
-    (small, large, bytes)
+    let aside = rows.iter().filter(|row| !holds_data(&row.name));
+    let large = aside.filter_map(|row| Some((row.read_iops.as_ref()?.value, row.read_bytes_s.as_ref()?.value)));
+    large.filter(|(iops, bytes_s)| *bytes_s > iops * 32_768.0).map(|(iops, _)| iops).sum()
 }
 
 /// Writes and what is neither data nor log, by the type of their files.
@@ -245,9 +245,16 @@ fn latencies(page: &mut Page<'_>) {
     }
 }
 
+/// True for an event of this name, which text cuts at the end of its column.
+fn is_named(event: &Event, name: &str) -> bool {
+    const NARROWEST: usize = 24;
+    event.name == name || event.name.len() >= NARROWEST && name.starts_with(&event.name)
+}
+
 /// The event of these with the most waits, and its mean in seconds. Of one wait in the window nothing follows.
 fn busiest<'a>(events: &'a [Event], foreground: bool, names: &[&str]) -> Option<(&'a Event, f64)> {
-    let known = events.iter().filter(|event| event.foreground == foreground && names.contains(&event.name.as_str()));
+    let known =
+        events.iter().filter(|event| event.foreground == foreground && names.iter().any(|name| is_named(event, name)));
     let with_mean = known.filter_map(|event| Some((event, event.mean_s()?)));
     with_mean.filter(|(event, _)| event.waits >= 10.0).max_by(|a, b| a.0.waits.total_cmp(&b.0.waits))
 }

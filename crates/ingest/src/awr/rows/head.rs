@@ -39,7 +39,7 @@ fn names(report: &mut Report, section: Section, table: &Table) -> u32 {
             return 1;
         }
         _ => {
-            keep(&mut report.host, "host name");
+            keep(&mut report.host, if table.column("host name").is_some() { "host name" } else { "name" });
             // Nought is what is printed of what is not known.
             let found = |column| cells.found(row, "host", column).filter(|said| said.value > 0.0);
             report.processors = found(table.column("cpus"));

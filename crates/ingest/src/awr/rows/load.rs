@@ -11,7 +11,9 @@ pub(super) fn read(report: &mut Report, section: Section, table: &Table) -> u32 
     match section {
         Section::LoadProfile => load_profile(report, table),
         Section::TimeModel => by_name(report, table, table.column("time (s)"), |report| &mut report.time_model),
-        Section::OperatingSystem => by_name(report, table, table.column("value"), |report| &mut report.systems),
+        Section::OperatingSystem => {
+            by_name(report, table, table.column("value").or(table.column("total")), |report| &mut report.systems)
+        }
         Section::Histogram => histogram(report, table),
         Section::ClusterTimeModel => cluster_time_model(report, table),
         Section::ClusterSystems => cluster_systems(report, table),

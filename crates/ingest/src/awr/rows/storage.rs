@@ -48,17 +48,12 @@ fn profile(report: &mut Report, table: &Table) -> u32 {
 
 fn traffic(report: &mut Report, section: Section, table: &Table) -> u32 {
     let cells = Cells::of(report, table);
-    let of = |name: &str| -> Vec<usize> {
-        table
-            .columns
-            .iter()
-            .enumerate()
-            .filter(|(_, column)| column.starts_with(name))
-            .map(|(index, _)| index)
-            .collect()
+    let of = |names: [&str; 2]| -> Vec<usize> {
+        let fits = |column: &String| names.iter().any(|name| column.starts_with(name));
+        table.columns.iter().enumerate().filter(|(_, column)| fits(column)).map(|(index, _)| index).collect()
     };
     // Reads stand before writes, under the same names.
-    let (requests, data) = (of("reqs per sec"), of("data per sec"));
+    let (requests, data) = (of(["reqs per sec", "requests /sec"]), of(["data per sec", "data vol/sec"]));
     // Times are milliseconds where the column or the cell names no unit.
     let time = |row: &Row, name: &str, column: Option<usize>| {
         let column = column?;
@@ -145,8 +140,13 @@ fn places(report: &mut Report, section: Section, table: &Table) -> u32 {
 
 fn advice(report: &mut Report, table: &Table) -> u32 {
     let cells = Cells::of(report, table);
-    let columns = ["size for est (m)", "size factor", "est phys read factor", "estimated phys reads (thousands)"];
-    let columns = columns.map(|name| table.column(name));
+    let columns = [
+        ["size for est (m)"; 2],
+        ["size factor", "size factr"],
+        ["est phys read factor", "est phys read factr"],
+        ["estimated phys reads (thousands)"; 2],
+    ];
+    let columns = columns.map(|names| names.iter().find_map(|name| table.column(name)));
     let mut count = 0;
     for row in &table.rows {
         let [Some(size), Some(factor), Some(reads_factor), Some(reads)] =

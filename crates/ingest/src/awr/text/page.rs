@@ -1,0 +1,251 @@
+//! Lines to tables: headings, rulers, rows of one line or two, and what stands on the first page without a ruler.
+
+use crate::awr::report::{Reach, Report};
+use crate::awr::rows;
+use crate::awr::ruler::Ruler;
+use crate::awr::section::Section;
+use crate::table::{Row, Table, plain};
+
+/// Collects a report from its lines.
+#[derive(Default)]
+pub(super) struct Pages {
+    report: Report,
+    /// The section's heading, once there was one.
+    heading: String,
+    /// Lines that may be the headings of columns.
+    heads: Vec<String>,
+    table: Option<Drawing>,
+    /// The snapshots, which have a name before each line.
+    snapshots: Table,
+    caches: Table,
+    /// A line that a program put into the text: a ruler follows.
+    injected: bool,
+    number: u64,
+}
+
+/// A table that has not ended.
+struct Drawing {
+    ruler: Ruler,
+    /// Columns of a first line of each row, for tables of two.
+    first: Option<(Ruler, Vec<String>)>,
+    table: Table,
+    /// The first line of a row, as long as the second has not come.
+    waiting: Option<Vec<String>>,
+}
+
+const MOST_ROWS: usize = 200_000;
+
+impl Pages {
+    pub(super) fn line(&mut self, line: &str, number: u64) {
+        self.number = number;
+        let line = line.trim_start_matches('\u{c}').trim_end();
+        if let Some((heading, about)) = line.split_once("DB/Inst:") {
+            self.begin_section(heading, about);
+        } else if line.is_empty() {
+            self.blank();
+        } else if line == "OUTPUT" {
+            self.injected = true;
+        } else if let Some(ruler) = Ruler::of(line) {
+            self.rule(ruler);
+        } else if !self.first_page(line) {
+            self.row(line);
+        }
+    }
+
+    /// The report, when all lines have come.
+    pub(super) fn finish(&mut self) -> Report {
+        let cut = self.table.is_some() && !self.heading.is_empty();
+        if let (true, Some(drawing)) = (cut, &mut self.table) {
+            drawing.table.cut = true;
+        }
+        self.end_table();
+        let mut report = std::mem::take(&mut self.report);
+        for (section, table) in [(Section::Snapshots, &self.snapshots), (Section::CacheSizes, &self.caches)] {
+            if !table.rows.is_empty() {
+                rows::read(&mut report, section, table);
+            }
+        }
+        report
+    }
+
+    fn begin_section(&mut self, heading: &str, about: &str) {
+        self.end_table();
+        heading.trim().clone_into(&mut self.heading);
+        self.heads.clear();
+        // Statspack leaves the name of the database out at the top.
+        let names = about.split_whitespace().next().and_then(|names| names.split_once('/'));
+        if let Some((database, instance)) = names {
+            if self.report.database.is_empty() {
+                database.clone_into(&mut self.report.database);
+            }
+            if self.report.instance.is_empty() {
+                instance.clone_into(&mut self.report.instance);
+            }
+        }
+    }
+
+    fn blank(&mut self) {
+        self.heads.clear();
+        if self.table.as_ref().is_some_and(|drawing| drawing.first.is_none() && !drawing.table.rows.is_empty()) {
+            self.end_table();
+        }
+    }
+
+    fn rule(&mut self, ruler: Ruler) {
+        if std::mem::take(&mut self.injected) && ruler.is_single() {
+            return;
+        }
+        let has_rows = self.table.as_ref().is_some_and(|drawing| !drawing.table.rows.is_empty());
+        let heads = std::mem::take(&mut self.heads);
+        match self.table.take() {
+            // The lines that looked like rows are the headings of a second line.
+            Some(drawing) if drawing.is_name_alone() && !ruler.is_inner() => {
+                let lines: Vec<String> = drawing.table.rows.into_iter().map(|row| row.cells.concat()).collect();
+                let columns = titles(&ruler, &lines);
+                let first = Some((drawing.ruler, drawing.table.columns));
+                self.open(ruler, columns, first);
+            }
+            Some(drawing) if has_rows || ruler.is_inner() => {
+                self.table = Some(drawing);
+                self.end_table();
+            }
+            // Below a heading over several columns: their own come yet.
+            None if ruler.is_inner() => {}
+            _ => {
+                let columns = titles(&ruler, &heads);
+                if columns.iter().any(|column| !column.is_empty()) {
+                    self.open(ruler, columns, None);
+                }
+            }
+        }
+    }
+
+    fn open(&mut self, ruler: Ruler, mut columns: Vec<String>, first: Option<(Ruler, Vec<String>)>) {
+        if let Some((_, names)) = &first {
+            columns.splice(0..0, names.iter().cloned());
+        }
+        let table = Table { heading: self.heading.clone(), line: self.number, columns, ..Table::default() };
+        self.table = Some(Drawing { ruler, first, table, waiting: None });
+    }
+
+    fn row(&mut self, line: &str) {
+        let line_number = self.number;
+        let Some(drawing) = &mut self.table else {
+            // Notes stand between a heading and its table; ornaments stand for headings over several columns.
+            if !line.starts_with("->") && !line.contains("---") {
+                self.heads.push(line.to_owned());
+            }
+            if self.heads.len() > 8 {
+                self.heads.remove(0);
+            }
+            return;
+        };
+        if drawing.table.rows.len() >= MOST_ROWS {
+            drawing.table.cut = true;
+            return;
+        }
+        let cells = drawing.cells(line);
+        drawing.table.rows.extend(cells.map(|cells| Row { line: line_number, cells }));
+    }
+
+    fn end_table(&mut self) {
+        let Some(drawing) = self.table.take() else { return };
+        let table = drawing.table;
+        match Section::of_text(&table) {
+            Some(section) => rows::read(&mut self.report, section, &table),
+            None if !table.heading.is_empty() => self.report.ignore(&table.heading),
+            None => {}
+        }
+    }
+
+    /// What stands on the first page under no ruler: names, each with what follows it.
+    fn first_page(&mut self, line: &str) -> bool {
+        if !self.heading.is_empty() {
+            return false;
+        }
+        if line.contains("WORKLOAD REPOSITORY PDB") {
+            self.report.reach = Reach::Pluggable;
+        }
+        let text = line.trim_start();
+        for name in ["Begin Snap:", "End Snap:", "Elapsed:", "DB Time:", "DB time:"] {
+            if let Some(rest) = text.strip_prefix(name) {
+                let value = if name.contains("Snap") { moment_of(rest) } else { up_to_bracket(rest) };
+                let name = if name == "DB time:" { "DB Time:" } else { name };
+                let cells = vec![name.to_owned(), value];
+                self.snapshots.columns = vec![String::new(), "snap time".to_owned()];
+                self.snapshots.rows.push(Row { line: self.number, cells });
+                self.table = None;
+                return true;
+            }
+        }
+        let mut found = false;
+        for name in ["Buffer Cache:", "Std Block Size:"] {
+            if let Some((_, rest)) = text.split_once(name) {
+                let value = rest.split_whitespace().next().unwrap_or_default();
+                self.caches.rows.push(Row { line: self.number, cells: vec![name.to_owned(), value.to_owned()] });
+                found = true;
+            }
+        }
+        found
+    }
+}
+
+impl Drawing {
+    /// True for the first of two rulers: a tablespace, or a tablespace and a file.
+    fn is_name_alone(&self) -> bool {
+        let names = &self.table.columns;
+        names.first().is_some_and(|name| name == "tablespace")
+            && (names.len() == 1 || names[1] == "filename")
+            && self.first.is_none()
+    }
+
+    /// The cells of a row; none when its second line has to come yet.
+    fn cells(&mut self, line: &str) -> Option<Vec<String>> {
+        if let Some((ruler, _)) = &self.first {
+            let Some(mut names) = self.waiting.take() else {
+                self.waiting = Some(ruler.cells(line));
+                return None;
+            };
+            names.extend(self.ruler.cells(line));
+            return Some(names);
+        }
+        let is_profile = self.table.columns.first().is_some_and(|name| name.ends_with("profile"));
+        if is_profile {
+            // Names reach over the ruler's end here, and no cell but the last ones is blank.
+            let (name, numbers) = line.split_once(": ").unwrap_or((line.trim_end_matches(':'), ""));
+            let name = name.split_whitespace().collect::<Vec<&str>>().join(" ");
+            return Some(std::iter::once(name).chain(numbers.split_whitespace().map(str::to_owned)).collect());
+        }
+        // The lines between two rulers are wanted as they are.
+        if self.is_name_alone() { Some(vec![line.to_owned()]) } else { Some(self.ruler.cells(line)) }
+    }
+}
+
+/// Names of columns: what stands above each part of the ruler, from top to bottom.
+fn titles(ruler: &Ruler, heads: &[String]) -> Vec<String> {
+    let mut columns: Vec<String> = Vec::new();
+    for head in heads {
+        for (index, cell) in ruler.cells(head).into_iter().enumerate() {
+            match columns.get_mut(index) {
+                Some(column) => {
+                    column.push(' ');
+                    column.push_str(&cell);
+                }
+                None => columns.push(cell),
+            }
+        }
+    }
+    columns.iter().map(|column| plain(column)).collect()
+}
+
+/// The two words of a line that are a moment: a date with its hyphens, and what follows it.
+fn moment_of(text: &str) -> String {
+    let words: Vec<&str> = text.split_whitespace().collect();
+    let at = words.iter().position(|word| word.matches('-').count() == 2);
+    at.and_then(|at| Some(format!("{} {}", words[at], words.get(at + 1)?))).unwrap_or_default()
+}
+
+/// `60.22 (mins)` of `60.22 (mins) Av Act Sess: 7.1`.
+fn up_to_bracket(text: &str) -> String {
+    text.split_inclusive(')').next().unwrap_or_default().trim().to_owned()
+}
