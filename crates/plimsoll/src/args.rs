@@ -7,10 +7,13 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 use plimsoll_record::Objective;
 use plimsoll_units::{Bytes, Iops, Span};
 
+mod demand;
 mod nbd;
 mod offers;
 mod volumes;
 
+use demand::DEMAND_EXAMPLES;
+pub use demand::DemandArgs;
 use nbd::NBD_EXAMPLES;
 pub use nbd::{NbdArgs, TlsArgs, TlsWord};
 use offers::QUOTE_EXAMPLES;
@@ -47,6 +50,9 @@ pub enum Command {
     Catalogue(CatalogueArgs),
     /// Say which products would carry the load line of a run, the cheapest first, and what the storage resembles
     Match(MatchArgs),
+    /// Say what reports of databases (AWR, Statspack) ask of storage, by class, and where each number stands
+    #[command(after_help = DEMAND_EXAMPLES)]
+    Demand(DemandArgs),
     /// Put a run beside what a configuration would give, with the likely cause of each difference
     Explain(ExplainArgs),
     /// Fit a model to runs, as a product file for storage that is in no catalogue

@@ -5,6 +5,7 @@ mod catalogue;
 mod checks;
 mod console;
 mod course;
+mod demand;
 mod explain;
 mod fitting;
 mod generate;
@@ -48,6 +49,7 @@ fn main() -> ExitCode {
         Command::Quote(args) => quote::run(&args),
         Command::Catalogue(args) => catalogue::run(&args),
         Command::Match(args) => matching::run(&args),
+        Command::Demand(args) => demand::run(&args),
         Command::Explain(args) => explain::run(&args),
         Command::Fit(args) => fitting::run(&args),
         Command::Serve(args) => serve::run(&args),

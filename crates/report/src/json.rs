@@ -3,12 +3,14 @@
 //! The field `format` names form and version; what is not known is absent or null, never zero. A curve's own
 //! JSON is made in `plimsoll-record`.
 
+mod demand;
 mod explanation;
 mod matches;
 mod offer;
 mod quote;
 
 use plimsoll_choose::{Explanation, Matches, Need, Quote, Resemblance};
+use plimsoll_ingest::{Demand, Outcome};
 use serde_json::Value;
 
 /// Quotes as `plimsoll.quote/1`, ending in a newline.
@@ -19,6 +21,11 @@ pub fn quotes_json(quotes: &[Quote]) -> Vec<u8> {
 /// What was needed, what would carry it and what would not, as `plimsoll.match/1`, ending in a newline.
 pub fn matches_json(need: &Need, matches: &Matches, near: &[Resemblance]) -> Vec<u8> {
     bytes(&matches::matches(need, matches, near))
+}
+
+/// What inputs say, number by number, and their demand, as `plimsoll.demand/1`, ending in a newline.
+pub fn demand_json(outcomes: &[Outcome], demand: &Demand) -> Vec<u8> {
+    bytes(&demand::demand(outcomes, demand))
 }
 
 /// Measured beside theory as `plimsoll.explanation/1`, ending in a newline.

@@ -2,6 +2,7 @@
 
 mod beside;
 mod configurations;
+mod demand;
 mod explanation;
 mod fit;
 mod grid;
@@ -21,8 +22,11 @@ mod table;
 use plimsoll_analyse::{Comparison, Fitted};
 use plimsoll_catalogue::{Catalogue, Product};
 use plimsoll_choose::{Explanation, Matches, Need, Quote, Resemblance};
+use plimsoll_ingest::{Demand, Outcome};
 use plimsoll_record::{Curve, LoadLine};
 
+pub use demand::Telling;
+pub(crate) use demand::measure_name;
 pub use grid::{Cells, Heading};
 pub use matches::Detail;
 
@@ -105,6 +109,12 @@ pub fn comparison(names: [&str; 2], comparison: &Comparison, style: &TextStyle) 
 pub fn quotes(quotes: &[Quote], style: &TextStyle) -> String {
     let style = style.at_least_40();
     paint::finish(&quotes::parts(quotes, &style), &style)
+}
+
+/// What inputs were recognised as, what they ask of storage by class and over time, and what is doubtful.
+pub fn demand(outcomes: &[Outcome], demand: &Demand, telling: Telling, style: &TextStyle) -> String {
+    let style = style.at_least_40();
+    paint::finish(&demand::parts(outcomes, demand, telling, &style), &style)
 }
 
 /// Products that would carry a load, the cheapest first; what the measured storage most resembles; what would not carry

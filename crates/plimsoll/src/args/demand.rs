@@ -1,0 +1,27 @@
+//! Flags of what reads reports of databases and hosts.
+
+use std::path::PathBuf;
+
+use clap::Args;
+
+use super::offers::ShownArgs;
+
+pub(super) const DEMAND_EXAMPLES: &str = "\
+Examples:
+  plimsoll demand awrrpt_1_100_101.html           one AWR report: what it asks of storage
+  plimsoll demand reports/                        all reports in a folder, put together by database
+  plimsoll demand statspack.txt --origins         and the line, table and row of every number
+  zcat awr.html.gz | plimsoll demand - --json -   from standard input, as JSON";
+
+/// `plimsoll demand`
+#[derive(Debug, Args)]
+pub struct DemandArgs {
+    /// Reports: files, packed ones too (gz, zip), folders with all that is below them, or - for standard input
+    #[arg(required = true, value_name = "FILE|FOLDER|-")]
+    pub files: Vec<PathBuf>,
+    /// Say of every number in which file, line, table and row it stands
+    #[arg(long)]
+    pub origins: bool,
+    #[command(flatten)]
+    pub shown: ShownArgs,
+}

@@ -1,0 +1,124 @@
+//! Demand.
+
+use plimsoll_ingest::{Demand, Fate, Figure, Measure, Outcome, Reading, Statistic, Subject};
+use serde_json::{Value, json};
+
+use super::number;
+use crate::text::measure_name;
+
+pub(super) fn demand(outcomes: &[Outcome], demand: &Demand) -> Value {
+    json!({
+        "format": "plimsoll.demand/1",
+        "inputs": outcomes.iter().map(input).collect::<Vec<_>>(),
+        "subjects": demand.subjects.iter().map(subject).collect::<Vec<_>>(),
+    })
+}
+
+fn input(outcome: &Outcome) -> Value {
+    match outcome {
+        Outcome::Refused { name, refusal } => json!({
+            "name": name,
+            "kind": outcome.kind().map(|kind| kind.id),
+            "refused": refusal.to_string(),
+        }),
+        Outcome::Read(reading) => read(reading),
+    }
+}
+
+fn read(reading: &Reading) -> Value {
+    let cautions = reading
+        .cautions
+        .iter()
+        .map(|caution| json!({ "place": caution.origin.as_ref().map(ToString::to_string), "text": caution.text }));
+    let parts = reading.parts.iter().map(|part| {
+        let (fate, numbers) = match part.fate {
+            Fate::Read(numbers) => ("read", Some(numbers)),
+            Fate::Empty => ("empty", None),
+            Fate::Missing => ("missing", None),
+            Fate::Broken => ("broken", None),
+            Fate::Ignored => ("ignored", None),
+        };
+        json!({ "name": part.name, "fate": fate, "numbers": numbers })
+    });
+    json!({
+        "name": reading.name,
+        "kind": reading.kind.id,
+        "version": reading.version,
+        "sections": parts.collect::<Vec<_>>(),
+        "cautions": cautions.collect::<Vec<_>>(),
+        "figures": reading.figures.iter().map(|one| figure(reading, one)).collect::<Vec<_>>(),
+    })
+}
+
+/// A measure's name with its unit.
+const fn key(measure: Measure) -> &'static str {
+    match measure {
+        Measure::Iops => "iops",
+        Measure::Throughput => "bytes_per_second",
+        Measure::Size => "bytes",
+        Measure::Latency => "seconds",
+        Measure::Depth => "operations",
+        Measure::Busy => "share",
+    }
+}
+
+const fn statistic(statistic: Statistic) -> &'static str {
+    match statistic {
+        Statistic::Mean => "mean",
+        Statistic::Maximum => "maximum",
+    }
+}
+
+fn figure(reading: &Reading, figure: &Figure) -> Value {
+    let scope = &reading.scopes[figure.scope as usize];
+    let window = &reading.windows[figure.window as usize];
+    json!({
+        "database": scope.database,
+        "instance": scope.instance,
+        "host": scope.host,
+        "part": scope.part,
+        "begin": window.begin.map(|begin| begin.to_string()),
+        "window_ns": window.length.as_nanos(),
+        "class": figure.class.name(),
+        "measure": measure_name(figure.measure),
+        "statistic": statistic(figure.statistic),
+        "unit": key(figure.measure),
+        "value": number(figure.value),
+        "line": (figure.origin.line > 0).then_some(figure.origin.line),
+        "table": figure.origin.table.as_deref(),
+        "field": &*figure.origin.field,
+    })
+}
+
+fn subject(subject: &Subject) -> Value {
+    let slots = subject
+        .slots
+        .iter()
+        .map(|slot| json!({ "begin": slot.begin.map(|begin| begin.to_string()), "window_ns": slot.length.as_nanos() }));
+    let series = subject.series.iter().map(|series| {
+        let summary = subject.summary(series).map(|summary| {
+            json!({
+                "windows": summary.windows,
+                "mean": number(summary.mean),
+                "p50": number(summary.p50),
+                "p95": number(summary.p95),
+                "maximum": number(summary.maximum),
+            })
+        });
+        json!({
+            "class": series.class.name(),
+            "measure": measure_name(series.measure),
+            "statistic": statistic(series.statistic),
+            "unit": key(series.measure),
+            "values": series.values.iter().map(|value| value.map_or(Value::Null, number)).collect::<Vec<_>>(),
+            "over_windows": summary,
+        })
+    });
+    json!({
+        "name": subject.name,
+        "instances": subject.instances,
+        "windows": slots.collect::<Vec<_>>(),
+        "series": series.collect::<Vec<_>>(),
+        "doubts": subject.doubts,
+    })
+}
