@@ -7,6 +7,7 @@ mod awr;
 mod builder;
 mod decode;
 mod demand;
+mod emit;
 mod figure;
 mod format;
 mod forms;
@@ -24,6 +25,7 @@ mod whole;
 
 pub use builder::Builder;
 pub use demand::{Demand, Series, Slot, Subject, Summary};
+pub use emit::Workload;
 pub use figure::{Class, Figure, Measure, Origin, Scope, Statistic, Window};
 pub use format::{Form, Format, Input, Resemblance, Takes};
 pub use forms::FORMS;

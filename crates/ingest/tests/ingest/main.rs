@@ -1,4 +1,5 @@
 //! Tests of the crate, as one program.
 
+mod awr;
 mod core;
 mod packed;

@@ -195,13 +195,6 @@ fn over_time(subject: &Subject, style: &TextStyle) -> Vec<Vec<Line>> {
     grid::parts(&TIMES, &rows, &more.into_iter().collect::<Vec<_>>(), style)
 }
 
-const ORIGINS: [Heading; 4] = [
-    Heading { name: "class", unit: "", cells: Cells::Words, expendable: 0 },
-    Heading { name: "measure", unit: "", cells: Cells::Words, expendable: 0 },
-    Heading { name: "value", unit: "", cells: Cells::Words, expendable: 0 },
-    Heading { name: "stands in", unit: "", cells: Cells::Words, expendable: 0 },
-];
-
 /// A figure with its unit.
 fn shown(figure: &Figure) -> String {
     let value = figure.value;
@@ -228,17 +221,15 @@ pub(crate) const fn measure_name(measure: Measure) -> &'static str {
 }
 
 fn origins(reading: &Reading, style: &TextStyle) -> Vec<Vec<Line>> {
-    let row = |figure: &Figure| {
+    let line = |figure: &Figure| {
         let part = &reading.scopes[figure.scope as usize].part;
         let class = figure.class.name();
         let class = if part.is_empty() { class.to_owned() } else { format!("{class} of {}", file_name(part)) };
-        vec![class, measure_name(figure.measure).to_owned(), shown(figure), figure.origin.to_string()]
+        let text = format!("{class}, {}: {}; {}", measure_name(figure.measure), shown(figure), figure.origin);
+        wrap(&clean(&text), style.width)
     };
-    let rows: Vec<Vec<String>> = reading.figures.iter().map(row).collect();
-    let mut parts =
-        vec![wrap(&clean(&reading.name), style.width).into_iter().map(|line| Line::of(line, Tone::Strong)).collect()];
-    parts.extend(grid::parts(&ORIGINS, &rows, &[], style));
-    parts
+    let name = wrap(&clean(&reading.name), style.width).into_iter().map(|line| Line::of(line, Tone::Strong));
+    vec![name.chain(reading.figures.iter().flat_map(line).map(Line::plain)).collect()]
 }
 
 fn doubts(outcomes: &[Outcome], style: &TextStyle) -> Vec<Line> {

@@ -1,0 +1,171 @@
+//! Reports that are written out of a workload, read again; and what is no report.
+
+use plimsoll_ingest::{Class, Demand, Fate, Ingest, Measure, Outcome, Reading, Verdict, Workload};
+use proptest::prelude::*;
+
+fn outcome(bytes: &[u8], step: usize) -> Outcome {
+    let mut ingest = Ingest::new("test");
+    for piece in bytes.chunks(step) {
+        ingest.feed(piece);
+    }
+    ingest.finish().remove(0)
+}
+
+fn read(text: &str) -> Reading {
+    match outcome(text.as_bytes(), 4_096) {
+        Outcome::Read(reading) => reading,
+        Outcome::Refused { refusal, .. } => panic!("{refusal}"),
+    }
+}
+
+fn refused(text: &str) -> String {
+    match outcome(text.as_bytes(), 4_096) {
+        Outcome::Read(_) => panic!("it was read"),
+        Outcome::Refused { refusal, .. } => refusal.to_string(),
+    }
+}
+
+fn workload(hour: i8, single_reads: u64) -> Workload {
+    Workload {
+        database: "SHOP".to_owned(),
+        instance: "shop1".to_owned(),
+        host: "db<1>".to_owned(),
+        begin: jiff::civil::date(2026, 3, 2).at(hour, 0, 4, 0),
+        minutes: 60,
+        block_bytes: 8_192,
+        single_reads,
+        several_reads: 360_000,
+        blocks_a_read: 64,
+        data_writes: 720_000,
+        redo_writes: 180_000,
+        redo_write_bytes: 4_096,
+        read_us: 850,
+        redo_us: 410,
+        processor_s: 5_000,
+        processors: 16,
+        cache_mib: 4_096,
+    }
+}
+
+fn value(reading: &Reading, class: Class, measure: Measure) -> f64 {
+    let mut figures = reading.figures.iter().filter(|figure| (figure.class, figure.measure) == (class, measure));
+    let figure = figures.next().unwrap_or_else(|| panic!("no {measure:?} of {class:?}"));
+    assert!(figures.next().is_none(), "{measure:?} of {class:?} twice");
+    figure.value
+}
+
+fn near(found: f64, expected: f64, share: f64) {
+    assert!((found - expected).abs() <= expected * share, "{found}, expected {expected}");
+}
+
+#[test]
+fn a_report_says_what_its_workload_was() {
+    let work = workload(9, 3_600_000);
+    let reading = read(&work.awr_html());
+    let scope = &reading.scopes[0];
+    assert_eq!((scope.database.as_str(), scope.instance.as_str(), scope.host.as_str()), ("SHOP", "shop1", "db<1>"));
+    assert_eq!(reading.windows[0].begin, Some(work.begin));
+    near(value(&reading, Class::RandomRead, Measure::Iops), 1_000.0, 1e-9);
+    near(value(&reading, Class::RandomRead, Measure::Latency), 850e-6, 1e-9);
+    near(value(&reading, Class::SequentialRead, Measure::Iops), 100.0, 1e-9);
+    near(value(&reading, Class::SequentialRead, Measure::Size), 524_288.0, 1e-9);
+    near(value(&reading, Class::Write, Measure::Iops), 250.0, 1e-9);
+    near(value(&reading, Class::RedoWrite, Measure::Iops), 50.0, 1e-9);
+    near(value(&reading, Class::RedoWrite, Measure::Latency), 410e-6, 1e-9);
+    near(reading.times[0].database_s, 8_060.0, 1e-9);
+    assert_eq!(reading.advice.len(), 3);
+    assert!(reading.cautions.is_empty(), "{:?}", reading.cautions);
+    let text = work.awr_html();
+    let lines: Vec<&str> = text.lines().collect();
+    for figure in &reading.figures {
+        let row = figure.origin.field.split(" / ").next().unwrap();
+        assert!(lines[figure.origin.line as usize - 1].contains(row), "{}", figure.origin);
+    }
+}
+
+#[test]
+fn many_reports_are_one_demand() {
+    let second = Workload { instance: "shop2".to_owned(), ..workload(9, 7_200_000) };
+    let other = Workload { database: "PAY".to_owned(), ..workload(9, 36_000) };
+    let works = [workload(9, 3_600_000), second, workload(10, 1_800_000), workload(10, 1_800_000), other];
+    let readings: Vec<Reading> = works.iter().map(|work| read(&work.awr_html())).collect();
+    let demand = Demand::of(&readings.iter().collect::<Vec<_>>());
+    let names: Vec<&str> = demand.subjects.iter().map(|subject| subject.name.as_str()).collect();
+    assert_eq!(names, ["PAY", "SHOP"], "two databases are told apart");
+    let shop = &demand.subjects[1];
+    assert_eq!((shop.instances.len(), shop.slots.len(), shop.doubts.len()), (2, 2, 1), "{:?}", shop.doubts);
+    assert!(shop.doubts[0].contains("given twice"));
+    let series = shop.series(Class::RandomRead, Measure::Iops).unwrap();
+    near(series.values[0].unwrap(), 3_000.0, 1e-9);
+    near(series.values[1].unwrap(), 500.0, 1e-9);
+    let summary = shop.summary(series).unwrap();
+    near(summary.mean, 1_750.0, 1e-9);
+    near(summary.maximum, 3_000.0, 1e-9);
+}
+
+#[test]
+fn what_is_no_report_says_what_it_lacks() {
+    assert!(refused("<html><body>hello</body></html>").contains("no heading WORKLOAD REPOSITORY"));
+    assert!(refused("<html><h1>WORKLOAD REPOSITORY report for</h1></html>").contains("none of its tables"));
+    let whole = workload(9, 3_600_000).awr_html();
+    assert!(refused(&whole.replace("report for", "COMPARE PERIOD REPORT")).contains("compares two periods"));
+    assert!(refused(&whole.replace("Snap Time", "Time")).contains("how long its window was"));
+}
+
+#[test]
+fn a_report_that_ends_early_is_read_in_part() {
+    let whole = workload(9, 3_600_000).awr_html();
+    let cut = whole.find("redo size").unwrap();
+    let outcome = outcome(&whole.as_bytes()[..cut], 100);
+    assert_eq!(outcome.verdict(), Verdict::Partly);
+    let reading = outcome.reading().unwrap();
+    assert!(reading.parts.iter().any(|part| part.fate == Fate::Broken && part.name == "Instance Activity Stats"));
+    near(value(reading, Class::Read, Measure::Iops), 1_100.0, 1e-9);
+}
+
+#[test]
+fn a_long_window_and_a_restart_are_said() {
+    let long = read(&Workload { minutes: 10_080, ..workload(9, 3_600_000) }.awr_html());
+    assert!(long.cautions.iter().any(|caution| caution.text.contains("peaks are hidden")));
+    let restarted = read(&workload(9, 3_600_000).awr_html().replace("02-Mar-26 00:00:00", "02-Mar-26 09:30:00"));
+    assert!(restarted.cautions.iter().any(|caution| caution.text.contains("started inside the window")));
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(64))]
+
+    #[test]
+    fn any_workload_comes_back(
+        single in 1_000_u64..10_000_000_000, several in 0_u64..1_000_000, blocks in 2_u64..128,
+        writes in 0_u64..10_000_000, minutes in 1_u32..10_000, read_us in 1_u64..1_000_000,
+    ) {
+        let work = Workload {
+            single_reads: single, several_reads: several, blocks_a_read: blocks, data_writes: writes, minutes, read_us,
+            ..workload(1, 0)
+        };
+        let reading = read(&work.awr_html());
+        let seconds = f64::from(minutes) * 60.0;
+        near(value(&reading, Class::RandomRead, Measure::Iops), single as f64 / seconds, 1e-9);
+        near(value(&reading, Class::SequentialRead, Measure::Iops), several as f64 / seconds, 1e-9);
+        near(value(&reading, Class::Write, Measure::Iops), (writes + 180_000) as f64 / seconds, 1e-9);
+        near(value(&reading, Class::RandomRead, Measure::Latency), read_us as f64 / 1e6, 0.02);
+    }
+
+    #[test]
+    fn damage_is_survived(cut in 0_usize..20_000, at in 0_usize..20_000, junk in "[<>a-z\"'&#; =/\\n-]{0,40}", step in 1_usize..5_000) {
+        let mut text = workload(9, 3_600_000).awr_html();
+        text.insert_str(at % text.len(), &junk);
+        text.truncate(text.len() - cut % text.len());
+        let whole = outcome(text.as_bytes(), text.len().max(1));
+        prop_assert_eq!(outcome(text.as_bytes(), step), whole);
+    }
+
+    #[test]
+    fn any_text_under_a_heading_is_survived(
+        heading in "(WORKLOAD REPOSITORY report for|STATSPACK report for|<h1>WORKLOAD REPOSITORY)",
+        lines in prop::collection::vec("([ -~]{0,60}|[- ~]{3,60}|Begin Snap: 1 [0-9a-zA-Z: -]{0,30}|Elapsed: [0-9.,]{1,8} \\(mins\\)|X DB/Inst: a/b|OUTPUT|\u{e4}{0,9})", 0..60),
+    ) {
+        let text = format!("{heading}\n{}\n", lines.join("\n"));
+        prop_assert_eq!(outcome(text.as_bytes(), 7), outcome(text.as_bytes(), text.len()));
+    }
+}
