@@ -40,12 +40,11 @@ pub fn run(args: &DemandArgs) -> Result<(), Trouble> {
     }
     let readings: Vec<_> = outcomes.iter().filter_map(Outcome::reading).collect();
     let demand = Demand::of(&readings);
-    match &args.shown.json {
-        Some(path) => put(path, &plimsoll_report::demand_json(&outcomes, &demand))?,
-        None => {
-            let telling = if args.origins { Telling::Origins } else { Telling::Figures };
-            outputs.print(&plimsoll_report::demand(&outcomes, &demand, telling, outputs.style()))?;
-        }
+    if let Some(path) = &args.shown.json {
+        put(path, &plimsoll_report::demand_json(&outcomes, &demand))?;
+    } else {
+        let telling = if args.origins { Telling::Origins } else { Telling::Figures };
+        outputs.print(&plimsoll_report::demand(&outcomes, &demand, telling, outputs.style()))?;
     }
     if readings.is_empty() {
         return Err(Trouble::Failed(anyhow::anyhow!("no input could be used: give an AWR or Statspack report")));
