@@ -78,7 +78,7 @@ mod tests {
             vec!["wal".into(), "3,000".into(), "b".into()],
         ];
         let text = grid(&HEADINGS, &rows, &["emulated".into()], &TextStyle::default());
-        let wide = "name  rate     like\n      IOPS\n\
+        let wide = "name     rate  like\n         IOPS\n\
             data     12.5  a configuration of forty columns or more\nwal   3,000    b\nemulated\n";
         assert_eq!(text, wide);
         let narrow = grid(&HEADINGS, &rows, &[], &TextStyle { width: 40, ..TextStyle::default() });
