@@ -19,8 +19,9 @@ pub fn made(volume: &Volume) -> Facts {
         ("reach", volume.uris.join(", ")),
     ];
     if let Some(uri) = volume.uris.first() {
-        facts.push(("next", format!("nbdinfo '{uri}'")));
+        facts.push(("next", format!("plimsoll volume attach {} (a block device of this host)", volume.name)));
         facts.push(("", format!("plimsoll measure '{uri}'")));
+        facts.push(("", format!("nbdinfo '{uri}'")));
     }
     facts.extend(doubts(volume));
     facts.push(("time", volume.slow.map(time).unwrap_or_default()));
