@@ -43,10 +43,12 @@ pub fn run(args: &VolumeArgs) -> Result<(), Trouble> {
         }
         VolumeCommand::Resize { name, size } => {
             let body = Resize { size_bytes: size.get() };
-            desk.tell(&desk.client.post(&volume_path(name, "resize"), &body)?, |volume| {
-                let mut shown = show::changed(volume);
-                shown.facts.extend(attach::grown(volume));
-                shown
+            let answer = desk.client.post(&volume_path(name, "resize"), &body)?;
+            let device = attach::grown(&desk.client.read(&answer)?);
+            desk.tell(&answer, |volume| {
+                let show::Facts { title, mut facts } = show::changed(volume);
+                facts.extend(device);
+                show::Facts { title, facts }
             })
         }
         VolumeCommand::Snapshot { name, snapshot } => {

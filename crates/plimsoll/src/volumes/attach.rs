@@ -1,6 +1,7 @@
 //! `plimsoll volume attach` and `detach`: the service shows a volume as a file, and what needs root is done here: a loop
 //! device on it, a filesystem, a mount. What a step that fails has left is undone.
 
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
@@ -39,10 +40,8 @@ pub fn attach(desk: &Desk, args: &AttachArgs) -> Result<(), Trouble> {
     if args.file {
         return desk.tell(&answer, show::attached);
     }
-    let file = desk.client.read::<Volume>(&answer)?.attachment.and_then(|attachment| attachment.file);
-    let file = PathBuf::from(file.context("the service says no file")?);
     let (mut device, mut mounted) = (None, false);
-    let built = build(&here, args, &volume, &file, &mut device, &mut mounted);
+    let built = build(&here, args, &volume, &mut device, &mut mounted);
     if built.is_err() {
         undo(&here, args, device, mounted);
     }
@@ -56,25 +55,19 @@ fn build(
     here: &Here<'_>,
     args: &AttachArgs,
     volume: &Volume,
-    file: &Path,
     device: &mut Option<LoopDevice>,
     mounted: &mut bool,
 ) -> Result<(), Trouble> {
-    if std::fs::metadata(file).is_err_and(|error| error.kind() == std::io::ErrorKind::PermissionDenied) {
-        return Err(Trouble::usage(
-            "the service runs as a user whose files root may not see: run it as root, or write user_allow_other into \
-             /etc/fuse.conf there, and attach again",
-        ));
-    }
+    here.check_file()?;
     let access = if volume.writable { Access::Write } else { Access::Read };
-    let made = device.insert(LoopDevice::over(file, access).map_err(refused)?);
+    let made = device.insert(LoopDevice::over(&here.file, access).map_err(refused)?);
     let path = made.device().to_owned();
     here.remember(&Attachment { device: Some(path.display().to_string()), ..Attachment::default() })?;
     if let Some(kind) = args.mkfs {
         make_filesystem(kind, &path)?;
     }
     if let Some(point) = &args.mountpoint {
-        mount(&path, point, args.mount_options.as_deref())?;
+        mount(&path, point, here.mount_options(args.mount_options.as_deref()).as_deref())?;
         *mounted = true;
         let point = point.canonicalize().context("the mount point")?.display().to_string();
         here.remember(&Attachment { mountpoint: Some(point), ..Attachment::default() })?;
@@ -134,10 +127,7 @@ fn run(command: &mut Command, program: &str, package: &str) -> Result<(), Troubl
 /// Undoes what `attach` did, and what is left of it where the service ended meanwhile.
 pub fn detach(desk: &Desk, name: &str) -> Result<(), Trouble> {
     let here = Here::new(desk, name)?;
-    let volume: Volume = desk.get(&volume_path(name, ""))?;
-    let attachment = volume.attachment.unwrap_or_default();
-    let file = attachment.file.map_or_else(|| mounted_file(&here.directory, name), PathBuf::from);
-    let devices = LoopDevice::all_over(&file).context("looking for loop devices")?;
+    let devices = LoopDevice::all_over(&here.file).context("looking for loop devices")?;
     if !devices.is_empty() {
         root("detaching a volume that is a block device", "sudo plimsoll volume detach NAME --service PATH")?;
     }
@@ -190,20 +180,50 @@ pub fn grown(volume: &Volume) -> Vec<(&'static str, String)> {
 struct Here<'a> {
     desk: &'a Desk,
     path: String,
-    directory: PathBuf,
+    /// Where the volume is a file. Not where the service says that it is: root does not do to any file what it is told.
+    file: PathBuf,
+    /// The service runs as root.
+    of_root: bool,
 }
+
+/// The number of FUSE among the kinds of filesystems, as statfs(2) says it.
+const FUSE: i64 = 0x6573_5546;
 
 impl<'a> Here<'a> {
     fn new(desk: &'a Desk, name: &str) -> Result<Self, Trouble> {
-        if let Address::Tcp(at) = desk.client.address() {
-            return Err(Trouble::usage(format!(
-                "a volume becomes a block device of the host that serves it: name the control socket there with \
-                 --service instead of http://{at}, or connect over NBD (plimsoll volume show {name})"
-            )));
-        }
+        let socket = match desk.client.address() {
+            Address::Unix(socket) => socket,
+            Address::Tcp(at) => {
+                return Err(Trouble::usage(format!(
+                    "a volume becomes a block device of the host that serves it: name the control socket there with \
+                     --service instead of http://{at}, or connect over NBD (plimsoll volume show {name})"
+                )));
+            }
+        };
+        let of_root = std::fs::metadata(socket).is_ok_and(|stat| stat.uid() == 0);
         let about: About = desk.get("/v1/service")?;
-        let directory = about.directory.into();
-        Ok(Self { desk, path: volume_path(name, "attachment"), directory })
+        let file = mounted_file(about.directory.as_ref(), name);
+        Ok(Self { desk, path: volume_path(name, "attachment"), file, of_root })
+    }
+
+    /// The file is there, and a volume.
+    fn check_file(&self) -> Result<(), Trouble> {
+        match rustix::fs::statfs(&self.file) {
+            Ok(stat) if stat.f_type == FUSE => Ok(()),
+            Err(Errno::ACCESS) => Err(Trouble::usage(
+                "the service runs as a user whose files root may not see: run it as root, or write user_allow_other into \
+                 /etc/fuse.conf there, and attach again",
+            )),
+            Ok(_) => Err(anyhow!("{} is no file of a service", self.file.display()).into()),
+            Err(error) => Err(anyhow!(std::io::Error::from(error)).context(self.file.display().to_string()).into()),
+        }
+    }
+
+    /// What another user keeps on a volume gets no rights from root's mount.
+    fn mount_options(&self, asked: Option<&str>) -> Option<String> {
+        let safe = (!self.of_root).then_some("nosuid,nodev");
+        let options: Vec<&str> = safe.into_iter().chain(asked).collect();
+        (!options.is_empty()).then(|| options.join(","))
     }
 
     fn remember(&self, attachment: &Attachment) -> Result<(), Trouble> {

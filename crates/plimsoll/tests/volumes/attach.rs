@@ -33,7 +33,7 @@ impl Host {
         let home = Home::serving(name, SLOWLY);
         let point = home.path().join("point");
         fs::create_dir_all(&point).expect("the folder can be made");
-        home.does(&["volume", "create", "data", "--like", "link(100us)", "--size", "512MiB"]);
+        home.does(&["volume", "create", "data", "--like", "limit(10000)", "--size", "512MiB"]);
         Some(Self { home, point, _turn: turn })
     }
 
