@@ -122,7 +122,8 @@ fn serve(home: &Path, told: Sender<Handle<Volumes>>) {
     let create = Edit::Create { size: SIZE, text: String::new() };
     let ready = move |server: &mut Server<Volumes>, outcome: Result<(), _>| {
         outcome.unwrap();
-        let limits = plimsoll_volume::Limits { requests: 256, bytes: 64 << 20, payload: 32 << 20, block: 1 };
+        // So little that requests have to wait their turn.
+        let limits = plimsoll_volume::Limits { requests: 16, bytes: 4 << 20, payload: 4 << 20, block: 1 };
         let model = plimsoll_model::parse("link(20us)").unwrap();
         let (service, now, _) = server.service();
         let serving = Serving { volume: VolumeId(0), model, seed: 1, limits, group: None };
