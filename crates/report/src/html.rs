@@ -3,6 +3,7 @@
 mod compare;
 mod figures;
 mod prose;
+mod replays;
 mod tables;
 mod verdict;
 
@@ -31,6 +32,9 @@ pub fn html_of(sheets: &[Sheet<'_>]) -> String {
     let title = match sheets {
         [] => "Load line".to_owned(),
         [sheet] => format!("{} {}", verdict::what(sheet.curve), words::clean(&sheet.curve.subject.name)),
+        _ if sheets.iter().all(|sheet| sheet.curve.conditions.trace.is_some()) => {
+            format!("Replays on {} configurations", sheets.len())
+        }
         _ => format!("Load lines of {} curves", sheets.len()),
     };
     let page = markup! {
@@ -65,9 +69,14 @@ fn body(sheets: &[Sheet<'_>]) -> Markup {
                 (details(sheet, 0))
             },
             _ => {
-                (compare::head(&curves))
-                (figures::curve(&curves))
-                (compare::table(&curves))
+                @if replays::are(&curves) {
+                    (replays::head(&curves))
+                    (replays::table(&curves))
+                } @else {
+                    (compare::head(&curves))
+                    (figures::curve(&curves))
+                    (compare::table(&curves))
+                }
                 @for (index, sheet) in sheets.iter().enumerate() {
                     section {
                         h2 class="name" { (words::clean(&sheet.curve.subject.name)) }

@@ -12,7 +12,7 @@ pub(crate) fn seen(curve: &Curve) -> impl Iterator<Item = &Run> {
 
 /// Runs whose figures would have gone on so: an overloaded run's latencies are those of its length.
 pub(crate) fn sustained(curve: &Curve) -> impl Iterator<Item = &Run> {
-    seen(curve).filter(|run| !is_overloaded(run))
+    seen(curve).filter(|run| !grew(run))
 }
 
 /// The load arrived faster than it was answered.

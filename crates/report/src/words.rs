@@ -14,7 +14,7 @@ mod replay;
 pub use errno::errno;
 pub use place::{command, conditions, host, source, source_line, subject};
 pub(crate) use place::{date, source_place};
-pub(crate) use replay::{behind, replay};
+pub(crate) use replay::{outcome, recording, replay};
 
 /// A stream in the field's terms: `8 KiB random, 80 % reads, uniform over 4 GiB`.
 pub fn stream(spec: &StreamSpec) -> String {

@@ -1,7 +1,6 @@
 //! One recorded load on several configurations, a row each.
 
 use plimsoll_record::{Curve, Run};
-use plimsoll_units::Span;
 
 use super::TextStyle;
 use super::configurations;
@@ -30,7 +29,7 @@ pub(super) fn beside(curves: &[Curve], style: &TextStyle) -> Vec<Line> {
         column(name, unit.name(), Align::Point, expendable, &|run| unit.show(of(run)))
     };
     let columns = vec![
-        column("", "", Align::Left, 0, &verdict),
+        column("", "", Align::Left, 0, &words::outcome),
         time("mean", 4, |run| run.figures.mean_ns.value),
         time("p50", 0, |run| run.figures.p50_ns.value),
         time("p99", 0, |run| run.figures.p99_ns.value),
@@ -48,16 +47,4 @@ pub(super) fn beside(curves: &[Curve], style: &TextStyle) -> Vec<Line> {
     lines.extend(laid.lines);
     lines.extend(note.iter().flat_map(|text| configurations::note(text, style)));
     lines
-}
-
-/// `carried`, or how far behind it was at the end; at a depth how long all of it took.
-fn verdict(run: &Run) -> String {
-    match (pick::is_open(run), pick::is_overloaded(run)) {
-        (true, false) => "carried".into(),
-        (true, true) => format!("{} behind", words::behind(run)),
-        (false, _) => {
-            let took = run.series.iter().fold(Span::ZERO, |sum, slice| sum + slice.span);
-            format!("took {took}")
-        }
-    }
 }

@@ -21,7 +21,7 @@ pub(crate) fn replay(curve: &Curve) -> Option<String> {
 }
 
 /// `db.trace (60,000 operations in 20 s)`.
-fn recording(trace: &Trace) -> String {
+pub(crate) fn recording(trace: &Trace) -> String {
     let operations = number::whole(trace.operations as f64);
     let scale = trace.scale.filter(|scale| (scale - 1.0).abs() > 1e-9);
     let scale = scale.map(|scale| format!(", times multiplied by {}", number::three(scale))).unwrap_or_default();
@@ -41,8 +41,17 @@ fn carried(run: &Run) -> String {
     format!("not carried, {} behind at its end{unserved}", behind(run))
 }
 
+/// The same in a few words: `carried`, or how far behind it was at the end; at a depth how long all of it took.
+pub(crate) fn outcome(run: &Run) -> String {
+    match (pick::is_open(run), pick::is_overloaded(run)) {
+        (true, false) => "carried".into(),
+        (true, true) => format!("{} behind", behind(run)),
+        (false, _) => format!("took {}", length(run)),
+    }
+}
+
 /// How long after the last arrival the last answer came.
-pub(crate) fn behind(run: &Run) -> Span {
+fn behind(run: &Run) -> Span {
     length(run) - run.span
 }
 
