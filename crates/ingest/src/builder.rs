@@ -58,8 +58,7 @@ impl Builder {
         })
     }
 
-    /// The number of a window; equal to the last one, that one's. It is good until the next window is asked for: an
-    /// input with very many of them has them joined.
+    /// The number of a window; equal to the last one, that one's. Do not keep it beyond the next window.
     pub fn window(&mut self, window: Window) -> u32 {
         let windows = &mut self.reading.windows;
         if windows.last() != Some(&window) {
