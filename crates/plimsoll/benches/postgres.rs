@@ -96,7 +96,10 @@ fn progress(line: &str) -> Option<Second> {
     let (at, rest) = line.strip_prefix("progress: ")?.split_once(" s, ")?;
     let (tps, rest) = rest.split_once(" tps, lat ")?;
     let (latency, _) = rest.split_once(" ms")?;
-    Some((at.parse().ok()?, tps.parse().ok()?, latency.parse().unwrap_or(f64::NAN)))
+    let tps: f64 = tps.parse().ok()?;
+    // A second in which nothing ended says nothing of latency.
+    let latency = if tps > 0.0 { latency.parse().ok()? } else { f64::NAN };
+    Some((at.parse().ok()?, tps, latency))
 }
 
 fn report(seconds: &[Second], changes: &[(f64, String)]) {

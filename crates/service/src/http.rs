@@ -1,6 +1,6 @@
 //! The control of a service over HTTP/1.1: a thread that lets clients in, over Unix sockets and over TCP.
 //!
-//! Knows nothing about volumes: what a path means is said in [`routes`]. A client can neither hold the service up nor use
+//! Knows nothing about volumes: what a path means is said in `routes`. A client can neither hold the service up nor use
 //! it up: their number, the size of what they send, and how long they take all have a limit.
 
 mod metrics;
