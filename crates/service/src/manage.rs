@@ -102,20 +102,7 @@ impl Service {
         let served = Served::new(id, &remembered, &product, (size, access), group, self.inner.options.slow);
         let export = self.inner.handle.call(move |server| served.begin(server))??;
         let life = Life::new(self.model_now(), &remembered, &product, &self.inner.options);
-        let watch = Watch::default();
-        let volume = Volume {
-            id,
-            export,
-            size,
-            access,
-            remembered,
-            product,
-            faults: None,
-            attachment: None,
-            recording: None,
-            life,
-            watch,
-        };
+        let volume = Volume::new(id, export, (size, access), remembered, product, life);
         let shown = self.show(&volume);
         state.volumes.insert(name, volume);
         shown

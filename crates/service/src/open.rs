@@ -18,7 +18,6 @@ use crate::refusal::OpenError;
 use crate::remembered::{Remembered, Text};
 use crate::service::{Inner, Options, Service, State};
 use crate::volume::{Served, Volume};
-use crate::watch::Watch;
 
 /// A volume as the store has it.
 struct Found {
@@ -115,18 +114,5 @@ fn again(
     let served = Served::new(id, &remembered, &product, (size, access), group, options.slow);
     let export = served.begin(ring).map_err(|not| not.to_string())?;
     let life = Life::new(Instant::ZERO, &remembered, &product, options);
-    let watch = Watch::default();
-    Ok(Volume {
-        id,
-        export,
-        size,
-        access,
-        remembered,
-        product,
-        faults: None,
-        attachment: None,
-        recording: None,
-        life,
-        watch,
-    })
+    Ok(Volume::new(id, export, (size, access), remembered, product, life))
 }

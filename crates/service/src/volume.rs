@@ -65,6 +65,20 @@ impl Served {
 }
 
 impl Volume {
+    /// One that has just begun to be served: nothing was asked of it yet, and nothing is done to it.
+    pub fn new(
+        id: VolumeId,
+        export: Export,
+        (size, access): (u64, Access),
+        remembered: Remembered,
+        product: Product,
+        life: Life,
+    ) -> Self {
+        let watch = Watch::default();
+        let (faults, attachment, recording) = (None, None, None);
+        Self { id, export, size, access, remembered, product, faults, attachment, recording, life, watch }
+    }
+
     pub fn name(&self) -> &str {
         &self.remembered.name
     }
