@@ -3,10 +3,12 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
+use crate::evidence::Evidence;
 use crate::figure::{Class, Figure, Measure, Origin, Scope, Statistic, Window};
 use crate::kind::Kind;
 use crate::reading::{CacheAdvice, Caution, Database, DatabaseTime, Fate, Part, Reading, Wait};
 use crate::refusal::Refusal;
+use crate::snapshot::{self, Snapshot};
 
 /// Collects what one input says. Scopes, windows and texts that come again are kept once.
 #[derive(Debug)]
@@ -34,6 +36,8 @@ impl Builder {
             scopes: Vec::new(),
             windows: Vec::new(),
             figures: Vec::new(),
+            evidence: Vec::new(),
+            snapshots: Vec::new(),
             times: Vec::new(),
             waits: Vec::new(),
             databases: Vec::new(),
@@ -101,6 +105,34 @@ impl Builder {
         self.figure(Figure { scope, window, class, measure, statistic: Statistic::Mean, value, origin });
     }
 
+    /// What a benchmark got of its storage.
+    pub fn evidence(&mut self, evidence: Evidence) {
+        if self.reading.evidence.len() >= Self::MOST_FIGURES {
+            self.refusal.get_or_insert(Refusal::TooMany { limit: Self::MOST_FIGURES });
+            return;
+        }
+        self.reading.evidence.push(evidence);
+    }
+
+    /// Counters at a moment. With an earlier snapshot of the same scope they become figures of the window between the
+    /// two; the first and the last are kept for [`crate::join`].
+    pub fn snapshot(&mut self, taken: Snapshot) {
+        let mut same = self.reading.snapshots.iter_mut().filter(|kept| kept.scope == taken.scope);
+        let before = match (same.next(), same.next()) {
+            (None, _) => None,
+            (Some(first), None) => Some(first.clone()),
+            // The first and the last are kept: both may have neighbours in other inputs.
+            (Some(_), Some(last)) => Some(std::mem::replace(last, taken.clone())),
+        };
+        let stays = self.reading.snapshots.iter().filter(|kept| kept.scope == taken.scope).count() < 2;
+        if let Some(before) = before {
+            snapshot::between(&before, &taken, self);
+        }
+        if stays {
+            self.reading.snapshots.push(taken);
+        }
+    }
+
     /// How a database spent its time.
     pub fn time(&mut self, time: DatabaseTime) {
         self.reading.times.push(time);
@@ -150,6 +182,17 @@ impl Builder {
     /// How many figures there are so far.
     pub fn count(&self) -> usize {
         self.reading.figures.len()
+    }
+
+    /// Goes on with a reading that was finished.
+    pub(crate) fn resume(reading: Reading) -> Self {
+        let scopes = reading.scopes.iter().cloned().zip(0..).collect();
+        Self { reading, scopes, texts: BTreeSet::new(), refusal: None }
+    }
+
+    /// The reading, whatever is wrong with it.
+    pub(crate) fn into_reading(self) -> Reading {
+        self.reading
     }
 
     /// What the builder itself found wrong.

@@ -12,7 +12,7 @@ use crate::unpack::{Archive, Members};
 #[derive(Clone, Debug, PartialEq)]
 pub enum Outcome {
     /// What it says.
-    Read(Reading),
+    Read(Box<Reading>),
     /// It gave nothing.
     Refused {
         /// What the caller called it.

@@ -86,7 +86,7 @@ impl<'a> Member<'a> {
             }
         };
         match result {
-            Ok(reading) => Outcome::Read(reading),
+            Ok(reading) => Outcome::Read(Box::new(reading)),
             Err(refusal) => Outcome::Refused { name: self.input.name, refusal },
         }
     }

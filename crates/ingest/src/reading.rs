@@ -1,7 +1,9 @@
 //! What came of one input.
 
+use crate::evidence::Evidence;
 use crate::figure::{Figure, Origin, Scope, Window};
 use crate::kind::Kind;
+use crate::snapshot::Snapshot;
 
 /// What one input says, and what was not read of it.
 #[derive(Clone, Debug, PartialEq)]
@@ -18,6 +20,10 @@ pub struct Reading {
     pub windows: Vec<Window>,
     /// Its figures, in the order of the input.
     pub figures: Vec<Figure>,
+    /// What a benchmark got of its storage: no demand, and never added to one.
+    pub evidence: Vec<Evidence>,
+    /// Counters that wait for a later snapshot of the same scope, which may stand in another input.
+    pub snapshots: Vec<Snapshot>,
     /// How a database spent its time, by window.
     pub times: Vec<DatabaseTime>,
     /// What sessions waited for.
@@ -78,6 +84,8 @@ pub struct DatabaseTime {
     pub processor_s: Option<f64>,
     /// Processors of the host.
     pub processors: Option<u32>,
+    /// Transactions that were committed in the window.
+    pub commits: Option<f64>,
     /// Where it was read.
     pub origin: Origin,
 }

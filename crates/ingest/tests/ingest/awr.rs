@@ -13,7 +13,7 @@ fn outcome(bytes: &[u8], step: usize) -> Outcome {
 
 fn read(text: &str) -> Reading {
     match outcome(text.as_bytes(), 4_096) {
-        Outcome::Read(reading) => reading,
+        Outcome::Read(reading) => *reading,
         Outcome::Refused { refusal, .. } => panic!("{refusal}"),
     }
 }

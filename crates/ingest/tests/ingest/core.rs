@@ -72,7 +72,7 @@ fn outcome(bytes: &[u8], step: usize) -> Outcome {
 
 fn reading(bytes: &[u8]) -> Reading {
     match outcome(bytes, 4_096) {
-        Outcome::Read(reading) => reading,
+        Outcome::Read(reading) => *reading,
         Outcome::Refused { refusal, .. } => panic!("{refusal}"),
     }
 }

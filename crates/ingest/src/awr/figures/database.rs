@@ -36,6 +36,7 @@ fn time(page: &mut Page<'_>) {
         database_s: said.value,
         processor_s: on_processor,
         processors,
+        commits: page.statistic("user commits").map(|said| said.value),
         origin,
     });
 }

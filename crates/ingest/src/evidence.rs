@@ -1,0 +1,41 @@
+//! What a benchmark got of its storage: evidence of what storage gives, not demand for it.
+
+use crate::figure::Origin;
+
+/// One result: what a load got. What the input does not say is absent.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Evidence {
+    /// On what: a number of [`crate::Reading::scopes`].
+    pub scope: u32,
+    /// The test as its program calls it.
+    pub test: String,
+    /// What was asked.
+    pub setting: Setting,
+    /// Operations a second.
+    pub iops: Option<f64>,
+    /// Bytes a second.
+    pub bytes_s: Option<f64>,
+    /// Mean latency in seconds.
+    pub mean_s: Option<f64>,
+    /// Latencies in seconds by quantile, 0 to 1, ascending.
+    pub quantiles: Vec<(f64, f64)>,
+    /// Seconds that it lasted.
+    pub lasted_s: Option<f64>,
+    /// Where it was read.
+    pub origin: Origin,
+}
+
+/// What a benchmark asked of its storage.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Setting {
+    /// Share of reads, 0 to 1.
+    pub reads: Option<f64>,
+    /// True for one address after the other, false for random ones.
+    pub sequential: Option<bool>,
+    /// Bytes of an operation.
+    pub block_bytes: Option<f64>,
+    /// Operations in flight, of all threads together.
+    pub depth: Option<f64>,
+    /// Threads, processes or sessions.
+    pub threads: Option<f64>,
+}
