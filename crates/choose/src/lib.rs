@@ -6,6 +6,7 @@
 mod candidate;
 mod climb;
 mod explain;
+mod hours;
 mod lift;
 mod matching;
 mod need;
@@ -14,6 +15,7 @@ mod resemble;
 mod trial;
 
 pub use explain::{Cause, Explanation, Row, explain};
+pub use hours::{Asked, Level, LevelReplay, Levels, NoLevels, Rule, asked_over_time, compare, replay};
 pub use lift::Lift;
 pub use matching::{Carries, Matches, Rejected, matching};
 pub use need::{Need, ask_of};

@@ -1,0 +1,127 @@
+//! The levels that a configuration can be set to, with the price and the model of each.
+
+use plimsoll_catalogue::{Catalogue, Chosen, Config, Money, NoModel, NoPrice, Offer, OptionValue, Refusal, Terms};
+use plimsoll_model::ChainSpec;
+use plimsoll_units::Span;
+use plimsoll_volume::{Ladder, Policy, Rung};
+use thiserror::Error;
+
+use crate::candidate::{Rungs, Whose, with};
+
+/// One level.
+#[derive(Clone, Debug)]
+pub struct Level {
+    /// The option's value.
+    pub level: u32,
+    /// What it offers.
+    pub offer: Offer,
+    /// What it costs in a month.
+    pub monthly: Money,
+    pub(super) model: ChainSpec,
+}
+
+/// The levels of a configuration, lowest first.
+#[derive(Clone, Debug)]
+pub struct Levels {
+    /// The option that is set.
+    pub option: String,
+    /// The levels.
+    pub levels: Vec<Level>,
+    /// What each lets through: its limits alone, which is all that a level changes.
+    pub(super) ladder: Ladder,
+}
+
+/// Why a configuration has no levels.
+#[derive(Debug, Error)]
+pub enum NoLevels {
+    /// It cannot be had.
+    #[error(transparent)]
+    Refused(#[from] Refusal),
+    /// Nothing of it can be raised in steps while it is used.
+    #[error("{0} has no level that can be set while it is used: take one that has, such as oci:1TB@10vpu")]
+    None(String),
+    /// A level has no price.
+    #[error("no price at level {0}: {1}")]
+    NoPrice(u32, NoPrice),
+    /// A level has no model.
+    #[error("no model at level {0}: {1}")]
+    NoModel(u32, NoModel),
+}
+
+/// More levels than anybody sets by the hour are thinned out evenly.
+const MOST: u64 = 16;
+
+impl Levels {
+    /// The levels of a configuration, from the lowest to the highest that is on offer.
+    pub fn of(catalogue: &Catalogue, config: &Config, terms: &Terms) -> Result<Self, NoLevels> {
+        let offer = catalogue.offer(config, terms)?;
+        let option = level_option(&offer).ok_or_else(|| NoLevels::None(offer.short().to_string()))?;
+        let rungs = Rungs::all(option);
+        let stride = rungs.count().div_ceil(MOST).max(1);
+        let mut levels = Vec::new();
+        for n in (1..=rungs.count()).step_by(stride as usize) {
+            let value = rungs.value(n);
+            let Some(level) = whole(&value) else { continue };
+            let config = with(config, Whose::Volume, &option.name, &value);
+            // Between two levels there may be one that is not on offer.
+            let Ok(offer) = catalogue.offer(&config, terms) else { continue };
+            let price = offer.price().map_err(|why| NoLevels::NoPrice(level, why))?;
+            let model = offer.model().map_err(|why| NoLevels::NoModel(level, why))?;
+            levels.push(Level { level, monthly: price.monthly, offer, model });
+        }
+        let rung = |level: &Level| {
+            let model = level.offer.limits().map_err(|why| NoLevels::NoModel(level.level, why))?;
+            Ok(Rung { level: level.level, model })
+        };
+        let rungs = levels.iter().map(rung).collect::<Result<Vec<_>, NoLevels>>()?;
+        let ladder = Ladder::new(rungs).map_err(|_| NoLevels::None(offer.short().to_string()))?;
+        Ok(Self { option: option.name.to_string(), levels, ladder })
+    }
+
+    /// One of them.
+    pub(super) fn level(&self, level: u32) -> &Level {
+        self.levels.iter().find(|known| known.level == level).expect("a rule goes to levels of the ladder only")
+    }
+
+    /// When the provider changes levels by itself, as far as the catalogue knows; between two levels.
+    pub fn policy(&self, default: u32, most: u32) -> Policy {
+        let usual = Policy::between(default, most);
+        let span = |key: &str, usual: Span| self.parameter(key).map_or(usual, Span::from_secs_f64);
+        Policy {
+            step: self.parameter("step").map_or(usual.step, |step| step as u32).max(1),
+            up_after: span("up_period_s", usual.up_after),
+            down_first: span("down_first_s", usual.down_first),
+            down_next: span("down_next_s", usual.down_next),
+            ..usual
+        }
+    }
+
+    /// True when the provider changes its levels by the load.
+    pub fn follow_load(&self) -> bool {
+        let tables = self.levels.first().map(|level| level.offer.product().autotune());
+        tables.is_some_and(|tables| tables.iter().any(|table| table.name.starts_with("performance")))
+    }
+
+    /// A parameter of what the provider does by itself; `step` names the option too: `step_vpu`.
+    fn parameter(&self, key: &str) -> Option<f64> {
+        let of_option = format!("{key}_{}", self.option);
+        let tables = self.levels.first()?.offer.product().autotune();
+        let own = tables.iter().filter(|table| table.name.starts_with("performance"));
+        let mut parameters = own.flat_map(|table| &table.parameters);
+        match parameters.find(|(name, _)| *name == key || *name == of_option)?.1 {
+            OptionValue::Number(number) => Some(number),
+            OptionValue::Text(_) => None,
+        }
+    }
+}
+
+/// The option that is a level: a number that some limit names as what raises it, and not the size.
+fn level_option(offer: &Offer) -> Option<&Chosen> {
+    let raises = |option: &Chosen| offer.ceilings.iter().any(|ceiling| ceiling.lift.contains(&option.name));
+    let is_number = |option: &Chosen| matches!(option.value, Some(OptionValue::Number(_)));
+    offer.options.iter().find(|option| &*option.name != "size" && is_number(option) && raises(option))
+}
+
+fn whole(value: &str) -> Option<u32> {
+    value.parse::<f64>().ok().filter(|value| value.fract() == 0.0 && *value >= 0.0).map(|value| value as u32)
+}
