@@ -1,5 +1,5 @@
 //! Which storage carries a load: what a configuration gives and costs, what lifting its limit costs, which products
-//! carry what was measured, and how measured figures stand beside theory.
+//! carry what was measured or what a demand asks for, and how measured figures stand beside theory.
 //!
 //! Knows no product: those are the catalogue's. Pure: reads no clock, file or environment.
 
@@ -12,6 +12,7 @@ mod matching;
 mod need;
 mod quote;
 mod resemble;
+pub mod sizing;
 mod trial;
 
 pub use explain::{Cause, Explanation, Row, explain};

@@ -1,0 +1,180 @@
+//! What was asked in one window, as classes that add up: nothing counted twice, nothing left out.
+//!
+//! Reports have totals and parts of them, and parts that overlap. Knows figures only, neither time nor products.
+
+use std::collections::BTreeSet;
+
+use plimsoll_ingest::{Class, Measure, Statistic, Subject};
+
+use super::design::ClassLoad;
+
+/// Reads of several blocks of which one is 8 KiB, when no input says how large they are.
+const BLOCK: f64 = 8192.0;
+const SCAN: f64 = 131_072.0;
+const REDO: f64 = 4096.0;
+/// Share of reads where no input says it.
+const READS: f64 = 0.7;
+/// A rest of less than this share of a total comes from rounding.
+const ROUNDED: f64 = 0.02;
+
+/// What the series of a subject say, window by window.
+pub(super) struct Windows<'a> {
+    subject: &'a Subject,
+    /// What was taken to be so, in the order of the sentences.
+    pub(super) assumed: BTreeSet<&'static str>,
+}
+
+/// Operations and bytes a second; either may not be known.
+#[derive(Clone, Copy, Debug, Default)]
+struct Rate {
+    iops: Option<f64>,
+    bytes: Option<f64>,
+}
+
+impl<'a> Windows<'a> {
+    pub(super) fn new(subject: &'a Subject) -> Self {
+        Self { subject, assumed: BTreeSet::new() }
+    }
+
+    fn value(&self, slot: usize, class: Class, measure: Measure, statistic: Statistic) -> Option<f64> {
+        let key = (class, measure, statistic);
+        let mut series = self.subject.series.iter().filter(|one| (one.class, one.measure, one.statistic) == key);
+        series.find_map(|one| one.values[slot]).filter(|value| value.is_finite())
+    }
+
+    fn rate(&self, slot: usize, class: Class) -> Rate {
+        let mean = |measure| self.value(slot, class, measure, Statistic::Mean);
+        let iops = mean(Measure::Iops);
+        let by_size = || Some(iops? * mean(Measure::Size)?);
+        let bytes = mean(Measure::Throughput).or_else(by_size);
+        Rate { iops: iops.filter(|iops| *iops > 0.0), bytes: bytes.filter(|bytes| *bytes > 0.0) }
+    }
+
+    /// The highest minute inside of a window: operations and bytes of reads and writes together, where the input has them.
+    pub(super) fn maxima(&self, slot: usize) -> (Option<f64>, Option<f64>) {
+        let together = |measure| {
+            let of = |class| self.value(slot, class, measure, Statistic::Maximum);
+            of(Class::All).or_else(|| Some(of(Class::Read)? + of(Class::Write)?))
+        };
+        (together(Measure::Iops), together(Measure::Throughput))
+    }
+
+    /// The classes of one window; empty when it says nothing of operations.
+    pub(super) fn classes(&mut self, slot: usize) -> Vec<ClassLoad> {
+        let (all, mut read, mut write) =
+            (self.rate(slot, Class::All), self.rate(slot, Class::Read), self.rate(slot, Class::Write));
+        if let (Some(iops), None, None) = (all.iops, read.iops, write.iops) {
+            match (read.bytes, write.bytes) {
+                (None, None) => {
+                    self.assumed.insert("the input does not tell reads from writes: 70 % are taken to be reads");
+                    return vec![self.load(Class::All, iops, all.bytes)];
+                }
+                (reads, writes) => {
+                    self.assumed
+                        .insert("the input counts reads and writes together: they are split as their bytes are");
+                    let (reads, writes) = (reads.unwrap_or(0.0), writes.unwrap_or(0.0));
+                    let share = reads / (reads + writes);
+                    read.iops = Some(iops * share).filter(|iops| *iops > 0.0);
+                    write.iops = Some(iops * (1.0 - share)).filter(|iops| *iops > 0.0);
+                }
+            }
+        }
+        let mut loads = self.direction(slot, Class::Read, read);
+        loads.extend(self.direction(slot, Class::Write, write));
+        if read.iops.is_none() && write.iops.is_none() {
+            // Totals have these in them.
+            for class in [Class::Archive, Class::Backup, Class::Other] {
+                let rate = self.rate(slot, class);
+                loads.extend(rate.iops.map(|iops| self.load(class, iops, rate.bytes)));
+            }
+        }
+        loads
+    }
+
+    /// Reads, or writes: their parts, and what of the total is in none of them.
+    fn direction(&mut self, slot: usize, whole: Class, total: Rate) -> Vec<ClassLoad> {
+        let parts = match whole {
+            Class::Read => [Class::RandomRead, Class::SequentialRead, Class::TempRead],
+            _ => [Class::DataWrite, Class::RedoWrite, Class::TempWrite],
+        };
+        let mut loads: Vec<ClassLoad> = Vec::new();
+        for class in parts {
+            let rate = self.rate(slot, class);
+            loads.extend(rate.iops.map(|iops| self.load(class, iops, rate.bytes)));
+        }
+        if let Some(total) = total.iops {
+            without_overlap(&mut loads, total);
+        }
+        let known = |of: fn(&ClassLoad) -> f64| loads.iter().map(of).sum::<f64>();
+        let (iops, bytes) = (known(|load| load.iops), known(|load| load.bytes_per_second));
+        let Some(total_iops) = total.iops else { return loads };
+        let rest = total_iops - iops;
+        if loads.is_empty() || rest > ROUNDED * total_iops {
+            let rest_bytes = total.bytes.map(|total| total - bytes).filter(|rest| *rest > 0.0);
+            loads.push(self.load(whole, rest, rest_bytes));
+        } else if let Some(more) = total.bytes.map(|total| total / bytes).filter(|more| *more > 1.0) {
+            for load in &mut loads {
+                load.bytes_per_second *= more;
+            }
+        }
+        loads
+    }
+
+    fn load(&mut self, class: Class, iops: f64, bytes: Option<f64>) -> ClassLoad {
+        let size = match class {
+            Class::SequentialRead | Class::TempRead | Class::TempWrite | Class::Archive | Class::Backup => SCAN,
+            Class::RedoWrite => REDO,
+            _ => BLOCK,
+        };
+        if bytes.is_none() {
+            self.assumed.insert(
+                "the input does not say how large some operations are: 8 KiB, of scans and sorts 128 KiB, of the log 4 KiB",
+            );
+        }
+        let reads = match class {
+            Class::Read | Class::RandomRead | Class::SequentialRead | Class::TempRead => 1.0,
+            Class::All => READS,
+            Class::Archive | Class::Backup | Class::Other => 0.5,
+            _ => 0.0,
+        };
+        ClassLoad {
+            class,
+            iops,
+            bytes_per_second: bytes.unwrap_or(iops * size).max(iops),
+            reads,
+            sequential: matches!(
+                class,
+                Class::SequentialRead
+                    | Class::TempRead
+                    | Class::TempWrite
+                    | Class::RedoWrite
+                    | Class::Archive
+                    | Class::Backup
+            ),
+            durable: class == Class::RedoWrite,
+        }
+    }
+}
+
+/// Temporary reads are reads of several blocks, and of one: where the parts are more than the total, they are in these.
+fn without_overlap(loads: &mut Vec<ClassLoad>, total: f64) {
+    let sum: f64 = loads.iter().map(|load| load.iops).sum();
+    let mut twice = sum - total;
+    let Some(temp) = loads.iter().find(|load| load.class == Class::TempRead).copied() else { return };
+    if twice <= ROUNDED * total {
+        return;
+    }
+    twice = twice.min(temp.iops);
+    let size = temp.size();
+    for class in [Class::SequentialRead, Class::RandomRead] {
+        if let Some(load) = loads.iter_mut().find(|load| load.class == class) {
+            let off = twice.min(load.iops);
+            let left = load.iops - off;
+            // What stays keeps at least a half of its size: the two were counted apart.
+            load.bytes_per_second = (load.bytes_per_second - off * size).max(left * load.size() * 0.5);
+            load.iops = left;
+            twice -= off;
+        }
+    }
+    loads.retain(|load| load.iops > 0.0);
+}
