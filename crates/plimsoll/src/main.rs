@@ -9,6 +9,7 @@ mod demand;
 mod explain;
 mod fitting;
 mod generate;
+mod inputs;
 mod matching;
 mod measure;
 mod nbd;
