@@ -6,7 +6,7 @@ use std::sync::Arc;
 use crate::evidence::Evidence;
 use crate::figure::{Class, Figure, Measure, Origin, Scope, Statistic, Window};
 use crate::kind::Kind;
-use crate::reading::{CacheAdvice, Caution, Database, DatabaseTime, Fate, Part, Reading, Wait};
+use crate::reading::{CacheAdvice, Caution, Database, DatabaseTime, Fate, HostTime, Part, Reading, Wait};
 use crate::refusal::Refusal;
 use crate::snapshot::{self, Snapshot};
 
@@ -39,6 +39,7 @@ impl Builder {
             evidence: Vec::new(),
             snapshots: Vec::new(),
             times: Vec::new(),
+            hosts: Vec::new(),
             waits: Vec::new(),
             databases: Vec::new(),
             advice: Vec::new(),
@@ -136,6 +137,11 @@ impl Builder {
     /// How a database spent its time.
     pub fn time(&mut self, time: DatabaseTime) {
         self.reading.times.push(time);
+    }
+
+    /// How a host spent the time of its processors.
+    pub fn host(&mut self, host: HostTime) {
+        self.reading.hosts.push(host);
     }
 
     /// What sessions waited for.

@@ -3,6 +3,7 @@
 //! Knows nothing of forms. Figures of instances and volumes add up within a window; maxima do not. What cannot be put
 //! together without guessing is told apart or left out, and said.
 
+pub(crate) mod account;
 mod slots;
 
 use std::collections::BTreeMap;
@@ -11,6 +12,7 @@ use plimsoll_units::Span;
 
 use crate::figure::{Class, Figure, Measure, Statistic};
 use crate::reading::Reading;
+pub use account::{Account, CacheCurve, EventTime, Place, Spent};
 pub use slots::Slot;
 
 /// What several readings ask of storage together.
@@ -31,6 +33,8 @@ pub struct Subject {
     pub slots: Vec<Slot>,
     /// What it asks, in the order of [`Class::ALL`].
     pub series: Vec<Series>,
+    /// How its sessions spent their time, where an input says so.
+    pub account: Option<Account>,
     /// What makes the combination doubtful.
     pub doubts: Vec<String>,
 }
@@ -80,7 +84,12 @@ impl Demand {
 }
 
 fn subject_of(reading: &Reading, figure: &Figure) -> String {
-    let scope = &reading.scopes[figure.scope as usize];
+    name_of(reading, figure.scope)
+}
+
+/// The database of a scope, or its host.
+fn name_of(reading: &Reading, scope: u32) -> String {
+    let scope = &reading.scopes[scope as usize];
     if scope.database.is_empty() { scope.host.clone() } else { scope.database.clone() }
 }
 
@@ -105,7 +114,8 @@ impl Subject {
             .collect();
         let order = |class: Class| Class::ALL.iter().position(|one| *one == class);
         series.sort_by_key(|series| (order(series.class), series.measure, series.statistic));
-        Self { name, instances, slots: placed.slots, series, doubts }
+        let account = account::of(readings, &placed, |reading, scope| name_of(reading, scope) == name);
+        Self { name, instances, slots: placed.slots, series, account, doubts }
     }
 
     /// The series of a class and measure, as means.

@@ -26,6 +26,8 @@ pub struct Reading {
     pub snapshots: Vec<Snapshot>,
     /// How a database spent its time, by window.
     pub times: Vec<DatabaseTime>,
+    /// How hosts spent the time of their processors, by window.
+    pub hosts: Vec<HostTime>,
     /// What sessions waited for.
     pub waits: Vec<Wait>,
     /// The databases' memory and processors.
@@ -86,6 +88,21 @@ pub struct DatabaseTime {
     pub processors: Option<u32>,
     /// Transactions that were committed in the window.
     pub commits: Option<f64>,
+    /// Where it was read.
+    pub origin: Origin,
+}
+
+/// How a host spent the time of its processors in a window.
+#[derive(Clone, Debug, PartialEq)]
+pub struct HostTime {
+    /// Whose: a number of [`Reading::scopes`].
+    pub scope: u32,
+    /// When: a number of [`Reading::windows`].
+    pub window: u32,
+    /// Seconds of all processors together that they worked.
+    pub busy_s: f64,
+    /// Seconds of all processors together that they did not, those in which something waited for storage included.
+    pub idle_s: f64,
     /// Where it was read.
     pub origin: Origin,
 }

@@ -21,10 +21,12 @@ pub struct Slot {
 pub(super) struct Placed {
     pub(super) slots: Vec<Slot>,
     pub(super) figures: Vec<(usize, (usize, usize))>,
+    /// Where each window went; those that were left out went nowhere.
+    pub(super) slot_of: BTreeMap<Key, usize>,
 }
 
 /// A window of one reading: numbers of the reading and of the window.
-type Key = (usize, u32);
+pub(super) type Key = (usize, u32);
 
 /// Puts figures into slots: windows of different instances that begin together are one.
 pub(super) fn place(readings: &[&Reading], figures: &[(usize, usize)], doubts: &mut Vec<String>) -> Placed {
@@ -71,7 +73,8 @@ pub(super) fn place(readings: &[&Reading], figures: &[(usize, usize)], doubts: &
         let key = (at.0, readings[at.0].figures[at.1].window);
         Some((*slot_of.get(&key)?, *at))
     });
-    Placed { figures: placed.collect(), slots: slots.into_iter().map(|(slot, _)| slot).collect() }
+    let figures = placed.collect();
+    Placed { figures, slots: slots.into_iter().map(|(slot, _)| slot).collect(), slot_of }
 }
 
 /// The instances that each window has figures of.

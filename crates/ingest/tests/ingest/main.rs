@@ -1,5 +1,6 @@
 //! Tests of the crate, as one program.
 
+mod account;
 mod awr;
 mod core;
 mod packed;

@@ -3,11 +3,12 @@
 use super::Page;
 use crate::awr::report::{Reach, Said};
 use crate::awr::section::Section;
-use crate::reading::{CacheAdvice, Database, DatabaseTime, Wait};
+use crate::reading::{CacheAdvice, Database, DatabaseTime, HostTime, Wait};
 
 /// Hands over how the database spent its time.
 pub(super) fn make(page: &mut Page<'_>) {
     time(page);
+    host(page);
     waits(page);
     memory(page);
     advice(page);
@@ -39,6 +40,15 @@ fn time(page: &mut Page<'_>) {
         commits: page.statistic("user commits").map(|said| said.value),
         origin,
     });
+}
+
+/// The host's own counters, which are in hundredths of a second.
+fn host(page: &mut Page<'_>) {
+    let systems = &page.report.systems;
+    let (Some(busy), Some(idle)) = (systems.get("BUSY_TIME"), systems.get("IDLE_TIME")) else { return };
+    let origin = page.origin(Section::OperatingSystem, busy);
+    let (scope, window) = page.at;
+    page.out.host(HostTime { scope, window, busy_s: busy.value / 100.0, idle_s: idle.value / 100.0, origin });
 }
 
 /// Processors as the operating system counts them, else as the host's table does.

@@ -1,0 +1,127 @@
+//! How sessions spent their time: of one report, of many, of instances, and after thinning.
+
+use plimsoll_ingest::{Account, Class, Demand, Ingest, Outcome, Reading, Waited, Workload};
+use proptest::prelude::*;
+
+fn workload(instance: &str, hour: i8, single_reads: u64) -> Workload {
+    Workload {
+        database: "SHOP".to_owned(),
+        instance: instance.to_owned(),
+        host: format!("host of {instance}"),
+        begin: jiff::civil::date(2026, 3, 2).at(hour, 0, 4, 0),
+        minutes: 60,
+        block_bytes: 8_192,
+        single_reads,
+        several_reads: 360_000,
+        blocks_a_read: 64,
+        data_writes: 720_000,
+        redo_writes: 180_000,
+        redo_write_bytes: 4_096,
+        read_us: 1_000,
+        redo_us: 400,
+        processor_s: 5_000,
+        processors: 16,
+        cache_mib: 4_096,
+    }
+}
+
+/// A report with further rows of foreground waits: event, how often, seconds.
+fn report(work: &Workload, waits: &[(&str, u64, u64)]) -> Reading {
+    let row = |(event, count, seconds): &(&str, u64, u64)| {
+        let cells = [(*event).to_owned(), count.to_string(), String::new(), seconds.to_string()];
+        let cells = cells.into_iter().chain([String::new(), String::new(), String::new()]);
+        format!("<tr>{}</tr>", cells.map(|cell| format!("<td>{cell}</td>")).collect::<String>())
+    };
+    let rows: String = waits.iter().map(row).collect();
+    let text = work.awr_html();
+    let at = text.find("<td class='awrc'>db file sequential read").unwrap();
+    let at = text[..at].rfind("<tr>").unwrap();
+    let text = format!("{}{rows}\n{}", &text[..at], &text[at..]);
+    let mut ingest = Ingest::new("test");
+    ingest.feed(text.as_bytes());
+    match ingest.finish().remove(0) {
+        Outcome::Read(reading) => *reading,
+        Outcome::Refused { refusal, .. } => panic!("{refusal}"),
+    }
+}
+
+fn account(readings: &[Reading]) -> Account {
+    let mut demand = Demand::of(&readings.iter().collect::<Vec<_>>());
+    assert_eq!(demand.subjects.len(), 1);
+    demand.subjects.remove(0).account.expect("the reports say how time was spent")
+}
+
+fn near(found: f64, expected: f64) {
+    assert!((found - expected).abs() <= expected.abs() * 1e-9, "{found}, expected {expected}");
+}
+
+#[test]
+fn a_report_says_how_time_was_spent() {
+    let waits = [("log file sync", 100_000, 300), ("enq: TX - row lock contention", 5, 70), ("smon timer", 9, 3_000)];
+    let found = account(&[report(&workload("shop1", 9, 3_600_000), &waits)]);
+    near(found.whole.database_s, 8_600.0);
+    near(found.whole.processor_s.unwrap(), 5_000.0);
+    near(found.whole.processors.unwrap(), 16.0);
+    near(found.whole.waited_s(|waited| waited == Waited::Storage(Class::RandomRead)), 3_600.0);
+    near(found.whole.waited_s(|waited| waited == Waited::Commit), 300.0);
+    near(found.whole.waited_s(|waited| waited == Waited::Lock), 70.0);
+    near(found.whole.operation_s(Class::RedoWrite).unwrap(), 400e-6);
+    near(found.whole.operation_s(Class::RandomRead).unwrap(), 1e-3);
+    assert!(found.whole.waits.iter().all(|wait| wait.waited != Waited::Idle));
+    let sync = found.whole.foreground().find(|wait| wait.waited == Waited::Commit).unwrap();
+    assert_eq!((&*sync.place.input, &*sync.place.origin.field), ("test", "log file sync"));
+    near(found.cache_bytes.unwrap(), 4_096.0 * 1_048_576.0);
+    assert_eq!(found.caches.len(), 1);
+    assert_eq!(found.caches[0].points, [(0.5, 2.0), (1.0, 1.0), (2.0, 0.5)]);
+    near(found.caches[0].size_bytes, 4_096.0 * 1_048_576.0);
+}
+
+#[test]
+fn windows_and_instances_add_up_once() {
+    let readings = [
+        report(&workload("shop1", 9, 3_600_000), &[("log file sync", 10, 4)]),
+        report(&workload("shop2", 9, 7_200_000), &[("log file sync", 30, 8)]),
+        report(&workload("shop1", 10, 1_800_000), &[]),
+        // The same window again counts nothing.
+        report(&workload("shop1", 10, 1_800_000), &[]),
+    ];
+    let found = account(&readings);
+    assert_eq!(found.slots.len(), 2);
+    near(found.slots[0].as_ref().unwrap().database_s, 20_800.0);
+    near(found.slots[0].as_ref().unwrap().processors.unwrap(), 32.0);
+    near(found.slots[1].as_ref().unwrap().database_s, 6_800.0);
+    near(found.whole.database_s, 27_600.0);
+    near(found.whole.seconds, 7_200.0);
+    near(found.whole.processors.unwrap(), 32.0);
+    near(found.cache_bytes.unwrap(), 4_096.0 * 1_048_576.0);
+    let sync = found.whole.foreground().find(|wait| wait.waited == Waited::Commit).unwrap();
+    near(sync.mean_s().unwrap(), 0.3);
+    assert_eq!(found.caches.len(), 2, "one for each instance");
+}
+
+proptest! {
+    #[test]
+    fn thinning_changes_no_sum(waits in prop::collection::vec(
+        (prop::sample::select(vec![
+            "log file sync", "enq: TX - row lock contention", "enq: TM - contention", "latch free", "latch: a", "latch: b",
+            "gc cr request", "SQL*Net more data to client", "SQL*Net message from client", "direct path read", "x", "y", "z",
+            "library cache lock", "cursor: pin S", "row cache lock", "resmgr:cpu quantum", "free buffer waits", "u", "v", "w",
+        ]), 1_u64..1_000, 1_u64..10_000), 0..25))
+    {
+        // A report names each event once.
+        let mut waits = waits;
+        waits.sort_unstable();
+        waits.dedup_by_key(|wait| wait.0);
+        let whole = report(&workload("shop1", 9, 1_000), &waits);
+        let mut thin = whole.clone();
+        thin.thin();
+        prop_assert!(thin.waits.len() <= whole.waits.len());
+        let (whole, thin) = (account(&[whole]), account(&[thin]));
+        let kinds = [Waited::Commit, Waited::Lock, Waited::Concurrency, Waited::Cluster, Waited::Network,
+            Waited::Processor, Waited::Other, Waited::Storage(Class::SequentialRead), Waited::Behind(Class::DataWrite)];
+        for kind in kinds {
+            let seconds = |account: &Account| account.whole.waited_s(|waited| waited == kind);
+            prop_assert!((seconds(&whole) - seconds(&thin)).abs() < 1e-6, "{kind:?}");
+        }
+    }
+}
