@@ -5,6 +5,7 @@
 
 mod candidate;
 mod climb;
+pub mod diagnosis;
 mod explain;
 mod hours;
 mod lift;

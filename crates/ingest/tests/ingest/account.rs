@@ -27,15 +27,14 @@ fn workload(instance: &str, hour: i8, single_reads: u64) -> Workload {
 
 /// A report with further rows of foreground waits: event, how often, seconds.
 fn report(work: &Workload, waits: &[(&str, u64, u64)]) -> Reading {
-    let row = |(event, count, seconds): &(&str, u64, u64)| {
-        let cells = [(*event).to_owned(), count.to_string(), String::new(), seconds.to_string()];
-        let cells = cells.into_iter().chain([String::new(), String::new(), String::new()]);
-        format!("<tr>{}</tr>", cells.map(|cell| format!("<td>{cell}</td>")).collect::<String>())
-    };
-    let rows: String = waits.iter().map(row).collect();
+    let mut rows = String::new();
+    for (event, count, seconds) in waits {
+        let blank = "<td></td>";
+        rows += &format!("<tr><td>{event}</td><td>{count}</td>{blank}<td>{seconds}</td>{blank}{blank}{blank}</tr>");
+    }
     let text = work.awr_html();
-    let at = text.find("<td class='awrc'>db file sequential read").unwrap();
-    let at = text[..at].rfind("<tr>").unwrap();
+    let at = text.find("<td class='awrc'>db file sequential read").expect("it has that event");
+    let at = text[..at].rfind("<tr>").expect("it is in a row");
     let text = format!("{}{rows}\n{}", &text[..at], &text[at..]);
     let mut ingest = Ingest::new("test");
     ingest.feed(text.as_bytes());

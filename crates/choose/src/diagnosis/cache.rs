@@ -1,0 +1,106 @@
+//! What another size of the buffer cache would give: fewer reads, and the waits for them.
+
+use plimsoll_ingest::{Account, CacheCurve, is_through_cache};
+
+/// One size of the cache.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct CacheStep {
+    /// The size over the present one.
+    pub factor: f64,
+    /// The size in bytes, of all instances together.
+    pub bytes: f64,
+    /// Reads of storage over those of the present size.
+    pub reads: f64,
+    /// Seconds of waits that are saved; below 0 when there are more.
+    pub saved_s: f64,
+    /// The same as a share of the database's time.
+    pub saved: f64,
+}
+
+/// Sizes that are looked at, over the present one; then the largest that is known, up to [`LARGEST`].
+const FACTORS: [f64; 4] = [0.5, 0.75, 1.25, 1.5];
+const LARGEST: f64 = 2.0;
+
+/// What each size would give, as far as the estimates go: nothing is said beyond them. `misses` are a trace's, by bytes
+/// of a cache; without them the database's own estimates hold.
+pub(super) fn steps(account: &Account, misses: Option<&[(f64, f64)]>) -> Vec<CacheStep> {
+    let spent = &account.whole;
+    let saves = spent.foreground().filter(|wait| is_through_cache(&wait.event));
+    let waited_s: f64 = saves.map(|wait| wait.total_s).sum();
+    let traced = misses.zip(account.cache_bytes).and_then(|(misses, bytes)| relative(misses, bytes));
+    let default: Vec<&CacheCurve> = account.caches.iter().filter(|curve| is_default(&curve.pool)).collect();
+    let present = account.cache_bytes.filter(|_| traced.is_some());
+    let present = present.unwrap_or_else(|| default.iter().map(|curve| curve.size_bytes).sum());
+    if spent.database_s <= 0.0 || present <= 0.0 {
+        return Vec::new();
+    }
+    let step = |factor: f64| {
+        let reads = match &traced {
+            Some(points) => interpolated(points, factor)?,
+            None => together(&default, factor)?,
+        };
+        let saved_s = waited_s * (1.0 - reads);
+        Some(CacheStep { factor, bytes: present * factor, reads, saved_s, saved: saved_s / spent.database_s })
+    };
+    let ends = |points: &[(f64, f64)]| points.last().map_or(0.0, |(factor, _)| *factor);
+    let known = traced.as_ref().map_or_else(
+        || default.iter().map(|curve| ends(&curve.points)).fold(LARGEST, f64::min),
+        |points| ends(points).min(LARGEST),
+    );
+    let largest = Some(known).filter(|known| FACTORS.iter().all(|factor| known > factor));
+    FACTORS.into_iter().chain(largest).filter_map(step).collect()
+}
+
+/// The cache that holds what has no other: `D` in reports, `DEFAULT` in views.
+fn is_default(pool: &str) -> bool {
+    pool.is_empty() || pool.eq_ignore_ascii_case("D") || pool.eq_ignore_ascii_case("DEFAULT")
+}
+
+/// Sizes over the present one, and misses over the present ones.
+fn relative(misses: &[(f64, f64)], bytes: f64) -> Option<Vec<(f64, f64)>> {
+    let now = interpolated(misses, bytes).filter(|now| *now > 0.0)?;
+    Some(misses.iter().map(|(size, ratio)| (size / bytes, ratio / now)).collect())
+}
+
+/// Reads of all instances, each with a cache of this factor, over their present ones.
+fn together(curves: &[&CacheCurve], factor: f64) -> Option<f64> {
+    let (mut now, mut then) = (0.0, 0.0);
+    for curve in curves {
+        let present = interpolated(&curve.points, 1.0).filter(|present| *present > 0.0)?;
+        now += curve.reads;
+        then += curve.reads * interpolated(&curve.points, factor)? / present;
+    }
+    (now > 0.0).then(|| then / now)
+}
+
+/// The value at `x` between the points, ascending; none outside of them. A larger cache never reads more: where an
+/// estimate says so, the lower one before it holds.
+fn interpolated(points: &[(f64, f64)], x: f64) -> Option<f64> {
+    let mut before: Option<(f64, f64)> = None;
+    for &(size, value) in points {
+        let value = before.map_or(value, |(_, least)| value.min(least));
+        match before {
+            _ if (size - x).abs() <= 1e-9 * x => return Some(value),
+            Some((earlier, least)) if size > x && earlier < x => {
+                return Some(least + (value - least) * (x - earlier) / (size - earlier));
+            }
+            _ => before = Some((size, value)),
+        }
+    }
+    None
+}
+
+#[cfg(test)]
+mod tests {
+    use super::interpolated;
+
+    #[test]
+    fn estimates_are_met_between_and_not_passed() {
+        let points = [(0.5, 2.0), (1.0, 1.0), (1.5, 1.2), (2.0, 0.5)];
+        let table =
+            [(0.4, None), (0.5, Some(2.0)), (0.75, Some(1.5)), (1.5, Some(1.0)), (1.75, Some(0.75)), (2.1, None)];
+        for (x, expected) in table {
+            assert_eq!(interpolated(&points, x), expected, "{x}");
+        }
+    }
+}

@@ -1,0 +1,172 @@
+//! How operations are answered as more of them are asked: latency over the rate, window by window.
+
+use plimsoll_ingest::{Class, Measure, Subject};
+
+use super::totals::value;
+
+/// One window.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Point {
+    /// Operations a second.
+    pub iops: f64,
+    /// Seconds of one, in the mean.
+    pub latency_s: f64,
+    /// Seconds of the window.
+    pub length_s: f64,
+}
+
+/// How a class of operations is answered.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Response {
+    /// The class.
+    pub class: Class,
+    /// The windows that say both, by their rate.
+    pub points: Vec<Point>,
+    /// Operations a second, in the mean over time.
+    pub iops: f64,
+    /// Seconds of an operation, in the mean over operations.
+    pub latency_s: f64,
+    /// Operations of the class in flight, in the mean over time: rate times latency (Little 1961).
+    pub in_flight: f64,
+    /// Bytes of an operation, in the mean over operations, where it is said.
+    pub bytes: Option<f64>,
+    /// Seconds of an operation in the half of the time with the lowest rates; of six windows and more.
+    pub quiet_s: Option<f64>,
+    /// Seconds of an operation in the tenth of the windows with the highest rates; of six windows and more.
+    pub loaded_s: Option<f64>,
+    /// How far latency goes with the rate: Spearman's rank correlation, -1 to 1; of eight windows and more.
+    pub correlation: Option<f64>,
+    /// The rate from which operations take at least twice as long as in quiet windows, where the windows show one.
+    pub knee_iops: Option<f64>,
+}
+
+/// Windows from which a quiet and a loaded half are told apart.
+const FEW: usize = 6;
+const FOR_CORRELATION: usize = 8;
+const FOR_KNEE: usize = 16;
+
+/// How each class is answered, in the order of the subject's series.
+pub(super) fn responses(subject: &Subject) -> Vec<Response> {
+    Class::ALL.into_iter().filter_map(|class| response(subject, class)).collect()
+}
+
+fn response(subject: &Subject, class: Class) -> Option<Response> {
+    let at = |measure, slot| value(subject, class, measure, slot);
+    let point = |slot: usize| {
+        let (iops, latency_s) = (at(Measure::Iops, slot)?, at(Measure::Latency, slot)?);
+        let length_s = subject.slots[slot].length.as_secs_f64();
+        (iops > 0.0 && latency_s > 0.0 && length_s > 0.0).then_some(Point { iops, latency_s, length_s })
+    };
+    let mut points: Vec<Point> = (0..subject.slots.len()).filter_map(point).collect();
+    points.sort_by(|a, b| a.iops.total_cmp(&b.iops));
+    let seconds: f64 = points.iter().map(|point| point.length_s).sum();
+    if points.is_empty() {
+        return None;
+    }
+    let operations: f64 = points.iter().map(|point| point.iops * point.length_s).sum();
+    let size = |slot: usize| {
+        let iops = at(Measure::Iops, slot)?;
+        let bytes = at(Measure::Size, slot).or_else(|| Some(at(Measure::Throughput, slot)? / iops))?;
+        (iops > 0.0 && bytes.is_finite()).then_some((iops, iops * bytes))
+    };
+    let sizes = (0..subject.slots.len()).filter_map(size).fold((0.0, 0.0), |sum, one| (sum.0 + one.0, sum.1 + one.1));
+    let several = points.len() >= FEW;
+    let quiet_s = several.then(|| mean_s(&points[..points.len() / 2]));
+    let loaded_s = several.then(|| mean_s(&points[points.len() - points.len().div_ceil(10)..]));
+    let correlation = (points.len() >= FOR_CORRELATION).then(|| correlation(&points));
+    Some(Response {
+        class,
+        iops: operations / seconds,
+        latency_s: mean_s(&points),
+        in_flight: points.iter().map(|point| point.iops * point.latency_s * point.length_s).sum::<f64>() / seconds,
+        bytes: (sizes.0 > 0.0).then(|| sizes.1 / sizes.0),
+        quiet_s,
+        loaded_s,
+        correlation,
+        knee_iops: knee(&points, quiet_s, correlation),
+        points,
+    })
+}
+
+/// Seconds of an operation, each operation counted alike.
+fn mean_s(points: &[Point]) -> f64 {
+    let weigh = |sum: (f64, f64), point: &Point| {
+        let operations = point.iops * point.length_s;
+        (sum.0 + operations, sum.1 + operations * point.latency_s)
+    };
+    let (operations, seconds) = points.iter().fold((0.0, 0.0), weigh);
+    seconds / operations
+}
+
+/// Spearman's rank correlation of rate and latency; 0 where one of them does not change.
+fn correlation(points: &[Point]) -> f64 {
+    let rates = ranks(points.iter().map(|point| point.iops));
+    let latencies = ranks(points.iter().map(|point| point.latency_s));
+    let middle = (points.len() as f64 - 1.0) / 2.0;
+    let sum = |a: &[f64], b: &[f64]| a.iter().zip(b).map(|(a, b)| (a - middle) * (b - middle)).sum::<f64>();
+    let spread = (sum(&rates, &rates) * sum(&latencies, &latencies)).sqrt();
+    if spread > 0.0 { sum(&rates, &latencies) / spread } else { 0.0 }
+}
+
+/// Ranks from 0; equal values share the mean of theirs.
+fn ranks(values: impl Iterator<Item = f64>) -> Vec<f64> {
+    let values: Vec<f64> = values.collect();
+    let mut order: Vec<usize> = (0..values.len()).collect();
+    order.sort_by(|a, b| values[*a].total_cmp(&values[*b]));
+    let mut ranks = vec![0.0; values.len()];
+    for same in order.chunk_by(|a, b| values[*a].total_cmp(&values[*b]).is_eq()) {
+        let first = order.partition_point(|at| values[*at] < values[same[0]]);
+        let rank = first as f64 + (same.len() as f64 - 1.0) / 2.0;
+        for at in same {
+            ranks[*at] = rank;
+        }
+    }
+    ranks
+}
+
+/// The lowest rate from which every eighth of the windows has a median of twice the quiet latency.
+fn knee(points: &[Point], quiet_s: Option<f64>, correlation: Option<f64>) -> Option<f64> {
+    const RISES: f64 = 0.4;
+    const TIMES: f64 = 2.0;
+    let quiet_s = quiet_s?;
+    if points.len() < FOR_KNEE || correlation? < RISES {
+        return None;
+    }
+    let eighths: Vec<&[Point]> = points.chunks(points.len().div_ceil(8)).collect();
+    let median = |points: &[Point]| {
+        let mut latencies: Vec<f64> = points.iter().map(|point| point.latency_s).collect();
+        latencies.sort_by(f64::total_cmp);
+        latencies[latencies.len() / 2]
+    };
+    let slow = eighths.iter().rev().take_while(|eighth| median(eighth) >= TIMES * quiet_s).count();
+    eighths.get(eighths.len() - slow).filter(|_| slow < eighths.len()).map(|eighth| eighth[0].iops)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn points(pairs: impl Iterator<Item = (f64, f64)>) -> Vec<Point> {
+        pairs.map(|(iops, latency_s)| Point { iops, latency_s, length_s: 60.0 }).collect()
+    }
+
+    #[test]
+    fn equal_values_share_their_rank() {
+        assert_eq!(ranks([3.0, 1.0, 3.0, 2.0].into_iter()), [2.5, 0.0, 2.5, 1.0]);
+    }
+
+    #[test]
+    fn a_queue_has_its_knee_where_the_wait_is_as_long_as_the_service() {
+        let one_server = |at: i32| {
+            let busy = f64::from(at) / 100.0;
+            (busy * 1_000.0, 1e-3 / (1.0 - busy))
+        };
+        let queue = points((1..95).map(one_server));
+        let quiet_s = mean_s(&queue[..47]);
+        assert!((correlation(&queue) - 1.0).abs() < 1e-9);
+        let found = knee(&queue, Some(quiet_s), Some(1.0)).expect("it has one");
+        assert!((500.0..800.0).contains(&found), "{found}");
+        let flat = points((1..95).map(|at| (f64::from(at), 1e-3)));
+        assert_eq!((correlation(&flat), knee(&flat, Some(1e-3), Some(0.0))), (0.0, None));
+    }
+}

@@ -1,0 +1,61 @@
+//! What a subject asks in one window, divided into streams that overlap nowhere.
+
+use plimsoll_ingest::{Class, Measure, Subject};
+
+/// One stream of a window.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Stream {
+    /// Operations a second, above zero.
+    pub(super) iops: f64,
+    /// Bytes of one, in the mean, where it is said.
+    pub(super) bytes: Option<f64>,
+    /// Share of reads, 0 to 1.
+    pub(super) reads: f64,
+    /// Many blocks at once.
+    pub(super) sequential: bool,
+}
+
+/// A value of a window.
+pub(super) fn value(subject: &Subject, class: Class, measure: Measure, slot: usize) -> Option<f64> {
+    subject.series(class, measure)?.values.get(slot).copied().flatten()
+}
+
+/// Operations or bytes a second of reads and writes together.
+pub(super) fn total(subject: &Subject, measure: Measure, slot: usize) -> Option<f64> {
+    let of = |class| value(subject, class, measure, slot);
+    match (of(Class::Read), of(Class::Write)) {
+        (None, None) => of(Class::All),
+        (reads, writes) => Some(reads.unwrap_or(0.0) + writes.unwrap_or(0.0)),
+    }
+}
+
+/// The streams of a window: reads of single blocks and other reads, writes of the log and other writes; or all of it
+/// together where the input tells no more.
+pub(super) fn streams(subject: &Subject, slot: usize) -> Vec<Stream> {
+    let rate = |class| value(subject, class, Measure::Iops, slot);
+    let bytes = |class| value(subject, class, Measure::Throughput, slot);
+    if rate(Class::Read).is_none() && rate(Class::Write).is_none() {
+        let reads = match (bytes(Class::Read), bytes(Class::Write)) {
+            (Some(reads), Some(writes)) if reads + writes > 0.0 => reads / (reads + writes),
+            _ => 1.0,
+        };
+        let all = stream(rate(Class::All), total(subject, Measure::Throughput, slot), reads, false);
+        return all.into_iter().collect();
+    }
+    let mut streams = Vec::new();
+    for (whole, part, reads) in [(Class::Read, Class::RandomRead, 1.0), (Class::Write, Class::RedoWrite, 0.0)] {
+        let small = stream(rate(part), bytes(part), reads, false);
+        let left = |whole: Option<f64>, part: Option<f64>| whole.map(|whole| (whole - part.unwrap_or(0.0)).max(0.0));
+        // The rest of the reads are scans where the input tells them apart.
+        let sequential = whole == Class::Read && small.is_some();
+        let rest = stream(left(rate(whole), rate(part)), left(bytes(whole), bytes(part)), reads, sequential);
+        streams.extend(small.into_iter().chain(rest));
+    }
+    streams
+}
+
+fn stream(iops: Option<f64>, bytes_s: Option<f64>, reads: f64, sequential: bool) -> Option<Stream> {
+    let iops = iops.filter(|iops| *iops > 0.0)?;
+    let bytes = bytes_s.map(|bytes_s| bytes_s / iops).filter(|bytes| *bytes >= 1.0);
+    Some(Stream { iops, bytes, reads, sequential })
+}
