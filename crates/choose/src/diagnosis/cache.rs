@@ -2,6 +2,8 @@
 
 use plimsoll_ingest::{Account, CacheCurve, is_through_cache};
 
+use super::split::all_s;
+
 /// One size of the cache.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct CacheStep {
@@ -31,7 +33,8 @@ pub(super) fn steps(account: &Account, misses: Option<&[(f64, f64)]>) -> Vec<Cac
     let default: Vec<&CacheCurve> = account.caches.iter().filter(|curve| is_default(&curve.pool)).collect();
     let present = account.cache_bytes.filter(|_| traced.is_some());
     let present = present.unwrap_or_else(|| default.iter().map(|curve| curve.size_bytes).sum());
-    if spent.database_s <= 0.0 || present <= 0.0 {
+    let all_s = all_s(spent);
+    if all_s <= 0.0 || present <= 0.0 {
         return Vec::new();
     }
     let step = |factor: f64| {
@@ -40,7 +43,7 @@ pub(super) fn steps(account: &Account, misses: Option<&[(f64, f64)]>) -> Vec<Cac
             None => together(&default, factor)?,
         };
         let saved_s = waited_s * (1.0 - reads);
-        Some(CacheStep { factor, bytes: present * factor, reads, saved_s, saved: saved_s / spent.database_s })
+        Some(CacheStep { factor, bytes: present * factor, reads, saved_s, saved: saved_s / all_s })
     };
     let ends = |points: &[(f64, f64)]| points.last().map_or(0.0, |(factor, _)| *factor);
     let known = traced.as_ref().map_or_else(

@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 
 use plimsoll_ingest::{Account, Class, Spent, Waited};
 
-use super::split::commits;
+use super::split::{all_s, commits};
 
 /// Seconds of an operation below which no storage that is sold answers a database: a flash read and its way.
 pub const FLOOR_S: f64 = 50e-6;
@@ -57,23 +57,25 @@ impl DatabaseEffect {
 /// What storage with these latencies would make of the database's time. Each class is scaled by its latency over the
 /// present one; of commits only the part in which the log is written. None for a database without time.
 pub fn effect(account: &Account, latencies: &Latencies) -> Option<DatabaseEffect> {
-    scaled(&account.whole, |class, operation_s| Some(latencies.0.get(&class)? / operation_s?))
+    scaled(&account.whole, 1.0, |class, operation_s| Some(latencies.0.get(&class)? / operation_s?))
 }
 
-/// What storage that answers at once would make of it: the most that any can.
+/// What storage that answers at once would make of it: the most that any can. A commit that comes in the middle of a
+/// write waits for that one and its own, so two count.
 pub fn without_storage(account: &Account) -> Option<DatabaseEffect> {
-    scaled(&account.whole, |_, _| Some(0.0))
+    scaled(&account.whole, 2.0, |_, _| Some(0.0))
 }
 
 /// What storage ten times as fast would make of it, as far as there is one.
 pub(super) fn ten_times(account: &Account) -> Option<DatabaseEffect> {
     const TENTH: f64 = 0.1;
     let ratio = |operation_s: f64| (operation_s * TENTH).max(operation_s.min(FLOOR_S)) / operation_s;
-    scaled(&account.whole, |_, operation_s| Some(operation_s.map_or(TENTH, ratio)))
+    scaled(&account.whole, 1.0, |_, operation_s| Some(operation_s.map_or(TENTH, ratio)))
 }
 
-/// Scales the waits of each class by what `ratio` says of it and of its present seconds of an operation.
-fn scaled(spent: &Spent, ratio: impl Fn(Class, Option<f64>) -> Option<f64>) -> Option<DatabaseEffect> {
+/// Scales the waits of each class by what `ratio` says of it and of its present seconds of an operation; of a commit so
+/// many `writes` of the log.
+fn scaled(spent: &Spent, writes: f64, ratio: impl Fn(Class, Option<f64>) -> Option<f64>) -> Option<DatabaseEffect> {
     let mut by_class: BTreeMap<Class, f64> = BTreeMap::new();
     for wait in spent.foreground() {
         if let Waited::Storage(class) | Waited::Behind(class) = wait.waited {
@@ -81,12 +83,10 @@ fn scaled(spent: &Spent, ratio: impl Fn(Class, Option<f64>) -> Option<f64>) -> O
         }
     }
     if let Some(commits) = commits(spent) {
-        *by_class.entry(Class::RedoWrite).or_default() += commits.total_s * commits.write_share.unwrap_or(0.0);
+        *by_class.entry(Class::RedoWrite).or_default() += commits.total_s * (writes * commits.write_share).min(1.0);
     }
     by_class.retain(|_, seconds| *seconds > 0.0);
-    let storage_s: f64 = by_class.values().sum();
-    // Counters of waits and of the whole are not read at the same moment.
-    let before_s = spent.database_s.max(storage_s);
+    let before_s = all_s(spent);
     if before_s <= 0.0 {
         return None;
     }

@@ -28,6 +28,8 @@ pub struct Response {
     pub latency_s: f64,
     /// Operations of the class in flight, in the mean over time: rate times latency (Little 1961).
     pub in_flight: f64,
+    /// Share of the time in which anything was in flight on the storage, 0 to 1, where it is said.
+    pub busy: Option<f64>,
     /// Bytes of an operation, in the mean over operations, where it is said.
     pub bytes: Option<f64>,
     /// Seconds of an operation in the half of the time with the lowest rates; of six windows and more.
@@ -79,6 +81,7 @@ fn response(subject: &Subject, class: Class) -> Option<Response> {
         iops: operations / seconds,
         latency_s: mean_s(&points),
         in_flight: points.iter().map(|point| point.iops * point.latency_s * point.length_s).sum::<f64>() / seconds,
+        busy: busy(subject),
         bytes: (sizes.0 > 0.0).then(|| sizes.1 / sizes.0),
         quiet_s,
         loaded_s,
@@ -86,6 +89,17 @@ fn response(subject: &Subject, class: Class) -> Option<Response> {
         knee_iops: knee(&points, quiet_s, correlation),
         points,
     })
+}
+
+/// The share of the time in which anything was in flight, in the mean over the windows that say it.
+fn busy(subject: &Subject) -> Option<f64> {
+    let window = |slot: usize| Some((value(subject, Class::All, Measure::Busy, slot)?, subject.slots[slot].length));
+    let windows = (0..subject.slots.len()).filter_map(window);
+    let sum = windows.fold((0.0, 0.0), |sum, (busy, length)| {
+        let seconds = length.as_secs_f64();
+        (sum.0 + busy * seconds, sum.1 + seconds)
+    });
+    (sum.1 > 0.0).then(|| sum.0 / sum.1)
 }
 
 /// Seconds of an operation, each operation counted alike.

@@ -30,7 +30,7 @@ pub(super) fn verdicts(subject: &Subject, diagnosis: &Diagnosis) -> Vec<Verdict>
             verdicts.extend(commits::verdicts(split, diagnosis));
             verdicts.extend(elsewhere(split));
         }
-        None => verdicts.push(Verdict::Untold),
+        None => verdicts.push(untold(diagnosis)),
     }
     verdicts.extend(ceiling(diagnosis));
     verdicts.extend(devices::verdicts(subject, diagnosis));
@@ -41,6 +41,10 @@ pub(super) fn verdicts(subject: &Subject, diagnosis: &Diagnosis) -> Vec<Verdict>
     verdicts
 }
 
+fn untold(diagnosis: &Diagnosis) -> Verdict {
+    Verdict::Untold { says_latency: !diagnosis.responses.is_empty() }
+}
+
 fn answer(split: &Split, diagnosis: &Diagnosis) -> Option<Verdict> {
     let (share, main) = (split.storage(), split.main()?);
     let saved = diagnosis.ten_times.as_ref().map_or(0.0, super::DatabaseEffect::saved);
@@ -49,7 +53,7 @@ fn answer(split: &Split, diagnosis: &Diagnosis) -> Option<Verdict> {
         let on_processor = split.share(Part::Processor);
         let at_most = 1.0 - on_processor;
         let not = Verdict::NotStorage { share: at_most, at_most, main: Part::Processor, main_share: on_processor };
-        return Some(if on_processor > 1.0 - LITTLE { not } else { Verdict::Untold });
+        return Some(if on_processor > 1.0 - LITTLE { not } else { untold(diagnosis) });
     }
     Some(if share >= MOST {
         let part = split.slices.iter().find(|slice| slice.part.is_storage())?;

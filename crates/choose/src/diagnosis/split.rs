@@ -130,8 +130,8 @@ pub struct Commits {
     pub sync_s: f64,
     /// Seconds of one write of the log, in the mean, where it is said.
     pub write_s: Option<f64>,
-    /// Share of the waits in which the log was being written, at least: 0 to 1.
-    pub write_share: Option<f64>,
+    /// Share of the waits that one write of the log takes, 0 to 1; all of them where its time is not said.
+    pub write_share: f64,
     /// Commits a second, where they are said.
     pub a_second: Option<f64>,
     /// The waits.
@@ -166,13 +166,13 @@ pub(super) fn split(spent: &Spent) -> Option<Split> {
         slices.push(Slice { part, seconds, share: 0.0, events });
     }
     let known: f64 = slices.iter().map(|slice| slice.seconds).sum();
-    let all = known.max(spent.database_s);
+    let all = all_s(spent);
     if all <= 0.0 {
         return None;
     }
     for slice in &mut slices {
         if slice.part == Part::Unsaid {
-            slice.seconds = all - known;
+            slice.seconds = (all - known).max(0.0);
         }
         slice.share = slice.seconds / all;
     }
@@ -193,9 +193,16 @@ pub(super) fn split(spent: &Spent) -> Option<Split> {
     })
 }
 
+/// All seconds of sessions. Counters of waits and of the whole are not read at the same moment: where the waits and the
+/// processors' time are more, their sum counts.
+pub(super) fn all_s(spent: &Spent) -> f64 {
+    let known = spent.processor_s.unwrap_or(0.0) + spent.waited_s(|_| true);
+    known.max(spent.database_s)
+}
+
 /// Seconds of a part that are in no event of its own.
 fn beside(part: Part, spent: &Spent, commits: Option<&Commits>) -> f64 {
-    let log = |commits: &Commits| commits.total_s * commits.write_share.unwrap_or(0.0);
+    let log = |commits: &Commits| commits.total_s * commits.write_share;
     match part {
         Part::Processor => spent.processor_s.unwrap_or(0.0),
         Part::LogWrite => commits.map_or(0.0, log),
@@ -204,8 +211,7 @@ fn beside(part: Part, spent: &Spent, commits: Option<&Commits>) -> f64 {
     }
 }
 
-/// The waits of commits, divided by how long a write of the log takes. A commit that comes in the middle of a write
-/// waits for the next one as well, so the write's share is the least that it can be.
+/// The waits of commits, divided by how long a write of the log takes.
 pub(super) fn commits(spent: &Spent) -> Option<Commits> {
     let mut waits = spent.foreground().filter(|wait| wait.waited == Waited::Commit && wait.total_s > 0.0);
     let event = waits.next()?.clone();
@@ -215,7 +221,7 @@ pub(super) fn commits(spent: &Spent) -> Option<Commits> {
         total_s: event.total_s,
         sync_s,
         write_s,
-        write_share: write_s.map(|write_s| (write_s / sync_s).min(1.0)),
+        write_share: write_s.map_or(1.0, |write_s| (write_s / sync_s).min(1.0)),
         a_second: spent.commits.map(|commits| commits / spent.seconds),
         event,
     })

@@ -46,7 +46,10 @@ pub enum Verdict {
         main_share: f64,
     },
     /// No input says how sessions spent their time.
-    Untold,
+    Untold {
+        /// True where an input says how long operations take.
+        says_latency: bool,
+    },
     /// Hardly any session is active at a time.
     Quiet {
         /// Active sessions, in the mean.
@@ -238,4 +241,37 @@ pub enum Verdict {
         /// The same, as rates and latencies give it (Little 1961).
         follows: f64,
     },
+}
+
+impl Verdict {
+    /// For programs: lower case, with hyphens; it never changes.
+    pub const fn id(&self) -> &'static str {
+        match self {
+            Self::Storage { .. } => "storage",
+            Self::StorageInPart { .. } => "storage-in-part",
+            Self::NotStorage { .. } => "not-storage",
+            Self::Untold { .. } => "untold",
+            Self::Quiet { .. } => "quiet",
+            Self::ProcessorsFull { .. } => "processors-full",
+            Self::ProcessorQueue { .. } => "processor-queue",
+            Self::Unsaid { .. } => "unsaid",
+            Self::CommitsElsewhere { .. } => "commits-elsewhere",
+            Self::CommitsForLog { .. } => "commits-for-log",
+            Self::WritersBehind { .. } => "writers-behind",
+            Self::Elsewhere { .. } => "elsewhere",
+            Self::Slow { .. } => "slow",
+            Self::AtItsLimit { .. } => "at-its-limit",
+            Self::SlowOrLoaded { .. } => "slow-or-loaded",
+            Self::Many { .. } => "many",
+            Self::Quick { .. } => "quick",
+            Self::Tail { .. } => "tail",
+            Self::Pinned { .. } => "pinned",
+            Self::AtCeiling { .. } => "at-ceiling",
+            Self::BelowCeilings { .. } => "below-ceilings",
+            Self::CacheHelps { .. } => "cache-helps",
+            Self::CacheDoesNot { .. } => "cache-does-not",
+            Self::LongWindows { .. } => "long-windows",
+            Self::Unequal { .. } => "unequal",
+        }
+    }
 }

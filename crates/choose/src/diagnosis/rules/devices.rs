@@ -64,6 +64,7 @@ fn of(response: &Response, diagnosis: &Diagnosis) -> Option<Verdict> {
     const ALIKE: f64 = 0.6;
     /// Latency that goes with the rate.
     const GOES_WITH: f64 = 0.5;
+    const HALF: f64 = 0.5;
     let Response { class, iops, latency_s, in_flight, .. } = *response;
     let slow_s = slow_s(response);
     let at_limit = |quiet_s: f64, loaded_s: f64| Verdict::AtItsLimit {
@@ -73,6 +74,8 @@ fn of(response: &Response, diagnosis: &Diagnosis) -> Option<Verdict> {
         knee_iops: response.knee_iops,
         highest_iops: response.points.last().map_or(iops, |point| point.iops),
     };
+    // At most one at a time, or none half of the time: hardly any had to wait for another.
+    let is_alone = in_flight < 1.0 || response.busy.is_some_and(|busy| busy < HALF);
     match (response.quiet_s, response.loaded_s) {
         (Some(quiet_s), Some(loaded_s)) if loaded_s > slow_s => {
             let grows = response.correlation.is_some_and(|correlation| correlation >= GOES_WITH);
@@ -82,8 +85,7 @@ fn of(response: &Response, diagnosis: &Diagnosis) -> Option<Verdict> {
             let is_slow = latency_s > slow_s && quiet_s >= ALIKE * latency_s;
             is_slow.then_some(Verdict::Slow { class, latency_s, iops, in_flight })
         }
-        // At most one at a time, on average: none had to wait for another.
-        (None, _) if latency_s > slow_s && in_flight < 1.0 => Some(Verdict::Slow { class, latency_s, iops, in_flight }),
+        (None, _) if latency_s > slow_s && is_alone => Some(Verdict::Slow { class, latency_s, iops, in_flight }),
         (None, _) if latency_s > slow_s => Some(Verdict::SlowOrLoaded { class, latency_s, iops, in_flight }),
         _ => quick(response, diagnosis),
     }

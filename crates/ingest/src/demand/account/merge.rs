@@ -141,6 +141,9 @@ struct Sum {
 }
 
 impl Sum {
+    /// What counters that are read one after the other may stray.
+    const SLACK: f64 = 1.05;
+
     fn new(seconds: f64) -> Self {
         Self {
             seconds,
@@ -182,7 +185,10 @@ impl Sum {
         self.waits.add(&one);
     }
 
-    fn spent(self) -> Option<Spent> {
+    fn spent(mut self) -> Option<Spent> {
+        // What is longer than all that is not work is part of no session's time: it is idle by another name.
+        let left_s = self.database_s - self.processor_s.said().unwrap_or(0.0);
+        self.waits.drop_longer(left_s * Self::SLACK);
         let (busy, all) = self.hosts.values().fold((0.0, 0.0), |(busy, all), host| (busy + host.0, all + host.1));
         Some(Spent {
             seconds: self.seconds,
@@ -216,6 +222,13 @@ impl Waits {
         sum.count += one.count;
         sum.total_s += one.total_s;
         sum.histogram = both(&sum.histogram, &one.histogram);
+    }
+
+    /// Drops events of sessions that are not known and longer than this.
+    fn drop_longer(&mut self, seconds: f64) {
+        let is_idle =
+            |wait: &EventTime| wait.waited == Waited::Other && wait.foreground && wait.total_s > seconds.max(1.0);
+        self.by_event.retain(|_, (wait, _)| !is_idle(wait));
     }
 
     fn sorted(self) -> Vec<EventTime> {

@@ -1,0 +1,360 @@
+//! Verdicts on databases whose split is known, on windows whose queue is known, and on real reports where there are any.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use plimsoll_catalogue::{Catalogue, Date, Terms};
+use plimsoll_choose::diagnosis::{
+    Diagnosis, FLOOR_S, Latencies, Part, Question, Verdict, diagnose, effect, without_storage,
+};
+use plimsoll_ingest::{
+    Account, Class, Demand, EventTime, Ingest, Measure, Origin, Outcome, Place, Series, Slot, Spent, Statistic,
+    Subject, Waited, Workload,
+};
+use plimsoll_units::Span;
+use proptest::prelude::*;
+
+/// An hour of 16 processors, with 3,600 reads of a millisecond for each second of `reads_s`.
+fn workload(processor_s: u64, reads_s: u64) -> Workload {
+    Workload {
+        database: "SHOP".to_owned(),
+        instance: "shop1".to_owned(),
+        host: "db1".to_owned(),
+        begin: jiff::civil::date(2026, 3, 2).at(9, 0, 0, 0),
+        minutes: 60,
+        block_bytes: 8_192,
+        single_reads: reads_s * 1_000,
+        several_reads: 0,
+        blocks_a_read: 16,
+        data_writes: 72_000,
+        redo_writes: 180_000,
+        redo_write_bytes: 4_096,
+        read_us: 1_000,
+        redo_us: 400,
+        processor_s,
+        processors: 16,
+        cache_mib: 4_096,
+    }
+}
+
+/// The subject of a report with further foreground waits: event, how often, seconds. Its time grows by these.
+fn subject(work: &Workload, waits: &[(&str, u64, u64)]) -> Subject {
+    let mut rows = String::new();
+    for (event, count, seconds) in waits {
+        let blank = "<td></td>";
+        rows += &format!("<tr><td>{event}</td><td>{count}</td>{blank}<td>{seconds}</td>{blank}{blank}{blank}</tr>");
+    }
+    let text = work.awr_html();
+    let at = text.find("<td class='awrc'>db file sequential read").expect("it has that event");
+    let at = text[..at].rfind("<tr>").expect("it is in a row");
+    let mut subjects = subjects(&format!("{}{rows}{}", &text[..at], &text[at..]));
+    assert_eq!(subjects.len(), 1);
+    let mut subject = subjects.remove(0);
+    let more: u64 = waits.iter().map(|(_, _, seconds)| seconds).sum();
+    if let Some(account) = &mut subject.account {
+        account.whole.database_s += more as f64;
+    }
+    subject
+}
+
+fn subjects(text: &str) -> Vec<Subject> {
+    let mut ingest = Ingest::new("report.html");
+    ingest.feed(text.as_bytes());
+    let outcomes = ingest.finish();
+    let readings: Vec<_> = outcomes.iter().filter_map(Outcome::reading).collect();
+    Demand::of(&readings).subjects
+}
+
+fn check(subject: &Subject) -> Diagnosis {
+    let found = diagnose(subject, &Question::default());
+    if let Some(split) = &found.split {
+        let sum: f64 = split.slices.iter().map(|slice| slice.share).sum();
+        assert!((sum - 1.0).abs() < 1e-9, "{}: shares sum to {sum}", found.name);
+        assert!(split.slices.iter().all(|slice| (0.0..=1.0 + 1e-9).contains(&slice.share)));
+        let (ten, most) = (found.ten_times.as_ref().expect("it has time"), found.at_most.as_ref().expect("too"));
+        assert!(ten.saved() <= most.saved() + 1e-12 && ten.saved() >= 0.0, "{}", found.name);
+        assert!(most.saved() >= split.storage() - 1e-9 && most.saved() <= 1.0 + 1e-12, "{}", found.name);
+    }
+    assert!(!found.verdicts.is_empty(), "{}: no verdict", found.name);
+    found
+}
+
+fn near(found: f64, expected: f64, share: f64) {
+    assert!((found - expected).abs() <= expected.abs() * share, "{found}, expected {expected}");
+}
+
+fn ids(found: &Diagnosis) -> Vec<&'static str> {
+    found.verdicts.iter().map(Verdict::id).collect()
+}
+
+#[test]
+fn a_busy_processor_is_no_reason_to_buy_storage() {
+    let found = check(&subject(&workload(8_500, 1_500), &[]));
+    let Some(Verdict::StorageInPart { share, main: Part::Processor, main_share, .. }) = found.verdicts.first() else {
+        panic!("{:?}", found.verdicts)
+    };
+    near(*share, 0.15, 1e-9);
+    near(*main_share, 0.85, 1e-9);
+    let found = check(&subject(&workload(8_600, 1_400), &[]));
+    let Some(Verdict::NotStorage { share, at_most, main: Part::Processor, .. }) = found.verdicts.first() else {
+        panic!("{:?}", found.verdicts)
+    };
+    near(*share, 0.14, 1e-9);
+    near(*at_most, 0.14, 1e-9);
+}
+
+#[test]
+fn reads_are_saved_down_to_the_floor_and_by_memory() {
+    let found = check(&subject(&workload(2_000, 8_000), &[]));
+    let Some(Verdict::Storage { share, part: Part::RandomRead, saved, .. }) = found.verdicts.first() else {
+        panic!("{:?}", found.verdicts)
+    };
+    near(*share, 0.8, 1e-9);
+    near(*saved, 0.72, 1e-9);
+    // 250 us: a tenth would be below the floor.
+    let quick = Workload { read_us: 250, single_reads: 32_000_000, ..workload(2_000, 0) };
+    let found = check(&subject(&quick, &[]));
+    near(found.ten_times.as_ref().expect("it has time").saved(), 0.8 * (1.0 - FLOOR_S / 250e-6), 1e-9);
+    assert!(ids(&found).contains(&"many"), "{:?}", found.verdicts);
+    let Some(Verdict::CacheHelps { factor, bytes, reads, saved }) =
+        found.verdicts.iter().find(|verdict| verdict.id() == "cache-helps")
+    else {
+        panic!("{:?}", found.verdicts)
+    };
+    near(*factor, 2.0, 1e-9);
+    near(*bytes, 8_192.0 * 1_048_576.0, 1e-9);
+    near(*reads, 0.5, 1e-9);
+    near(*saved, 0.4, 1e-9);
+}
+
+#[test]
+fn a_trace_goes_before_what_the_database_estimates() {
+    let gib = 1_073_741_824.0;
+    let misses = [(gib, 0.5), (4.0 * gib, 0.2), (8.0 * gib, 0.05)];
+    let question = Question { misses: Some(&misses), ..Question::default() };
+    let found = diagnose(&subject(&workload(2_000, 8_000), &[]), &question);
+    let twice = found.cache.iter().find(|step| step.factor > 1.9).expect("the trace goes so far");
+    near(twice.reads, 0.25, 1e-9);
+    near(twice.saved, 0.6, 1e-9);
+}
+
+#[test]
+fn commits_are_told_apart_from_log_writes() {
+    let found = check(&subject(&workload(7_000, 2_000), &[("log file sync", 100_000, 1_000)]));
+    let Some(Verdict::CommitsElsewhere { sync_s, write_s, share, .. }) = found.verdicts.get(1) else {
+        panic!("{:?}", found.verdicts)
+    };
+    near(*sync_s, 0.01, 1e-9);
+    near(*write_s, 400e-6, 1e-9);
+    near(*share, 0.096, 1e-9);
+    let found = check(&subject(&workload(7_000, 2_000), &[("log file sync", 2_000_000, 1_000)]));
+    let Some(Verdict::CommitsForLog { share, .. }) = found.verdicts.get(1) else { panic!("{:?}", found.verdicts) };
+    near(*share, 0.08, 1e-9);
+}
+
+#[test]
+fn what_else_sessions_wait_for_is_named() {
+    let waits = [
+        ("enq: TX - row lock contention", 10, 2_000),
+        ("free buffer waits", 10, 700),
+        ("SQL*Net message from client", 10, 90_000),
+        ("a name that nobody knows", 10, 50_000),
+    ];
+    let mut subject = subject(&workload(4_000, 1_000), &waits);
+    // What is idle is in no database's time.
+    if let Some(account) = &mut subject.account {
+        account.whole.database_s = 7_700.0;
+    }
+    let found = check(&subject);
+    near(found.share(Part::Lock), 2_000.0 / 7_700.0, 1e-9);
+    assert_eq!(ids(&found)[1..3], ["writers-behind", "elsewhere"], "{:?}", found.verdicts);
+}
+
+#[test]
+fn time_in_no_counter_is_a_queue_for_processors() {
+    let mut subject = subject(&workload(4_000, 1_000), &[]);
+    let account = subject.account.as_mut().expect("the report says how time was spent");
+    account.whole.database_s = 10_000.0;
+    account.whole.host_busy = Some(0.7);
+    let found = check(&subject);
+    assert!(found.verdicts.contains(&Verdict::ProcessorQueue { share: 0.5, busy: Some(0.7) }), "{:?}", found.verdicts);
+    let account = subject.account.as_mut().expect("the report says how time was spent");
+    account.whole.host_busy = Some(0.95);
+    assert_eq!(ids(&check(&subject))[1], "processors-full");
+}
+
+#[test]
+fn a_week_in_one_window_is_said() {
+    let found = check(&subject(&Workload { minutes: 10_080, ..workload(4_000, 1_000) }, &[]));
+    assert_eq!(ids(&found).last(), Some(&"long-windows"));
+}
+
+/// Minutes of a disk: rate, seconds of an operation.
+fn disk(minutes: &[(f64, f64)], depth: f64) -> Subject {
+    let series = |class, measure, value: &dyn Fn(&(f64, f64)) -> f64| Series {
+        class,
+        measure,
+        statistic: Statistic::Mean,
+        values: minutes.iter().map(|minute| Some(value(minute))).collect(),
+        sources: Vec::new(),
+    };
+    Subject {
+        name: "sda".to_owned(),
+        instances: Vec::new(),
+        slots: vec![Slot { begin: None, length: Span::from_secs(60) }; minutes.len()],
+        series: vec![
+            series(Class::All, Measure::Depth, &|(iops, latency_s)| iops * latency_s * depth),
+            series(Class::Read, Measure::Iops, &|(iops, _)| *iops),
+            series(Class::Read, Measure::Throughput, &|(iops, _)| iops * 8_192.0),
+            series(Class::Read, Measure::Latency, &|(_, latency_s)| *latency_s),
+        ],
+        account: None,
+        doubts: Vec::new(),
+    }
+}
+
+/// Rates that rise and fall.
+fn wave(at: i32) -> f64 {
+    300.0 + 250.0 * (f64::from(at) * 0.37).sin() + f64::from(at % 7) * 5.0
+}
+
+#[test]
+fn a_slow_disk_is_told_from_a_loaded_one() {
+    let slow: Vec<(f64, f64)> = (0..200).map(|at| (wave(at), 0.008 + 1e-5 * f64::from(at % 5))).collect();
+    let found = check(&disk(&slow, 1.0));
+    assert_eq!(ids(&found), ["untold", "slow"], "{:?}", found.verdicts);
+    let loaded: Vec<(f64, f64)> = (0..200).map(|at| (wave(at), 0.001 / (1.0 - wave(at) / 620.0))).collect();
+    let found = check(&disk(&loaded, 1.0));
+    let Some(Verdict::AtItsLimit { knee_iops: Some(knee), quiet_s, loaded_s, .. }) = found.verdicts.get(1) else {
+        panic!("{:?}", found.verdicts)
+    };
+    assert!((300.0..520.0).contains(knee) && loaded_s > &(3.0 * quiet_s), "{knee} {quiet_s} {loaded_s}");
+    let quick: Vec<(f64, f64)> = (0..200).map(|at| (wave(at), 0.000_3)).collect();
+    assert_eq!(ids(&check(&disk(&quick, 1.0))), ["untold", "quick"]);
+    let one = check(&disk(&[(300.0, 0.008)], 1.0));
+    assert_eq!(ids(&one), ["untold", "slow-or-loaded"]);
+    assert_eq!(ids(&check(&disk(&[(30.0, 0.008)], 1.0))), ["untold", "slow"]);
+}
+
+#[test]
+fn a_queue_that_does_not_fit_its_rates_is_said() {
+    let slow: Vec<(f64, f64)> = (0..50).map(|at| (wave(at), 0.008)).collect();
+    assert!(ids(&check(&disk(&slow, 2.0))).contains(&"unequal"));
+}
+
+#[test]
+fn a_cap_shows_in_the_windows_and_in_the_catalogue() {
+    let capped: Vec<(f64, f64)> = (0..300).map(|at| (wave(at).min(506.0), 0.002)).collect();
+    let pinned = capped.iter().filter(|(iops, _)| *iops >= 506.0 * 0.97).count();
+    let terms = Terms { as_of: Date::day(2026, 11, 21), currency: None, region: None };
+    let catalogue = Catalogue::built_in();
+    let offer =
+        |config: &str| catalogue.offer(&config.parse().expect("a configuration"), &terms).expect("it can be had");
+    let small = offer("azure/2014:1023GB");
+    let found = diagnose(&disk(&capped, 1.0), &Question { on: Some(&small), misses: None });
+    let at = found.verdicts.iter().find(|verdict| verdict.id() == "at-ceiling");
+    let Some(Verdict::AtCeiling { allows, asked, near: windows, windows: of, .. }) = at else {
+        panic!("{:?}", found.verdicts)
+    };
+    near(*allows, 500.0, 1e-9);
+    near(*asked, 506.0, 1e-9);
+    assert_eq!((*of, *windows >= pinned), (300, true));
+    let pin = found.verdicts.iter().find(|verdict| verdict.id() == "pinned");
+    assert!(matches!(pin, Some(Verdict::Pinned { windows, of: 300, .. }) if *windows == pinned), "{pin:?}");
+    let large = offer("oci:1000GB@20vpu");
+    let found = diagnose(&disk(&capped, 1.0), &Question { on: Some(&large), misses: None });
+    assert!(ids(&found).contains(&"below-ceilings"), "{:?}", found.verdicts);
+}
+
+fn account(waits: &[(usize, f64, f64)], processor_s: f64, unsaid_s: f64) -> Account {
+    const EVENTS: [&str; 9] = [
+        "db file sequential read",
+        "direct path read",
+        "direct path read temp",
+        "log file sync",
+        "free buffer waits",
+        "enq: TX - row lock contention",
+        "latch free",
+        "log buffer space",
+        "what is it",
+    ];
+    let place = || Place { input: Arc::from("test"), origin: Origin::line(1) };
+    let event = |event: &str, foreground, count, total_s| EventTime {
+        event: Arc::from(event),
+        waited: Waited::of(event),
+        foreground,
+        count,
+        total_s,
+        histogram: Vec::new(),
+        place: place(),
+    };
+    let mut by_event: BTreeMap<&str, (f64, f64)> = BTreeMap::new();
+    for (which, count, seconds) in waits {
+        by_event.insert(EVENTS[which % EVENTS.len()], (*count, *seconds));
+    }
+    let mut events: Vec<EventTime> =
+        by_event.iter().map(|(name, (count, seconds))| event(name, true, *count, *seconds)).collect();
+    events.push(event("log file parallel write", false, 1_000.0, 0.4));
+    let waited: f64 = by_event.values().map(|(_, seconds)| seconds).sum();
+    let whole = Spent {
+        seconds: 3_600.0,
+        database_s: waited + processor_s + unsaid_s,
+        processor_s: Some(processor_s),
+        processors: None,
+        host_busy: None,
+        commits: None,
+        waits: events,
+        place: place(),
+    };
+    Account { whole, slots: Vec::new(), cache_bytes: None, memory_bytes: None, caches: Vec::new() }
+}
+
+proptest! {
+    #[test]
+    fn shares_sum_to_one_and_effects_are_monotone(
+        waits in prop::collection::vec((0_usize..9, 1.0..1e6_f64, 0.01..1e5_f64), 0..9),
+        processor_s in 0.1..1e5_f64, unsaid_s in -10.0..1e5_f64,
+        low in prop::collection::vec(1e-6..1e-1_f64, 4), more in prop::collection::vec(1.0..10.0_f64, 4),
+    ) {
+        let account = account(&waits, processor_s, unsaid_s);
+        let subject = Subject { account: Some(account.clone()), ..disk(&[(300.0, 0.001)], 1.0) };
+        check(&subject);
+        let classes = [Class::RandomRead, Class::SequentialRead, Class::TempRead, Class::RedoWrite];
+        let latencies = |of: &dyn Fn(usize) -> f64| {
+            Latencies(classes.iter().enumerate().map(|(index, class)| (*class, of(index))).collect())
+        };
+        let at = |latencies: &Latencies| effect(&account, latencies).expect("it has time").after_s;
+        let (quick, slow) = (at(&latencies(&|index| low[index])), at(&latencies(&|index| low[index] * more[index])));
+        prop_assert!(quick <= slow + 1e-9, "{quick} {slow}");
+        let least = without_storage(&account).expect("it has time").after_s;
+        prop_assert!(least <= quick + 1e-6, "{least} {quick}");
+        // The present storage changes nothing.
+        let same = classes.iter().filter_map(|class| Some((*class, account.whole.operation_s(*class)?))).collect();
+        let same = effect(&account, &Latencies(same)).expect("it has time");
+        prop_assert!((same.after_s - same.before_s).abs() <= 1e-9 * same.before_s);
+    }
+}
+
+/// Reports that only some machines have: `PLIMSOLL_SAMPLES` names their folder.
+#[test]
+#[expect(clippy::disallowed_methods, reason = "a test of a pure crate that reads files of the machine")]
+fn every_real_report_gets_a_verdict() {
+    let Some(folder) = std::env::var_os("PLIMSOLL_SAMPLES") else {
+        println!("skipped: PLIMSOLL_SAMPLES names no folder of samples");
+        return;
+    };
+    let mut reports = 0;
+    for kind in ["awr_html", "awr_text", "statspack"] {
+        let entries = std::fs::read_dir(std::path::Path::new(&folder).join(kind)).expect("the folder can be read");
+        for entry in entries {
+            let bytes = std::fs::read(entry.expect("an entry").path()).expect("the file can be read");
+            let found = subjects(&String::from_utf8_lossy(&bytes));
+            reports += usize::from(!found.is_empty());
+            for diagnosis in found.iter().map(check) {
+                assert!(diagnosis.split.is_some(), "a report says how time was spent");
+                assert_ne!(diagnosis.verdicts[0].id(), "untold");
+            }
+        }
+    }
+    assert!(reports >= 22, "{reports}");
+}
