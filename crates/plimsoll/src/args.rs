@@ -8,12 +8,15 @@ use plimsoll_record::Objective;
 use plimsoll_units::{Bytes, Iops, Span};
 
 mod demand;
+mod diagnose;
 mod nbd;
 mod offers;
 mod volumes;
 
 use demand::DEMAND_EXAMPLES;
 pub use demand::DemandArgs;
+use diagnose::DIAGNOSE_EXAMPLES;
+pub use diagnose::DiagnoseArgs;
 use nbd::NBD_EXAMPLES;
 pub use nbd::{NbdArgs, TlsArgs, TlsWord};
 use offers::QUOTE_EXAMPLES;
@@ -53,6 +56,9 @@ pub enum Command {
     /// Say what reports of databases (AWR, Statspack) ask of storage, by class, and where each number stands
     #[command(after_help = DEMAND_EXAMPLES)]
     Demand(DemandArgs),
+    /// Say whether storage is what a database waits for, what else is, and what faster storage would give
+    #[command(after_help = DIAGNOSE_EXAMPLES)]
+    Diagnose(DiagnoseArgs),
     /// Put a run beside what a configuration would give, with the likely cause of each difference
     Explain(ExplainArgs),
     /// Fit a model to runs, as a product file for storage that is in no catalogue

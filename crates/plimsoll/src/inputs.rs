@@ -103,8 +103,8 @@ fn ingest(name: &str, input: &mut dyn Read) -> Result<Vec<Outcome>, Trouble> {
     let mut outcomes = ingest.finish();
     for outcome in &mut outcomes {
         if let Outcome::Read(reading) = outcome {
-            // Of a thousand reports these would fill the memory, and no command has a use for them.
-            reading.waits = Vec::new();
+            // Of a thousand reports all waits would fill the memory.
+            reading.thin();
         }
     }
     Ok(outcomes)

@@ -6,6 +6,7 @@ mod checks;
 mod console;
 mod course;
 mod demand;
+mod diagnose;
 mod explain;
 mod fitting;
 mod generate;
@@ -51,6 +52,7 @@ fn main() -> ExitCode {
         Command::Catalogue(args) => catalogue::run(&args),
         Command::Match(args) => matching::run(&args),
         Command::Demand(args) => demand::run(&args),
+        Command::Diagnose(args) => diagnose::run(&args),
         Command::Explain(args) => explain::run(&args),
         Command::Fit(args) => fitting::run(&args),
         Command::Serve(args) => serve::run(&args),

@@ -4,11 +4,13 @@
 //! JSON is made in `plimsoll-record`.
 
 mod demand;
+mod diagnosis;
 mod explanation;
 mod matches;
 mod offer;
 mod quote;
 
+use plimsoll_choose::diagnosis::Diagnosis;
 use plimsoll_choose::{Explanation, Matches, Need, Quote, Resemblance};
 use plimsoll_ingest::{Demand, Outcome};
 use serde_json::Value;
@@ -26,6 +28,11 @@ pub fn matches_json(need: &Need, matches: &Matches, near: &[Resemblance]) -> Vec
 /// What inputs say, number by number, and their demand, as `plimsoll.demand/1`, ending in a newline.
 pub fn demand_json(outcomes: &[Outcome], demand: &Demand) -> Vec<u8> {
     bytes(&demand::demand(outcomes, demand))
+}
+
+/// What was found of each database or host, as `plimsoll.diagnosis/1`, ending in a newline.
+pub fn diagnoses_json(outcomes: &[Outcome], diagnoses: &[Diagnosis]) -> Vec<u8> {
+    bytes(&diagnosis::diagnoses(outcomes, diagnoses))
 }
 
 /// Measured beside theory as `plimsoll.explanation/1`, ending in a newline.

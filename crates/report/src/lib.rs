@@ -22,11 +22,11 @@ pub mod words;
 
 pub use csv::csv;
 pub use html::{Sheet, html, html_of};
-pub use json::{demand_json, explanation_json, matches_json, quotes_json};
+pub use json::{demand_json, diagnoses_json, explanation_json, matches_json, quotes_json};
 pub use progress::{Progress, progress_line};
 pub use svg::svg;
 pub use text::{
-    Cells, Charset, Color, Detail, Heading, Telling, TextStyle, comparison, demand, explanation, facts, fit, grid,
-    ladder, matches, product_list, product_page, quotes, replays, text,
+    Cells, Charset, Color, Detail, Heading, Telling, TextStyle, comparison, demand, diagnoses, explanation, facts, fit,
+    grid, ladder, matches, product_list, product_page, quotes, replays, text,
 };
 pub use timeline::{Mark, Panel, PanelScale, Timeline, Track, timeline};

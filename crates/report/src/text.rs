@@ -3,6 +3,7 @@
 mod beside;
 mod configurations;
 mod demand;
+mod diagnosis;
 mod explanation;
 mod fit;
 mod grid;
@@ -21,6 +22,7 @@ mod table;
 
 use plimsoll_analyse::{Comparison, Fitted};
 use plimsoll_catalogue::{Catalogue, Product};
+use plimsoll_choose::diagnosis::Diagnosis;
 use plimsoll_choose::{Explanation, Matches, Need, Quote, Resemblance};
 use plimsoll_ingest::{Demand, Outcome};
 use plimsoll_record::{Curve, LoadLine};
@@ -115,6 +117,13 @@ pub fn quotes(quotes: &[Quote], style: &TextStyle) -> String {
 pub fn demand(outcomes: &[Outcome], demand: &Demand, telling: Telling, style: &TextStyle) -> String {
     let style = style.at_least_40();
     paint::finish(&demand::parts(outcomes, demand, telling, &style), &style)
+}
+
+/// Whether storage is the problem of each database or host: verdicts, the database's time, what would change it, and
+/// where the numbers stand.
+pub fn diagnoses(outcomes: &[Outcome], diagnoses: &[Diagnosis], style: &TextStyle) -> String {
+    let style = style.at_least_40();
+    paint::finish(&diagnosis::parts(outcomes, diagnoses, &style), &style)
 }
 
 /// Products that would carry a load, the cheapest first; what the measured storage most resembles; what would not carry

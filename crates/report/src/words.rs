@@ -6,6 +6,7 @@ use plimsoll_units::Bytes;
 
 use crate::{number, pick};
 
+pub mod diagnosis;
 mod errno;
 pub(crate) mod offer;
 mod place;

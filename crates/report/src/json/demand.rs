@@ -1,6 +1,6 @@
 //! Demand.
 
-use plimsoll_ingest::{Demand, Fate, Figure, Measure, Outcome, Reading, Statistic, Subject};
+use plimsoll_ingest::{Caution, Demand, Fate, Figure, Measure, Outcome, Reading, Statistic, Subject};
 use serde_json::{Value, json};
 
 use super::number;
@@ -25,11 +25,26 @@ fn input(outcome: &Outcome) -> Value {
     }
 }
 
+/// An input without its numbers.
+pub(super) fn summary(outcome: &Outcome) -> Value {
+    match outcome {
+        Outcome::Refused { .. } => input(outcome),
+        Outcome::Read(reading) => json!({
+            "name": reading.name,
+            "kind": reading.kind.id,
+            "version": reading.version,
+            "cautions": cautions(reading),
+        }),
+    }
+}
+
+fn cautions(reading: &Reading) -> Vec<Value> {
+    let of =
+        |caution: &Caution| json!({ "place": caution.origin.as_ref().map(ToString::to_string), "text": caution.text });
+    reading.cautions.iter().map(of).collect()
+}
+
 fn read(reading: &Reading) -> Value {
-    let cautions = reading
-        .cautions
-        .iter()
-        .map(|caution| json!({ "place": caution.origin.as_ref().map(ToString::to_string), "text": caution.text }));
     let parts = reading.parts.iter().map(|part| {
         let (fate, numbers) = match part.fate {
             Fate::Read(numbers) => ("read", Some(numbers)),
@@ -45,7 +60,7 @@ fn read(reading: &Reading) -> Value {
         "kind": reading.kind.id,
         "version": reading.version,
         "sections": parts.collect::<Vec<_>>(),
-        "cautions": cautions.collect::<Vec<_>>(),
+        "cautions": cautions(reading),
         "figures": reading.figures.iter().map(|one| figure(reading, one)).collect::<Vec<_>>(),
     })
 }

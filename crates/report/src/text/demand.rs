@@ -232,7 +232,7 @@ fn origins(reading: &Reading, style: &TextStyle) -> Vec<Vec<Line>> {
     vec![name.chain(reading.figures.iter().flat_map(line).map(Line::plain)).collect()]
 }
 
-fn doubts(outcomes: &[Outcome], style: &TextStyle) -> Vec<Line> {
+pub(super) fn doubts(outcomes: &[Outcome], style: &TextStyle) -> Vec<Line> {
     let mut lines = Vec::new();
     for outcome in outcomes {
         match outcome {

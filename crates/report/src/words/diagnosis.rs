@@ -1,0 +1,199 @@
+//! Verdicts of a diagnosis in sentences, each with what to do. Knows nothing about layout.
+
+mod commits;
+mod devices;
+
+use plimsoll_choose::diagnosis::{Part, Verdict};
+
+use super::clean;
+use crate::number;
+
+/// A verdict in words.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Told {
+    /// What kind of finding it is: `answer`, `cause`, `storage`, `limit`, `memory` or `note`.
+    pub word: &'static str,
+    /// What was found, in a sentence or two.
+    pub text: String,
+    /// What to do about it; empty where nothing follows.
+    pub remedy: String,
+}
+
+/// Puts a verdict into words.
+pub fn told(verdict: &Verdict) -> Told {
+    answer(verdict)
+        .or_else(|| commits::told(verdict))
+        .or_else(|| devices::told(verdict))
+        .unwrap_or_else(|| note(verdict))
+}
+
+/// A part of a database's time.
+pub const fn part(part: Part) -> &'static str {
+    match part {
+        Part::Processor => "processor",
+        Part::RandomRead => "random reads",
+        Part::SequentialRead => "sequential reads",
+        Part::Read => "reads",
+        Part::LogWrite => "log writes",
+        Part::CommitRest => "commits, beside log writes",
+        Part::Temp => "temp reads and writes",
+        Part::OtherStorage => "other I/O",
+        Part::Lock => "locks",
+        Part::Concurrency => "memory structures",
+        Part::Cluster => "cluster",
+        Part::Network => "network",
+        Part::Managed => "resource manager",
+        Part::OtherWaits => "other waits",
+        Part::Unsaid => "in no counter",
+    }
+}
+
+/// The same within a sentence about time: "work on processors".
+const fn spent(part: Part) -> &'static str {
+    match part {
+        Part::Processor => "work on processors",
+        Part::LogWrite => "commits that wait for log writes",
+        Part::CommitRest => "commits that wait for something else than the log write",
+        Part::Temp => "reads and writes of temp files",
+        Part::OtherStorage => "other I/O",
+        Part::Lock => "locks of other transactions",
+        Part::Concurrency => "structures in memory that other sessions use",
+        Part::Cluster => "other instances of the cluster",
+        Part::Network => "the network",
+        Part::Managed => "the resource manager",
+        Part::OtherWaits => "waits for other things",
+        Part::Unsaid => "in no counter",
+        reads => self::part(reads),
+    }
+}
+
+/// A share as people say it: `42 %`, `4.2 %`, `less than 0.1 %`.
+pub(crate) fn share(share: f64) -> String {
+    match share * 100.0 {
+        percent if percent.abs() >= 9.95 => format!("{percent:.0} %"),
+        percent if percent > 0.0 && percent < 0.05 => "less than 0.1 %".to_owned(),
+        percent => format!("{} %", number::three((percent * 10.0).round() / 10.0)),
+    }
+}
+
+/// Seconds with their unit: `84.1 us`, `8.2 ms`.
+pub(crate) fn seconds(seconds: f64) -> String {
+    number::time(seconds * 1e9)
+}
+
+fn of_all(part: f64) -> String {
+    format!("{} of the database's time", share(part))
+}
+
+/// What would be saved, where it is something.
+fn saving(saved: f64) -> String {
+    format!("Storage ten times as fast would save {} of it.", share(saved.max(0.0)))
+}
+
+fn answer(verdict: &Verdict) -> Option<Told> {
+    let (text, remedy) = match *verdict {
+        Verdict::Storage { share: all, part, part_share, saved } => (
+            format!(
+                "Storage is what sessions wait for: {}, most of it {} ({}). {}",
+                of_all(all),
+                spent(part),
+                share(part_share),
+                saving(saved)
+            ),
+            "See below whether the storage is slow, at its limit, or asked for more than it need be; then size it.",
+        ),
+        Verdict::StorageInPart { share: all, saved, main, main_share } => (
+            format!(
+                "Storage is {}; the largest part is {} ({}). {}",
+                of_all(all),
+                spent(main),
+                share(main_share),
+                saving(saved)
+            ),
+            "Faster storage helps as far as that; look at the largest part as well.",
+        ),
+        Verdict::NotStorage { share: all, at_most, main, main_share } => (
+            format!(
+                "Storage is not the problem: {} is {}, and storage {}. No storage, however fast, saves more than {}.",
+                of_all(main_share),
+                spent(main),
+                share(all),
+                share(at_most)
+            ),
+            match main {
+                Part::Processor => {
+                    "Do not buy storage for this: look at the statements that use the processors, or at more of these."
+                }
+                Part::Unsaid => "Do not buy storage for this: look at the processors of the host first.",
+                _ => "Do not buy storage for this: look at what sessions wait for.",
+            },
+        ),
+        Verdict::Untold { says_latency } => (
+            format!(
+                "No input says what sessions wait for, so whether storage is the problem cannot be told{}.",
+                if says_latency { "; how it answers can" } else { ", nor how it answers" }
+            ),
+            if says_latency {
+                "Give an AWR or Statspack report, or waits of the database, of the same time."
+            } else {
+                "Give an AWR or Statspack report, or waits of the database; or iostat -x of the host, for latencies."
+            },
+        ),
+        Verdict::Quiet { active } => (
+            format!("The database hardly works: {} sessions are active at a time, on average.", number::three(active)),
+            "Give reports of a busy hour, if there is one.",
+        ),
+        _ => return None,
+    };
+    let word = if matches!(verdict, Verdict::Quiet { .. }) { "note" } else { "answer" };
+    Some(Told { word, text, remedy: remedy.to_owned() })
+}
+
+fn note(verdict: &Verdict) -> Told {
+    let (word, text, remedy) = match verdict {
+        Verdict::CacheHelps { factor, bytes, reads, saved } => (
+            "memory",
+            format!(
+                "A buffer cache {} times as large ({}) would save {} of the reads and {}.",
+                number::three(*factor),
+                plimsoll_units::Bytes::new((bytes / MIB).round() as u64 * (1 << 20)),
+                share(*reads),
+                of_all(*saved)
+            ),
+            "Compare its price with that of faster storage.",
+        ),
+        Verdict::CacheDoesNot { factor, saved } => (
+            "memory",
+            format!(
+                "A buffer cache {} times as large would save only {}.",
+                number::three(*factor),
+                of_all(saved.max(0.0))
+            ),
+            "",
+        ),
+        Verdict::LongWindows { longest_s } => (
+            "note",
+            format!("A window of {} hides its peaks: all of this holds for its mean.", duration(*longest_s)),
+            "Give a report for each hour, or samples of a minute.",
+        ),
+        _ => ("note", String::new(), ""),
+    };
+    Told { word, text, remedy: remedy.to_owned() }
+}
+
+const MIB: f64 = 1_048_576.0;
+
+/// A length of time as people say it: `7 days`, `90 min`, `10 s`.
+pub(crate) fn duration(seconds: f64) -> String {
+    match seconds {
+        s if s >= 172_800.0 => format!("{} days", number::three(s / 86_400.0)),
+        s if s >= 7_200.0 => format!("{} hours", number::three(s / 3_600.0)),
+        s if s >= 120.0 => format!("{} min", number::three(s / 60.0)),
+        s => format!("{} s", number::three(s)),
+    }
+}
+
+/// The name of an event, without what could move a cursor.
+fn event(name: &str) -> String {
+    clean(name)
+}
