@@ -235,7 +235,9 @@ impl Resolved {
             let (low, high, step) = self.bounds(option);
             let texts = option.choices().iter().map(|choice| match choice {
                 Value::Text(text) => Arc::clone(text),
-                other => other.words().into(),
+                // Without groups: as a configuration has it.
+                Value::Number(number) => plain(*number).into(),
+                Value::Absent => Arc::from(""),
             });
             Chosen {
                 name: Arc::clone(&option.name),

@@ -80,8 +80,18 @@ impl Offer {
     /// # Panics
     /// When the block is empty or the share of reads not within 0 to 1.
     pub fn standing(&self, ask: &Ask) -> Standing {
-        assert!(ask.block > Bytes::ZERO && (0.0..=1.0).contains(&ask.reads), "{ask:?} asks for nothing");
-        standing(&self.ceilings, &self.config.wraps, ask)
+        self.standing_of(&[(*ask, 1.0)])
+    }
+
+    /// Where operations of several kinds together stand, each with its share: every kind loads every ceiling by what it
+    /// takes of it. A bound is in operations of the whole mix.
+    ///
+    /// # Panics
+    /// As [`Offer::standing`]; and when the shares are not above zero together.
+    pub fn standing_of(&self, mix: &[(Ask, f64)]) -> Standing {
+        let is_whole = |ask: &Ask| ask.block > Bytes::ZERO && (0.0..=1.0).contains(&ask.reads);
+        assert!(mix.iter().all(|(ask, share)| is_whole(ask) && *share >= 0.0), "{mix:?} asks for nothing");
+        standing(&self.ceilings, &self.config.wraps, mix)
     }
 }
 
@@ -135,24 +145,52 @@ impl Demand {
     }
 }
 
-pub(crate) fn standing(ceilings: &[Ceiling], wraps: &[Wrap], ask: &Ask) -> Standing {
-    let outside = Demand::of(ask);
-    let member = wraps.iter().fold(outside, Demand::within);
-    let block = ask.block.get() as f64;
-    let mut limits: Vec<Limit> = Vec::new();
-    for (index, ceiling) in ceilings.iter().enumerate().filter(|(_, ceiling)| meant_for(ceiling, ask)) {
-        let demand = if ceiling.scope.is_shared() { outside } else { member };
-        let operations = demand.counted(ceiling.kinds);
+/// A kind of operations of a mix, and what one of them becomes.
+struct Kind<'a> {
+    ask: &'a Ask,
+    share: f64,
+    outside: Demand,
+    member: Demand,
+}
+
+impl Kind<'_> {
+    /// What it takes of a ceiling for each operation of the mix: of its operations, and of its bytes.
+    fn takes(&self, ceiling: &Ceiling) -> (f64, f64) {
+        if !meant_for(ceiling, self.ask) {
+            return (0.0, 0.0);
+        }
+        let demand = if ceiling.scope.is_shared() { self.outside } else { self.member };
+        let operations = demand.counted(ceiling.kinds) * self.share;
         let units = ceiling.unit.map_or(1.0, |unit| (demand.block / unit.get() as f64).ceil());
+        (operations * units, operations * demand.block)
+    }
+}
+
+pub(crate) fn standing(ceilings: &[Ceiling], wraps: &[Wrap], mix: &[(Ask, f64)]) -> Standing {
+    let whole: f64 = mix.iter().map(|(_, share)| share).sum();
+    assert!(whole > 0.0, "{mix:?} asks for nothing");
+    let kinds: Vec<Kind> = mix
+        .iter()
+        .map(|(ask, share)| {
+            let outside = Demand::of(ask);
+            let member = wraps.iter().fold(outside, Demand::within);
+            Kind { ask, share: share / whole, outside, member }
+        })
+        .collect();
+    let block: f64 = kinds.iter().map(|kind| kind.share * kind.outside.block).sum();
+    let mut limits: Vec<Limit> = Vec::new();
+    for (index, ceiling) in ceilings.iter().enumerate() {
+        let takes = kinds.iter().map(|kind| kind.takes(ceiling));
+        let (operations, bytes) = takes.fold((0.0, 0.0), |sum, each| (sum.0 + each.0, sum.1 + each.1));
         let bound = |counts, rate: f64, each: f64| Bound {
             ceiling: index,
             counts,
             iops: rate / each,
             bytes_per_second: rate / each * block,
         };
-        // What one asked operation takes of each rate and of its credits.
-        let by_operations = (Counts::Operations, ceiling.iops, operations * units, ceiling.credits);
-        let by_bytes = (Counts::Bytes, ceiling.bytes_per_second, operations * demand.block, ceiling.credit_bytes);
+        // What one operation of the mix takes of each rate and of its credits.
+        let by_operations = (Counts::Operations, ceiling.iops, operations, ceiling.credits);
+        let by_bytes = (Counts::Bytes, ceiling.bytes_per_second, bytes, ceiling.credit_bytes);
         for (counts, rate, each, credits) in [by_operations, by_bytes] {
             if let Some(rate) = rate.filter(|_| each > 0.0) {
                 limits.push(Limit { bound: bound(counts, rate, each), credits: credits.map(|credits| credits / each) });

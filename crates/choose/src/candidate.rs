@@ -48,20 +48,22 @@ impl Rungs {
     /// What stands above the option's present value; empty when nothing does.
     pub(crate) fn above(chosen: &Chosen) -> Self {
         let nothing = Self { base: 0.0, step: 1.0, count: 0, words: Vec::new() };
-        match &chosen.value {
-            Some(OptionValue::Number(value)) => {
-                let (Some(high), Some(step)) = (chosen.high, chosen.step.filter(|step| *step > 0.0)) else {
-                    return nothing;
-                };
+        let Some(present) = &chosen.value else { return nothing };
+        if !chosen.choices.is_empty() {
+            let is_present = |choice: &str| match present {
+                OptionValue::Text(word) => choice == &**word,
+                OptionValue::Number(value) => choice.parse() == Ok(*value),
+            };
+            let rest = chosen.choices.iter().skip_while(|choice| !is_present(choice)).skip(1);
+            let words: Vec<String> = rest.map(ToString::to_string).collect();
+            return Self { count: words.len() as u64, words, ..nothing };
+        }
+        match (present, chosen.high, chosen.step.filter(|step| *step > 0.0)) {
+            (OptionValue::Number(value), Some(high), Some(step)) => {
                 let count = ((high - value) / step + 1e-9).floor().max(0.0) as u64;
                 Self { base: *value, step, count, words: Vec::new() }
             }
-            Some(OptionValue::Text(word)) => {
-                let rest = chosen.choices.iter().skip_while(|choice| *choice != word).skip(1);
-                let words: Vec<String> = rest.map(ToString::to_string).collect();
-                Self { count: words.len() as u64, words, ..nothing }
-            }
-            None => nothing,
+            _ => nothing,
         }
     }
 
