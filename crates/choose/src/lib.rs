@@ -3,6 +3,7 @@
 //!
 //! Knows no product: those are the catalogue's. Pure: reads no clock, file or environment.
 
+mod asked;
 mod candidate;
 mod climb;
 pub mod diagnosis;

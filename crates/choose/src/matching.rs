@@ -10,7 +10,8 @@ use plimsoll_load::StreamSpec;
 use plimsoll_model::analytic::capacity;
 use plimsoll_units::{Bytes, Span};
 
-use crate::climb::{ROOM, offers};
+use crate::asked::Asked;
+use crate::climb::{Goal, ROOM, offers};
 use crate::need::{Need, workload_of};
 use crate::trial::{Figures, trial};
 
@@ -63,8 +64,11 @@ pub struct Matches {
 pub fn matching(catalogue: &Catalogue, need: &Need, terms: &Terms, most: usize) -> Matches {
     let mut matches = Matches::default();
     let mut candidates = Vec::new();
+    let asked = Asked::of([vec![(need.ask(), need.iops)]]);
+    let (capacity, rooms) = (need.capacity, &ROOM);
+    let goal = Goal { catalogue, terms, asked: &asked, capacity, rooms, machine: None, monthly_operations: None };
     for product in catalogue.products().filter(|product| product.ranked() && product.kind() != ProductKind::Machine) {
-        match offers(catalogue, product, need, terms) {
+        match offers(&goal, product) {
             Ok(offers) => {
                 candidates.extend(offers.into_iter().map(|offer| Candidate::new(product.name(), offer, terms)));
             }
@@ -184,7 +188,7 @@ struct Refused {
 }
 
 /// The streams on a product that is smaller than what they addressed.
-fn within(streams: &[StreamSpec], capacity: Bytes) -> Vec<StreamSpec> {
+pub(crate) fn within(streams: &[StreamSpec], capacity: Bytes) -> Vec<StreamSpec> {
     let mut streams = streams.to_vec();
     for stream in &mut streams {
         if capacity > Bytes::ZERO && stream.region.start + stream.region.length.get() > capacity.get() {
@@ -196,7 +200,7 @@ fn within(streams: &[StreamSpec], capacity: Bytes) -> Vec<StreamSpec> {
 }
 
 /// The price in the terms' currency: where several regions have one, the lowest.
-fn price_of(offer: &Offer, terms: &Terms) -> Option<Price> {
+pub(crate) fn price_of(offer: &Offer, terms: &Terms) -> Option<Price> {
     let fits = |price: &Price| {
         terms.currency.is_none_or(|currency| currency == price.monthly.currency)
             && terms.region.as_deref().is_none_or(|region| price.region.as_deref().is_none_or(|own| own == region))

@@ -4,9 +4,12 @@
 //! Knows no form of report and no product. What is asked is a [`Wanted`], made of a demand by [`wanted`]; [`size`] looks
 //! for what carries it, and [`judge`] says the same of one configuration.
 
+mod assess;
 mod burst;
 mod classes;
 mod design;
+mod machines;
+mod size;
 mod wanted;
 
 use std::sync::Arc;
@@ -16,6 +19,7 @@ use plimsoll_ingest::Class;
 use plimsoll_units::Span;
 
 pub use design::{Burst, Busiest, ClassLoad, Design, Growth, Measured, Point, Step, Wanted};
+pub use size::{Search, UnknownProvider, judge, size};
 pub use wanted::{Unclear, wanted};
 
 /// What was found for a demand.

@@ -14,6 +14,8 @@ const PILOT: u64 = 500;
 const SLICES: u64 = 20;
 /// An open load may have so many operations in flight before arrivals wait in the generator.
 const SLOTS: u32 = 1 << 14;
+/// An open load that gets less than this share of what it asks is more than can be answered.
+const ANSWERED: f64 = 0.97;
 
 /// What a trial showed.
 #[derive(Clone, Debug, PartialEq)]
@@ -60,8 +62,7 @@ pub fn trial(model: &ChainSpec, streams: &[StreamSpec], operations: u64, seed: u
         }
     };
     let lasts = lasts.max(Span::from_micros(SLICES));
-    let whole = Phase { end: Instant::ZERO + lasts, ..Phase::unbounded(Instant::ZERO) };
-    let mut done = offer(model, streams, whole, lasts / SLICES, seed)?;
+    let mut done = offer(model, streams, until(lasts), lasts / SLICES, seed)?;
     // What came back after the end is no part of the rates.
     done.series.retain(|slice| slice.start < Instant::ZERO + lasts);
     Some(figures(&done, &model.names(), streams))
@@ -88,34 +89,71 @@ fn offer(model: &ChainSpec, streams: &[StreamSpec], phase: Phase, slice: Span, s
     Some(Seen { series: done.series, bound_by: done.bound_by, unserved: done.unserved, spent })
 }
 
-fn figures(seen: &Seen, names: &[String], streams: &[StreamSpec]) -> Figures {
+/// What several open loads got beside each other.
+pub(crate) struct Together {
+    /// The counts and histograms of all streams.
+    pub(crate) tally: Tally,
+    /// The stages that held the answers, by name, with the share of the operations, the largest first.
+    pub(crate) bound_by: Vec<(String, f64)>,
+    /// Operations per second.
+    pub(crate) iops: f64,
+    /// They asked for more than was answered.
+    pub(crate) overloaded: bool,
+}
+
+/// Offers open loads to a model at rest until they asked for about so many operations in all. `None` when they cannot be
+/// placed.
+pub(crate) fn together(model: &ChainSpec, streams: &[StreamSpec], operations: u64, seed: u64) -> Option<Together> {
+    let asked: f64 = streams.iter().map(open_rate).sum();
+    let lasts = Span::from_secs_f64(operations as f64 / asked.max(f64::MIN_POSITIVE)).max(Span::from_micros(SLICES));
+    let mut done = offer(model, streams, until(lasts), lasts / SLICES, seed)?;
+    done.series.retain(|slice| slice.start < Instant::ZERO + lasts);
+    let (tally, seconds) = counted(&done);
+    let iops = tally.operations() as f64 / seconds;
+    let overloaded = done.unserved > 0 || iops < asked * ANSWERED;
+    Some(Together { tally, bound_by: bound_by(&done, &model.names()), iops, overloaded })
+}
+
+fn open_rate(stream: &StreamSpec) -> f64 {
+    match stream.pace {
+        Pace::Open { rate, .. } => rate.as_f64(),
+        Pace::Closed { .. } => 0.0,
+    }
+}
+
+fn until(lasts: Span) -> Phase {
+    Phase { end: Instant::ZERO + lasts, ..Phase::unbounded(Instant::ZERO) }
+}
+
+/// What came back after the first tenth, and in how many seconds.
+fn counted(seen: &Seen) -> (Tally, f64) {
     let skipped = seen.series.len() / 10;
     let (mut tally, mut span) = (Tally::default(), Span::ZERO);
     for slice in &seen.series[skipped..] {
         tally.merge(&slice.tally);
         span += slice.span;
     }
-    let leading = if streams.len() > 1 { tally.only(|counter| counter.stream == 0) } else { tally };
-    let seconds = span.as_secs_f64().max(1e-9);
-    let iops = leading.operations() as f64 / seconds;
+    (tally, span.as_secs_f64().max(1e-9))
+}
+
+fn bound_by(seen: &Seen, names: &[String]) -> Vec<(String, f64)> {
     let answered: u64 = seen.bound_by.iter().sum();
-    let mut bound_by: Vec<(String, f64)> = seen
-        .bound_by
-        .iter()
-        .zip(names)
-        .filter(|(count, _)| **count > 0)
-        .map(|(count, name)| (name.clone(), *count as f64 / answered as f64))
-        .collect();
+    let held = seen.bound_by.iter().zip(names).filter(|(count, _)| **count > 0);
+    let mut bound_by: Vec<(String, f64)> =
+        held.map(|(count, name)| (name.clone(), *count as f64 / answered as f64)).collect();
     bound_by.sort_by(|a, b| b.1.total_cmp(&a.1));
-    let asked = match streams[0].pace {
-        Pace::Open { rate, .. } => rate.as_f64(),
-        Pace::Closed { .. } => 0.0,
-    };
+    bound_by
+}
+
+fn figures(seen: &Seen, names: &[String], streams: &[StreamSpec]) -> Figures {
+    let (tally, seconds) = counted(seen);
+    let leading = if streams.len() > 1 { tally.only(|counter| counter.stream == 0) } else { tally };
+    let iops = leading.operations() as f64 / seconds;
     Figures {
         iops,
         bytes_per_second: leading.bytes() as f64 / seconds,
-        overloaded: seen.unserved > 0 || iops < asked * 0.97,
+        overloaded: seen.unserved > 0 || iops < open_rate(&streams[0]) * ANSWERED,
         tally: leading,
-        bound_by,
+        bound_by: bound_by(seen, names),
     }
 }

@@ -1,8 +1,6 @@
 //! Least configurations of real products, worked out by hand from their published rules.
 
-use plimsoll_catalogue::Date;
-use plimsoll_load::{Arrival, Mix, Pace, Pattern, Region, Split, StreamSpec};
-use plimsoll_units::Iops;
+use plimsoll_catalogue::{Ask, Date};
 
 use super::*;
 
@@ -10,16 +8,11 @@ use super::*;
 fn climbed(product: &str, iops: u64, block: Bytes, capacity: Bytes) -> Result<Vec<String>, String> {
     let catalogue = Catalogue::built_in();
     let terms = Terms { as_of: Date::day(2026, 11, 21), currency: "USD".parse().ok(), region: None };
-    let stream = StreamSpec {
-        name: "data".into(),
-        mix: Mix { sizes: Split::one(block), reads: 1.0, durable: false, flush_every: 0 },
-        pattern: Pattern::Uniform,
-        region: Region::first(capacity),
-        pace: Pace::Open { rate: Iops::per_second(iops), arrival: Arrival::Poisson },
-    };
-    let objective = "p99<=10ms".parse().unwrap();
-    let need = Need { streams: vec![stream], iops: iops as f64, objective, capacity };
-    let found = offers(&catalogue, catalogue.find(product).unwrap(), &need, &terms)?;
+    let asked = Asked::of([vec![(Ask { block, reads: 1.0, sequential: false }, iops as f64)]]);
+    let (terms, rooms) = (&terms, &ROOM);
+    let goal =
+        Goal { catalogue: &catalogue, terms, asked: &asked, capacity, rooms, machine: None, monthly_operations: None };
+    let found = offers(&goal, catalogue.find(product).unwrap())?;
     Ok(found.iter().map(|offer| offer.short().to_string()).collect())
 }
 

@@ -60,6 +60,8 @@ pub struct Wanted {
     pub points: Vec<Point>,
     /// What ceilings have to allow above the expected load: 0.2 for a fifth.
     pub headroom: f64,
+    /// Operations a second in the mean of all windows, grown: some vendors bill each.
+    pub mean_iops: f64,
     /// Bytes that have to be kept, grown.
     pub capacity: Bytes,
     /// What response times have to meet.

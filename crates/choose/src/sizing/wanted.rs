@@ -73,12 +73,15 @@ pub fn wanted(subject: &Subject, design: &Design) -> Result<Wanted, Unclear> {
     if !points[0].covers(&bytes) {
         points.push(bytes);
     }
+    let seconds: f64 = windows.iter().map(|window| window.seconds).sum();
+    let operations: f64 = windows.iter().map(|window| window.sum(Busiest::Operations) * window.seconds).sum();
     let assumptions = all.assumed.iter().map(|text| (*text).to_owned()).collect();
     Ok(Wanted {
         subject: subject.name.clone(),
         objective: design.objective.map(|objective| on_reads(objective, &points)),
         points,
         headroom: design.headroom,
+        mean_iops: operations / seconds * design.growth.times(),
         capacity: Bytes::new((design.capacity.get() as f64 * design.growth.times()).ceil() as u64),
         measured,
         steps,

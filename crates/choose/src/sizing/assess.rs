@@ -1,0 +1,229 @@
+//! One offer whose ceilings suffice: what binds it, how it answers, and what is doubtful about it.
+
+use std::sync::Arc;
+
+use plimsoll_catalogue::{Catalogue, Ceiling, Offer, Price, Product, Terms};
+use plimsoll_model::ChainSpec;
+use plimsoll_model::analytic::{Offered, Workload, solve};
+use plimsoll_record::{Counter, Measure};
+use plimsoll_units::Bytes;
+
+use super::size::Candidate;
+use super::{Choice, ClassLatency, ClassLoad, Limit, Point, Rejection, Risk, RiskSort, Sizing, Wanted, Why};
+use crate::asked::{Asked, Tight};
+use crate::matching::within;
+use crate::trial::{Together, together};
+
+/// Operations of each trial, all classes together.
+const OPERATIONS: u64 = 20_000;
+/// A trial that seems to be overloaded is done again, so many times as long: a burst near its end looks the same.
+const LONGER: u64 = 8;
+/// A class needs so many answers before its 99th percentile says anything.
+const FOR_P99: u64 = 200;
+/// Ceilings up to this many times the one that binds are worth a doubt.
+const NEAR: f64 = 2.0;
+/// Months after which a price list is old.
+const OLD: i32 = 12;
+
+/// What offers are held against.
+pub(super) struct Assessor<'a> {
+    pub(super) catalogue: &'a Catalogue,
+    pub(super) terms: &'a Terms,
+    pub(super) wanted: &'a Wanted,
+    pub(super) asked: &'a Asked,
+}
+
+/// What became of an offer.
+pub(super) enum Assessed {
+    /// It meets the objective, or there is none.
+    Meets(Box<Choice>),
+    /// It carries the load, and misses the objective.
+    Misses {
+        choice: Box<Choice>,
+        /// No limit held it: more of what can be bought makes nothing faster.
+        by_latency: bool,
+    },
+    /// It does not carry the load.
+    Fails(Rejection),
+}
+
+impl Assessor<'_> {
+    /// Puts a product's best candidate among the choices, those that miss the objective, or those that are rejected.
+    pub(super) fn best_of(&self, product: &Product, candidates: Vec<Candidate>, sizing: &mut Sizing) {
+        let (mut nearly, mut rejected): (Option<Box<Choice>>, Option<Rejection>) = (None, None);
+        for candidate in candidates {
+            match self.assess(&candidate.offer, candidate.price) {
+                Assessed::Meets(choice) => return sizing.choices.push(*choice),
+                Assessed::Misses { choice, by_latency } => {
+                    nearly = nearly.or(Some(choice));
+                    if by_latency {
+                        break;
+                    }
+                }
+                Assessed::Fails(rejection) => rejected = rejected.or(Some(rejection)),
+            }
+        }
+        let nothing = || Rejection { name: product.name().into(), why: Why::Refused("it has no configuration".into()) };
+        match nearly {
+            Some(choice) => sizing.nearly.push(*choice),
+            None => sizing.rejected.push(rejected.unwrap_or_else(nothing)),
+        }
+    }
+
+    /// Offers it the expected load, at the point that its ceilings are nearest to.
+    pub(super) fn assess(&self, offer: &Offer, price: Option<Price>) -> Assessed {
+        let beside = self.asked.beside(offer);
+        let binds = beside.first().copied();
+        let point = &self.wanted.points[binds.map_or(0, |tight| tight.mix)];
+        let other = |tight: &&Tight| binds.is_some_and(|first| tight.bound.ceiling != first.bound.ceiling);
+        let mut choice = Choice {
+            offer: offer.clone(),
+            binds: binds.map(|tight| self.limit(offer, &tight)),
+            next: beside.iter().find(other).map(|tight| self.limit(offer, tight)),
+            latency: Vec::new(),
+            reached: None,
+            peak: offer.standing_of(&point.asks()).peak,
+            machines: None,
+            risks: risks(offer, price.as_ref(), &beside, self.terms),
+            price,
+        };
+        let fails = |why: Why| Assessed::Fails(Rejection { name: offer.short().to_string(), why });
+        let model = match offer.model() {
+            Ok(model) => model,
+            Err(why) if self.wanted.objective.is_some() => return fails(Why::Refused(why.to_string())),
+            Err(why) => {
+                choice.risks.push(Risk { sort: RiskSort::Latency, text: why.to_string(), cite: None });
+                return Assessed::Meets(Box::new(choice));
+            }
+        };
+        // A trial is too short to fill a write buffer: what lies behind it has to suffice, too.
+        let (over, held_by) = lasting(&model, point, self.wanted.capacity);
+        if over < 1.0 {
+            return fails(Why::Sustains { iops: over * point.iops(), wanted: point.iops(), held_by });
+        }
+        let streams = within(&point.streams(self.wanted.capacity), offer.capacity);
+        let mut done = together(&model, &streams, OPERATIONS, 1);
+        if done.as_ref().is_some_and(|done| done.overloaded) {
+            done = together(&model, &streams, OPERATIONS * LONGER, 1);
+        }
+        let Some(done) = done else { return fails(Why::Refused("the load does not fit on it".into())) };
+        let held_by = done.bound_by.first().map(|(name, _)| name.clone()).unwrap_or_default();
+        if done.overloaded {
+            return fails(Why::Sustains { iops: done.iops, wanted: point.iops(), held_by });
+        }
+        choice.latency = latencies(point, &done);
+        self.judged(choice, &done, &held_by)
+    }
+
+    fn judged(&self, mut choice: Choice, done: &Together, held_by: &str) -> Assessed {
+        let Some(objective) = self.wanted.objective else { return Assessed::Meets(Box::new(choice)) };
+        let bins = done.tally.response_where(|counter: &Counter| objective.over.covers(counter.kind));
+        choice.reached = match objective.measure {
+            Measure::Mean => bins.mean(),
+            Measure::Quantile(quantile) => bins.quantile(quantile),
+        };
+        // What nothing is asked of that the objective is about misses it in nothing.
+        if choice.reached.is_none_or(|reached| reached <= objective.limit) {
+            return Assessed::Meets(Box::new(choice));
+        }
+        let by_latency = choice.offer.ceilings.iter().all(|ceiling| *ceiling.name != *held_by);
+        Assessed::Misses { choice: Box::new(choice), by_latency }
+    }
+
+    /// A ceiling over the design point.
+    pub(super) fn limit(&self, offer: &Offer, tight: &Tight) -> Limit {
+        Limit {
+            name: Arc::clone(&offer.ceilings[tight.bound.ceiling].name),
+            counts: tight.bound.counts,
+            point: self.wanted.points[tight.mix].of,
+            iops: tight.bound.iops,
+            bytes_per_second: tight.bound.bytes_per_second,
+            over: tight.over / self.wanted.room(),
+        }
+    }
+}
+
+fn latencies(point: &Point, done: &Together) -> Vec<ClassLatency> {
+    let numbered = point.classes.iter().enumerate();
+    numbered
+        .filter_map(|(stream, load)| {
+            let bins = done.tally.only(|counter| usize::from(counter.stream) == stream).response();
+            let p99 = || bins.quantile(0.99);
+            let enough = bins.count >= FOR_P99;
+            Some(ClassLatency { class: load.class, mean: bins.mean()?, p99: enough.then(p99).flatten() })
+        })
+        .collect()
+}
+
+/// How many times the point a model carries in the long run, and the stage that bounds it: every class alone by the
+/// analytic solution, their loads of each stage added up.
+fn lasting(model: &ChainSpec, point: &Point, space: Bytes) -> (f64, String) {
+    let names = model.names();
+    let mut loads = vec![0.0; names.len()];
+    for class in &point.classes {
+        let alone = solve(model, &workload(class, space), Offered::Open { iops: class.iops });
+        // At its bound a stage says no more than that it is there.
+        let over = if alone.mean_ns.is_finite() { 1.0 } else { class.iops / alone.iops };
+        for (load, stage) in loads.iter_mut().zip(&alone.stages) {
+            *load += stage.utilisation * over;
+        }
+    }
+    let fullest = loads.iter().zip(names).max_by(|a, b| a.0.total_cmp(b.0));
+    fullest.map_or_else(|| (f64::MAX, String::new()), |(load, name)| (1.0 / load.max(1e-12), name))
+}
+
+/// What a class asks, for the analytic solution.
+fn workload(load: &ClassLoad, space: Bytes) -> Workload {
+    let stream = load.stream(space);
+    Workload {
+        reads: load.reads,
+        durable: if load.durable { 1.0 } else { 0.0 },
+        flushes: 0.0,
+        length: stream.mix.sizes.largest(),
+        sequential: if load.sequential { 1.0 } else { 0.0 },
+        space: stream.region.length,
+    }
+}
+
+/// What is doubtful: of the ceilings that bind or nearly do, of the model, of the price; and what the offer needs.
+fn risks(offer: &Offer, price: Option<&Price>, beside: &[Tight], terms: &Terms) -> Vec<Risk> {
+    let mut risks = Vec::new();
+    let least = beside.first().map_or(0.0, |tight| tight.over);
+    let mut near: Vec<usize> =
+        beside.iter().filter(|tight| tight.over <= least * NEAR).map(|tight| tight.bound.ceiling).collect();
+    near.dedup();
+    for ceiling in near.into_iter().map(|index| &offer.ceilings[index]) {
+        let doubt = ceiling.cite.status.doubt();
+        risks.extend(doubt.map(|doubt| Risk {
+            sort: RiskSort::Ceiling,
+            text: format!("\"{}\" {doubt}", ceiling.name),
+            cite: Some(Arc::clone(&ceiling.cite)),
+        }));
+    }
+    // Doubts of ceilings come first, and those that are near were told already.
+    let of_ceilings = offer.ceilings.iter().filter(|ceiling| is_doubtful(ceiling)).count();
+    let of_model = offer.doubts().into_iter().skip(of_ceilings);
+    risks.extend(of_model.map(|doubt| Risk { sort: RiskSort::Latency, text: doubt.text, cite: doubt.cite }));
+    risks.extend(price.into_iter().flat_map(|price| of_price(price, terms)));
+    let needs = offer.needs().into_iter();
+    risks.extend(needs.map(|text| Risk { sort: RiskSort::Needs, text: text.to_string(), cite: None }));
+    risks
+}
+
+fn is_doubtful(ceiling: &Ceiling) -> bool {
+    ceiling.cite.status.doubt().is_some()
+}
+
+fn of_price(price: &Price, terms: &Terms) -> Vec<Risk> {
+    let about = |text: String, cite| Risk { sort: RiskSort::Price, text, cite };
+    let mut risks: Vec<Risk> = price.doubts().into_iter().map(|doubt| about(doubt.text, doubt.cite)).collect();
+    let months = |date: plimsoll_catalogue::Date| i32::from(date.year) * 12 + i32::from(date.month.unwrap_or(1));
+    let dated = price.cite.date.parse::<plimsoll_catalogue::Date>().ok();
+    let age = dated.map(|dated| months(terms.as_of) - months(dated));
+    if let Some(age) = age.filter(|age| *age > OLD) {
+        let text = format!("its price list is of {}, {age} months before", price.cite.date);
+        risks.push(about(text, Some(Arc::clone(&price.cite))));
+    }
+    risks.extend(price.without.iter().map(|what| about(format!("its price is without {what}"), None)));
+    risks
+}

@@ -1,0 +1,6 @@
+//! Sizing as it is used: windows become a design point, and the design point becomes configurations.
+#![allow(clippy::unwrap_used)]
+
+mod search;
+mod support;
+mod windows;

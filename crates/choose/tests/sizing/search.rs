@@ -1,0 +1,183 @@
+//! What is chosen of the catalogue that comes with the program suffices, and more is never cheaper.
+
+use plimsoll_catalogue::{Catalogue, Config};
+use plimsoll_choose::sizing::{Choice, Search, Sizing, Wanted, Why, judge, size};
+use plimsoll_units::Bytes;
+use proptest::prelude::*;
+
+use super::support::{database, terms};
+
+fn sized(wanted: &Wanted, names: &[&str]) -> Sizing {
+    let catalogue = Catalogue::built_in();
+    let names: Vec<String> = names.iter().map(ToString::to_string).collect();
+    size(&catalogue, wanted, &terms(), &Search::among(&catalogue, &names).unwrap())
+}
+
+fn short(choice: &Choice) -> String {
+    choice.offer.short().to_string()
+}
+
+fn cost(choice: &Choice) -> Option<i128> {
+    Some(choice.price.as_ref()?.monthly.millionths)
+}
+
+#[test]
+fn the_least_of_what_binds_is_bought() {
+    // 10,000 IOPS and a fifth of room. 12,000 on one gp3 are 9,000 above those included. Striped, scans of 256 KiB are
+    // four operations: 13,800, and eight volumes include more.
+    let sizing = sized(&database(10_000.0, Bytes::gib(1000)), &["aws/gp3"]);
+    assert_eq!(short(&sizing.choices[0]), "stripe(8,64KiB) of aws/gp3:125GiB");
+    let catalogue = Catalogue::built_in();
+    let single = Search { widest: 1, ..Search::among(&catalogue, &["gp3".into()]).unwrap() };
+    let single = size(&catalogue, &database(10_000.0, Bytes::gib(1000)), &terms(), &single);
+    // And 12,000 of 20,275 bytes are 232.03 MiB/s.
+    assert_eq!(short(&single.choices[0]), "aws/gp3:1000GiB,iops=12000,throughput=233");
+}
+
+#[test]
+fn every_product_is_chosen_or_rejected_once() {
+    let sizing = sized(&database(20_000.0, Bytes::gib(500)), &[]);
+    let of = |name: &str| {
+        let volume = name.rsplit(" of ").next().unwrap();
+        volume.split(':').next().unwrap().to_owned()
+    };
+    let chosen = sizing.choices.iter().chain(&sizing.nearly).map(|choice| of(&short(choice)));
+    let mut names: Vec<String> = chosen.chain(sizing.rejected.iter().map(|one| of(&one.name))).collect();
+    names.sort();
+    let catalogue = Catalogue::built_in();
+    let ranked = catalogue.products().filter(|product| product.ranked() && product.machines().next().is_none());
+    let mut expected: Vec<String> = ranked.map(|product| product.name().to_owned()).collect();
+    expected.sort();
+    assert_eq!(names, expected);
+    assert!(sizing.looked_at >= 10_000, "{}", sizing.looked_at);
+    assert!(sizing.choices.is_sorted_by_key(|choice| cost(choice).unwrap_or(i128::MAX)));
+    assert!(sizing.rejected.is_sorted_by(|a, b| a.why.share() >= b.why.share()));
+}
+
+#[test]
+fn a_rejection_says_which_ceiling_and_how_near_it_came() {
+    let sizing = sized(&database(50_000.0, Bytes::gib(500)), &["aws/st1"]);
+    assert!(sizing.choices.is_empty());
+    let Why::Ceiling(limit) = &sizing.rejected[0].why else { panic!("{:?}", sizing.rejected) };
+    assert!(limit.over > 0.0 && limit.over < 1.0 && limit.name.contains("random operations"), "{limit:?}");
+}
+
+#[test]
+fn a_choice_of_several_thousand_is_on_offer() {
+    // 3 GB/s: 4,096 MiB/s are a choice of this product.
+    let sizing = sized(&database(120_000.0, Bytes::gib(2048)), &["aws/fsx-ontap"]);
+    assert!(short(&sizing.choices[0]).contains("throughput=4096"), "{:?}", sizing.rejected);
+}
+
+#[test]
+fn an_objective_sorts_out_what_is_too_slow() {
+    let mut wanted = database(1_000.0, Bytes::gib(2048));
+    wanted.objective = "read p99<=10ms".parse().ok();
+    let sizing = sized(&wanted, &["gcp/pd-standard", "gcp/pd-ssd"]);
+    assert_eq!(sizing.choices.iter().map(short).collect::<Vec<_>>(), ["gcp/pd-ssd:2048GiB"]);
+    assert!(short(&sizing.nearly[0]).starts_with("gcp/pd-standard"));
+    let reached = sizing.choices[0].reached.unwrap();
+    assert!(reached <= wanted.objective.unwrap().limit);
+    assert!(sizing.choices[0].latency.iter().any(|one| one.p99.is_some()));
+}
+
+#[test]
+fn a_machine_caps_its_volumes_and_leaves_other_providers_out() {
+    let catalogue = Catalogue::built_in();
+    let machine = "gp3 on aws/m5.large".parse::<Config>().unwrap().machine;
+    let search = Search { machine, ..Search::default() };
+    let few = size(&catalogue, &database(2_000.0, Bytes::gib(500)), &terms(), &search);
+    assert!(!few.choices.is_empty());
+    assert!(few.choices.iter().all(|choice| short(choice).ends_with(" on aws/m5.large")));
+    let many = size(&catalogue, &database(40_000.0, Bytes::gib(500)), &terms(), &search);
+    assert!(many.choices.is_empty(), "{:?}", many.choices.iter().map(short).collect::<Vec<_>>());
+}
+
+#[test]
+fn machines_that_let_it_through_are_counted() {
+    let machines =
+        |iops: f64| sized(&database(iops, Bytes::gib(500)), &["aws/io2"]).choices[0].machines.clone().unwrap();
+    let (few, many) = (machines(100_000.0), machines(1_000.0));
+    assert!(few.enough < many.enough && few.enough > 0 && many.of == few.of, "{few:?} {many:?}");
+    assert!(!few.least.is_empty());
+}
+
+#[test]
+fn one_configuration_is_judged_as_it_is_chosen() {
+    let wanted = database(5_000.0, Bytes::gib(500));
+    let (catalogue, terms) = (Catalogue::built_in(), terms());
+    for choice in sized(&wanted, &["oci", "gcp"]).choices {
+        let judged = judge(&catalogue, &choice.offer.short(), &wanted, &terms).unwrap();
+        assert_eq!((&judged.binds, &judged.price, judged.latency), (&choice.binds, &choice.price, choice.latency));
+    }
+    let small: Config = "aws/gp3:500GiB".parse().unwrap();
+    assert!(matches!(judge(&catalogue, &small, &wanted, &terms).unwrap_err().why, Why::Ceiling(_)));
+    let full: Config = "aws/gp3:100GiB".parse().unwrap();
+    assert!(matches!(judge(&catalogue, &full, &wanted, &terms).unwrap_err().why, Why::Refused(_)));
+}
+
+#[test]
+fn a_stripe_of_some_costs_as_many_times() {
+    let (catalogue, terms, wanted) = (Catalogue::built_in(), terms(), database(100.0, Bytes::gib(50)));
+    for volume in ["aws/gp3:200GiB,iops=4000", "oci/block-volume:200GB", "azure/premium-ssd:P20", "gcp/pd-ssd:100GiB"] {
+        let price = |text: &str| cost(&judge(&catalogue, &text.parse().unwrap(), &wanted, &terms).unwrap()).unwrap();
+        let one = price(volume);
+        for members in [2, 8] {
+            assert_eq!(price(&format!("stripe({members},64KiB) of {volume}")), one * members, "{volume}");
+        }
+    }
+}
+
+#[test]
+fn an_unknown_name_is_answered_with_near_ones() {
+    let catalogue = Catalogue::built_in();
+    let refused = Search::among(&catalogue, &["azur".into()]).unwrap_err();
+    assert!(refused.to_string().contains("did you mean azure"), "{refused}");
+    let machine = Search::among(&catalogue, &["aws/m5.large".into()]).unwrap_err();
+    assert!(machine.to_string().contains("providers are aws, azure"), "{machine}");
+}
+
+/// A few products whose options hang on each other in different ways.
+const LAWFUL: [&str; 6] = ["oci", "aws/gp3", "aws/gp2", "azure/premium-ssd", "gcp/hyperdisk-balanced", "aws/io2"];
+
+/// That a product that is chosen for `more` is chosen for `less`, too, and not for more money.
+fn no_dearer(product: usize, less: &Wanted, more: &Wanted) {
+    let name = LAWFUL[product];
+    let (less, more) = (sized(less, &[name]), sized(more, &[name]));
+    for dear in &more.choices {
+        let product = dear.offer.product().name();
+        let cheap = less.choices.iter().find(|choice| choice.offer.product().name() == product);
+        let cheap = cheap.unwrap_or_else(|| panic!("{product} carries more and not less: {:?}", less.rejected));
+        assert!(cost(cheap) <= cost(dear), "{} costs more than {}", short(cheap), short(dear));
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 16, failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn more_demand_is_never_cheaper(product in 0..6_usize, iops in 100.0..80_000.0_f64, more in 1.0..3.0_f64, gib in 50_u64..6_000) {
+        let capacity = Bytes::gib(gib);
+        no_dearer(product, &database(iops, capacity), &database(iops * more, capacity));
+        no_dearer(product, &database(iops, capacity), &database(iops, Bytes::gib((gib as f64 * more) as u64)));
+    }
+
+    #[test]
+    fn more_headroom_is_never_cheaper(product in 0..6_usize, iops in 100.0..80_000.0_f64, headroom in 0.05..1.0_f64, gib in 50_u64..6_000) {
+        let less = Wanted { headroom: 0.05, ..database(iops, Bytes::gib(gib)) };
+        no_dearer(product, &less, &Wanted { headroom, ..less.clone() });
+    }
+
+    #[test]
+    fn what_is_chosen_suffices(product in 0..6_usize, iops in 50.0..200_000.0_f64, gib in 20_u64..8_000) {
+        let wanted = database(iops, Bytes::gib(gib));
+        for choice in sized(&wanted, &[LAWFUL[product]]).choices {
+            prop_assert!(choice.offer.capacity >= wanted.capacity);
+            let design = wanted.points[0].iops() * wanted.room();
+            let standing = choice.offer.standing_of(&wanted.points[0].asks());
+            let least = standing.binding().map_or(f64::MAX, |bound| bound.iops);
+            prop_assert!(least >= design * (1.0 - 1e-6), "{}: {least} of {design}", short(&choice));
+            prop_assert!(choice.binds.is_none_or(|limit| limit.over >= 1.0 - 1e-6));
+        }
+    }
+}

@@ -1,0 +1,103 @@
+//! Demands written down as lines, and loads of databases, for tests of sizing.
+
+use plimsoll_catalogue::{Date, Terms};
+use plimsoll_choose::sizing::{Burst, Busiest, ClassLoad, Design, Growth, Measured, Point, Wanted};
+use plimsoll_ingest::{
+    Builder, Class, Demand, Figure, Form, Format, Ingest, Input, Kind, Measure, Outcome, Reading, Refusal, Resemblance,
+    Scope, Statistic, Subject, Takes, Window,
+};
+use plimsoll_units::{Bytes, Span};
+
+/// A form of the tests' own, a figure in each line: `HH:MM SECONDS CLASS MEASURE STATISTIC VALUE`, classes as they are
+/// shown with `-` for blanks.
+const LINES: Form = Form {
+    kind: Kind { id: "lines", name: "lines of a test" },
+    takes: Takes::Text,
+    resembles: |_| Resemblance::Is { marks: 1 },
+    open: |_: &Input| Box::new(Lines(Vec::new())),
+};
+
+struct Lines(Vec<u8>);
+
+impl Format for Lines {
+    fn feed(&mut self, bytes: &[u8], _: &mut Builder) -> Result<(), Refusal> {
+        self.0.extend_from_slice(bytes);
+        Ok(())
+    }
+
+    fn end(&mut self, out: &mut Builder) -> Result<(), Refusal> {
+        let text = String::from_utf8_lossy(&self.0).into_owned();
+        let scope = out.scope(Scope { database: "SALES".into(), ..Scope::default() });
+        for (number, line) in text.lines().map(str::trim).enumerate().filter(|(_, line)| !line.is_empty()) {
+            let words: Vec<&str> = line.split_whitespace().collect();
+            let [time, seconds, class, measure, statistic, value] = words[..] else { panic!("{line}") };
+            let begin = format!("2026-03-01T{time}:00").parse().ok();
+            let window = out.window(Window { begin, length: Span::from_secs(seconds.parse().unwrap()) });
+            let class = Class::ALL.into_iter().find(|one| one.name().replace(' ', "-") == class).unwrap();
+            let measure = match measure {
+                "iops" => Measure::Iops,
+                "bytes" => Measure::Throughput,
+                _ => Measure::Size,
+            };
+            let statistic = if statistic == "max" { Statistic::Maximum } else { Statistic::Mean };
+            let origin = out.origin(number as u64 + 1, "", "");
+            out.figure(Figure { scope, window, class, measure, statistic, value: value.parse().unwrap(), origin });
+        }
+        Ok(())
+    }
+}
+
+/// The demand of such lines.
+pub fn subject(lines: &str) -> Subject {
+    let forms = [LINES];
+    let mut ingest = Ingest::among(&forms, "lines");
+    ingest.feed(lines.as_bytes());
+    let outcomes = ingest.finish();
+    let readings: Vec<&Reading> = outcomes.iter().filter_map(Outcome::reading).collect();
+    Demand::of(&readings).subjects.remove(0)
+}
+
+/// A design without anything added.
+pub fn plain() -> Design {
+    Design {
+        quantile: 0.95,
+        burst: Burst::None,
+        growth: Growth::default(),
+        headroom: 0.0,
+        capacity: Bytes::gib(100),
+        objective: None,
+    }
+}
+
+pub fn terms() -> Terms {
+    Terms { as_of: Date::day(2026, 11, 21), currency: "USD".parse().ok(), region: None }
+}
+
+fn load(class: Class, iops: f64, size: f64, reads: f64) -> ClassLoad {
+    let sequential = matches!(class, Class::SequentialRead | Class::RedoWrite);
+    ClassLoad { class, iops, bytes_per_second: iops * size, reads, sequential, durable: class == Class::RedoWrite }
+}
+
+/// A database with so many operations a second: mostly single blocks, some scans, writes behind it, and its log.
+pub fn database(iops: f64, capacity: Bytes) -> Wanted {
+    let classes = vec![
+        load(Class::RandomRead, iops * 0.6, 8192.0, 1.0),
+        load(Class::DataWrite, iops * 0.2, 8192.0, 0.0),
+        load(Class::RedoWrite, iops * 0.15, 4096.0, 0.0),
+        load(Class::SequentialRead, iops * 0.05, 262_144.0, 1.0),
+    ];
+    let point = Point { of: Busiest::Operations, windows: 1, classes };
+    let bytes_per_second = point.bytes_per_second();
+    let longest = Span::from_secs(60);
+    Wanted {
+        subject: "SALES".into(),
+        points: vec![point],
+        headroom: 0.2,
+        mean_iops: iops / 2.0,
+        capacity,
+        objective: None,
+        measured: Measured { quantile: 0.95, windows: 1, longest, iops, bytes_per_second },
+        steps: Vec::new(),
+        assumptions: Vec::new(),
+    }
+}
