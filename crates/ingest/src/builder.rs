@@ -1,7 +1,11 @@
 //! How a reading comes together.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
+use std::collections::btree_map::{BTreeMap, Entry};
 use std::sync::Arc;
+
+use jiff::civil::DateTime;
+use plimsoll_units::Span;
 
 use crate::evidence::Evidence;
 use crate::figure::{Class, Figure, Measure, Origin, Scope, Statistic, Window};
@@ -16,6 +20,10 @@ pub struct Builder {
     reading: Reading,
     scopes: BTreeMap<Scope, u32>,
     texts: BTreeSet<Arc<str>>,
+    /// Where the first and the last snapshot of each scope stand.
+    kept: BTreeMap<u32, (usize, Option<usize>)>,
+    /// Moment and age of the snapshots at which the last window ends.
+    until: (Option<DateTime>, Option<Span>),
     /// The first refusal of the builder's own, kept because a format need not look after every figure.
     refusal: Option<Refusal>,
 }
@@ -46,7 +54,14 @@ impl Builder {
             parts: Vec::new(),
             cautions: Vec::new(),
         };
-        Self { reading, scopes: BTreeMap::new(), texts: BTreeSet::new(), refusal: None }
+        Self {
+            reading,
+            scopes: BTreeMap::new(),
+            texts: BTreeSet::new(),
+            kept: BTreeMap::new(),
+            until: (None, None),
+            refusal: None,
+        }
     }
 
     /// The version of the program that wrote the input.
@@ -70,6 +85,24 @@ impl Builder {
             windows.push(window);
         }
         windows.len() as u32 - 1
+    }
+
+    /// The number of a window of its own, even if the last one was equal: inputs without a clock have many such.
+    pub fn new_window(&mut self, window: Window) -> u32 {
+        self.reading.windows.push(window);
+        self.reading.windows.len() as u32 - 1
+    }
+
+    /// The number of the window that ends at snapshots of this moment and age.
+    pub(crate) fn window_until(&mut self, window: Window, until: (Option<DateTime>, Option<Span>)) -> u32 {
+        let same = self.until == until && self.reading.windows.last() == Some(&window);
+        self.until = until;
+        if same { self.reading.windows.len() as u32 - 1 } else { self.new_window(window) }
+    }
+
+    /// How long a window is.
+    pub(crate) fn length(&self, window: u32) -> Span {
+        self.reading.windows[window as usize].length
     }
 
     /// A text for origins, kept once.
@@ -118,20 +151,32 @@ impl Builder {
     /// Counters at a moment. With an earlier snapshot of the same scope they become figures of the window between the
     /// two; the first and the last are kept for [`crate::join`].
     pub fn snapshot(&mut self, taken: Snapshot) {
-        let mut same = self.reading.snapshots.iter_mut().filter(|kept| kept.scope == taken.scope);
-        let before = match (same.next(), same.next()) {
-            (None, _) => None,
-            (Some(first), None) => Some(first.clone()),
+        self.take(taken, None);
+    }
+
+    /// As [`Builder::snapshot`], of an input without a clock: the window since the snapshot before is this one.
+    pub fn snapshot_after(&mut self, window: u32, taken: Snapshot) {
+        self.take(taken, Some(window));
+    }
+
+    fn take(&mut self, taken: Snapshot, window: Option<u32>) {
+        let kept = &mut self.reading.snapshots;
+        let before = match self.kept.entry(taken.scope) {
+            Entry::Vacant(entry) => {
+                entry.insert((kept.len(), None));
+                return kept.push(taken);
+            }
             // The first and the last are kept: both may have neighbours in other inputs.
-            (Some(_), Some(last)) => Some(std::mem::replace(last, taken.clone())),
+            Entry::Occupied(mut entry) => match entry.get_mut() {
+                (first, last @ None) => {
+                    *last = Some(kept.len());
+                    kept.push(taken.clone());
+                    kept[*first].clone()
+                }
+                (_, Some(last)) => std::mem::replace(&mut kept[*last], taken.clone()),
+            },
         };
-        let stays = self.reading.snapshots.iter().filter(|kept| kept.scope == taken.scope).count() < 2;
-        if let Some(before) = before {
-            snapshot::between(&before, &taken, self);
-        }
-        if stays {
-            self.reading.snapshots.push(taken);
-        }
+        snapshot::between(&before, &taken, window, self);
     }
 
     /// How a database spent its time.
@@ -185,6 +230,13 @@ impl Builder {
         }
     }
 
+    /// A doubt that is said once, however often it comes up.
+    pub(crate) fn caution_once(&mut self, origin: Option<Origin>, text: &str) {
+        if self.reading.cautions.iter().all(|caution| caution.text != text) {
+            self.caution(origin, text);
+        }
+    }
+
     /// How many figures there are so far.
     pub fn count(&self) -> usize {
         self.reading.figures.len()
@@ -193,7 +245,7 @@ impl Builder {
     /// Goes on with a reading that was finished.
     pub(crate) fn resume(reading: Reading) -> Self {
         let scopes = reading.scopes.iter().cloned().zip(0..).collect();
-        Self { reading, scopes, texts: BTreeSet::new(), refusal: None }
+        Self { reading, scopes, texts: BTreeSet::new(), kept: BTreeMap::new(), until: (None, None), refusal: None }
     }
 
     /// The reading, whatever is wrong with it.

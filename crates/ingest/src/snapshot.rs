@@ -66,64 +66,99 @@ pub enum Counted {
     WaitSeconds(String),
 }
 
-/// Hands over what happened between two snapshots of one scope.
-pub(crate) fn between(before: &Snapshot, after: &Snapshot, out: &mut Builder) {
-    let length = match length(before, after) {
+/// Hands over what happened between two snapshots of one scope; `window` is the one between them where neither says when
+/// it was taken.
+pub(crate) fn between(before: &Snapshot, after: &Snapshot, window: Option<u32>, out: &mut Builder) {
+    let said = window.map(|window| out.length(window));
+    let length = match length(before, after, said) {
         Ok(length) => length,
-        Err(why) => return out.caution(Some(after.origin.clone()), why),
+        Err(why) => return out.caution_once(Some(after.origin.clone()), why),
     };
-    let earlier: BTreeMap<&Counted, f64> = before.counts.iter().map(|count| (&count.counted, count.value)).collect();
-    let mut risen: BTreeMap<&Counted, (f64, &Origin)> = BTreeMap::new();
-    for count in &after.counts {
-        let Some(earlier) = earlier.get(&count.counted) else { continue };
-        let rise = match (count.value - earlier, count.wraps_at) {
-            (rise, _) if rise >= 0.0 => rise,
-            (rise, Some(wraps_at)) if *earlier <= wraps_at => rise + wraps_at,
-            _ => {
+    let mut risen = Vec::with_capacity(after.counts.len());
+    for (index, count) in after.counts.iter().enumerate() {
+        let Some(earlier) = before.value(&count.counted, index) else { continue };
+        match rise(earlier, count) {
+            Some(rise) => risen.push((&count.counted, rise, &count.origin)),
+            None if count.counted.is_time() => {
+                let text = "a counter of time went back, as kernels let it now and then: left out in this window";
+                out.caution(Some(count.origin.clone()), text);
+            }
+            None => {
                 let text = "a counter fell since the snapshot before: it was reset or restarted between the two, so \
                             this window is left out; take the snapshots closer together";
                 return out.caution(Some(count.origin.clone()), text);
             }
-        };
-        risen.insert(&count.counted, (rise, &count.origin));
+        }
     }
     let begin = before
         .at
         .or_else(|| after.at.and_then(|at| at.checked_sub(SignedDuration::from_secs_f64(length.as_secs_f64())).ok()));
-    let window = out.window(Window { begin, length });
-    Risen { counts: risen, seconds: length.as_secs_f64(), at: (after.scope, window) }.put(&after.origin, out);
+    let window = match window {
+        Some(window) if after.at.is_none() && after.age.is_none() => window,
+        _ => out.window_until(Window { begin, length }, (after.at, after.age)),
+    };
+    Risen { counts: &risen, seconds: length.as_secs_f64(), at: (after.scope, window) }.put(&after.origin, out);
+}
+
+/// How far a counter rose, gone round at most once. What would be more than half a round is a new beginning.
+fn rise(earlier: f64, count: &Count) -> Option<f64> {
+    let rise = count.value - earlier;
+    if rise >= 0.0 {
+        return Some(rise);
+    }
+    let wraps_at = count.wraps_at.filter(|wraps_at| earlier <= *wraps_at)?;
+    Some(rise + wraps_at).filter(|round| *round < wraps_at / 2.0)
+}
+
+impl Snapshot {
+    /// What a counter said; snapshots of one form have their counters in one order, as a rule.
+    fn value(&self, counted: &Counted, index: usize) -> Option<f64> {
+        let same = self.counts.get(index).filter(|count| count.counted == *counted);
+        same.or_else(|| self.counts.iter().find(|count| count.counted == *counted)).map(|count| count.value)
+    }
+}
+
+impl Counted {
+    fn is_time(&self) -> bool {
+        matches!(self, Self::OperationSeconds(_) | Self::QueueSeconds(_) | Self::BusySeconds(_))
+    }
 }
 
 /// How long two snapshots are apart.
-fn length(before: &Snapshot, after: &Snapshot) -> Result<Span, String> {
+fn length(before: &Snapshot, after: &Snapshot, said: Option<Span>) -> Result<Span, &'static str> {
     let apart = match ((before.at, after.at), (before.age, after.age)) {
         (_, (Some(before), Some(after))) if after < before => {
-            return Err("it began anew between two snapshots (its uptime fell): this window is left out".to_owned());
+            return Err("it began anew between two snapshots (its uptime fell): this window is left out");
         }
         ((Some(before), Some(after)), _) => after.duration_since(before).as_secs_f64(),
         (_, (Some(before), Some(after))) => (after - before).as_secs_f64(),
-        _ => return Err("two snapshots without times: nothing can be divided by the time between them".to_owned()),
+        _ => said.ok_or("two snapshots without times: say how far they are apart")?.as_secs_f64(),
     };
     if apart > 0.0 {
         Ok(Span::from_secs_f64(apart))
     } else {
-        Err("the clock does not go on between two snapshots: this window is left out".to_owned())
+        Err("the clock does not go on between two snapshots: this window is left out")
     }
 }
 
-struct Risen<'a> {
-    counts: BTreeMap<&'a Counted, (f64, &'a Origin)>,
-    seconds: f64,
-    at: (u32, u32),
+/// How far counters rose in one window of one scope.
+pub(crate) struct Risen<'a> {
+    /// Each counter once.
+    pub(crate) counts: &'a [(&'a Counted, f64, &'a Origin)],
+    /// How long the window was.
+    pub(crate) seconds: f64,
+    /// Scope and window.
+    pub(crate) at: (u32, u32),
 }
 
 impl Risen<'_> {
     fn get(&self, counted: &Counted) -> Option<(f64, &Origin)> {
-        self.counts.get(counted).copied()
+        self.counts.iter().find(|(other, ..)| *other == counted).map(|(_, rise, origin)| (*rise, *origin))
     }
 
-    fn put(&self, origin: &Origin, out: &mut Builder) {
-        for (counted, (rise, place)) in &self.counts {
+    /// Hands over what it comes to: rates, and means of what was counted together.
+    pub(crate) fn put(&self, origin: &Origin, out: &mut Builder) {
+        for (counted, rise, place) in self.counts {
             let (class, measure, value) = match counted {
                 Counted::Operations(class) => (*class, Measure::Iops, rise / self.seconds),
                 Counted::Bytes(class) => (*class, Measure::Throughput, rise / self.seconds),
@@ -133,7 +168,7 @@ impl Risen<'_> {
             };
             out.mean(self.at, class, measure, value, (*place).clone());
         }
-        for (counted, (operations, _)) in &self.counts {
+        for (counted, operations, _) in self.counts {
             let Counted::Operations(class) = counted else { continue };
             for (counted, measure) in
                 [(Counted::Bytes(*class), Measure::Size), (Counted::OperationSeconds(*class), Measure::Latency)]
@@ -160,7 +195,7 @@ impl Risen<'_> {
                 origin: origin.clone(),
             });
         }
-        for (counted, (total_s, place)) in &self.counts {
+        for (counted, total_s, place) in self.counts {
             let Counted::WaitSeconds(event) = counted else { continue };
             out.wait(Wait {
                 scope,
@@ -179,34 +214,62 @@ impl Risen<'_> {
 /// Puts snapshots of one scope that stand in several inputs together: the window between two belongs to the later one.
 /// A snapshot that is alone gives the mean since its counters began, where it says when that was.
 pub fn join(readings: Vec<Reading>) -> Vec<Reading> {
-    let mut of_scope: BTreeMap<Scope, Vec<(usize, Snapshot)>> = BTreeMap::new();
-    for (number, reading) in readings.iter().enumerate() {
+    let mut of_scope: BTreeMap<Scope, Vec<Covered>> = BTreeMap::new();
+    for (input, reading) in readings.iter().enumerate() {
+        let mut of_input: BTreeMap<u32, Covered> = BTreeMap::new();
         for snapshot in &reading.snapshots {
-            let scope = reading.scopes[snapshot.scope as usize].clone();
-            of_scope.entry(scope).or_default().push((number, snapshot.clone()));
+            let new = || Covered { input, first: snapshot.clone(), last: None };
+            let covered = of_input.entry(snapshot.scope).or_insert_with(new);
+            covered.last = Some(snapshot.clone()).filter(|snapshot| *snapshot != covered.first);
+        }
+        for (scope, covered) in of_input {
+            of_scope.entry(reading.scopes[scope as usize].clone()).or_default().push(covered);
         }
     }
     let mut builders: Vec<Builder> = readings.into_iter().map(Builder::resume).collect();
-    for mut snapshots in of_scope.into_values() {
-        snapshots.sort_by_key(|(number, snapshot)| (snapshot.at, snapshot.at.map_or(snapshot.age, |_| None), *number));
-        if let [(number, only)] = snapshots.as_slice() {
-            alone(only, &mut builders[*number]);
+    for mut covered in of_scope.into_values() {
+        if let [Covered { input, first, last: None }] = covered.as_slice() {
+            alone(first, &mut builders[*input]);
         }
-        for pair in snapshots.windows(2) {
-            let [(earlier, before), (later, after)] = pair else { continue };
-            // Those of one input were compared when it was read.
-            if earlier != later {
-                between(before, after, &mut builders[*later]);
-            }
-        }
+        covered.sort_by_key(|covered| (order(&covered.first), covered.input));
+        gaps(&covered, &mut builders);
     }
     builders.into_iter().map(Builder::into_reading).collect()
+}
+
+/// What one input has of one scope: a first snapshot, and a last one that was compared with it when the input was read.
+struct Covered {
+    input: usize,
+    first: Snapshot,
+    last: Option<Snapshot>,
+}
+
+/// Snapshots go by their clock, or by their age where they have none.
+fn order(snapshot: &Snapshot) -> (Option<DateTime>, Option<Span>) {
+    (snapshot.at, snapshot.at.map_or(snapshot.age, |_| None))
+}
+
+/// The windows between what inputs cover, in the order of time.
+fn gaps(covered: &[Covered], builders: &mut [Builder]) {
+    let mut end: Option<&Snapshot> = None;
+    for Covered { input, first, last } in covered {
+        let last = last.as_ref().unwrap_or(first);
+        if let Some(end) = end {
+            if order(end) <= order(first) {
+                between(end, first, None, &mut builders[*input]);
+            } else {
+                let text = "another input has counters of the same time: leave one of the two away";
+                builders[*input].caution_once(Some(first.origin.clone()), text);
+            }
+        }
+        end = end.into_iter().chain([last]).max_by_key(|snapshot| order(snapshot));
+    }
 }
 
 fn alone(only: &Snapshot, out: &mut Builder) {
     let Some(age) = only.age.filter(|age| *age > Span::ZERO) else {
         let text = "one snapshot of counters, and it does not say since when they count: give a second one";
-        return out.caution(Some(only.origin.clone()), text);
+        return out.caution_once(Some(only.origin.clone()), text);
     };
     let zero = |count: &Count| Count { value: 0.0, ..count.clone() };
     let began = Snapshot {
@@ -217,6 +280,9 @@ fn alone(only: &Snapshot, out: &mut Builder) {
     };
     let text = "one snapshot of counters: figures are means since they began to count, and every peak is hidden in \
                 them; give a second snapshot";
-    out.caution(Some(only.origin.clone()), text);
-    between(&began, only, out);
+    out.caution_once(Some(only.origin.clone()), text);
+    between(&began, only, None, out);
 }
+
+#[cfg(test)]
+mod tests;
