@@ -3,4 +3,6 @@
 mod account;
 mod awr;
 mod core;
+mod diskstats;
 mod packed;
+mod series;

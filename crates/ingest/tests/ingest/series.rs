@@ -1,0 +1,104 @@
+//! What tests of series of snapshots and samples share: reading in pieces, real files where there are any, and the laws
+//! that hold for figures of whatever form.
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+
+use jiff::civil::DateTime;
+use plimsoll_ingest::{Class, Figure, Ingest, Input, Measure, Outcome, Reading, Statistic};
+
+pub fn outcome(bytes: &[u8], step: usize, input: impl Into<Input>) -> Outcome {
+    let mut ingest = Ingest::new(input);
+    for piece in bytes.chunks(step.max(1)) {
+        ingest.feed(piece);
+    }
+    ingest.finish().remove(0)
+}
+
+pub fn read_as(text: &str, input: impl Into<Input>) -> Reading {
+    match outcome(text.as_bytes(), 4_096, input) {
+        Outcome::Read(reading) => *reading,
+        Outcome::Refused { refusal, .. } => panic!("{refusal}"),
+    }
+}
+
+pub fn read(text: &str) -> Reading {
+    read_as(text, "test")
+}
+
+pub fn refused(text: &str) -> String {
+    match outcome(text.as_bytes(), 4_096, "test") {
+        Outcome::Read(_) => panic!("it was read"),
+        Outcome::Refused { refusal, .. } => refusal.to_string(),
+    }
+}
+
+/// The same outcome however it is cut.
+pub fn cut_anywhere(text: &str) {
+    let whole = outcome(text.as_bytes(), text.len(), "test");
+    for step in [1, 2, 3, 7, 64, 1_000] {
+        assert_eq!(outcome(text.as_bytes(), step, "test"), whole, "step {step}");
+    }
+}
+
+/// Minute of the window, part, class, measure and value of each mean.
+pub fn means(reading: &Reading) -> Vec<(Option<i8>, &str, Class, Measure, f64)> {
+    let of = |figure: &Figure| {
+        let begin = reading.windows[figure.window as usize].begin;
+        let part = reading.scopes[figure.scope as usize].part.as_str();
+        (begin.map(DateTime::minute), part, figure.class, figure.measure, figure.value)
+    };
+    reading.figures.iter().filter(|figure| figure.statistic == Statistic::Mean).map(of).collect()
+}
+
+/// The figures of one part, class and measure, in the order of the input.
+pub fn values(reading: &Reading, part: &str, class: Class, measure: Measure) -> Vec<f64> {
+    let fits = |(_, of, c, m, _): &(_, &str, Class, Measure, f64)| *of == part && (*c, *m) == (class, measure);
+    means(reading).into_iter().filter(fits).map(|(.., value)| value).collect()
+}
+
+pub fn near(found: &[f64], expected: &[f64]) {
+    assert_eq!(found.len(), expected.len(), "{found:?}, expected {expected:?}");
+    for (found, expected) in found.iter().zip(expected) {
+        assert!((found - expected).abs() <= 1e-9 * expected.abs().max(1e-9), "{found}, expected {expected}");
+    }
+}
+
+pub fn says(reading: &Reading, text: &str) -> bool {
+    reading.cautions.iter().any(|caution| caution.text.contains(text))
+}
+
+/// Real files of one kind, when the folder that `PLIMSOLL_SAMPLES` names has them; else it says that it skips.
+#[expect(clippy::disallowed_methods, clippy::print_stdout, reason = "tests may look at real files, and say so")]
+pub fn samples(kind: &str) -> Vec<(String, Vec<u8>)> {
+    let folder = std::env::var_os("PLIMSOLL_SAMPLES").map(|root| PathBuf::from(root).join(kind));
+    let Some(entries) = folder.and_then(|folder| std::fs::read_dir(folder).ok()) else {
+        println!("skipped: PLIMSOLL_SAMPLES names no folder with {kind}");
+        return Vec::new();
+    };
+    let mut paths: Vec<PathBuf> = entries.filter_map(|entry| Some(entry.ok()?.path())).collect();
+    paths.sort();
+    let name = |path: &PathBuf| path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
+    paths.iter().filter_map(|path| Some((name(path), std::fs::read(path).ok()?))).collect()
+}
+
+/// What must hold whatever the input was.
+pub fn laws(reading: &Reading) {
+    let mut by_cell: BTreeMap<(u32, u32, Class), BTreeMap<Measure, f64>> = BTreeMap::new();
+    for figure in &reading.figures {
+        assert!(figure.value.is_finite() && figure.value >= 0.0, "{figure:?}");
+        assert!(figure.measure != Measure::Busy || figure.value <= 1.0, "{figure:?}");
+        assert!(!reading.windows[figure.window as usize].length.is_zero());
+        if figure.statistic == Statistic::Mean {
+            let cell = by_cell.entry((figure.window, figure.scope, figure.class)).or_default();
+            assert!(cell.insert(figure.measure, figure.value).is_none(), "twice: {figure:?}");
+        }
+    }
+    for (cell, measures) in by_cell {
+        let get = |measure| measures.get(&measure).copied();
+        if let (Some(iops), Some(size), Some(rate)) = (get(Measure::Iops), get(Measure::Size), get(Measure::Throughput))
+        {
+            assert!((iops * size - rate).abs() <= 1e-6 * rate.max(1.0), "{cell:?}: {iops} of {size} are not {rate}");
+        }
+    }
+}
