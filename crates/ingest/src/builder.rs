@@ -237,6 +237,11 @@ impl Builder {
         }
     }
 
+    /// The first doubt, for a refusal that has no better reason.
+    pub(crate) fn first_caution(&self) -> Option<&str> {
+        self.reading.cautions.first().map(|caution| caution.text.as_str())
+    }
+
     /// How many figures there are so far.
     pub fn count(&self) -> usize {
         self.reading.figures.len()

@@ -1,8 +1,20 @@
 //! Every form that is known: one line each.
 
 use crate::awr;
+use crate::clouds;
 use crate::diskstats;
 use crate::format::Form;
+use crate::prometheus;
 
 /// Every form that is known. Among those that look alike, the one with more marks is taken, then the first.
-pub const FORMS: &[Form] = &[awr::HTML, awr::TEXT, awr::STATSPACK, diskstats::FORM];
+pub const FORMS: &[Form] = &[
+    awr::HTML,
+    awr::TEXT,
+    awr::STATSPACK,
+    diskstats::FORM,
+    prometheus::TEXT,
+    prometheus::ANSWER,
+    clouds::CLOUDWATCH,
+    clouds::OCI,
+    clouds::AZURE,
+];

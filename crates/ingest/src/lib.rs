@@ -5,6 +5,7 @@
 
 mod awr;
 mod builder;
+mod clouds;
 mod decode;
 mod demand;
 mod diskstats;
@@ -16,14 +17,17 @@ mod format;
 mod forms;
 mod html;
 mod ingest;
+mod json;
 mod kind;
 mod layers;
 mod lines;
 mod member;
 mod moment;
 mod number;
+mod prometheus;
 mod reading;
 mod refusal;
+mod series;
 mod snapshot;
 mod table;
 mod unpack;

@@ -119,7 +119,8 @@ impl Snapshot {
 }
 
 impl Counted {
-    fn is_time(&self) -> bool {
+    /// Seconds of operations or devices: kernels let such go back now and then.
+    pub(crate) fn is_time(&self) -> bool {
         matches!(self, Self::OperationSeconds(_) | Self::QueueSeconds(_) | Self::BusySeconds(_))
     }
 }

@@ -2,7 +2,9 @@
 
 mod account;
 mod awr;
+mod clouds;
 mod core;
 mod diskstats;
 mod packed;
+mod prometheus;
 mod series;

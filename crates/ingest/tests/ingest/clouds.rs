@@ -1,0 +1,207 @@
+//! Metrics of volumes as clouds export them, of volumes that never were.
+
+use jiff::civil::date;
+use plimsoll_ingest::{Class, Fate, Input, Measure, Outcome, Statistic, Verdict};
+use plimsoll_units::Span;
+use proptest::prelude::*;
+
+use crate::series::{cut_anywhere, laws, near, outcome, read, read_as, refused, samples, says, values};
+
+fn times(count: usize) -> Vec<String> {
+    (0..count).map(|n| format!("2026-03-02T09:{:02}:00+00:00", n * 5)).collect()
+}
+
+/// One result of `get-metric-data`, newest first.
+fn result(id: &str, label: &str, values: &[f64]) -> String {
+    let times: Vec<String> = times(values.len()).iter().rev().map(|at| format!("\"{at}\"")).collect();
+    let values: Vec<String> = values.iter().rev().map(f64::to_string).collect();
+    let (times, values) = (times.join(","), values.join(","));
+    format!(
+        "{{\"Id\":\"{id}\",\"Label\":\"{label}\",\"Timestamps\":[{times}],\"Values\":[{values}],\"StatusCode\":\"Complete\"}}"
+    )
+}
+
+fn metric_data(results: &[String]) -> String {
+    format!("{{\n \"MetricDataResults\": [{}], \"Messages\": []\n}}\n", results.join(",\n"))
+}
+
+fn volume() -> String {
+    metric_data(&[
+        result("m1", "vol-01 VolumeReadOps", &[30_000.0, 60_000.0, 0.0]),
+        result("m2", "vol-01 VolumeReadBytes", &[30_000.0 * 8_192.0, 60_000.0 * 8_192.0, 0.0]),
+        result("m3", "vol-01 VolumeTotalReadTime", &[30.0, 45.0, 0.0]),
+        result("m4", "vol-01 VolumeQueueLength", &[0.5, 1.25, 0.0]),
+        result("m5", "vol-01 BurstBalance", &[100.0, 99.0, 100.0]),
+        result("m6", "vol-02 VolumeWriteOps", &[300.0, 600.0, 0.0]),
+    ])
+}
+
+#[test]
+fn cloudwatch_sums_are_divided_by_their_period() {
+    let reading = read(&volume());
+    laws(&reading);
+    near(&values(&reading, "vol-01", Class::Read, Measure::Iops), &[100.0, 200.0, 0.0]);
+    near(&values(&reading, "vol-01", Class::Read, Measure::Size), &[8_192.0, 8_192.0]);
+    near(&values(&reading, "vol-01", Class::Read, Measure::Latency), &[0.001, 0.000_75]);
+    near(&values(&reading, "vol-01", Class::All, Measure::Depth), &[0.5, 1.25, 0.0]);
+    near(&values(&reading, "vol-02", Class::Write, Measure::Iops), &[1.0, 2.0, 0.0]);
+    assert_eq!(reading.windows[0].begin, Some(date(2026, 3, 2).at(9, 0, 0, 0)));
+    assert!(reading.windows.iter().all(|window| window.length == Span::from_secs(300)) && reading.windows.len() == 3);
+    assert!(says(&reading, "taken for sums"));
+    assert!(reading.parts.iter().any(|part| part.name.contains("BurstBalance") && part.fate == Fate::Ignored));
+    let reads = reading.figures.iter().find(|figure| figure.measure == Measure::Iops).unwrap();
+    let origin = reads.origin.to_string();
+    assert!(origin.ends_with("vol-01 VolumeReadOps: MetricDataResults[0].Values[2]"), "{origin}");
+    cut_anywhere(&volume());
+}
+
+#[test]
+fn cloudwatch_without_a_period_asks_for_it() {
+    let one = metric_data(&[result("m1", "Avg Total IOPS", &[96.85])]);
+    assert!(refused(&one).contains("say the interval"));
+    let interval = Input { interval: Some(Span::from_secs(60)), ..Input::default() };
+    near(&values(&read_as(&one, interval), "", Class::All, Measure::Iops), &[96.85]);
+    let averages = metric_data(&[result("m1", "VolumeReadOps", &[30.5, 60.25, 0.0])]);
+    assert!(refused(&averages).contains("statistic Sum"));
+    assert!(refused(&metric_data(&[])).contains("export reads"));
+    let twice =
+        metric_data(&[result("a", "VolumeReadOps", &[300.0, 600.0]), result("b", "VolumeReadOps", &[900.0, 0.0])]);
+    let reading = read(&twice);
+    near(&values(&reading, "b", Class::Read, Measure::Iops), &[3.0, 0.0]);
+    assert!(says(&reading, "told apart by their ids"));
+}
+
+#[test]
+fn cloudwatch_statistics_come_in_any_order() {
+    let point = |minute: u32, sum: f64| {
+        format!("{{\"Timestamp\":\"2026-03-02T09:{minute:02}:00Z\",\"Sum\":{sum},\"Average\":1.5,\"Unit\":\"Count\"}}")
+    };
+    let text = format!(
+        "{{\"Label\":\"VolumeReadOps\",\"Datapoints\":[{},{},{}]}}",
+        point(10, 0.0),
+        point(0, 300.0),
+        point(5, 600.0)
+    );
+    near(&values(&read(&text), "", Class::Read, Measure::Iops), &[1.0, 2.0, 0.0]);
+    let averages = text.replace("\"Sum\"", "\"Minimum\"");
+    assert!(refused(&averages).contains("query Sum"));
+    let counted = averages.replace("\"Unit\"", "\"SampleCount\":200,\"Unit\"");
+    near(&values(&read(&counted), "", Class::Read, Measure::Iops), &[1.0, 1.0, 1.0]);
+    let database = text.replace("VolumeReadOps", "ReadIOPS").replace("\"Sum\"", "\"Maximum\"");
+    let reading = read(&database);
+    near(&values(&reading, "", Class::Read, Measure::Iops), &[1.5, 1.5, 1.5]);
+    assert_eq!(reading.figures.iter().filter(|figure| figure.statistic == Statistic::Maximum).count(), 3);
+}
+
+fn oci(values: &[(&str, &str, [f64; 3])]) -> String {
+    let series = values.iter().map(|(name, volume, values)| {
+        let points = values.iter().zip(times(3));
+        let points: Vec<String> =
+            points.map(|(value, at)| format!("{{\"timestamp\":\"{at}\",\"value\":{value}}}")).collect();
+        format!(
+            "{{\"namespace\":\"oci_blockstore\",\"name\":\"{name}\",\"dimensions\":{{\"resourceId\":\"{volume}\"}},\
+             \"metadata\":{{}},\"aggregated-datapoints\":[{}]}}",
+            points.join(",")
+        )
+    });
+    format!("{{\"data\":[{}]}}", series.collect::<Vec<_>>().join(","))
+}
+
+#[test]
+fn oci_values_are_sums_of_each_interval() {
+    let text = oci(&[
+        ("VolumeReadOps", "v1", [30_000.0, 60_000.0, 0.0]),
+        ("VolumeReadThroughput", "v1", [30_000.0 * 8_192.0, 0.0, 0.0]),
+        ("VolumeWriteOps", "v1", [300.0, 0.0, 0.0]),
+        ("VolumeThrottledIOs", "v1", [0.0, 5.0, 0.0]),
+        ("VolumeGuaranteedIOPS", "v1", [3_000.0, 3_000.0, 3_000.0]),
+    ]);
+    let reading = read(&text);
+    laws(&reading);
+    near(&values(&reading, "v1", Class::Read, Measure::Iops), &[100.0, 200.0, 0.0]);
+    near(&values(&reading, "v1", Class::Read, Measure::Throughput), &[819_200.0, 0.0, 0.0]);
+    near(&values(&reading, "v1", Class::Write, Measure::Iops), &[1.0, 0.0, 0.0]);
+    assert!(says(&reading, "throttled at times") && says(&reading, "taken for sums"));
+    cut_anywhere(&text);
+    let camel =
+        text.replace("aggregated-datapoints", "aggregatedDatapoints").replace("{\"data\":", "").replace("]}]}", "]}]");
+    near(&values(&read(&camel), "v1", Class::Read, Measure::Iops), &[100.0, 200.0, 0.0]);
+    assert!(refused(&oci(&[("VolumeReadOps", "v1", [0.5, 60.25, 0.0])])).contains(".sum()"));
+    assert!(refused(&oci(&[("CpuUtilization", "v1", [0.5, 60.25, 0.0])])).contains("no values of a metric of volumes"));
+    assert!(refused("{\"namespace\":\"oci_blockstore\"}").contains("nearest is OCI Monitoring"));
+}
+
+fn azure(metric: &str, key: &str, values: [Option<f64>; 3]) -> String {
+    let points = values.iter().zip(times(3)).map(|(value, at)| match value {
+        Some(value) => format!("{{\"timeStamp\":\"{at}\",\"{key}\":{value}}}"),
+        None => format!("{{\"timeStamp\":\"{at}\"}}"),
+    });
+    let points = points.collect::<Vec<_>>().join(",");
+    format!(
+        "{{\"cost\":0,\"timespan\":\"2026-03-02T09:00:00Z/2026-03-02T09:15:00Z\",\"interval\":\"PT5M\",\"value\":[{{\
+         \"id\":\"/subscriptions/x/providers/Microsoft.Compute/virtualMachines/db1/providers/Microsoft.Insights/metrics/m\",\
+         \"name\":{{\"value\":\"{metric}\",\"localizedValue\":\"x\"}},\"unit\":\"CountPerSecond\",\"timeseries\":[{{\
+         \"metadatavalues\":[{{\"name\":{{\"value\":\"LUN\"}},\"value\":\"3\"}}],\"data\":[{points}]}}]}}]}}"
+    )
+}
+
+#[test]
+fn azure_says_its_interval_and_leaves_out_what_it_has_not() {
+    let text = azure("Data Disk Read Operations/Sec", "average", [Some(12.5), None, Some(30.0)]);
+    let reading = read(&text);
+    laws(&reading);
+    near(&values(&reading, "LUN 3", Class::Read, Measure::Iops), &[12.5, 30.0]);
+    assert_eq!((reading.scopes[0].host.as_str(), reading.windows[0].length), ("db1", Span::from_secs(300)));
+    assert_eq!(reading.windows[1].begin, Some(date(2026, 3, 2).at(9, 10, 0, 0)));
+    cut_anywhere(&text);
+    let bytes = azure("Disk Read Bytes", "total", [Some(300.0), Some(600.0), Some(0.0)]);
+    near(&values(&read(&bytes), "3", Class::Read, Measure::Throughput), &[1.0, 2.0, 0.0]);
+    let latency = azure("Data Disk Latency", "average", [Some(1.5), None, None]);
+    near(&values(&read(&latency), "LUN 3", Class::All, Measure::Latency), &[0.001_5]);
+    let total = azure("Data Disk Read Operations/Sec", "total", [Some(1.5), None, None]);
+    assert!(refused(&total).contains("query Average"));
+    let other = azure("BlobCapacity", "average", [Some(1.0), None, None]);
+    assert!(refused(&other).contains("no values of a metric of volumes"));
+    let highest = read(&azure("OS Disk Write Bytes/sec", "maximum", [Some(9.0), None, None]));
+    assert_eq!((highest.figures.len(), highest.figures[0].statistic), (1, Statistic::Maximum));
+}
+
+#[test]
+fn an_export_that_ends_early_is_read_in_part() {
+    let text = volume();
+    let cut = outcome(&text.as_bytes()[..text.len() - 150], 64, "test");
+    assert_eq!(cut.verdict(), Verdict::Partly, "{cut:?}");
+    near(&values(cut.reading().unwrap(), "vol-01", Class::Read, Measure::Iops), &[100.0, 200.0, 0.0]);
+}
+
+#[test]
+fn real_files_are_recognised() {
+    for kind in ["cloudwatch", "oci_monitoring", "azure_monitor"] {
+        for (name, bytes) in samples(kind) {
+            let whole = outcome(&bytes, 65_536, name.as_str());
+            let Outcome::Refused { refusal, .. } = &whole else { panic!("{name}: it has no period or no volume") };
+            println!("{name}: {refusal}");
+            let expected = kind.replace('_', "-");
+            assert_eq!(whole.kind().map(|kind| kind.id), Some(expected.as_str()), "{name}");
+        }
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(64))]
+
+    #[test]
+    fn any_damage_is_survived(cut in 0_usize..2_000, at in 0_usize..2_000, junk in "[\\[\\]{}\",:0-9a-z\\\\ \n]{0,30}", step in 1_usize..500) {
+        let texts = [
+            volume(),
+            oci(&[("VolumeReadOps", "v1", [1.0, 2.0, 3.0])]),
+            azure("Data Disk Read Operations/Sec", "average", [Some(12.5), None, Some(30.0)]),
+        ];
+        for mut text in texts {
+            text.insert_str(at % text.len(), &junk);
+            text.truncate(text.len() - cut % text.len());
+            let whole = outcome(text.as_bytes(), text.len(), "test");
+            prop_assert_eq!(outcome(text.as_bytes(), step, "test"), whole);
+        }
+    }
+}
