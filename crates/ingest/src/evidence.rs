@@ -15,7 +15,9 @@ pub struct Evidence {
     pub iops: Option<f64>,
     /// Bytes a second.
     pub bytes_s: Option<f64>,
-    /// Mean latency in seconds.
+    /// Transactions a second, of benchmarks that ask a database. They say nothing of storage without its own figures.
+    pub transactions_s: Option<f64>,
+    /// Mean latency in seconds; of transactions, where these are counted.
     pub mean_s: Option<f64>,
     /// Latencies in seconds by quantile, 0 to 1, ascending.
     pub quantiles: Vec<(f64, f64)>,
@@ -23,6 +25,24 @@ pub struct Evidence {
     pub lasted_s: Option<f64>,
     /// Where it was read.
     pub origin: Origin,
+}
+
+impl Evidence {
+    /// A result of which nothing but its test is known yet.
+    pub fn new(scope: u32, test: impl Into<String>, origin: Origin) -> Self {
+        Self {
+            scope,
+            test: test.into(),
+            setting: Setting::default(),
+            iops: None,
+            bytes_s: None,
+            transactions_s: None,
+            mean_s: None,
+            quantiles: Vec::new(),
+            lasted_s: None,
+            origin,
+        }
+    }
 }
 
 /// What a benchmark asked of its storage.

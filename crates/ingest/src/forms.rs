@@ -5,6 +5,8 @@ use crate::clouds;
 use crate::diskstats;
 use crate::format::Form;
 use crate::prometheus;
+use crate::format::Form;
+use crate::{awr, bench};
 
 /// Every form that is known. Among those that look alike, the one with more marks is taken, then the first.
 pub const FORMS: &[Form] = &[
@@ -17,4 +19,15 @@ pub const FORMS: &[Form] = &[
     clouds::CLOUDWATCH,
     clouds::OCI,
     clouds::AZURE,
+    bench::BONNIE,
+    bench::CRYSTALDISKMARK,
+    bench::DISKSPD_TEXT,
+    bench::DISKSPD_XML,
+    bench::HAMMERDB,
+    bench::ORION,
+    bench::ORION_MATRIX,
+    bench::PGBENCH,
+    bench::SLOB,
+    bench::SYSBENCH,
+    bench::TIOTEST,
 ];

@@ -4,6 +4,7 @@
 //! does not say is absent, never zero; what cannot be read is refused with its place, and the rest is used all the same.
 
 mod awr;
+mod bench;
 mod builder;
 mod clouds;
 mod decode;

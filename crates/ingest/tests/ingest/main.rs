@@ -3,6 +3,8 @@
 mod account;
 mod awr;
 mod clouds;
+mod bench;
+mod bench_real;
 mod core;
 mod diskstats;
 mod packed;

@@ -1,0 +1,265 @@
+//! Bonnie++: comma-separated from 1.03 to 2.00, and the tables of all versions.
+//!
+//! One byte at a time measures system calls, and creating files measures a file system: both are left out. `+++++` is
+//! printed of what took less than half a second: it is absent, and said.
+
+use super::{has, without_results, words};
+use crate::builder::Builder;
+use crate::evidence::{Evidence, Setting};
+use crate::figure::Scope;
+use crate::format::{Form, Resemblance, Takes};
+use crate::kind::Kind;
+use crate::lines::{LineFormat, Lines};
+use crate::reading::Fate;
+use crate::refusal::Refusal;
+
+const KIND: Kind = Kind { id: "bonnie", name: "Bonnie++" };
+
+/// Bonnie++.
+pub(crate) const FORM: Form =
+    Form { kind: KIND, takes: Takes::Text, resembles, open: |_| Box::new(Lines::new(Bonnie::default())) };
+
+fn resembles(head: &[u8]) -> Resemblance {
+    let titles = has(head, "Sequential Output") && has(head, "--Seeks--");
+    let text = String::from_utf8_lossy(&head[..head.len().min(16 << 10)]);
+    if text.lines().any(|line| Csv::of(line).is_some()) {
+        Resemblance::Is { marks: 2 }
+    } else if titles && has(head, "/sec %CP") {
+        Resemblance::Is { marks: 3 }
+    } else if titles || has(head, "onnie") && has(head, "%CP") {
+        Resemblance::Near { marks: 2, missing: "line of columns `K/sec %CP`" }
+    } else {
+        Resemblance::None
+    }
+}
+
+/// The phases in the order of the columns.
+const PHASES: [Phase; 6] = [
+    Phase { name: "per-character output", reads: 0.0, sequential: true },
+    Phase { name: "block output", reads: 0.0, sequential: true },
+    // A piece is read, changed and written again.
+    Phase { name: "rewrite", reads: 0.5, sequential: true },
+    Phase { name: "per-character input", reads: 1.0, sequential: true },
+    Phase { name: "block input", reads: 1.0, sequential: true },
+    // Each tenth piece is written again.
+    Phase { name: "seeks", reads: 10.0 / 11.0, sequential: false },
+];
+
+struct Phase {
+    name: &'static str,
+    reads: f64,
+    sequential: bool,
+}
+
+/// A run, whatever it was printed as. A cell that is not there is empty.
+#[derive(Default)]
+struct Run {
+    machine: String,
+    concurrency: Option<f64>,
+    chunk_bytes: Option<f64>,
+    /// Rates as printed, in the order of the phases.
+    rates: [String; 6],
+    /// The longest operation of each.
+    latencies: [String; 6],
+    line: u64,
+}
+
+/// Where a comma-separated line has what.
+struct Csv<'a> {
+    cells: Vec<&'a str>,
+    /// From 1.9 on there are versions before the machine.
+    has_versions: bool,
+}
+
+impl<'a> Csv<'a> {
+    fn of(line: &'a str) -> Option<Self> {
+        let cells: Vec<&str> = line.trim().split(',').collect();
+        let is_version = |cell: &str| cell.len() >= 3 && words::number(cell).is_some_and(|n| (1.0..10.0).contains(&n));
+        let is_size = |cell: &str| {
+            let size = cell.split(':').next().unwrap_or_default();
+            size.ends_with(['M', 'G', 'T', 'k']) && words::number(size).is_some()
+        };
+        let is_rate = |cell: &str| cell.is_empty() || cell.starts_with('+') || words::number(cell).is_some();
+        let has_versions = cells.len() >= 44 && is_version(cells[0]) && is_version(cells[1]) && is_size(cells[5]);
+        let is_old = (14..=27).contains(&cells.len()) && is_size(cells[1]);
+        let rates = if has_versions { 7..19 } else { 2..14 };
+        let fits = (has_versions || is_old) && cells[rates].iter().all(|cell| is_rate(cell));
+        fits.then_some(Self { cells, has_versions })
+    }
+
+    fn run(&self, line: u64) -> Run {
+        let cell = |index: usize| self.cells.get(index).map_or(String::new(), |cell| (*cell).to_owned());
+        let size = cell(if self.has_versions { 5 } else { 1 });
+        let first = if self.has_versions { 7 } else { 2 };
+        Run {
+            machine: cell(if self.has_versions { 2 } else { 0 }),
+            concurrency: if self.has_versions { words::number(&cell(3)) } else { None },
+            chunk_bytes: chunk(&size).or_else(|| if self.has_versions { words::size(&cell(6)) } else { None }),
+            rates: std::array::from_fn(|phase| cell(first + 2 * phase)),
+            latencies: std::array::from_fn(|phase| if self.has_versions { cell(36 + phase) } else { String::new() }),
+            line,
+        }
+    }
+}
+
+/// Bytes of a piece, of a size that names them: `8G:64k`.
+fn chunk(size: &str) -> Option<f64> {
+    words::size(size.split_once(':')?.1)
+}
+
+#[derive(Default)]
+struct Bonnie {
+    /// The line of units has passed; true when machines are named in it.
+    below: Option<bool>,
+    concurrency: Option<f64>,
+    /// The last row, whose latencies may follow.
+    run: Option<Run>,
+    runs: u64,
+    broken: bool,
+}
+
+impl LineFormat for Bonnie {
+    fn kind(&self) -> Kind {
+        KIND
+    }
+
+    fn line(&mut self, line: &str, number: u64, out: &mut Builder) -> Result<(), Refusal> {
+        let text = line.trim();
+        if let Some(rest) = text.strip_prefix("Version") {
+            let version = rest.split_whitespace().next().unwrap_or_default();
+            out.version(version);
+            self.below = None;
+        } else if let Some(rest) = text.strip_prefix("Concurrency") {
+            self.concurrency = words::number(rest);
+        } else if text.contains("/sec %CP") {
+            // The second table is of files: its units have no K.
+            self.below = (text.contains("K/sec") || text.contains("Size")).then(|| text.starts_with("Machine"));
+        } else if let (Some(rest), Some(run)) = (text.strip_prefix("Latency"), &mut self.run) {
+            let cells: Vec<&str> = rest.split_whitespace().collect();
+            place(&mut run.latencies, &cells);
+            self.flush(out);
+            self.below = None;
+        } else if let Some(csv) = Csv::of(line) {
+            self.flush(out);
+            if csv.has_versions {
+                out.version(csv.cells[1]);
+            }
+            self.run = Some(csv.run(number));
+            self.flush(out);
+        } else if let Some(has_machine) = self.below {
+            self.row(text, has_machine, number, out);
+        }
+        Ok(())
+    }
+
+    fn end(&mut self, out: &mut Builder) -> Result<(), Refusal> {
+        self.flush(out);
+        if self.runs == 0 {
+            return Err(without_results(KIND, "its table has no row: was it saved completely?"));
+        }
+        if self.broken {
+            out.part("rows", Fate::Broken);
+        }
+        let text = "reads and writes go through the system's page cache: files smaller than twice the memory tell nothing \
+                    of storage";
+        out.caution(None, text);
+        Ok(())
+    }
+}
+
+/// Cells of six phases; a quick run leaves those of one byte at a time blank.
+fn place(phases: &mut [String; 6], cells: &[&str]) -> bool {
+    let order: &[usize] = match cells.len() {
+        6 => &[0, 1, 2, 3, 4, 5],
+        4 => &[1, 2, 4, 5],
+        _ => return false,
+    };
+    for (phase, cell) in order.iter().zip(cells) {
+        (*cell).clone_into(&mut phases[*phase]);
+    }
+    true
+}
+
+impl Bonnie {
+    /// `uNAS  4G 19202  60 24433  20 19861  13 43262  97 140359  51 515.3   2`
+    fn row(&mut self, text: &str, has_machine: bool, number: u64, out: &mut Builder) {
+        let cells: Vec<&str> = text.split_whitespace().collect();
+        let numbers = if cells.len() > 12 { 12 } else { 8 };
+        let Some(names) = cells.len().checked_sub(numbers).filter(|names| *names >= 1) else { return };
+        self.flush(out);
+        let rates: Vec<&str> = cells[names..].iter().step_by(2).copied().collect();
+        let size = cells[names - 1];
+        let mut run = Run {
+            machine: if has_machine { cells[..names - 1].join(" ") } else { String::new() },
+            concurrency: self.concurrency,
+            chunk_bytes: chunk(size),
+            line: number,
+            ..Run::default()
+        };
+        let is_rate = |cell: &&str| cell.starts_with('+') || words::number(cell).is_some();
+        if place(&mut run.rates, &rates) && rates.iter().all(is_rate) && words::size(size).is_some() {
+            self.run = Some(run);
+        } else if words::number(size).is_some() {
+            self.broken = true;
+            let origin = out.origin(number, "", cells[0]);
+            out.caution(Some(origin), "a row whose columns cannot be told apart: give the line with commas instead");
+        }
+    }
+
+    fn flush(&mut self, out: &mut Builder) {
+        let Some(run) = self.run.take() else { return };
+        self.runs += 1;
+        let scope = out.scope(Scope { host: run.machine.clone(), ..Scope::default() });
+        for (index, phase) in PHASES.iter().enumerate() {
+            let printed = run.rates[index].as_str();
+            if index == 0 || index == 3 {
+                if !printed.is_empty() {
+                    out.part(format!("{}: measures system calls", phase.name), Fate::Ignored);
+                }
+                continue;
+            }
+            let origin = out.origin(run.line, "", phase.name);
+            if printed.starts_with('+') {
+                let text =
+                    format!("{}: took less than half a second, so it was not measured: take a larger size", phase.name);
+                out.caution(Some(origin), text);
+                out.part(phase.name, Fate::Empty);
+                continue;
+            }
+            let Some(rate) = rate(printed, index == 5) else { continue };
+            let threads = run.concurrency;
+            out.evidence(Evidence {
+                setting: Setting {
+                    reads: Some(phase.reads),
+                    sequential: Some(phase.sequential),
+                    block_bytes: run.chunk_bytes,
+                    depth: None,
+                    threads,
+                },
+                iops: if index == 5 { Some(rate) } else { None },
+                bytes_s: if index == 5 { None } else { Some(rate) },
+                quantiles: words::seconds(&run.latencies[index], 1.0)
+                    .map(|longest| (1.0, longest))
+                    .into_iter()
+                    .collect(),
+                ..Evidence::new(scope, phase.name, origin)
+            });
+        }
+        out.part("creating and deleting files", Fate::Ignored);
+    }
+}
+
+/// Bytes a second, of KiB or of a cell with its own unit (`1.4g`); seeks a second as they are.
+fn rate(cell: &str, is_seeks: bool) -> Option<f64> {
+    let value = words::number(cell)?;
+    let scale = match (cell.bytes().last()?.to_ascii_lowercase(), is_seeks) {
+        (b'0'..=b'9', true) => 1.0,
+        (b'k', true) => 1e3,
+        (b'm', true) => 1e6,
+        (b'0'..=b'9' | b'k', false) => 1024.0,
+        (b'm', false) => 1024.0 * 1024.0,
+        (b'g', false) => 1024.0 * 1024.0 * 1024.0,
+        _ => return None,
+    };
+    Some(value * scale)
+}

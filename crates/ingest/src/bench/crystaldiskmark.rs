@@ -1,0 +1,164 @@
+//! CrystalDiskMark from 2 to 9, and `KDiskMark`, which prints the same: a line for each test.
+//!
+//! A score is the best of several runs. Which drive it was stands below the scores, so they wait for it.
+
+use super::{MOST_RESULTS, has, part, too_many, without_results, words};
+use crate::builder::Builder;
+use crate::evidence::{Evidence, Setting};
+use crate::format::{Form, Resemblance, Takes};
+use crate::kind::Kind;
+use crate::lines::{LineFormat, Lines};
+use crate::reading::Fate;
+use crate::refusal::Refusal;
+
+const KIND: Kind = Kind { id: "crystaldiskmark", name: "CrystalDiskMark or KDiskMark" };
+
+/// CrystalDiskMark and `KDiskMark`.
+pub(crate) const FORM: Form =
+    Form { kind: KIND, takes: Takes::Text, resembles, open: |_| Box::new(Lines::new(Marks::default())) };
+
+fn resembles(head: &[u8]) -> Resemblance {
+    let named = has(head, "CrystalDiskMark ") || has(head, "KDiskMark (");
+    let tests = has(head, "Sequential") || has(head, "SEQ ") || has(head, "Random") || has(head, "RND ");
+    let old = has(head, "Sequential Read :") && has(head, "Random Read 4KB");
+    match (named, tests && has(head, " MB/s")) {
+        (true, true) => Resemblance::Is { marks: 3 },
+        (false, true) if old || (has(head, "(Q=") && has(head, "[Read]")) => Resemblance::Is { marks: 2 },
+        (true, false) => Resemblance::Near { marks: 2, missing: "line with a score in MB/s" },
+        _ => Resemblance::None,
+    }
+}
+
+#[derive(Default)]
+struct Marks {
+    /// Share of reads that the heading says; none before the first and below one that says nothing known.
+    reads: Option<f64>,
+    /// Tests without a scope.
+    waiting: Vec<Evidence>,
+    drive: String,
+    is_best: bool,
+    found: usize,
+}
+
+impl LineFormat for Marks {
+    fn kind(&self) -> Kind {
+        KIND
+    }
+
+    fn line(&mut self, line: &str, number: u64, out: &mut Builder) -> Result<(), Refusal> {
+        let text = line.trim();
+        if let Some(at) = text.find("CrystalDiskMark ").or_else(|| text.find("KDiskMark (")) {
+            self.flush(out);
+            self.is_best = text[at..].starts_with('C');
+            self.reads = None;
+            let version = text[at..].split_whitespace().nth(1).unwrap_or_default();
+            out.version(version.trim_matches(|letter: char| !letter.is_ascii_alphanumeric()));
+        } else if text.starts_with('[') {
+            self.reads = share_of_reads(text);
+        } else if let Some((name, score)) = text.split_once(':') {
+            if score.contains("MB/s") && is_test(name) {
+                self.score(name.trim(), score, number, out);
+                if self.waiting.len() > MOST_RESULTS {
+                    return Err(too_many(KIND, number));
+                }
+            } else if name.trim_end() == "Test" {
+                self.drive = drive(score);
+            }
+        }
+        Ok(())
+    }
+
+    fn end(&mut self, out: &mut Builder) -> Result<(), Refusal> {
+        self.flush(out);
+        if self.found == 0 {
+            return Err(without_results(KIND, "none of its tests has a score: save the text after a run"));
+        }
+        Ok(())
+    }
+}
+
+impl Marks {
+    fn score(&mut self, name: &str, score: &str, number: u64, out: &mut Builder) {
+        let origin = out.origin(number, "", name);
+        let Some(megabytes) = words::number(score) else {
+            return out.caution(Some(origin), "no number before MB/s: left out");
+        };
+        // What was not run has a score of nought.
+        if megabytes <= 0.0 {
+            return out.part(name, Fate::Empty);
+        }
+        let setting = Setting { reads: share_of_reads(name).or(self.reads), ..setting(name) };
+        let printed = score.split_once('[').and_then(|(_, rest)| words::number(rest));
+        let bytes_s = megabytes * 1e6;
+        self.found += 1;
+        self.waiting.push(Evidence {
+            iops: printed.or(setting.block_bytes.map(|bytes| bytes_s / bytes)),
+            bytes_s: Some(bytes_s),
+            mean_s: score.split_once('<').and_then(|(_, rest)| words::number(rest)).map(|micros| micros * 1e-6),
+            setting,
+            ..Evidence::new(0, spaced(name), origin)
+        });
+    }
+
+    /// Hands over the tests above, of which the drive is known now.
+    fn flush(&mut self, out: &mut Builder) {
+        if self.waiting.is_empty() {
+            return;
+        }
+        let scope = part(out, &std::mem::take(&mut self.drive));
+        if self.is_best {
+            let text = "scores are the best of several runs, and latencies the lowest: expect less of the mean";
+            out.caution(None, text);
+        }
+        for evidence in self.waiting.drain(..) {
+            out.evidence(Evidence { scope, ..evidence });
+        }
+    }
+}
+
+fn spaced(text: &str) -> String {
+    text.split_whitespace().collect::<Vec<&str>>().join(" ")
+}
+
+fn is_test(name: &str) -> bool {
+    let name = name.trim_start();
+    ["Sequential", "SEQ", "Random", "RND"].iter().any(|start| name.starts_with(start))
+}
+
+/// Of a heading or a name: `[Read]`, `Random Write 4KB`, `[Mix] Read 70%/Write 30%`, `[Mix] 70/30`.
+fn share_of_reads(text: &str) -> Option<f64> {
+    let lower = text.to_ascii_lowercase();
+    if lower.contains("mix") {
+        let digits = text.find(|letter: char| letter.is_ascii_digit())?;
+        return words::number(&text[digits..]).filter(|percent| *percent <= 100.0).map(|percent| percent / 100.0);
+    }
+    match (lower.contains("read"), lower.contains("write")) {
+        (true, false) => Some(1.0),
+        (false, true) => Some(0.0),
+        _ => None,
+    }
+}
+
+/// What the name of a test says of it.
+fn setting(name: &str) -> Setting {
+    let (test, rest) = name.split_once('(').unwrap_or((name, ""));
+    let queues = words::number_after(rest, "QD=").or_else(|| words::number_after(rest, "Q="));
+    let threads = words::number_after(rest, "T=");
+    let size = test.find(|letter: char| letter.is_ascii_digit());
+    Setting {
+        reads: None,
+        sequential: Some(name.starts_with('S')),
+        block_bytes: size.and_then(|at| words::size(&test[at..])).filter(|bytes| *bytes > 0.0),
+        depth: queues.map(|queues| queues * threads.unwrap_or(1.0)),
+        threads,
+    }
+}
+
+/// `C:` of `1 GiB (x5) [C: 96% (894/932GiB)]`.
+fn drive(test: &str) -> String {
+    let inside = test.split_once('[').map_or("", |(_, rest)| rest);
+    match inside.split_once(':') {
+        Some((letter, _)) if letter.len() == 1 => format!("{letter}:"),
+        _ => String::new(),
+    }
+}

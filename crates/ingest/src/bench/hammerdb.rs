@@ -1,0 +1,86 @@
+//! `HammerDB`, which counts transactions of a database a minute: what the database got, not its storage.
+
+use super::{has, without_results, words};
+use crate::builder::Builder;
+use crate::evidence::{Evidence, Setting};
+use crate::figure::Scope;
+use crate::format::{Form, Resemblance, Takes};
+use crate::kind::Kind;
+use crate::lines::{LineFormat, Lines};
+use crate::refusal::Refusal;
+
+const KIND: Kind = Kind { id: "hammerdb", name: "HammerDB" };
+
+/// `HammerDB`.
+pub(crate) const FORM: Form =
+    Form { kind: KIND, takes: Takes::Text, resembles, open: |_| Box::new(Lines::new(Hammer::default())) };
+
+fn resembles(head: &[u8]) -> Resemblance {
+    let marks = ["HammerDB", "Vuser 1:", "Virtual Users Created", "TEST RESULT :"];
+    match marks.iter().filter(|mark| has(head, mark)).count() {
+        2.. => Resemblance::Is { marks: 3 },
+        1 if has(head, "HammerDB") || has(head, "TEST RESULT :") => {
+            Resemblance::Near { marks: 1, missing: "line of a virtual user (`Vuser 1:`)" }
+        }
+        _ => Resemblance::None,
+    }
+}
+
+#[derive(Default)]
+struct Hammer {
+    users: Option<f64>,
+    minutes: Option<f64>,
+    found: usize,
+}
+
+impl LineFormat for Hammer {
+    fn kind(&self) -> Kind {
+        KIND
+    }
+
+    fn line(&mut self, line: &str, number: u64, out: &mut Builder) -> Result<(), Refusal> {
+        if let Some(version) = line.split_once("HammerDB CLI v").and_then(|(_, rest)| rest.split_whitespace().next()) {
+            out.version(version);
+        } else if let Some((_, rest)) = line.split_once("Timing test period of") {
+            self.minutes = words::number(rest);
+        } else if line.contains("Active Virtual Users configured") {
+            self.users = line.rsplit_once(':').and_then(|(_, rest)| words::number(rest));
+        } else if let Some((_, result)) = line.split_once("TEST RESULT") {
+            self.result(result, number, out);
+        }
+        Ok(())
+    }
+
+    fn end(&mut self, _: &mut Builder) -> Result<(), Refusal> {
+        if self.found == 0 {
+            let what =
+                "no line says `TEST RESULT : System achieved`: the run did not finish; give the log of one that did";
+            return Err(without_results(KIND, what));
+        }
+        Ok(())
+    }
+}
+
+impl Hammer {
+    /// `: System achieved 11 NOPM from 25 MySQL TPM`, and before 4.0 `: System achieved 25 MySQL TPM at 11 NOPM`.
+    fn result(&mut self, text: &str, number: u64, out: &mut Builder) {
+        let tokens: Vec<&str> = text.split_whitespace().collect();
+        let before = |unit: &str| {
+            let at = tokens.iter().position(|word| word.trim_end_matches('.') == unit)?;
+            tokens[..at].iter().rev().find_map(|word| words::number(word))
+        };
+        let lasted_s = self.minutes.map(|minutes| minutes * 60.0);
+        let scope = out.scope(Scope::default());
+        for (unit, test) in [("TPM", "transactions of the database"), ("NOPM", "new orders")] {
+            let Some(minute) = before(unit) else { continue };
+            let origin = out.origin(number, "TEST RESULT", unit);
+            self.found += 1;
+            out.evidence(Evidence {
+                setting: Setting { threads: self.users, ..Setting::default() },
+                transactions_s: Some(minute / 60.0),
+                lasted_s,
+                ..Evidence::new(scope, test, origin)
+            });
+        }
+    }
+}

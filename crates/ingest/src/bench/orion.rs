@@ -1,0 +1,258 @@
+//! Orion: its summary, and the matrices of its points as comma-separated values.
+//!
+//! A matrix does not say what it measures; its file's name does (`_iops`, `_mbps`), and where that is lost it is refused.
+//! So is a matrix of latencies: they are milliseconds or microseconds by release, and it does not say which. A megabyte
+//! is 1,048,576 bytes here.
+
+use super::{has, part, without_results, words};
+use crate::builder::Builder;
+use crate::evidence::{Evidence, Setting};
+use crate::format::{Form, Input, Resemblance, Takes};
+use crate::kind::Kind;
+use crate::lines::{LineFormat, Lines};
+use crate::reading::Fate;
+use crate::refusal::Refusal;
+
+const SUMMARY: Kind = Kind { id: "orion", name: "Orion summary" };
+const MATRIX: Kind = Kind { id: "orion-matrix", name: "Orion matrix" };
+const MIB: f64 = 1_048_576.0;
+
+/// Orion's summary.
+pub(crate) const FORM: Form =
+    Form { kind: SUMMARY, takes: Takes::Text, resembles, open: |_| Box::new(Lines::new(Summary::default())) };
+
+/// Orion's matrices.
+pub(crate) const MATRIX_FORM: Form = Form {
+    kind: MATRIX,
+    takes: Takes::Text,
+    resembles: is_matrix,
+    open: |input| Box::new(Lines::new(Matrix::new(input))),
+};
+
+fn resembles(head: &[u8]) -> Resemblance {
+    let maxima = ["Maximum Large MBPS=", "Maximum Small IOPS=", "Minimum Small Latency="];
+    let named = has(head, "ORION VERSION") || has(head, "ORION: ORacle");
+    match (maxima.iter().any(|name| has(head, name)), named) {
+        (true, _) => Resemblance::Is { marks: 3 },
+        (false, true) => Resemblance::Near { marks: 2, missing: "line `Maximum Small IOPS` or `Maximum Large MBPS`" },
+        _ => Resemblance::None,
+    }
+}
+
+fn is_matrix(head: &[u8]) -> Resemblance {
+    let first =
+        String::from_utf8_lossy(head.split(|byte| *byte == b'\n').find(|line| line.len() > 2).unwrap_or_default());
+    if first.trim_start().starts_with("Large/Small") { Resemblance::Is { marks: 3 } } else { Resemblance::None }
+}
+
+#[derive(Default)]
+struct Summary {
+    plan: Plan,
+    /// The last result, to which a line of latencies belongs.
+    last: Option<Evidence>,
+    found: usize,
+}
+
+/// What the head of a summary says of the tests.
+#[derive(Default)]
+struct Plan {
+    small_bytes: Option<f64>,
+    large_bytes: Option<f64>,
+    reads: Option<f64>,
+    lasted_s: Option<f64>,
+    is_sequential: bool,
+    devices: Vec<String>,
+}
+
+impl LineFormat for Summary {
+    fn kind(&self) -> Kind {
+        SUMMARY
+    }
+
+    fn line(&mut self, line: &str, number: u64, out: &mut Builder) -> Result<(), Refusal> {
+        let text = line.trim();
+        if let Some(version) = text.strip_prefix("ORION VERSION") {
+            self.flush(out);
+            self.plan = Plan::default();
+            out.version(version.trim());
+        } else if let Some((_, version)) = text.split_once("ORION: ORacle IO Numbers -- Version") {
+            out.version(version.trim());
+        } else if let Some(latencies) = text.strip_prefix("Small Read Latency:") {
+            self.latencies(latencies);
+        } else if let Some((name, value)) = text.split_once('=').filter(|(name, _)| is_result(name)) {
+            self.result(name, value, number, out);
+        } else {
+            self.plan.line(text);
+        }
+        Ok(())
+    }
+
+    fn end(&mut self, out: &mut Builder) -> Result<(), Refusal> {
+        self.flush(out);
+        if self.found == 0 {
+            return Err(without_results(
+                SUMMARY,
+                "none of its results is a number: give the summary of a finished run",
+            ));
+        }
+        out.caution(None, "a maximum over points, each with its own load: the matrices beside it have all points");
+        Ok(())
+    }
+}
+
+fn is_result(name: &str) -> bool {
+    matches!(name.trim(), "Maximum Large MBPS" | "Maximum Small IOPS" | "Minimum Small Latency")
+}
+
+impl Plan {
+    fn line(&mut self, text: &str) {
+        let Some((name, value)) = text.split_once(':') else { return };
+        match name.trim() {
+            "Small IO size" => self.small_bytes = words::size(value),
+            "Large IO size" => self.large_bytes = words::size(value),
+            "Write" => self.reads = words::number(value).map(|percent| 1.0 - percent / 100.0),
+            "Duration for each Data Point" => self.lasted_s = words::number(value),
+            "IO Types" => self.is_sequential = value.contains("Large Sequential"),
+            "Name" if self.devices.len() < 1_000 => {
+                self.devices.extend(value.split_whitespace().next().map(str::to_owned));
+            }
+            _ => {}
+        }
+    }
+}
+
+impl Summary {
+    /// `1554.54 @ Small=0 and Large=2`, `20349.84 usecs @ Small=1 and Large=0`
+    fn result(&mut self, name: &str, value: &str, number: u64, out: &mut Builder) {
+        self.flush(out);
+        let name = name.trim();
+        let origin = out.origin(number, "", name);
+        let (figure, place) = value.split_once('@').unwrap_or((value, ""));
+        let Some(amount) = words::number(figure) else {
+            return out.caution(Some(origin), "no number: left out");
+        };
+        let (small, large) = (words::number_after(place, "Small="), words::number_after(place, "Large="));
+        let is_large = name.ends_with("MBPS");
+        let scope = part(out, &self.plan.devices.join(" "));
+        let plan = &self.plan;
+        let setting = Setting {
+            reads: plan.reads,
+            sequential: Some(is_large && plan.is_sequential),
+            block_bytes: if is_large { plan.large_bytes } else { plan.small_bytes },
+            depth: small.zip(large).map(|(small, large)| small + large),
+            threads: None,
+        };
+        let mut evidence = Evidence { setting, lasted_s: plan.lasted_s, ..Evidence::new(scope, name, origin) };
+        match name {
+            "Maximum Large MBPS" => evidence.bytes_s = Some(amount * MIB),
+            "Maximum Small IOPS" => evidence.iops = Some(amount),
+            // Milliseconds where no unit stands beside it.
+            _ => evidence.mean_s = Some(amount * if figure.contains("usec") { 1e-6 } else { 1e-3 }),
+        }
+        self.found += 1;
+        self.last = Some(evidence);
+    }
+
+    /// `avg=169.594 us, min=128.415 us, max=1924.721 us, std dev=13.566 us @ Small=10 and Large=0`
+    fn latencies(&mut self, text: &str) {
+        let Some(last) = self.last.as_mut().filter(|last| last.setting.reads.is_none_or(|reads| reads >= 1.0)) else {
+            return;
+        };
+        let micros = |mark: &str| words::number_after(text, mark).map(|micros| micros * 1e-6);
+        last.mean_s = last.mean_s.or(micros("avg="));
+        last.quantiles = [(0.0, micros("min=")), (1.0, micros("max="))]
+            .into_iter()
+            .filter_map(|(share, seconds)| Some((share, seconds?)))
+            .collect();
+    }
+
+    fn flush(&mut self, out: &mut Builder) {
+        if let Some(last) = self.last.take() {
+            out.evidence(last);
+        }
+    }
+}
+
+/// What a matrix measures.
+#[derive(Clone, Copy)]
+enum Measured {
+    Iops,
+    Megabytes,
+}
+
+struct Matrix {
+    measured: Result<Measured, &'static str>,
+    /// Small operations in flight, by column.
+    small: Vec<f64>,
+    found: usize,
+    broken: bool,
+}
+
+const NAMELESS: &str = "a matrix does not say what it measures: keep the end of its file's name (_iops or _mbps)";
+const UNITLESS: &str =
+    "a matrix of latencies does not say their unit, which changed between releases: give the summary";
+
+impl Matrix {
+    fn new(input: &Input) -> Self {
+        let name = input.name.to_ascii_lowercase();
+        let names = [("_iops", Ok(Measured::Iops)), ("_mbps", Ok(Measured::Megabytes)), ("_lat", Err(UNITLESS))];
+        let found = names.into_iter().filter_map(|(mark, measured)| Some((name.rfind(mark)?, measured)));
+        let measured = found.max_by_key(|(at, _)| *at).map_or(Err(NAMELESS), |(_, measured)| measured);
+        Self { measured, small: Vec::new(), found: 0, broken: false }
+    }
+
+    fn point(&mut self, measured: Measured, (small, large): (f64, f64), value: f64, number: u64, out: &mut Builder) {
+        let field = format!("small {small}, large {large}");
+        let origin = out.origin(number, "", &field);
+        let setting = Setting { depth: Some(small + large), ..Setting::default() };
+        let scope = part(out, "");
+        let mut evidence = Evidence { setting, ..Evidence::new(scope, field, origin) };
+        match measured {
+            Measured::Iops => evidence.iops = Some(value),
+            Measured::Megabytes => evidence.bytes_s = Some(value * MIB),
+        }
+        self.found += 1;
+        out.evidence(evidence);
+    }
+}
+
+impl LineFormat for Matrix {
+    fn kind(&self) -> Kind {
+        MATRIX
+    }
+
+    fn line(&mut self, line: &str, number: u64, out: &mut Builder) -> Result<(), Refusal> {
+        const MOST_COLUMNS: usize = 10_000;
+        let text = line.trim();
+        let measured = self.measured.map_err(|what| without_results(MATRIX, what))?;
+        let mut cells = text.split(',').map(str::trim);
+        let Some(first) = cells.next().filter(|first| !first.is_empty()) else { return Ok(()) };
+        if first.starts_with("Large/Small") {
+            self.small = cells.take(MOST_COLUMNS).filter_map(words::number).collect();
+            return Ok(());
+        }
+        let Some(large) = words::number(first) else {
+            self.broken = true;
+            let origin = out.origin(number, "", first);
+            out.caution(Some(origin), "no number of large operations: the row is left out");
+            return Ok(());
+        };
+        for (small, cell) in self.small.clone().into_iter().zip(cells) {
+            // Points that were not run are blank.
+            if let Some(value) = words::number(cell) {
+                self.point(measured, (small, large), value, number, out);
+            }
+        }
+        Ok(())
+    }
+
+    fn end(&mut self, out: &mut Builder) -> Result<(), Refusal> {
+        if self.found == 0 {
+            return Err(without_results(MATRIX, "it has no point: give the matrix of a finished run"));
+        }
+        if self.broken {
+            out.part("rows", Fate::Broken);
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,109 @@
+//! pgbench, which counts transactions of PostgreSQL: what a database got, not its storage.
+
+use super::{has, without_results, words};
+use crate::builder::Builder;
+use crate::evidence::{Evidence, Setting};
+use crate::figure::{Origin, Scope};
+use crate::format::{Form, Resemblance, Takes};
+use crate::kind::Kind;
+use crate::lines::{LineFormat, Lines};
+use crate::refusal::Refusal;
+
+const KIND: Kind = Kind { id: "pgbench", name: "pgbench" };
+
+/// pgbench.
+pub(crate) const FORM: Form =
+    Form { kind: KIND, takes: Takes::Text, resembles, open: |_| Box::new(Lines::new(Pgbench::default())) };
+
+fn resembles(head: &[u8]) -> Resemblance {
+    let marks = ["transaction type:", "scaling factor:", "query mode:", "number of clients:"];
+    let found = marks.iter().filter(|mark| has(head, mark)).count();
+    match (has(head, "tps = "), found) {
+        (true, 2..) => Resemblance::Is { marks: 3 },
+        (false, 2..) => Resemblance::Near { marks: 2, missing: "line `tps =`" },
+        _ => Resemblance::None,
+    }
+}
+
+#[derive(Default)]
+struct Pgbench {
+    run: Run,
+    found: usize,
+}
+
+/// What was read of a run so far.
+#[derive(Default)]
+struct Run {
+    test: String,
+    threads: Option<f64>,
+    lasted_s: Option<f64>,
+    mean_s: Option<f64>,
+    /// With and without the time to connect; the latter counts.
+    including: Option<(f64, Origin)>,
+    excluding: Option<(f64, Origin)>,
+    /// Below it come scripts, each with lines of the same names.
+    is_script: bool,
+}
+
+impl LineFormat for Pgbench {
+    fn kind(&self) -> Kind {
+        KIND
+    }
+
+    fn line(&mut self, line: &str, number: u64, out: &mut Builder) -> Result<(), Refusal> {
+        let text = line.trim();
+        if let Some(test) = text.strip_prefix("transaction type:") {
+            self.flush(out);
+            test.trim().clone_into(&mut self.run.test);
+        } else if text.starts_with("SQL script ") {
+            self.run.is_script = true;
+        } else if !self.run.is_script {
+            self.run.line(text, number, out);
+        }
+        Ok(())
+    }
+
+    fn end(&mut self, out: &mut Builder) -> Result<(), Refusal> {
+        self.flush(out);
+        if self.found == 0 {
+            return Err(without_results(KIND, "no line says `tps =` with a number: give the output of a finished run"));
+        }
+        Ok(())
+    }
+}
+
+impl Run {
+    fn line(&mut self, text: &str, number: u64, out: &mut Builder) {
+        let Some((name, value)) = text.split_once([':', '=']) else { return };
+        match name.trim() {
+            "number of clients" => self.threads = words::number(value),
+            "duration" => self.lasted_s = words::number(value),
+            "latency average" => self.mean_s = words::seconds(value, 1e-3),
+            "tps" => {
+                let origin = out.origin(number, "", "tps");
+                let Some(tps) = words::number(value) else {
+                    return out.caution(Some(origin), "no number of transactions: left out");
+                };
+                let with = value.contains("including");
+                *if with { &mut self.including } else { &mut self.excluding } = Some((tps, origin));
+            }
+            _ => {}
+        }
+    }
+}
+
+impl Pgbench {
+    fn flush(&mut self, out: &mut Builder) {
+        let run = std::mem::take(&mut self.run);
+        let Some((tps, origin)) = run.excluding.or(run.including) else { return };
+        let scope = out.scope(Scope::default());
+        self.found += 1;
+        out.evidence(Evidence {
+            setting: Setting { threads: run.threads, ..Setting::default() },
+            transactions_s: Some(tps),
+            mean_s: run.mean_s,
+            lasted_s: run.lasted_s.filter(|seconds| *seconds > 0.0),
+            ..Evidence::new(scope, run.test, origin)
+        });
+    }
+}

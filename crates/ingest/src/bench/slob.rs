@@ -1,0 +1,139 @@
+//! Results of SLOB, a row for each run of its table, and of pgio, its sibling for PostgreSQL: points of a curve.
+//!
+//! Latencies of the table are microseconds; megabytes are 1,048,576 bytes.
+
+use super::{has, part, without_results, words};
+use crate::builder::Builder;
+use crate::evidence::{Evidence, Setting};
+use crate::format::{Form, Resemblance, Takes};
+use crate::kind::Kind;
+use crate::lines::{LineFormat, Lines};
+use crate::reading::Fate;
+use crate::refusal::Refusal;
+
+const KIND: Kind = Kind { id: "slob", name: "SLOB or pgio results" };
+const MIB: f64 = 1_048_576.0;
+
+/// SLOB and pgio.
+pub(crate) const FORM: Form =
+    Form { kind: KIND, takes: Takes::Text, resembles, open: |_| Box::new(Lines::new(Slob::default())) };
+
+fn resembles(head: &[u8]) -> Resemblance {
+    let table = has(head, "FILE|SESSIONS|") && has(head, "|PREADS|");
+    match table || has(head, "RIOPS >") && has(head, "CACHE_HITS/s >") {
+        true => Resemblance::Is { marks: 3 },
+        false if has(head, "UPDATE_PCT=") && has(head, "WORK_UNIT=") => {
+            Resemblance::Near { marks: 2, missing: "table of results: these are its settings" }
+        }
+        false => Resemblance::None,
+    }
+}
+
+#[derive(Default)]
+struct Slob {
+    /// Names of the columns, once they came.
+    columns: Vec<String>,
+    rows: u64,
+    broken: u64,
+}
+
+impl LineFormat for Slob {
+    fn kind(&self) -> Kind {
+        KIND
+    }
+
+    fn line(&mut self, line: &str, number: u64, out: &mut Builder) -> Result<(), Refusal> {
+        if line.starts_with("FILE|SESSIONS|") {
+            self.columns = line.split('|').map(|name| name.trim().to_owned()).collect();
+        } else if line.contains("RIOPS >") {
+            self.pgio(line, number, out);
+        } else if !self.columns.is_empty() && line.contains('|') {
+            self.row(line, number, out);
+        }
+        Ok(())
+    }
+
+    fn end(&mut self, out: &mut Builder) -> Result<(), Refusal> {
+        if self.rows == 0 {
+            let what = "its table has no row: give the output of awr_info.sh over the reports of the runs";
+            return Err(without_results(KIND, what));
+        }
+        if self.broken > 0 {
+            out.part("rows", Fate::Broken);
+        }
+        Ok(())
+    }
+}
+
+impl Slob {
+    fn row(&mut self, line: &str, number: u64, out: &mut Builder) {
+        let cells: Vec<&str> = line.split('|').map(str::trim).collect();
+        let said = |name: &str| {
+            let column = self.columns.iter().position(|column| column == name)?;
+            words::number(cells.get(column)?)
+        };
+        let run = cells[0].to_owned();
+        let (Some(reads), Some(writes)) = (said("PREADS"), said("PWRITES")) else {
+            self.broken += 1;
+            let origin = out.origin(number, "", &run);
+            return out.caution(Some(origin), "a row without reads and writes: left out");
+        };
+        let iops = reads + writes;
+        // Nought is printed where the report had no such event.
+        let micros = |name: &str| said(name).filter(|micros| *micros > 0.0).map(|micros| micros * 1e-6);
+        let megabytes = |name: &str| said(name).map(|megabytes| megabytes * MIB);
+        let threads = said("SESSIONS").filter(|sessions| *sessions > 0.0);
+        let lasted_s = said("ELAPSED").filter(|seconds| *seconds > 0.0);
+        let data = Setting {
+            reads: Some(reads / iops).filter(|share| share.is_finite()),
+            sequential: Some(false),
+            threads,
+            ..Setting::default()
+        };
+        let bytes_s = megabytes("READ_MBS").zip(megabytes("WRITE_MBS")).map(|(reads, writes)| reads + writes);
+        let mean_s = micros("DFSR_LAT");
+        let redo = (megabytes("REDO_MBS"), micros("LFPW_LAT"));
+        let scope = part(out, "");
+        let origin = out.origin(number, "", &run);
+        self.rows += 1;
+        out.evidence(Evidence {
+            setting: data,
+            iops: Some(iops),
+            bytes_s,
+            mean_s,
+            lasted_s,
+            ..Evidence::new(scope, format!("{run}: data files, latency of reads"), origin.clone())
+        });
+        if let (Some(bytes_s), mean_s) = redo {
+            let setting = Setting { reads: Some(0.0), sequential: Some(true), threads, ..Setting::default() };
+            let redo =
+                Evidence { setting, bytes_s: Some(bytes_s), mean_s, lasted_s, ..Evidence::new(scope, "", origin) };
+            out.evidence(Evidence { test: format!("{run}: redo"), ..redo });
+        }
+    }
+
+    /// `DBNAME: pg10. 4 schemas, 2 threads(each). Run time: 120 seconds. RIOPS >74097< CACHE_HITS/s >2799<`
+    fn pgio(&mut self, line: &str, number: u64, out: &mut Builder) {
+        let origin = out.origin(number, "", "RIOPS");
+        let Some(iops) = words::number_after(line, "RIOPS >") else {
+            self.broken += 1;
+            return out.caution(Some(origin), "RIOPS without a number: left out");
+        };
+        let before = |word: &str| {
+            let text = line.split_once(word)?.0.trim_end();
+            words::number(text.rsplit(|letter: char| !letter.is_ascii_digit()).next()?)
+        };
+        let threads = before("schemas").zip(before("threads")).map(|(schemas, threads)| schemas * threads);
+        let scope = part(out, "");
+        self.rows += 1;
+        if self.rows == 1 {
+            out.caution(None, "its reads count those that the system's page cache answered: compare with the host's");
+        }
+        out.evidence(Evidence {
+            setting: Setting { sequential: Some(false), threads, ..Setting::default() },
+            iops: Some(iops),
+            lasted_s: words::number_after(line, "Run time:").filter(|seconds| *seconds > 0.0),
+            ..Evidence::new(scope, "pgio: reads", origin)
+        });
+    }
+}

@@ -1,0 +1,246 @@
+//! sysbench from 0.4 to 1.1: its file test is evidence of storage, its database tests count transactions.
+//!
+//! Lines are known by their names, which changed less than their order. Megabytes are 1,048,576 bytes, whatever they are
+//! called. Latencies are of all events: in the file test of reads, writes and flushes alike.
+
+use super::{has, without_results, words};
+use crate::builder::Builder;
+use crate::evidence::{Evidence, Setting};
+use crate::figure::{Origin, Scope};
+use crate::format::{Form, Resemblance, Takes};
+use crate::kind::Kind;
+use crate::lines::{LineFormat, Lines};
+use crate::reading::Fate;
+use crate::refusal::Refusal;
+
+const KIND: Kind = Kind { id: "sysbench", name: "sysbench" };
+const MIB: f64 = 1_048_576.0;
+
+/// sysbench.
+pub(crate) const FORM: Form =
+    Form { kind: KIND, takes: Takes::Text, resembles, open: |_| Box::new(Lines::new(Sysbench::default())) };
+
+fn resembles(head: &[u8]) -> Resemblance {
+    let named = has(head, "sysbench ") || has(head, "Running the test with following options");
+    let marks = ["Number of threads:", "Threads started!", "Threads fairness:", "total number of events:"];
+    match (named, marks.iter().filter(|mark| has(head, mark)).count()) {
+        (true, 1..) | (false, 2..) => Resemblance::Is { marks: 3 },
+        _ => Resemblance::None,
+    }
+}
+
+#[derive(Default)]
+struct Sysbench {
+    run: Run,
+    found: usize,
+    others: usize,
+}
+
+/// What was read of a run so far.
+#[derive(Default)]
+struct Run {
+    threads: Option<f64>,
+    block_bytes: Option<f64>,
+    test: String,
+    origin: Option<Origin>,
+    reads_s: Option<f64>,
+    writes_s: Option<f64>,
+    flushes_s: Option<f64>,
+    bytes_s: Option<f64>,
+    transactions_s: Option<f64>,
+    events_s: Option<f64>,
+    lasted_s: Option<f64>,
+    /// Reads, writes and others, and all of them a second: so before 1.0.
+    performed: Option<[f64; 3]>,
+    mean_s: Option<f64>,
+    quantiles: Vec<(f64, f64)>,
+}
+
+impl LineFormat for Sysbench {
+    fn kind(&self) -> Kind {
+        KIND
+    }
+
+    fn line(&mut self, line: &str, number: u64, out: &mut Builder) -> Result<(), Refusal> {
+        let text = line.trim();
+        if let Some(version) = text.strip_prefix("sysbench ").and_then(|rest| rest.split_whitespace().next()) {
+            out.version(version.trim_matches(|letter: char| !letter.is_ascii_digit()));
+        }
+        if text.starts_with("Running the test with following options") {
+            self.flush(out);
+        }
+        self.run.line(text, number, out);
+        Ok(())
+    }
+
+    fn end(&mut self, out: &mut Builder) -> Result<(), Refusal> {
+        self.flush(out);
+        match (self.found, self.others) {
+            (0, 0) => Err(without_results(KIND, "it has no statistics: give the output of a finished run")),
+            (0, _) => {
+                let what = "it tests neither files nor a database: give the output of fileio or of an OLTP test";
+                Err(without_results(KIND, what))
+            }
+            _ => Ok(()),
+        }
+    }
+}
+
+impl Run {
+    fn line(&mut self, text: &str, number: u64, out: &mut Builder) {
+        if let Some(test) = text.strip_prefix("Doing ").and_then(|rest| rest.strip_suffix(" test")) {
+            test.clone_into(&mut self.test);
+            return;
+        }
+        if let Some(size) = text.strip_prefix("Block size ") {
+            self.block_bytes = words::size(size);
+            return;
+        }
+        if let Some((rate, _)) = text.split_once(" Requests/sec executed") {
+            self.events_s = words::number(rate);
+            return self.place(number, "Requests/sec", out);
+        }
+        if text.starts_with("Read ") && text.contains("Total transferred") {
+            self.bytes_s = text.rsplit_once('(').and_then(|(_, rest)| words::number(rest)).map(|rate| rate * MIB);
+            return;
+        }
+        let Some((name, value)) = text.split_once(':') else { return };
+        match name.trim() {
+            "Number of threads" => self.threads = words::number(value),
+            "Operations performed" => self.performed = performed(value),
+            "reads/s" => {
+                self.reads_s = words::number(value);
+                self.place(number, "reads/s", out);
+            }
+            "writes/s" => self.writes_s = words::number(value),
+            "fsyncs/s" => self.flushes_s = words::number(value),
+            "read, MiB/s" | "written, MiB/s" => self.add_megabytes(words::number(value)),
+            "read" | "write" | "fsync" if value.contains("IOPS=") => {
+                let rate = words::number_after(value, "IOPS=");
+                *match name.trim() {
+                    "read" => &mut self.reads_s,
+                    "write" => &mut self.writes_s,
+                    _ => &mut self.flushes_s,
+                } = rate;
+                let megabytes = value.split_once("IOPS=").and_then(|(_, rest)| rest.split_whitespace().nth(1));
+                self.add_megabytes(megabytes.and_then(words::number));
+                self.place(number, "IOPS", out);
+            }
+            "transactions" => {
+                self.transactions_s = value.split_once('(').and_then(|(_, rest)| words::number(rest));
+                self.place(number, "transactions", out);
+            }
+            "total time" | "time elapsed" => self.lasted_s = words::seconds(value, 1.0),
+            "total number of events" => self.place(number, "events", out),
+            "avg" => self.mean_s = words::seconds(value, 1e-3),
+            "min" => self.quantile(0.0, value),
+            "max" => self.quantile(1.0, value),
+            name => {
+                // `95th percentile`, and before 1.0 `approx.  95 percentile`.
+                let digits = name.trim_start_matches("approx.");
+                if let (true, Some(percent)) = (name.ends_with("percentile"), words::number(digits)) {
+                    self.quantile(percent / 100.0, value);
+                }
+            }
+        }
+    }
+
+    fn place(&mut self, number: u64, field: &str, out: &mut Builder) {
+        if self.origin.is_none() {
+            self.origin = Some(out.origin(number, "", field));
+        }
+    }
+
+    fn add_megabytes(&mut self, megabytes: Option<f64>) {
+        if let Some(megabytes) = megabytes {
+            self.bytes_s = Some(self.bytes_s.unwrap_or(0.0) + megabytes * MIB);
+        }
+    }
+
+    fn quantile(&mut self, share: f64, value: &str) {
+        // Nought is printed of a percentile that was not asked for.
+        let seconds = words::seconds(value, 1e-3).filter(|seconds| *seconds > 0.0 || share == 0.0);
+        if let Some(seconds) = seconds.filter(|_| self.quantiles.len() < 10) {
+            self.quantiles.push((share, seconds));
+        }
+    }
+
+    /// Reads, writes and flushes a second. Before 1.0 there are counts, and how often both together were a second.
+    fn rates(&self) -> Option<(f64, f64, Option<f64>)> {
+        if let (Some(reads), Some(writes)) = (self.reads_s, self.writes_s) {
+            return Some((reads, writes, self.flushes_s));
+        }
+        let [reads, writes, others] = self.performed?;
+        let each = self.events_s? / (reads + writes);
+        let flushes = Some(others * each).filter(|flushes| flushes.is_finite());
+        Some((reads * each, writes * each, flushes)).filter(|(reads, ..)| reads.is_finite())
+    }
+}
+
+/// `6000 Read, 4000 Write, 12800 Other = 22800 Total`
+fn performed(text: &str) -> Option<[f64; 3]> {
+    let mut counts = text.split([',', '=']).map(words::number);
+    Some([counts.next()??, counts.next()??, counts.next()??])
+}
+
+impl Sysbench {
+    fn flush(&mut self, out: &mut Builder) {
+        let mut run = std::mem::take(&mut self.run);
+        let Some(origin) = run.origin.take() else { return };
+        run.quantiles.sort_by(|a, b| a.0.total_cmp(&b.0));
+        let scope = out.scope(Scope::default());
+        let blank = Evidence { lasted_s: run.lasted_s, ..Evidence::new(scope, run.test.clone(), origin) };
+        match (run.rates(), run.transactions_s) {
+            (Some(rates), _) => self.files(&run, rates, blank, out),
+            (None, Some(transactions)) => {
+                self.found += 1;
+                out.evidence(Evidence {
+                    test: "transactions".to_owned(),
+                    setting: Setting { threads: run.threads, ..Setting::default() },
+                    transactions_s: Some(transactions),
+                    mean_s: run.mean_s,
+                    quantiles: run.quantiles,
+                    ..blank
+                });
+            }
+            (None, None) => {
+                self.others += 1;
+                out.part("a test of neither files nor a database", Fate::Ignored);
+            }
+        }
+    }
+
+    fn files(
+        &mut self,
+        run: &Run,
+        (reads, writes, flushes): (f64, f64, Option<f64>),
+        blank: Evidence,
+        out: &mut Builder,
+    ) {
+        self.found += 1;
+        let iops = reads + writes;
+        // What was asked for is known by its name: "random r/w", "sequential read", "random write".
+        let setting = Setting {
+            reads: Some(reads / iops).filter(|share| share.is_finite()),
+            sequential: Some(run.test.starts_with("seq")).filter(|_| !run.test.is_empty()),
+            block_bytes: run.block_bytes,
+            depth: None,
+            threads: run.threads,
+        };
+        let flushes = flushes.filter(|flushes| *flushes > 0.0);
+        let mut evidence = Evidence { setting, iops: Some(iops), bytes_s: run.bytes_s, ..blank.clone() };
+        if flushes.is_none() {
+            evidence.mean_s = run.mean_s;
+            evidence.quantiles.clone_from(&run.quantiles);
+        } else if run.mean_s.is_some() {
+            let text =
+                "latencies are of reads, writes and flushes together, and left out: run it with --file-fsync-freq=0";
+            out.caution(Some(blank.origin.clone()), text);
+        }
+        out.evidence(evidence);
+        if let Some(flushes) = flushes {
+            let setting = Setting { threads: run.threads, ..Setting::default() };
+            out.evidence(Evidence { test: "flushes".to_owned(), setting, iops: Some(flushes), ..blank });
+        }
+    }
+}

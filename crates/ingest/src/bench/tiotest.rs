@@ -1,0 +1,158 @@
+//! tiotest, which prints two boxes, and tiobench, which puts results of several numbers of threads into tables.
+//!
+//! A megabyte is 1,048,576 bytes here.
+
+use super::{has, without_results, words};
+use crate::builder::Builder;
+use crate::evidence::{Evidence, Setting};
+use crate::figure::Scope;
+use crate::format::{Form, Resemblance, Takes};
+use crate::kind::Kind;
+use crate::lines::{LineFormat, Lines};
+use crate::refusal::Refusal;
+
+const KIND: Kind = Kind { id: "tiotest", name: "tiotest or tiobench" };
+const MIB: f64 = 1_048_576.0;
+
+/// tiotest and tiobench.
+pub(crate) const FORM: Form =
+    Form { kind: KIND, takes: Takes::Text, resembles, open: |_| Box::new(Lines::new(Tio::default())) };
+
+fn resembles(head: &[u8]) -> Resemblance {
+    let test = has(head, "Tiotest results for");
+    let bench = has(head, "Identifier") && has(head, "Thr") && has(head, "(CPU%)");
+    match (test || bench, has(head, "| Rate") || has(head, "Rate  (CPU%)")) {
+        (true, true) => Resemblance::Is { marks: 3 },
+        (true, false) => Resemblance::Near { marks: 2, missing: "column Rate" },
+        _ => Resemblance::None,
+    }
+}
+
+#[derive(Default)]
+struct Tio {
+    threads: Option<f64>,
+    /// Rows of the first box, whose latencies come in the second.
+    waiting: Vec<Evidence>,
+    /// The heading of a table of tiobench.
+    phase: Option<Phase>,
+    found: usize,
+}
+
+#[derive(Clone, Copy)]
+struct Phase {
+    name: &'static str,
+    reads: f64,
+    sequential: bool,
+}
+
+const PHASES: [Phase; 8] = [
+    Phase { name: "Random Write", reads: 0.0, sequential: false },
+    Phase { name: "Random Read", reads: 1.0, sequential: false },
+    Phase { name: "Random Writes", reads: 0.0, sequential: false },
+    Phase { name: "Random Reads", reads: 1.0, sequential: false },
+    Phase { name: "Sequential Writes", reads: 0.0, sequential: true },
+    Phase { name: "Sequential Reads", reads: 1.0, sequential: true },
+    Phase { name: "Write", reads: 0.0, sequential: true },
+    Phase { name: "Read", reads: 1.0, sequential: true },
+];
+
+impl Phase {
+    /// The phase that a cell names, with the size of its files behind it or not.
+    fn of(cell: &str) -> Option<Self> {
+        let name = cell.split(|letter: char| letter.is_ascii_digit()).next().unwrap_or_default().trim();
+        PHASES.into_iter().find(|phase| phase.name == name)
+    }
+
+    fn setting(self, threads: Option<f64>, block_bytes: Option<f64>) -> Setting {
+        // Each thread waits for its own operation.
+        Setting { reads: Some(self.reads), sequential: Some(self.sequential), block_bytes, depth: threads, threads }
+    }
+}
+
+impl LineFormat for Tio {
+    fn kind(&self) -> Kind {
+        KIND
+    }
+
+    fn line(&mut self, line: &str, number: u64, out: &mut Builder) -> Result<(), Refusal> {
+        let text = line.trim();
+        if let Some(rest) = text.strip_prefix("Tiotest results for") {
+            self.flush(out);
+            self.threads = words::number(rest);
+        } else if text.starts_with('|') {
+            self.boxed(text, number, out);
+        } else if let Some(phase) = Phase::of(text).filter(|phase| phase.name == text) {
+            self.phase = Some(phase);
+        } else if let Some(phase) = self.phase {
+            self.row(phase, text, number, out);
+        }
+        Ok(())
+    }
+
+    fn end(&mut self, out: &mut Builder) -> Result<(), Refusal> {
+        self.flush(out);
+        if self.found == 0 {
+            return Err(without_results(KIND, "it has no row with a rate: was it saved completely?"));
+        }
+        Ok(())
+    }
+}
+
+impl Tio {
+    /// A row of one of the boxes: the first has a rate, the second latencies. Wide numbers break the columns, so the bars
+    /// are what counts.
+    fn boxed(&mut self, text: &str, number: u64, out: &mut Builder) {
+        let cells: Vec<&str> = text.trim_matches('|').split('|').map(str::trim).collect();
+        let Some(phase) = Phase::of(cells[0]) else { return };
+        let cell = |index: usize| cells.get(index).copied().unwrap_or_default();
+        let origin = out.origin(number, "", phase.name);
+        if cell(2).contains("MB/s") {
+            let Some(rate) = words::number(cell(2)) else {
+                return out.caution(Some(origin), "no number before MB/s: left out");
+            };
+            self.waiting.push(Evidence {
+                setting: phase.setting(self.threads, None),
+                bytes_s: Some(rate * MIB),
+                lasted_s: words::seconds(cell(1), 1.0).filter(|seconds| *seconds > 0.0),
+                ..Evidence::new(out.scope(Scope::default()), phase.name, origin)
+            });
+            self.found += 1;
+            if self.waiting.len() > PHASES.len() {
+                self.flush(out);
+            }
+        } else if let Some(evidence) = self.waiting.iter_mut().rev().find(|evidence| evidence.test == phase.name) {
+            evidence.mean_s = words::seconds(cell(1), 1e-3);
+            evidence.quantiles = words::seconds(cell(2), 1e-3).map(|longest| (1.0, longest)).into_iter().collect();
+        }
+    }
+
+    /// `2.6.18-8  4000  4096  1  60.46 4.962%  0.063  301.65  0.00000  0.00000  1218`: the name may have blanks.
+    fn row(&mut self, phase: Phase, text: &str, number: u64, out: &mut Builder) {
+        let cells: Vec<&str> = text.split_whitespace().collect();
+        let Some(percent) = cells.iter().position(|cell| cell.ends_with('%')).filter(|at| *at >= 4) else { return };
+        // A share below ten per cent may stand apart from its bracket.
+        let before = if cells[percent - 1].ends_with('(') { percent - 1 } else { percent };
+        let back = |steps: usize| before.checked_sub(steps).and_then(|at| words::number(cells[at]));
+        let origin = out.origin(number, phase.name, cells[0]);
+        let (Some(rate), Some(threads), Some(block)) = (back(1), back(2), back(3)) else {
+            return out.caution(Some(origin), "a row without rate, threads and size of blocks: left out");
+        };
+        let milliseconds = |at: usize| cells.get(percent + at).and_then(|cell| words::seconds(cell, 1e-3));
+        let scope = out.scope(Scope::default());
+        self.found += 1;
+        out.evidence(Evidence {
+            setting: phase.setting(Some(threads), Some(block)),
+            iops: Some(rate * MIB / block).filter(|iops| iops.is_finite()),
+            bytes_s: Some(rate * MIB),
+            mean_s: milliseconds(1),
+            quantiles: milliseconds(2).map(|longest| (1.0, longest)).into_iter().collect(),
+            ..Evidence::new(scope, phase.name, origin)
+        });
+    }
+
+    fn flush(&mut self, out: &mut Builder) {
+        for evidence in self.waiting.drain(..) {
+            out.evidence(evidence);
+        }
+    }
+}

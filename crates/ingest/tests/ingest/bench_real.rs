@@ -1,0 +1,77 @@
+//! Results of real systems, which are not kept here: they are looked for where `PLIMSOLL_SAMPLES` says.
+#![expect(
+    clippy::disallowed_methods,
+    clippy::unwrap_used,
+    clippy::print_stderr,
+    reason = "a test of a pure crate reads files of the machine, and says when there are none"
+)]
+
+use std::path::PathBuf;
+
+use plimsoll_ingest::{Evidence, Outcome, Verdict};
+
+use crate::bench::outcome;
+
+/// Every file of a kind, with what came of it.
+pub(super) fn outcomes(kind: &str) -> Vec<(String, Outcome)> {
+    let Some(folder) = std::env::var_os("PLIMSOLL_SAMPLES").map(PathBuf::from) else {
+        eprintln!("skipped: PLIMSOLL_SAMPLES names no folder of reports");
+        return Vec::new();
+    };
+    let Ok(entries) = std::fs::read_dir(folder.join(kind)) else {
+        eprintln!("skipped: no folder {kind}");
+        return Vec::new();
+    };
+    let mut paths: Vec<PathBuf> = entries.map(|entry| entry.unwrap().path()).collect();
+    paths.sort();
+    let named = |path: &PathBuf| {
+        let name = path.file_name().unwrap().to_string_lossy().into_owned();
+        let outcome = outcome(&name, &std::fs::read(path).unwrap(), 1 << 16);
+        (name, outcome)
+    };
+    paths.iter().map(named).collect()
+}
+
+/// What must hold between the numbers of one result.
+fn laws(file: &str, evidence: &Evidence, all_threads: bool) {
+    let setting = &evidence.setting;
+    if let (Some(iops), Some(bytes_s), Some(block)) = (evidence.iops, evidence.bytes_s, setting.block_bytes) {
+        let size = bytes_s / iops;
+        assert!((size / block - 1.0).abs() < 0.03, "{file}: {}: {size} and {block}", evidence.test);
+    }
+    // Little's law: no more in flight than was asked, and not much less of a closed load.
+    if let (Some(iops), Some(mean_s), Some(depth)) = (evidence.iops, evidence.mean_s, setting.depth)
+        && all_threads
+        && setting.reads.is_none_or(|reads| reads <= 0.0 || reads >= 1.0)
+        && !evidence.test.contains("its ")
+    {
+        let in_flight = iops * mean_s;
+        assert!((0.8..1.05).contains(&(in_flight / depth)), "{file}: {}: {in_flight} of {depth}", evidence.test);
+    }
+    let ascends = |pair: &[(f64, f64)]| pair[0].0 <= pair[1].0 && pair[0].1 <= pair[1].1;
+    assert!(evidence.quantiles.windows(2).all(ascends), "{file}: {}: {:?}", evidence.test, evidence.quantiles);
+}
+
+#[test]
+fn real_results_are_read() {
+    // Files that are settings, headings or unfinished runs say so.
+    let refused = ["header", "pgio.conf", "IncorrectResults"];
+    for kind in ["crystaldiskmark", "diskspd", "bonnie", "tiobench", "orion", "slob", "pgbench", "hammerdb_sysbench"] {
+        for (file, outcome) in outcomes(kind) {
+            let expected = refused.iter().any(|part| file.contains(part));
+            match outcome {
+                Outcome::Refused { refusal, .. } => {
+                    assert!(expected, "{file}: {refusal}");
+                }
+                Outcome::Read(reading) => {
+                    assert!(!expected && !reading.evidence.is_empty(), "{file}");
+                    assert_ne!(Outcome::Read(reading.clone()).verdict(), Verdict::Refused);
+                    // One was shortened by hand: its totals are of a half of its threads.
+                    let all_threads =
+                        !reading.cautions.iter().any(|caution| caution.text.contains("of so many threads"));
+                    reading.evidence.iter().for_each(|evidence| laws(&file, evidence, all_threads));
+                }
+            }
+        }
+    }
+}
