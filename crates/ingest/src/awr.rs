@@ -19,4 +19,5 @@ mod text;
 mod words;
 
 pub(crate) use html::FORM as HTML;
+pub(crate) use ruler::Ruler;
 pub(crate) use text::{FORM as TEXT, STATSPACK_FORM as STATSPACK};

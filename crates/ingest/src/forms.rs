@@ -6,7 +6,7 @@ use crate::diskstats;
 use crate::format::Form;
 use crate::prometheus;
 use crate::format::Form;
-use crate::{awr, bench};
+use crate::{awr, bench, miner};
 
 /// Every form that is known. Among those that look alike, the one with more marks is taken, then the first.
 pub const FORMS: &[Form] = &[
@@ -19,6 +19,7 @@ pub const FORMS: &[Form] = &[
     clouds::CLOUDWATCH,
     clouds::OCI,
     clouds::AZURE,
+    miner::FORM,
     bench::BONNIE,
     bench::CRYSTALDISKMARK,
     bench::DISKSPD_TEXT,

@@ -24,6 +24,7 @@ mod layers;
 mod lines;
 mod member;
 mod moment;
+mod miner;
 mod number;
 mod prometheus;
 mod reading;

@@ -2,13 +2,13 @@
 
 /// Where columns are, in letters from the beginning of the line.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Ruler {
+pub(crate) struct Ruler {
     spans: Vec<(usize, usize)>,
 }
 
 impl Ruler {
     /// Reads a line of dashes or tildes.
-    pub(super) fn of(line: &str) -> Option<Self> {
+    pub(crate) fn of(line: &str) -> Option<Self> {
         let line = line.trim_end();
         let is_mark = |byte: u8| matches!(byte, b'-' | b'~');
         if line.bytes().filter(|byte| is_mark(*byte)).count() < 3 || !line.bytes().all(|b| is_mark(b) || b == b' ') {
@@ -40,7 +40,7 @@ impl Ruler {
     }
 
     /// A line's cells. Each reaches to where the next one begins, and the last to the end of the line.
-    pub(super) fn cells(&self, line: &str) -> Vec<String> {
+    pub(crate) fn cells(&self, line: &str) -> Vec<String> {
         if line.is_ascii() {
             return self.cut(line.len(), |from, to| spaced(&line[from..to]));
         }

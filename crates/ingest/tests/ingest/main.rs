@@ -7,6 +7,7 @@ mod bench;
 mod bench_real;
 mod core;
 mod diskstats;
+mod miner;
 mod packed;
 mod prometheus;
 mod series;

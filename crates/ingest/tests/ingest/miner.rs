@@ -1,0 +1,184 @@
+//! AWR-Miner: a history of two snapshots, made up, in the shape that SQL*Plus gives it.
+
+use plimsoll_ingest::{Class, Demand, Fate, Figure, Measure, Outcome, Reading, Statistic, Verdict};
+use proptest::prelude::*;
+
+use crate::bench::{outcome, read};
+use crate::bench_real::outcomes;
+
+const HISTORY: &str = "\
+~~BEGIN-OS-INFORMATION~~
+STAT_NAME                      STAT_VALUE
+------------------------------ --------------------
+NUM_CPUS                       16
+PHYSICAL_MEMORY_GB             64
+VERSION                        11.2.0.3.0
+DB_NAME                        SHOP
+HOSTS                          a,b
+AWR_MINER_VER                  4.0.11
+~~END-OS-INFORMATION~~
+
+~~BEGIN-MAIN-METRICS~~
+
+      snap      dur_m end                  inst        aas  cpu_per_s  commits_s  read_mb_s read_mb_s_max  read_iops read_iops_max write_iops  redo_mb_s
+---------- ---------- -------------- ---------- ---------- ---------- ---------- ---------- ------------- ---------- ------------- ---------- ----------
+       800         60 26/03/02 10:00          1          2          1        .5          8            80       1000         10000        200         .5
+       800         59 26/03/02 10:00          2          1         .5        .5          4            40        500         20000        100         .5
+       801          0 26/03/02 10:00          1          1          1        .5          8            80       1000         10000        200         .5
+       801         30 26/03/02 10:30          1          1         .5         1          1             2        100    ##########        200         .5
+
+~~END-MAIN-METRICS~~
+
+~~BEGIN-DATABASE-PARAMETERS~~
+
+PARAMETER_NAME                 VALUE
+------------------------------ --------------------
+__db_cache_size                1073741824
+db_block_size                  8192
+~~END-DATABASE-PARAMETERS~~
+
+~~BEGIN-IO-WAIT-HISTOGRAM~~
+
+   SNAP_ID WAIT_CLASS           EVENT_NAME                            WAIT_TIME_MILLI WAIT_COUNT
+---------- -------------------- ------------------------------------- --------------- ----------
+       800 User I/O             db file sequential read                             1        300
+       800 User I/O             db file sequential read                             8        100
+       801 System I/O           log file parallel write                             2        100
+
+~~END-IO-WAIT-HISTOGRAM~~
+
+~~BEGIN-IOSTAT-BY-FUNCTION~~
+
+   SNAP_ID FUNCTION_NAME           SM_R_REQS  SM_W_REQS  LG_R_REQS  LG_W_REQS
+---------- ---------------------- ---------- ---------- ---------- ----------
+       800 Buffer Cache Reads         360000          0      36000          0
+       800 DBWR                            0      72000          0      72000
+
+~~END-IOSTAT-BY-FUNCTION~~
+
+~~BEGIN-TOP-N-TIMED-EVENTS~~
+
+   SNAP_ID WAIT_CLASS           EVENT_NAME                                   PCTDBT TOTAL_TIME_S
+---------- -------------------- ---------------------------------------- ---------- ------------
+       800 User I/O             db file sequential read                          10   1074000000
+
+~~END-TOP-N-TIMED-EVENTS~~
+
+~~BEGIN-TOP-SQL-SUMMARY~~
+   MODULE
+   ------
+   x
+~~END-TOP-SQL-SUMMARY~~
+";
+
+fn find(reading: &Reading, class: Class, measure: Measure, statistic: Statistic) -> Vec<&Figure> {
+    let is = |figure: &&Figure| (figure.class, figure.measure, figure.statistic) == (class, measure, statistic);
+    reading.figures.iter().filter(is).collect()
+}
+
+/// Values of a class and measure, in the order of the input.
+#[track_caller]
+fn check(reading: &Reading, class: Class, measure: Measure, statistic: Statistic, expected: &[f64]) {
+    let found: Vec<f64> = find(reading, class, measure, statistic).iter().map(|figure| figure.value).collect();
+    assert_eq!(found, expected);
+}
+
+#[test]
+fn a_history_has_means_and_highest_minutes() {
+    let reading = read(HISTORY);
+    assert_eq!((reading.kind.id, reading.version.as_deref()), ("awr-miner", Some("11.2.0.3.0")));
+    check(&reading, Class::Read, Measure::Iops, Statistic::Mean, &[1_000.0, 500.0, 100.0]);
+    check(&reading, Class::Read, Measure::Iops, Statistic::Maximum, &[10_000.0, 20_000.0]);
+    check(&reading, Class::Read, Measure::Throughput, Statistic::Mean, &[8_388_608.0, 4_194_304.0, 1_048_576.0]);
+    check(&reading, Class::RandomRead, Measure::Iops, Statistic::Mean, &[100.0]);
+    check(&reading, Class::SequentialRead, Measure::Iops, Statistic::Mean, &[10.0]);
+    check(&reading, Class::DataWrite, Measure::Iops, Statistic::Mean, &[40.0]);
+    let begins: Vec<String> = reading.windows.iter().map(|window| window.begin.unwrap().to_string()).collect();
+    assert_eq!(begins, ["2026-03-02T09:00:00", "2026-03-02T10:00:00"], "one window for a snapshot");
+    assert!((reading.times[0].database_s - 7_200.0).abs() < 1e-9);
+    assert_eq!(reading.times[0].processors, Some(16));
+    let wait = &reading.waits[0];
+    assert_eq!((wait.count, wait.foreground, wait.event.as_str()), (400.0, true, "db file sequential read"));
+    assert!((wait.total_s - 1_074.0).abs() < 1e-6, "microseconds under the name of seconds");
+    assert_eq!(wait.histogram, [(0.001, 0.75), (0.008, 0.25), (f64::INFINITY, 0.0)]);
+    assert!(!reading.waits[1].foreground && (reading.waits[1].total_s - 0.15).abs() < 1e-9);
+    assert_eq!(reading.databases[0].cache_bytes, Some(1_073_741_824.0));
+    let said: Vec<&str> = reading.cautions.iter().map(|caution| caution.text.as_str()).collect();
+    assert_eq!(said.len(), 2, "{said:?}");
+    assert!(
+        said[0].contains("without snapshot, minutes or end") && said[1].contains("estimated from their histograms")
+    );
+    let lines: Vec<&str> = HISTORY.lines().collect();
+    for figure in find(&reading, Class::Read, Measure::Iops, Statistic::Mean) {
+        assert!(lines[figure.origin.line as usize - 1].contains(&format!(" {} ", figure.value)));
+    }
+}
+
+#[test]
+fn instances_of_a_cluster_add_up_and_their_maxima_do_not() {
+    let reading = read(HISTORY);
+    let demand = Demand::of(&[&reading]);
+    let [shop] = demand.subjects.as_slice() else { panic!("{:?}", demand.subjects) };
+    assert!(shop.doubts.is_empty(), "{:?}", shop.doubts);
+    let series = shop.series(Class::Read, Measure::Iops).unwrap();
+    assert_eq!(series.values, [Some(1_500.0), Some(100.0)]);
+    let is_highest = |series: &&plimsoll_ingest::Series| {
+        (series.class, series.measure, series.statistic) == (Class::Read, Measure::Iops, Statistic::Maximum)
+    };
+    assert_eq!(shop.series.iter().find(is_highest).unwrap().values, [Some(20_000.0), None]);
+}
+
+#[test]
+fn a_history_that_ends_early_is_read_in_part() {
+    let cut = outcome("test", &HISTORY.as_bytes()[..HISTORY.find("       801         30").unwrap()], 100);
+    assert_eq!(cut.verdict(), Verdict::Partly);
+    let reading = cut.reading().unwrap();
+    assert!(reading.parts.iter().any(|part| part.name == "MAIN-METRICS" && part.fate == Fate::Broken));
+    check(reading, Class::Read, Measure::Iops, Statistic::Mean, &[1_000.0, 500.0]);
+    let ignored = read(HISTORY).parts.iter().filter(|part| part.fate == Fate::Ignored).count();
+    assert_eq!(ignored, 1, "the statements of users are not read");
+    let none = outcome("test", &HISTORY.as_bytes()[..HISTORY.find("~~BEGIN-MAIN").unwrap()], 100);
+    assert!(matches!(none, Outcome::Refused { refusal, .. } if refusal.to_string().contains("MAIN-METRICS")));
+}
+
+#[test]
+fn real_histories_are_read() {
+    for (file, outcome) in outcomes("awr_miner") {
+        assert_eq!(outcome.verdict(), Verdict::Read, "{file}");
+        let reading = outcome.reading().unwrap();
+        assert!(reading.cautions.len() <= 2, "{file}: {:?}", reading.cautions);
+        // The highest minute is no lower than the mean of its hour, but for the rounding of both.
+        for measure in [Measure::Iops, Measure::Throughput] {
+            for class in [Class::Read, Class::Write] {
+                let highest = find(reading, class, measure, Statistic::Maximum);
+                for mean in find(reading, class, measure, Statistic::Mean) {
+                    let same = |other: &&&Figure| (other.scope, other.origin.line) == (mean.scope, mean.origin.line);
+                    let Some(highest) = highest.iter().find(same) else { continue };
+                    assert!(highest.value * 1.06 + 110_000.0 >= mean.value, "{file}: {} {}", mean.origin, mean.value);
+                }
+            }
+        }
+        let demand = Demand::of(&[reading]);
+        assert_eq!(demand.subjects.len(), 1, "{file}");
+        assert!(demand.subjects[0].doubts.iter().all(|doubt| !doubt.contains("clock goes back")), "{file}");
+        assert!(demand.subjects[0].doubts.len() <= 2, "{file}: {:?}", demand.subjects[0].doubts);
+        for wait in &reading.waits {
+            let sum: f64 = wait.histogram.iter().map(|(_, share)| share).sum();
+            assert!((sum - 1.0).abs() < 1e-9, "{file}: {}", wait.event);
+        }
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(64))]
+
+    #[test]
+    fn damage_is_survived_however_it_is_cut(
+        at in 0_usize..5_000, junk in "[ -~\\n]{0,40}", end in 0_usize..5_000, step in 1_usize..300,
+    ) {
+        let mut text = HISTORY.to_owned();
+        text.insert_str(at % text.len(), &junk);
+        text.truncate(text.len() - end % text.len());
+        prop_assert_eq!(outcome("x", text.as_bytes(), step), outcome("x", text.as_bytes(), text.len().max(1)));
+    }
+}
