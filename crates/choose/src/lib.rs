@@ -8,7 +8,7 @@ mod candidate;
 mod climb;
 pub mod diagnosis;
 mod explain;
-mod hours;
+pub mod hours;
 mod lift;
 mod matching;
 mod need;
@@ -18,7 +18,6 @@ pub mod sizing;
 mod trial;
 
 pub use explain::{Cause, Explanation, Row, explain};
-pub use hours::{Asked, Level, LevelReplay, Levels, NoLevels, Rule, asked_over_time, compare, replay};
 pub use lift::Lift;
 pub use matching::{Carries, Matches, Rejected, matching};
 pub use need::{Need, ask_of};

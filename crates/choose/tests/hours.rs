@@ -2,7 +2,7 @@
 
 use jiff::civil::{DateTime, date};
 use plimsoll_catalogue::{Catalogue, Date, Terms};
-use plimsoll_choose::{LevelReplay, Levels, NoLevels, Rule, asked_over_time, compare};
+use plimsoll_choose::hours::{LevelReplay, Levels, NoLevels, Rule, asked_over_time, compare};
 use plimsoll_ingest::{Class, Measure, Series, Slot, Statistic, Subject};
 use plimsoll_units::Span;
 
@@ -30,6 +30,7 @@ fn week(iops: impl Fn(u8) -> f64) -> Subject {
         instances: Vec::new(),
         series: vec![series(Measure::Iops, 1.0), series(Measure::Throughput, 8_192.0)],
         slots,
+        account: None,
         doubts: Vec::new(),
     }
 }

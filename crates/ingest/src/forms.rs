@@ -1,12 +1,7 @@
 //! Every form that is known: one line each.
 
-use crate::awr;
-use crate::clouds;
-use crate::diskstats;
 use crate::format::Form;
-use crate::prometheus;
-use crate::format::Form;
-use crate::{awr, bench, miner};
+use crate::{awr, bench, clouds, diskstats, miner, prometheus};
 
 /// Every form that is known. Among those that look alike, the one with more marks is taken, then the first.
 pub const FORMS: &[Form] = &[

@@ -2,9 +2,9 @@
 
 mod account;
 mod awr;
-mod clouds;
 mod bench;
 mod bench_real;
+mod clouds;
 mod core;
 mod diskstats;
 mod miner;
