@@ -6,6 +6,7 @@
 //! Tables are known by the names of their columns, never by position, and not by the `summary` attribute: some reports have
 //! none, and that of the buffer pool advisory names another table.
 
+mod compare;
 mod figures;
 #[cfg(test)]
 mod golden;

@@ -4,6 +4,7 @@
 //! together without guessing is told apart or left out, and said.
 
 pub(crate) mod account;
+mod names;
 mod slots;
 
 use std::collections::BTreeMap;
@@ -13,6 +14,7 @@ use plimsoll_units::Span;
 use crate::figure::{Class, Figure, Measure, Statistic};
 use crate::reading::Reading;
 pub use account::{Account, CacheCurve, EventTime, Place, Spent};
+use names::Names;
 pub use slots::Slot;
 
 /// What several readings ask of storage together.
@@ -72,29 +74,29 @@ pub struct Summary {
 impl Demand {
     /// Puts readings together.
     pub fn of(readings: &[&Reading]) -> Self {
+        let names = Names::of(readings);
         let mut by_subject: BTreeMap<String, Vec<(usize, usize)>> = BTreeMap::new();
         for (number, reading) in readings.iter().enumerate() {
+            let subjects: Vec<String> = reading.scopes.iter().map(|scope| names.subject(scope)).collect();
             for (index, figure) in reading.figures.iter().enumerate() {
-                by_subject.entry(subject_of(reading, figure)).or_default().push((number, index));
+                let subject = &subjects[figure.scope as usize];
+                match by_subject.get_mut(subject) {
+                    Some(figures) => figures.push((number, index)),
+                    None => drop(by_subject.insert(subject.clone(), vec![(number, index)])),
+                }
             }
         }
-        let subjects = by_subject.into_iter().map(|(name, figures)| Subject::of(name, readings, &figures)).collect();
+        let mut subjects: Vec<Subject> =
+            by_subject.into_iter().map(|(name, figures)| Subject::of(name, &names, readings, &figures)).collect();
+        for subject in &mut subjects {
+            subject.doubts.extend(names.doubt(&subject.name));
+        }
         Self { subjects }
     }
 }
 
-fn subject_of(reading: &Reading, figure: &Figure) -> String {
-    name_of(reading, figure.scope)
-}
-
-/// The database of a scope, or its host.
-fn name_of(reading: &Reading, scope: u32) -> String {
-    let scope = &reading.scopes[scope as usize];
-    if scope.database.is_empty() { scope.host.clone() } else { scope.database.clone() }
-}
-
 impl Subject {
-    fn of(name: String, readings: &[&Reading], figures: &[(usize, usize)]) -> Self {
+    fn of(name: String, names: &Names<'_>, readings: &[&Reading], figures: &[(usize, usize)]) -> Self {
         let wholes = without_parts(readings, figures);
         let mut doubts = Vec::new();
         let placed = slots::place(readings, &wholes, &mut doubts);
@@ -114,7 +116,8 @@ impl Subject {
             .collect();
         let order = |class: Class| Class::ALL.iter().position(|one| *one == class);
         series.sort_by_key(|series| (order(series.class), series.measure, series.statistic));
-        let account = account::of(readings, &placed, |reading, scope| name_of(reading, scope) == name);
+        let account =
+            account::of(readings, &placed, |reading, scope| names.subject(&reading.scopes[scope as usize]) == name);
         Self { name, instances, slots: placed.slots, series, account, doubts }
     }
 

@@ -14,6 +14,8 @@ use plimsoll_units::Span;
 pub struct Scope {
     /// The database, or the pluggable one inside of it.
     pub database: String,
+    /// Its number: two databases may have one name.
+    pub database_id: String,
     /// One instance of a clustered database.
     pub instance: String,
     /// The host.

@@ -27,6 +27,12 @@ pub(super) fn make(report: &Report, kind: Kind, out: &mut Builder) -> Result<(),
     let Some(seconds) = window(report) else {
         return Err(unusable("it does not say how long its window was (row `Elapsed:`): make the report again"));
     };
+    if known == [0; 3] && report.unruled {
+        return Err(unusable(
+            "no heading of its tables has a line of dashes below it, which says where columns are: give the report as the \
+             database wrote it",
+        ));
+    }
     if known == [0; 3] {
         return Err(unusable("it has no table of what was read and written: was it saved completely?"));
     }
@@ -51,10 +57,12 @@ fn window(report: &Report) -> Option<f64> {
 }
 
 fn scope(report: &Report) -> Scope {
-    let database = match (report.reach, report.container.as_str()) {
-        (Reach::Pluggable, container) if !container.is_empty() => container,
-        _ => &report.database,
+    let (database, database_id) = match (report.reach, report.container.as_str()) {
+        (Reach::Pluggable, container) if !container.is_empty() => (container, &report.container_id),
+        _ => (report.database.as_str(), &report.database_id),
     };
+    // What is no number was cut out of a damaged line.
+    let is_number = database_id.bytes().all(|byte| byte.is_ascii_digit());
     let single = match report.members.as_slice() {
         [only] => Some(only),
         _ => None,
@@ -65,6 +73,7 @@ fn scope(report: &Report) -> Scope {
     };
     Scope {
         database: database.to_owned(),
+        database_id: if is_number { database_id.clone() } else { String::new() },
         instance: or_only(&report.instance, |member| &member.name),
         host: or_only(&report.host, |member| &member.host),
         part: String::new(),
@@ -152,11 +161,15 @@ fn parts(report: &Report, out: &mut Builder) {
         if fate == Fate::Broken {
             out.caution(None, format!("{}: the report ends in the middle of it: make it again", section.name()));
         }
-        out.part(section.name(), fate);
+        out.part(format!("{}{}", report.label, section.name()), fate);
     }
     let is_missing = |section: &&Section| !report.met.contains_key(section) && !report.lacks.contains(section);
     for section in expected.iter().filter(is_missing) {
-        out.part(section.name(), Fate::Missing);
+        out.part(format!("{}{}", report.label, section.name()), Fate::Missing);
+    }
+    if !report.ended {
+        out.caution(None, "its last line, `End of Report`, is not there: tables before it may lack too; save it again");
+        out.part("End of Report", Fate::Broken);
     }
     if !cluster && report.met.contains_key(&Section::Statistics) && report.statistics.is_empty() {
         out.caution(None, "the statistics are empty: figures come from rounded tables");

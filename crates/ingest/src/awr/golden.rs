@@ -6,7 +6,7 @@ use std::path::PathBuf;
 
 use serde_json::Value;
 
-use super::html::report;
+use super::html::said;
 use super::report::{Reach, Report, Said, Traffic};
 use super::words;
 use crate::number::Numerals::Point;
@@ -27,7 +27,7 @@ fn html_reports() -> Vec<(String, Report)> {
         std::fs::read_dir(folder.join("awr_html")).unwrap().map(|entry| entry.unwrap().path()).collect();
     paths.sort();
     let name = |path: &PathBuf| path.file_name().unwrap().to_string_lossy().into_owned();
-    paths.iter().map(|path| (name(path), report(&std::fs::read(path).unwrap()).unwrap())).collect()
+    paths.iter().map(|path| (name(path), said(&std::fs::read(path).unwrap()).0)).collect()
 }
 
 fn golden() -> Vec<Value> {
@@ -142,8 +142,12 @@ fn traffic(place: &str, row: &Traffic, cells: &Value, table: &str) {
 /// What two places of a report say of the same thing.
 #[test]
 fn what_must_agree_within_a_report_does() {
+    let mut laws_of_clusters = 0;
     for (file, report) in html_reports() {
-        let Some(seconds) = report.window_s() else { continue };
+        // Of a cluster the time of the instance that was watched longest: they differ by seconds.
+        let members = report.members.iter().filter_map(|member| Some(member.elapsed_s.as_ref()?.value));
+        let Some(seconds) = report.window_s().or_else(|| members.max_by(f64::total_cmp)) else { continue };
+        laws_of_clusters += usize::from(report.reach == Reach::Cluster);
         let rate = |name: &str| report.statistics.get(name).map(|said| said.value / seconds);
         let load = |name: &str| report.load.get(name).map(|said| said.value);
         let profile =
@@ -164,7 +168,7 @@ fn what_must_agree_within_a_report_does() {
         if let Some(total) = report.file_types.iter().find(|row| row.name.starts_with("TOTAL")) {
             let value = |said: &Option<Said>| said.as_ref().map(|said| said.value);
             agree(&file, "e", rate("physical read total IO requests"), value(&total.read_iops), 0.1, 0.05);
-            if report.reach == Reach::Instance {
+            if report.reach != Reach::Pluggable {
                 agree(&file, "e", rate("physical write total IO requests"), value(&total.write_iops), 0.1, 0.05);
             }
         }
@@ -177,6 +181,7 @@ fn what_must_agree_within_a_report_does() {
             assert!(known.iter().any(|known| (size / known - 1.0).abs() < 0.01), "{file}: f: {size}");
         }
     }
+    assert!(laws_of_clusters > 0 || samples().is_none(), "no report of a cluster was there");
 }
 
 #[track_caller]
@@ -241,4 +246,36 @@ fn statspack_agrees_with_awr() {
         }
     }
     assert!(twins > 0, "no report was there as Statspack and as AWR");
+}
+
+/// A comparison of two periods says the same as HTML and as text, and its second period what the period's own report says.
+#[test]
+fn comparisons_are_two_periods() {
+    let Some(folder) = samples() else { return };
+    let read = |kind: &str| -> Vec<crate::Reading> {
+        let entries = std::fs::read_dir(folder.join(kind)).unwrap();
+        let outcome = |path: PathBuf| {
+            let mut ingest = crate::Ingest::new("sample");
+            ingest.feed(&std::fs::read(path).unwrap());
+            ingest.finish().remove(0)
+        };
+        let mut paths: Vec<PathBuf> = entries.map(|entry| entry.unwrap().path()).collect();
+        paths.sort();
+        paths.into_iter().map(outcome).map(|outcome| outcome.reading().unwrap().clone()).collect()
+    };
+    for (html, text) in read("awr_diff_html").iter().zip(&read("awr_diff_text")) {
+        assert_eq!(html.scopes, text.scopes);
+        for (a, b) in html.windows.iter().zip(&text.windows) {
+            assert_eq!(a.begin, b.begin);
+            // Text says the seconds with decimals, HTML two moments.
+            assert!((a.length.as_secs_f64() - b.length.as_secs_f64()).abs() < 1.0);
+        }
+        assert_eq!((html.windows.len(), html.figures.len()), (2, text.figures.len()));
+        for (a, b) in html.figures.iter().zip(&text.figures) {
+            assert_eq!((a.class, a.measure, a.window), (b.class, b.measure, b.window));
+            // Text has one decimal of rates and of milliseconds, and of small rates of files nothing is left.
+            let slack = if a.measure == crate::Measure::Throughput { 60_000.0 } else { 0.06 };
+            agree("comparison", &a.origin.to_string(), Some(a.value), Some(b.value), slack, 0.05);
+        }
+    }
 }

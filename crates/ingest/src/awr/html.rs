@@ -2,6 +2,7 @@
 
 use memchr::memmem;
 
+use super::compare::Comparison;
 use super::figures;
 use super::report::{Reach, Report};
 use super::rows;
@@ -34,35 +35,37 @@ struct Html;
 
 impl WholeFormat for Html {
     fn read(&mut self, document: &[u8], out: &mut Builder) -> Result<(), Refusal> {
-        let report = report(document).map_err(|what| Refusal::Unusable { kind: KIND, origin: None, what })?;
-        figures::make(&report, KIND, out)
+        match said(document) {
+            (_, Some(comparison)) => comparison.make(KIND, out),
+            (report, None) => figures::make(&report, KIND, out),
+        }
     }
 }
 
-/// What a document says; an error is what makes it no report of one period.
-pub(super) fn report(document: &[u8]) -> Result<Report, String> {
-    let mut report = Report::default();
-    let mut compares = false;
-    pieces(document, &is_wanted, &mut |piece| match piece {
-        Piece::Heading(heading) => {
+/// What a document says; of two periods, if it compares them.
+pub(super) fn said(document: &[u8]) -> (Report, Option<Comparison>) {
+    let mut report = Report { ended: memmem::rfind(document, b"End of Report").is_some(), ..Report::default() };
+    let mut comparison: Option<Comparison> = None;
+    pieces(document, &is_wanted, &mut |piece| match (piece, &mut comparison) {
+        (Piece::Heading(heading), _) => {
             let heading = heading.to_ascii_lowercase();
-            compares |= heading.contains("compare period");
+            if heading.contains("compare period") {
+                comparison.get_or_insert_default().title(&heading);
+            }
             if heading.contains("workload repository pdb report") {
                 report.reach = Reach::Pluggable;
             }
         }
-        Piece::Table(table) => match Section::of_table(&table) {
+        (Piece::Table(table), Some(comparison)) => comparison.table(&table),
+        (Piece::Table(table), None) => match Section::of_table(&table) {
             Some(section) => rows::read(&mut report, section, &table),
             None => report.ignore(&table.heading),
         },
     });
-    if compares {
-        return Err("it compares two periods: give the two reports that it was made of".to_owned());
-    }
-    Ok(report)
+    (report, comparison)
 }
 
 fn is_wanted(columns: &[String]) -> bool {
     let caches = columns.get(1).is_some_and(|name| name == "begin") && columns.get(2).is_some_and(|name| name == "end");
-    caches || Section::of(columns).is_some()
+    caches || Section::of(columns).is_some() || Comparison::wants(columns)
 }

@@ -122,8 +122,12 @@ pub(super) struct Member {
 pub(super) struct Report {
     pub(super) numerals: Numerals,
     pub(super) reach: Reach,
+    /// What parts are called by, of a report that is one of two.
+    pub(super) label: &'static str,
     pub(super) database: String,
+    pub(super) database_id: String,
     pub(super) container: String,
+    pub(super) container_id: String,
     pub(super) instance: String,
     pub(super) host: String,
     pub(super) release: String,
@@ -157,6 +161,10 @@ pub(super) struct Report {
     pub(super) advice: Vec<Advice>,
     /// Sections that were met, and how many numbers each gave.
     pub(super) met: BTreeMap<Section, u32>,
+    /// The line that ends every report was there.
+    pub(super) ended: bool,
+    /// A text in which no line says where columns are.
+    pub(super) unruled: bool,
     /// Sections that broke off.
     pub(super) cut: Vec<Section>,
     /// Sections that its kind never has.

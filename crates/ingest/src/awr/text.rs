@@ -5,10 +5,10 @@ mod page;
 use memchr::memmem;
 
 use self::page::Pages;
+use super::compare::ComparedLines;
 use super::figures;
 use super::section::Section;
 use crate::builder::Builder;
-use crate::figure::Origin;
 use crate::format::{Form, Resemblance, Takes};
 use crate::kind::Kind;
 use crate::lines::{LineFormat, Lines};
@@ -64,11 +64,13 @@ pub(super) fn report(text: &str) -> super::report::Report {
 struct Text {
     kind: Kind,
     pages: Pages,
+    /// Once its title says that it compares two periods.
+    compared: Option<ComparedLines>,
 }
 
 impl Text {
     fn new(kind: Kind) -> Self {
-        Self { kind, pages: Pages::default() }
+        Self { kind, pages: Pages::default(), compared: None }
     }
 }
 
@@ -79,14 +81,19 @@ impl LineFormat for Text {
 
     fn line(&mut self, line: &str, number: u64, _: &mut Builder) -> Result<(), Refusal> {
         if line.contains("COMPARE PERIOD") && line.contains("WORKLOAD REPOSITORY") {
-            let what = "it compares two periods: give the two reports that it was made of".to_owned();
-            return Err(Refusal::Unusable { kind: self.kind, origin: Some(Origin::line(number)), what });
+            self.compared.get_or_insert_default().title(line);
         }
-        self.pages.line(line, number);
+        match &mut self.compared {
+            Some(compared) => compared.line(line, number),
+            None => self.pages.line(line, number),
+        }
         Ok(())
     }
 
     fn end(&mut self, out: &mut Builder) -> Result<(), Refusal> {
+        if let Some(compared) = self.compared.take() {
+            return compared.finish().make(self.kind, out);
+        }
         let mut report = self.pages.finish();
         // Statspack knows no profile, and never has file types: it does not miss them.
         if self.kind == STATSPACK {

@@ -60,6 +60,8 @@ pub(super) fn minutes(numerals: Numerals, text: &str) -> Option<f64> {
 
 /// A moment: `11-Oct-18 20:03:11`, `10-Jul-14 04:00`.
 pub(super) fn moment(text: &str) -> Option<DateTime> {
+    // Names of months are filled up with blanks in some languages.
+    let text = text.replace(" -", "-");
     let (date, time) = text.trim().split_once(char::is_whitespace)?;
     let mut parts = date.trim().splitn(3, '-');
     let (day, name, year) = (parts.next()?, parts.next()?, parts.next()?);
@@ -74,20 +76,21 @@ pub(super) fn moment(text: &str) -> Option<DateTime> {
 
 /// The number of a month by its name, as the database's language has it.
 fn month(name: &str) -> Option<i8> {
-    // English, then what German, French, Spanish, Portuguese and Italian spell otherwise.
+    // English, then what German, French, Spanish, Portuguese, Italian, Dutch, Scandinavian, Polish, Turkish and Russian
+    // spell otherwise.
     const NAMES: [&[&str]; 12] = [
-        &["jan", "ene", "gen"],
-        &["feb", "fev", "f\u{e9}v"],
-        &["mar", "m\u{e4}r", "mrz"],
-        &["apr", "avr", "abr"],
-        &["may", "mai", "mag"],
-        &["jun", "jui", "giu", "juin"],
-        &["jul", "lug", "juil"],
-        &["aug", "aou", "ao\u{fb}", "ago"],
-        &["sep", "set"],
-        &["oct", "okt", "out", "ott"],
-        &["nov"],
-        &["dec", "d\u{e9}c", "dez", "dic"],
+        &["jan", "ene", "gen", "sty", "oca", "\u{44f}\u{43d}\u{432}"],
+        &["feb", "fev", "f\u{e9}v", "lut", "\u{15f}ub", "\u{444}\u{435}\u{432}"],
+        &["mar", "m\u{e4}r", "mrz", "mrt", "\u{43c}\u{430}\u{440}"],
+        &["apr", "avr", "abr", "kwi", "nis", "\u{430}\u{43f}\u{440}"],
+        &["may", "mai", "mag", "mei", "maj", "\u{43c}\u{430}\u{439}", "\u{43c}\u{430}\u{44f}"],
+        &["jun", "jui", "giu", "juin", "cze", "haz", "\u{438}\u{44e}\u{43d}"],
+        &["jul", "lug", "juil", "lip", "tem", "\u{438}\u{44e}\u{43b}"],
+        &["aug", "aou", "ao\u{fb}", "ago", "sie", "a\u{11f}u", "\u{430}\u{432}\u{433}"],
+        &["sep", "set", "wrz", "eyl", "\u{441}\u{435}\u{43d}"],
+        &["oct", "okt", "out", "ott", "pa\u{17a}", "eki", "\u{43e}\u{43a}\u{442}"],
+        &["nov", "lis", "kas", "\u{43d}\u{43e}\u{44f}"],
+        &["dec", "d\u{e9}c", "dez", "dic", "des", "gru", "ara", "\u{434}\u{435}\u{43a}"],
     ];
     let name = name.trim().to_lowercase();
     // 10, 11 and 12 in Japanese and Chinese, or a number alone.
@@ -133,12 +136,13 @@ mod tests {
             ("03-juil.-21 04:00:00", Some("2021-07-03T04:00:00")),
             ("03-juin -21 04:00:00", Some("2021-06-03T04:00:00")),
             ("16-2\u{6708} -13 04:00:00", Some("2013-02-16T04:00:00")),
+            ("05-\u{41c}\u{410}\u{420}-21 04:00", Some("2021-03-05T04:00:00")),
+            ("05-A\u{11e}U-21 04:00", Some("2021-08-05T04:00:00")),
             ("31-Feb-21 04:00", None),
             ("soon", None),
         ];
         for (text, expected) in table {
-            let text = text.replace(" -", "-");
-            assert_eq!(moment(&text).map(|moment| moment.to_string()).as_deref(), expected, "{text}");
+            assert_eq!(moment(text).map(|moment| moment.to_string()).as_deref(), expected, "{text}");
         }
     }
 }

@@ -16,7 +16,7 @@ pub(super) fn html(work: &Workload) -> String {
     files(work, &mut page);
     waits(work, &mut page);
     advice(work, &mut page);
-    page.text += "</body></html>\n";
+    page.text += "End of Report</body></html>\n";
     page.text
 }
 

@@ -59,7 +59,7 @@ fn scope(history: &History, instance: &str) -> Scope {
         [only] => only.clone(),
         _ => String::new(),
     };
-    Scope { database: history.database.clone(), instance: instance.to_owned(), host, part: String::new() }
+    Scope { database: history.database.clone(), instance: instance.to_owned(), host, ..Scope::default() }
 }
 
 fn put(history: &History, instance: &Instance, window: Window, out: &mut Builder) {

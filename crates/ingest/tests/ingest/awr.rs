@@ -124,9 +124,103 @@ fn a_report_that_ends_early_is_read_in_part() {
 }
 
 #[test]
+fn a_report_that_lacks_its_end_is_read_in_part() {
+    let whole = workload(9, 3_600_000).awr_html();
+    let cut = outcome(&whole.as_bytes()[..whole.find("End of Report").unwrap()], 100);
+    assert_eq!(cut.verdict(), Verdict::Partly);
+    let reading = cut.reading().unwrap();
+    assert!(reading.parts.iter().any(|part| part.fate == Fate::Broken && part.name == "End of Report"));
+    assert_eq!(reading.figures, read(&whole).figures, "what stands before is used");
+}
+
+#[test]
+fn databases_of_one_name_are_told_apart_by_number() {
+    let shop = workload(9, 3_600_000).awr_html();
+    let cells = |id: &str| format!("<td class='awrc'>SHOP</td><td class='awrc'>{id}</td>");
+    assert!(shop.contains(&cells("1")), "the number stands behind the name");
+    let other = shop.replace(&cells("1"), &cells("77"));
+    let unknown = workload(10, 3_600_000).awr_html().replace(&cells("1"), &cells(""));
+    let names = |texts: &[&str]| {
+        let readings: Vec<Reading> = texts.iter().map(|text| read(text)).collect();
+        let demand = Demand::of(&readings.iter().collect::<Vec<_>>());
+        let named = |subject: &plimsoll_ingest::Subject| (subject.name.clone(), subject.doubts.len());
+        demand.subjects.iter().map(named).collect::<Vec<_>>()
+    };
+    assert_eq!(names(&[&shop, &unknown]), [("SHOP".to_owned(), 0)], "no number is no other database");
+    let two = [("SHOP (DBID 1)".to_owned(), 1), ("SHOP (DBID 77)".to_owned(), 1)];
+    assert_eq!(names(&[&shop, &other]), two);
+    let three = [&[("SHOP".to_owned(), 1)], two.as_slice()].concat();
+    assert_eq!(names(&[&shop, &other, &unknown]), three);
+}
+
+const COMPARED: &str = "\
+WORKLOAD REPOSITORY COMPARE PERIOD REPORT
+
+Snapshot Set    DB Id    Instance     Inst Num Release     Cluster Host          Std Block Size
+------------ ----------- ------------ -------- ----------- ------- ------------ ---------------
+First (1st)         4711 shop1               1 11.2.0.3.0  NO      db1                     8192
+Second (2nd)        4711 shop1               1 11.2.0.3.0  NO      db1                     8192
+
+Snapshot Set  Begin Snap Id Begin Snap Time            End Snap Id End Snap Time                  Avg Active Users           Elapsed Time (min)            DB time (min)
+------------ -------------- ------------------------- ------------ ------------------------- -------------------------- -------------------------- --------------------------
+1st                      10 02-Mar-26 09:00:00 (Mon)            11 02-Mar-26 10:00:00 (Mon)                       7.1                      60.0                     426.0
+2nd                      20 02-Mar-26 07:00:00 (Mon)            21 02-Mar-26 07:30:02 (Mon)                       1.0                      30.0                      30.0
+                                                                                      ~~~~~~~ ~~~~~~~~~~~~~~~~~~~~~~~~~~
+                                                                                      %Diff:                       1.0
+
+Time Model Statistics   First DB/Inst: SHOP/shop1 Snaps: 10-11 (Elapsed time: 3600 sec),  Second DB/Inst: SHOP/shop1 Snaps: 20-21 (Elapsed)
+-> Ordered
+
+                     % of DB time                                Time (seconds)
+                     -----------------------------------------   ----------------------------------
+Statistic Name                  1st            2nd        Diff            1st          2nd    %Diff
+------------------   -------------- -------------- -----------   ------------ ------------ --------
+DB time                       100.0          100.0         0.0       25,560.0      1,800.0     96.9
+
+Key Instance Activity Stats   First DB/Inst: SHOP/shop1 Snaps: 10-11 (Elapsed time: 3600 sec),  Second DB/Inst: SHOP/shop1 Snaps: 20-21 (Elapsed)
+
+                                                    Value                    per Second (Elapsed Time)
+                                 -----------------------------------------   -------------------------
+Statistic                                     1st              2nd   %Diff            1st          2nd
+------------------------------   ---------------- ---------------- -------   ------------ ------------
+physical read total IO request          3,600,000          180,200    48.0        1,000.0        100.0
+physical read total bytes          29,491,200,000    1,476,198,400    48.0    8,192,000.0    819,200.0
+                          -----------------------------------------------------------------------------
+";
+
+#[test]
+fn a_report_that_compares_two_periods_is_two_windows() {
+    let reading = read(COMPARED);
+    let begins: Vec<String> = reading.windows.iter().map(|window| window.begin.unwrap().to_string()).collect();
+    assert_eq!(begins, ["2026-03-02T07:00:00", "2026-03-02T09:00:00"], "in the order of time");
+    let scope = &reading.scopes[0];
+    assert_eq!((scope.database.as_str(), scope.database_id.as_str(), reading.scopes.len()), ("SHOP", "4711", 1));
+    let reads = reading.figures.iter().filter(|figure| (figure.class, figure.measure) == (Class::Read, Measure::Iops));
+    let found: Vec<f64> = reads.map(|figure| figure.value).collect();
+    assert_eq!(found, [100.0, 1_000.0]);
+    assert_eq!(reading.times.iter().map(|time| time.database_s).collect::<Vec<_>>(), [1_800.0, 25_560.0]);
+    near(reading.windows[0].length.as_secs_f64(), 1_802.0, 1e-9);
+    let lines: Vec<&str> = COMPARED.lines().collect();
+    let at = |figure: &plimsoll_ingest::Figure| lines[figure.origin.line as usize - 1].contains("physical read total");
+    assert!(reading.figures.iter().all(at));
+    assert!(refused(&COMPARED.replace("PERIOD REPORT", "PERIOD REPORT (RAC)")).contains("all instances of a cluster"));
+    assert!(refused(&COMPARED[..COMPARED.find("Time Model").unwrap()]).contains("give the two reports"));
+}
+
+#[test]
+fn a_text_without_rulers_is_refused_with_the_reason() {
+    let text = "WORKLOAD REPOSITORY report for\n\nDB Name  DB Id\nSHOP  1\n\nBegin Snap: 1811   06-Mar-26 11:00:00\n\
+                End Snap:   1812   06-Mar-26 12:00:00\nElapsed:     60.00 (mins)\n\nStatistic    Total   per Second\n\
+                physical read total IO requests   3,600   1.0\n";
+    assert!(refused(text).contains("line of dashes"));
+}
+
+#[test]
 fn a_long_window_and_a_restart_are_said() {
+    let day = read(&Workload { minutes: 1_440, ..workload(9, 3_600_000) }.awr_html());
+    assert!(day.cautions.iter().any(|caution| caution.text.contains("shorter peaks are hidden")));
     let long = read(&Workload { minutes: 10_080, ..workload(9, 3_600_000) }.awr_html());
-    assert!(long.cautions.iter().any(|caution| caution.text.contains("peaks are hidden")));
+    assert!(long.cautions.iter().any(|caution| caution.text.contains("nothing can be sized by it")));
     let restarted = read(&workload(9, 3_600_000).awr_html().replace("02-Mar-26 00:00:00", "02-Mar-26 09:30:00"));
     assert!(restarted.cautions.iter().any(|caution| caution.text.contains("started inside the window")));
 }
@@ -167,5 +261,26 @@ proptest! {
     ) {
         let text = format!("{heading}\n{}\n", lines.join("\n"));
         prop_assert_eq!(outcome(text.as_bytes(), 7), outcome(text.as_bytes(), text.len()));
+    }
+}
+
+#[test]
+fn real_reports_are_whole_and_imitations_are_refused() {
+    for kind in ["awr_html", "awr_text", "statspack", "awr_diff_html", "awr_diff_text"] {
+        for (file, outcome) in crate::bench_real::outcomes(kind) {
+            let broken = outcome.reading().map(|reading| {
+                reading
+                    .parts
+                    .iter()
+                    .filter(|part| part.fate == Fate::Broken)
+                    .map(|part| part.name.clone())
+                    .collect::<Vec<_>>()
+            });
+            assert_eq!(outcome.verdict(), Verdict::Read, "{file}: {broken:?}");
+        }
+    }
+    for (file, outcome) in crate::bench_real::outcomes("awr_text_synthetic") {
+        let Outcome::Refused { refusal, .. } = outcome else { panic!("{file} was read") };
+        assert!(refusal.to_string().contains("line of dashes"), "{file}: {refusal}");
     }
 }

@@ -14,7 +14,14 @@ pub(super) fn make(page: &mut Page<'_>) {
 fn window(page: &mut Page<'_>) {
     let minutes = page.seconds / 60.0;
     // A snapshot each hour is the default, and a few seconds late.
-    if minutes > 65.0 {
+    if minutes >= 7.0 * 24.0 * 60.0 - 65.0 {
+        let text = format!(
+            "its window is {:.1} days: days and nights are one mean in it, peaks are many times higher, and nothing can be \
+             sized by it; give a report for each hour",
+            minutes / 1440.0
+        );
+        page.out.caution(None, text);
+    } else if minutes > 65.0 {
         let text = format!(
             "its window is {minutes:.0} minutes, and shorter peaks are hidden in it: give a report for each hour"
         );

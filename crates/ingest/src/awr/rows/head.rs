@@ -30,12 +30,14 @@ fn names(report: &mut Report, section: Section, table: &Table) -> u32 {
     match section {
         Section::Database => {
             keep(&mut report.database, "db name");
+            keep(&mut report.database_id, "db id");
             keep(&mut report.release, "release");
             keep(&mut report.instance, "instance");
         }
         Section::Instance => keep(&mut report.instance, "instance"),
         Section::Container => {
             keep(&mut report.container, "container name");
+            keep(&mut report.container_id, "container db id");
             return 1;
         }
         _ => {
@@ -151,6 +153,7 @@ fn cluster_database(report: &mut Report, table: &Table) -> u32 {
     let cells = Cells::of(report, table);
     let Some(row) = table.rows.first() else { return 0 };
     text_of(row, table.column("database name")).unwrap_or_default().clone_into(&mut report.database);
+    text_of(row, table.column("database id")).unwrap_or_default().clone_into(&mut report.database_id);
     report.block_bytes = cells.found(row, "database", table.column("database block size"));
     2
 }

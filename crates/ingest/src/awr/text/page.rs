@@ -20,6 +20,8 @@ pub(super) struct Pages {
     caches: Table,
     /// A line that a program put into the text: a ruler follows.
     injected: bool,
+    /// There was a line of dashes.
+    ruled: bool,
     number: u64,
 }
 
@@ -38,6 +40,7 @@ const MOST_ROWS: usize = 200_000;
 impl Pages {
     pub(super) fn line(&mut self, line: &str, number: u64) {
         self.number = number;
+        self.report.ended |= line.contains("End of Report");
         let line = line.trim_start_matches('\u{c}').trim_end();
         if let Some((heading, about)) = line.split_once("DB/Inst:") {
             self.begin_section(heading, about);
@@ -60,6 +63,7 @@ impl Pages {
         }
         self.end_table();
         let mut report = std::mem::take(&mut self.report);
+        report.unruled = !self.ruled;
         for (section, table) in [(Section::Snapshots, &self.snapshots), (Section::CacheSizes, &self.caches)] {
             if !table.rows.is_empty() {
                 rows::read(&mut report, section, table);
@@ -92,6 +96,7 @@ impl Pages {
     }
 
     fn rule(&mut self, ruler: Ruler) {
+        self.ruled = true;
         if std::mem::take(&mut self.injected) && ruler.is_single() {
             return;
         }
@@ -240,6 +245,8 @@ fn titles(ruler: &Ruler, heads: &[String]) -> Vec<String> {
 
 /// The two words of a line that are a moment: a date with its hyphens, and what follows it.
 fn moment_of(text: &str) -> String {
+    // Names of months are filled up with blanks in some languages.
+    let text = text.replace(" -", "-");
     let words: Vec<&str> = text.split_whitespace().collect();
     let at = words.iter().position(|word| word.matches('-').count() == 2);
     at.and_then(|at| Some(format!("{} {}", words[at], words.get(at + 1)?))).unwrap_or_default()

@@ -1,0 +1,275 @@
+//! Reports that compare two periods of an instance: their tables have both side by side, and become two reports.
+//!
+//! Columns are called `1st` and `2nd`, in groups; which group says what is known by the table. What a comparison leaves
+//! out (the profile, histograms, advice) is missing in both.
+
+mod lines;
+
+pub(super) use lines::Lines as ComparedLines;
+
+use super::figures;
+use super::report::{Event, Report, Said, Traffic};
+use super::section::Section;
+use super::words;
+use crate::builder::Builder;
+use crate::kind::Kind;
+use crate::number::Numerals;
+use crate::refusal::Refusal;
+use crate::table::{Row, Table};
+
+const MIB: f64 = 1_048_576.0;
+
+/// Two periods, as far as the tables have come.
+#[derive(Default)]
+pub(super) struct Comparison {
+    sides: [Report; 2],
+    is_cluster: bool,
+}
+
+impl Comparison {
+    /// Takes the report's title.
+    pub(super) fn title(&mut self, title: &str) {
+        self.is_cluster |= title.to_ascii_lowercase().contains("(rac)");
+    }
+
+    /// True for the columns of a table that says something of both periods.
+    pub(super) fn wants(columns: &[String]) -> bool {
+        columns.first().is_some_and(|name| name == "snapshot set") || !pairs(columns).is_empty() || caches(columns)
+    }
+
+    /// Names the databases and instances.
+    fn names(&mut self, side: usize, database: &str, instance: &str) {
+        let report = &mut self.sides[side];
+        if report.database.is_empty() {
+            database.clone_into(&mut report.database);
+        }
+        if report.instance.is_empty() {
+            instance.clone_into(&mut report.instance);
+        }
+    }
+
+    /// Takes the seconds of a period, as headings of text say them: minutes of the tables are rounded more.
+    fn lasted(&mut self, side: usize, seconds: &str) {
+        let report = &mut self.sides[side];
+        if let (Some(seconds), Some(elapsed)) = (report.numerals.number(seconds), &mut report.elapsed_s)
+            && (seconds - elapsed.value).abs() <= 5.0
+        {
+            elapsed.value = seconds;
+        }
+    }
+
+    /// Takes a table.
+    pub(super) fn table(&mut self, table: &Table) {
+        let pairs = pairs(&table.columns);
+        let first = table.columns.first().map_or("", String::as_str);
+        let heading = table.heading.as_str();
+        for side in [0, 1] {
+            let report = &mut self.sides[side];
+            let column = |group: usize| pairs.get(group).map(|(first, second)| [*first, *second][side]);
+            let (section, numbers) = match first {
+                "snapshot set" => (Section::Snapshots, sets(report, table, side)),
+                "statistic" if heading.ends_with("Instance Activity Stats") => {
+                    (Section::Statistics, named(&mut report.statistics, report.numerals, table, column(0)))
+                }
+                "statistic name" if heading.starts_with("Time Model") => {
+                    (Section::TimeModel, named(&mut report.time_model, report.numerals, table, column(1)))
+                }
+                "event" if pairs.len() >= 4 => {
+                    (Section::ForegroundWaits, events(report, table, [column(1), column(2), column(3)]))
+                }
+                _ if heading.starts_with("IOStat by File Type") && pairs.len() == 7 => {
+                    (Section::FileTypes, file_types(report, table, column))
+                }
+                _ if caches(&table.columns) => (Section::CacheSizes, cache(report, table, side)),
+                "" if pairs.len() == 1 => (Section::Host, host(report, table, column(0))),
+                _ => {
+                    if side == 0 {
+                        report.ignore(heading);
+                    }
+                    continue;
+                }
+            };
+            if numbers > 0 {
+                *report.met.entry(section).or_default() += numbers;
+                if table.cut {
+                    report.cut.push(section);
+                }
+            }
+        }
+    }
+
+    /// Hands over both periods, the earlier one first.
+    pub(super) fn make(self, kind: Kind, out: &mut Builder) -> Result<(), Refusal> {
+        let why = if self.is_cluster {
+            Some("all instances of a cluster")
+        } else if self.sides.iter().any(|report| report.window_s().is_none()) {
+            Some("no length of both")
+        } else if self.sides.iter().any(|report| report.statistics.is_empty() && report.file_types.is_empty()) {
+            Some("no statistics of both")
+        } else {
+            None
+        };
+        if let Some(why) = why {
+            let what = format!("it compares two periods, with {why}: give the two reports that it was made of");
+            return Err(Refusal::Unusable { kind, origin: None, what });
+        }
+        let mut sides = self.sides;
+        for (report, label) in sides.iter_mut().zip(["1st: ", "2nd: "]) {
+            report.label = label;
+            report.lacks = vec![Section::IoProfile, Section::Histogram, Section::BufferPoolAdvice];
+            // It has no line at its end.
+            report.ended = true;
+        }
+        sides.sort_by_key(|report| report.begin);
+        sides.iter().try_for_each(|report| figures::make(report, kind, out))
+    }
+}
+
+/// Columns of the first and the second period that stand beside each other.
+fn pairs(columns: &[String]) -> Vec<(usize, usize)> {
+    let ends = |index: usize, end: &str| columns.get(index).is_some_and(|name: &String| name.ends_with(end));
+    (0..columns.len()).filter(|at| ends(*at, "1st") && ends(at + 1, "2nd")).map(|at| (at, at + 1)).collect()
+}
+
+fn caches(columns: &[String]) -> bool {
+    columns.iter().any(|name| name == "1st (m)") && columns.iter().any(|name| name == "2nd (m)")
+}
+
+fn said(row: &Row, name: &str, title: &str, value: f64) -> Said {
+    Said { value, line: row.line, field: format!("{name} / {title}") }
+}
+
+/// The two tables at the top: who, and when.
+fn sets(report: &mut Report, table: &Table, side: usize) -> u32 {
+    let starts = [["1st", "First"], ["2nd", "Second"]][side];
+    let Some(row) = table.rows.iter().find(|row| starts.iter().any(|start| row.cell(0).starts_with(start))) else {
+        return 0;
+    };
+    let text = |name: &str| table.column(name).map_or("", |column| row.cell(column)).to_owned();
+    if table.column("db id").is_some() {
+        for (field, name) in [
+            (&mut report.database, "db name"),
+            (&mut report.database_id, "db id"),
+            (&mut report.instance, "instance"),
+            (&mut report.release, "release"),
+            (&mut report.host, "host"),
+        ] {
+            let text = text(name);
+            if !text.is_empty() {
+                *field = text;
+            }
+        }
+        report.block_bytes =
+            Numerals::Point.number(&text("std block size")).map(|bytes| said(row, "block size", "", bytes));
+        return 1;
+    }
+    let elapsed = text("elapsed time (min)");
+    report.numerals = Numerals::of(&elapsed).unwrap_or_default();
+    // `23-Apr-14 18:30:05 (Wed)`
+    let moment = |name: &str| words::moment(text(name).split('(').next().unwrap_or_default());
+    (report.begin, report.end) = (moment("begin snap time"), moment("end snap time"));
+    let printed = report.numerals.number(&elapsed).map(|minutes| minutes * 60.0);
+    let between = report.begin.zip(report.end).map(|(begin, end)| end.duration_since(begin).as_secs_f64());
+    // Minutes have one decimal: the moments say more, unless the clock was set between them.
+    let seconds = printed.map(|printed| between.filter(|between| (between - printed).abs() <= 5.0).unwrap_or(printed));
+    report.elapsed_s = seconds.map(|seconds| said(row, "Elapsed", "elapsed time (min)", seconds));
+    let database = report.numerals.number(&text("db time (min)"));
+    report.database_s = database.map(|minutes| said(row, "DB Time", "db time (min)", minutes * 60.0));
+    2
+}
+
+type Numbers = std::collections::BTreeMap<String, Said>;
+
+fn named(numbers: &mut Numbers, numerals: Numerals, table: &Table, column: Option<usize>) -> u32 {
+    let Some(column) = column else { return 0 };
+    let mut count = 0;
+    for row in &table.rows {
+        if let Some(value) = numerals.number(row.cell(column)) {
+            let name = row.cell(0);
+            numbers.entry(name.to_owned()).or_insert_with(|| said(row, name, &table.columns[column], value));
+            count += 1;
+        }
+    }
+    count
+}
+
+/// Waits are said a second here.
+fn events(report: &mut Report, table: &Table, columns: [Option<usize>; 3]) -> u32 {
+    let ([Some(waits), Some(total), Some(average)], Some(seconds)) = (columns, report.window_s()) else { return 0 };
+    let class = table.column("wait class");
+    let mut count = 0;
+    for row in &table.rows {
+        let Some(rate) = report.numerals.number(row.cell(waits)) else { continue };
+        report.events.push(Event {
+            name: row.cell(0).to_owned(),
+            // Processes behind the sessions wait in this class.
+            foreground: class.is_none_or(|class| row.cell(class) != "System I/O"),
+            waits: (rate * seconds).round(),
+            total_s: words::rounded(report.numerals, row.cell(total), 1.0),
+            average_s: words::rounded(report.numerals, row.cell(average), 1e-3),
+            line: row.line,
+        });
+        count += 3;
+    }
+    count
+}
+
+/// One row: totals and types, reads before writes.
+fn file_types(report: &mut Report, table: &Table, column: impl Fn(usize) -> Option<usize>) -> u32 {
+    const TYPES: [(&str, Option<usize>, Option<usize>); 4] = [
+        ("TOTAL", Some(0), Some(3)),
+        ("Data File", Some(1), Some(4)),
+        ("Temp File", Some(2), Some(5)),
+        ("Log File", None, Some(6)),
+    ];
+    let Some(row) = table.rows.first() else { return 0 };
+    let is_data = table.heading.contains("Data Rate");
+    let mut count = 0;
+    for (name, reads, writes) in TYPES {
+        let number = |group: Option<usize>, direction: &str| {
+            let value = report.numerals.number(row.cell(column(group?)?))?;
+            Some(said(row, name, direction, if is_data { value * MIB } else { value }))
+        };
+        let (reads, writes) = (number(reads, "reads"), number(writes, "writes"));
+        count += u32::from(reads.is_some()) + u32::from(writes.is_some());
+        let at = report.file_types.iter().position(|traffic| traffic.name == name);
+        let at = at.unwrap_or_else(|| {
+            report.file_types.push(Traffic { name: name.to_owned(), ..Traffic::default() });
+            report.file_types.len() - 1
+        });
+        let traffic = &mut report.file_types[at];
+        if is_data {
+            (traffic.read_bytes_s, traffic.write_bytes_s) = (reads, writes);
+        } else {
+            (traffic.read_iops, traffic.write_iops) = (reads, writes);
+        }
+    }
+    count
+}
+
+fn cache(report: &mut Report, table: &Table, side: usize) -> u32 {
+    let Some(column) = table.column(["1st (m)", "2nd (m)"][side]) else { return 0 };
+    let Some(row) = table.rows.iter().find(|row| row.cell(0).trim_start_matches('.') == "Buffer Cache") else {
+        return 0;
+    };
+    let megabytes = report.numerals.number(row.cell(column));
+    report.cache_bytes = megabytes.map(|megabytes| said(row, "Buffer Cache", &table.columns[column], megabytes * MIB));
+    u32::from(report.cache_bytes.is_some())
+}
+
+fn host(report: &mut Report, table: &Table, column: Option<usize>) -> u32 {
+    let Some(column) = column else { return 0 };
+    let mut count = 0;
+    for row in &table.rows {
+        let name = row.cell(0).trim_end_matches(':');
+        let (field, value) = match name {
+            "Number of CPUs" => (&mut report.processors, report.numerals.number(row.cell(column))),
+            "Number of CPU Cores" => (&mut report.cores, report.numerals.number(row.cell(column))),
+            "Physical Memory" => (&mut report.memory_bytes, words::bytes(report.numerals, row.cell(column), MIB)),
+            _ => continue,
+        };
+        *field = value.filter(|value| *value > 0.0).map(|value| said(row, name, &table.columns[column], value));
+        count += 1;
+    }
+    count
+}
