@@ -7,6 +7,7 @@ use std::sync::Arc;
 use jiff::civil::DateTime;
 use plimsoll_units::Span;
 
+use crate::coarsen::coarsen;
 use crate::evidence::Evidence;
 use crate::figure::{Class, Figure, Measure, Origin, Scope, Statistic, Window};
 use crate::kind::Kind;
@@ -24,6 +25,12 @@ pub struct Builder {
     kept: BTreeMap<u32, (usize, Option<usize>)>,
     /// Moment and age of the snapshots at which the last window ends.
     until: (Option<DateTime>, Option<Span>),
+    /// The numbers of windows that say when they began, once they do not come in the order of time.
+    timed: Option<BTreeMap<(DateTime, Span), u32>>,
+    /// How long the windows are that neighbours are joined to, once there were too many.
+    joined: Option<Span>,
+    /// So many figures and windows are kept before neighbours are joined.
+    room: usize,
     /// The first refusal of the builder's own, kept because a format need not look after every figure.
     refusal: Option<Refusal>,
 }
@@ -31,6 +38,8 @@ pub struct Builder {
 impl Builder {
     /// The most figures that are kept of one input, at 64 bytes each.
     pub const MOST_FIGURES: usize = 8 << 20;
+    /// The figures and windows after which neighbouring windows are joined to longer ones: about 32 MB.
+    pub const MOST_FINE: usize = 1 << 19;
     /// The most sections that are listed of one input.
     pub const MOST_PARTS: usize = 10_000;
     /// The most cautions that are kept of one input: a file that is wrong in every line says so this often.
@@ -54,12 +63,20 @@ impl Builder {
             parts: Vec::new(),
             cautions: Vec::new(),
         };
+        Self::with(reading)
+    }
+
+    fn with(reading: Reading) -> Self {
+        let scopes = reading.scopes.iter().cloned().zip(0..).collect();
         Self {
             reading,
-            scopes: BTreeMap::new(),
+            scopes,
             texts: BTreeSet::new(),
             kept: BTreeMap::new(),
             until: (None, None),
+            timed: None,
+            joined: None,
+            room: Self::MOST_FINE,
             refusal: None,
         }
     }
@@ -78,26 +95,70 @@ impl Builder {
         })
     }
 
-    /// The number of a window; equal to the last one, that one's. Do not keep it beyond the next window.
+    /// The number of a window: equal to the last one, or to any that says when it began, that one's. Do not keep it beyond
+    /// the next window: when there are too many figures, neighbours are joined and windows get other numbers.
     pub fn window(&mut self, window: Window) -> u32 {
-        let windows = &mut self.reading.windows;
-        if windows.last() != Some(&window) {
-            windows.push(window);
-        }
-        windows.len() as u32 - 1
+        let known = match window.begin {
+            Some(begin) => self.known(begin, window.length),
+            None => self.reading.windows.last().filter(|last| **last == window).map(|_| self.last()),
+        };
+        known.unwrap_or_else(|| self.sample(window))
     }
 
-    /// The number of a window of its own, even if the last one was equal: inputs without a clock have many such.
-    pub fn new_window(&mut self, window: Window) -> u32 {
+    /// The number of a window of its own, though others may look like it: for samples that do not say when they were
+    /// taken. What holds for the number of [`Builder::window`] holds for it.
+    pub fn sample(&mut self, window: Window) -> u32 {
+        if self.load() >= self.room {
+            self.join();
+        }
         self.reading.windows.push(window);
+        let number = self.last();
+        if let (Some(timed), Some(begin)) = (&mut self.timed, window.begin) {
+            timed.insert((begin, window.length), number);
+        }
+        number
+    }
+
+    /// An earlier window. Most inputs go on in time, so they are looked up only when one goes back.
+    fn known(&mut self, begin: DateTime, length: Span) -> Option<u32> {
+        let last = self.reading.windows.last()?;
+        if last.begin.is_some_and(|last| last < begin) && self.timed.is_none() {
+            return None;
+        }
+        let windows = &self.reading.windows;
+        let all = || windows.iter().zip(0..).filter_map(|(one, number)| Some(((one.begin?, one.length), number)));
+        self.timed.get_or_insert_with(|| all().collect()).get(&(begin, length)).copied()
+    }
+
+    fn last(&self) -> u32 {
         self.reading.windows.len() as u32 - 1
+    }
+
+    fn load(&self) -> usize {
+        self.reading.figures.len() + self.reading.windows.len()
+    }
+
+    /// Joins neighbouring windows until a half of the room is free. What a database says of its time is about its own
+    /// windows, so these stay as they are.
+    fn join(&mut self) {
+        let reading = &self.reading;
+        let of_database = (reading.times.len(), reading.waits.len(), reading.databases.len(), reading.advice.len());
+        let mut target = self.joined.or_else(|| mean_length(&reading.windows).map(|mean| times(mean, 4)));
+        while let Some(length) = target.filter(|_| of_database == (0, 0, 0, 0)) {
+            coarsen(&mut self.reading.windows, &mut self.reading.figures, length);
+            self.joined = Some(length);
+            let enough = self.load() <= Self::MOST_FINE / 2 || self.reading.windows.len() <= 2;
+            target = (!enough).then(|| times(length, 2));
+        }
+        self.timed = None;
+        self.room = Self::MOST_FINE.max(self.load().saturating_mul(2));
     }
 
     /// The number of the window that ends at snapshots of this moment and age.
     pub(crate) fn window_until(&mut self, window: Window, until: (Option<DateTime>, Option<Span>)) -> u32 {
         let same = self.until == until && self.reading.windows.last() == Some(&window);
         self.until = until;
-        if same { self.reading.windows.len() as u32 - 1 } else { self.new_window(window) }
+        if same { self.last() } else { self.sample(window) }
     }
 
     /// How long a window is.
@@ -249,8 +310,7 @@ impl Builder {
 
     /// Goes on with a reading that was finished.
     pub(crate) fn resume(reading: Reading) -> Self {
-        let scopes = reading.scopes.iter().cloned().zip(0..).collect();
-        Self { reading, scopes, texts: BTreeSet::new(), kept: BTreeMap::new(), until: (None, None), refusal: None }
+        Self::with(reading)
     }
 
     /// The reading, whatever is wrong with it.
@@ -265,6 +325,29 @@ impl Builder {
 
     pub(crate) fn finish(mut self) -> Result<Reading, Refusal> {
         self.check()?;
+        if let Some(length) = self.joined {
+            coarsen(&mut self.reading.windows, &mut self.reading.figures, length);
+            let text = format!(
+                "it has more figures than are kept of one input, so neighbouring samples were joined to windows of up to \
+                 {}: the highest of each is kept as its maximum; give a shorter span of time to see more of it",
+                lasting(length),
+            );
+            self.caution(None, text);
+        }
         Ok(self.reading)
     }
+}
+
+fn mean_length(windows: &[Window]) -> Option<Span> {
+    let seconds: f64 = windows.iter().map(|window| window.length.as_secs_f64()).sum();
+    (seconds > 0.0).then(|| Span::from_secs_f64(seconds / windows.len() as f64))
+}
+
+fn times(length: Span, factor: u64) -> Span {
+    Span::from_nanos(length.as_nanos().saturating_mul(factor))
+}
+
+fn lasting(length: Span) -> String {
+    let seconds = length.as_secs_f64();
+    if seconds < 120.0 { format!("{seconds:.0} s") } else { format!("{:.0} minutes", seconds / 60.0) }
 }

@@ -143,7 +143,7 @@ impl Diskstats {
         let at = self.at.take().or_else(|| self.counted_on());
         self.timed |= at.is_some() || self.age.is_some() || interval.is_some();
         let window = interval.filter(|_| at.is_none() && self.count > 0);
-        let window = window.map(|length| out.new_window(Window { begin: None, length }));
+        let window = window.map(|length| out.sample(Window { begin: None, length }));
         self.table.hand_over(at, self.age.take(), window, out);
         self.heading = None;
         self.count += 1;

@@ -7,6 +7,7 @@ mod awr;
 mod bench;
 mod builder;
 mod clouds;
+mod coarsen;
 mod decode;
 mod demand;
 mod diskstats;

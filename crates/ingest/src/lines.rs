@@ -40,7 +40,10 @@ impl<F: LineFormat> Lines<F> {
     fn hand_on(&mut self, line: &[u8], out: &mut Builder) -> Result<(), Refusal> {
         self.count += 1;
         let line = line.strip_suffix(b"\r").unwrap_or(line);
-        self.format.line(&String::from_utf8_lossy(line), self.count, out)
+        match std::str::from_utf8(line) {
+            Ok(line) => self.format.line(line, self.count, out),
+            Err(_) => self.format.line(&String::from_utf8_lossy(line), self.count, out),
+        }
     }
 
     fn keep(&mut self, bytes: &[u8]) -> Result<(), Refusal> {

@@ -225,7 +225,7 @@ impl Text {
         let age = at.zip(boot).map(|(at, boot)| at.duration_since(boot).as_secs_f64());
         let age = age.filter(|age| *age > 0.0).map(Span::from_secs_f64);
         let window = self.input.interval.filter(|_| at.is_none() && self.count > 0);
-        let window = window.map(|length| out.new_window(Window { begin: None, length }));
+        let window = window.map(|length| out.sample(Window { begin: None, length }));
         self.timed |= at.is_some() || window.is_some();
         self.chosen = Chosen::of(counts.keys());
         for (owner, counts) in counts {

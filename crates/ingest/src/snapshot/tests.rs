@@ -117,7 +117,7 @@ fn without_a_clock_somebody_must_say_how_far_apart() {
     let mut out = Builder::new("test", KIND);
     out.scope(Scope::default());
     for value in [0.0, 50.0, 150.0] {
-        let window = out.new_window(Window { begin: None, length: Span::from_secs(5) });
+        let window = out.sample(Window { begin: None, length: Span::from_secs(5) });
         out.snapshot_after(window, snapshot(value));
     }
     check(&[out.finish().unwrap()], &[(None, 5, 10.0), (None, 5, 20.0)], &[]);
