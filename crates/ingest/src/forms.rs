@@ -2,6 +2,7 @@
 
 use crate::format::Form;
 use crate::{awr, bench, clouds, diskstats, miner, prometheus};
+use crate::{awr, host};
 
 /// Every form that is known. Among those that look alike, the one with more marks is taken, then the first.
 pub const FORMS: &[Form] = &[
@@ -26,4 +27,12 @@ pub const FORMS: &[Form] = &[
     bench::SLOB,
     bench::SYSBENCH,
     bench::TIOTEST,
+    host::IOSTAT,
+    host::JSON,
+    host::SAR,
+    host::SADF,
+    host::VMSTAT,
+    host::BINARY,
+    host::XML,
+    host::FOREIGN,
 ];

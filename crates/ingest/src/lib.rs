@@ -17,6 +17,7 @@ mod evidence;
 mod figure;
 mod format;
 mod forms;
+mod host;
 mod html;
 mod ingest;
 mod json;

@@ -8,6 +8,7 @@ mod clouds;
 mod core;
 mod diskstats;
 mod miner;
+mod hosts;
 mod packed;
 mod prometheus;
 mod series;

@@ -1,0 +1,195 @@
+//! iostat and sadf as JSON. The samples of a document are read one by one, so that one that was cut gives all before it.
+
+mod walk;
+
+use jiff::civil::DateTime;
+use memchr::memmem;
+use serde_json::Value;
+
+use super::clock;
+use super::disks::{Absent, Disks, Heading, NameAt};
+use super::reports::{Follows, Reports};
+use super::sadf::whole;
+use super::timeline::Timeline;
+use crate::builder::Builder;
+use crate::figure::Origin;
+use crate::format::{Form, Input, Resemblance, Takes};
+use crate::kind::Kind;
+use crate::reading::Fate;
+use crate::refusal::Refusal;
+use crate::whole::{Whole, WholeFormat};
+
+const KIND: Kind = Kind { id: "sysstat-json", name: "iostat or sadf (JSON)" };
+
+/// `iostat -o JSON` and `sadf -j`.
+pub(crate) const FORM: Form = Form {
+    kind: KIND,
+    takes: Takes::Text,
+    resembles,
+    open: |input| Box::new(Whole::new(Json { input: input.clone() })),
+};
+
+fn resembles(head: &[u8]) -> Resemblance {
+    let has = |text: &str| memmem::find(head, text.as_bytes()).is_some();
+    let is_json = head.trim_ascii_start().starts_with(b"{");
+    match (has("\"sysstat\""), has("\"hosts\"")) {
+        (true, true) if is_json => Resemblance::Is { marks: 6 },
+        _ if is_json && (has("\"disk_device\"") || has("\"disk-device\"")) => {
+            Resemblance::Near { marks: 3, missing: "object `sysstat` with `hosts` around its statistics" }
+        }
+        _ => Resemblance::None,
+    }
+}
+
+struct Json {
+    input: Input,
+}
+
+impl WholeFormat for Json {
+    fn read(&mut self, document: &[u8], out: &mut Builder) -> Result<(), Refusal> {
+        let mut samples = Samples::new(&self.input);
+        let walked = walk::samples(document, &mut |found| samples.take(found, out));
+        samples.end(out);
+        let Err(error) = walked else { return samples.verdict(None, out) };
+        let what = format!(
+            "it is no JSON from here on ({error}): was it cut, or does its host print decimal commas? Run it with LC_ALL=C"
+        );
+        samples.verdict(Some((Origin::line(error.line() as u64), what)), out)
+    }
+}
+
+/// What comes out of a document.
+#[derive(Clone, Copy)]
+enum Found<'a> {
+    /// A host begins.
+    Host(&'a str),
+    /// Its release is known.
+    Release(&'a str),
+    /// A sample of it, which begins in that line.
+    Sample(&'a Value, u64),
+}
+
+struct Samples {
+    /// Of iostat.
+    reports: Reports,
+    /// When the report that is being read was taken.
+    at: Option<DateTime>,
+    /// Of sadf, which says the length of each sample.
+    disks: Disks,
+    whole: Disks,
+    timeline: Timeline,
+    columns: Vec<String>,
+}
+
+impl Samples {
+    fn new(input: &Input) -> Self {
+        Self {
+            reports: Reports::new(input),
+            at: None,
+            disks: Disks::of(""),
+            whole: Disks::of(""),
+            timeline: Timeline::new(input),
+            columns: Vec::new(),
+        }
+    }
+
+    fn take(&mut self, found: Found<'_>, out: &mut Builder) {
+        match found {
+            Found::Host(name) => {
+                self.reports.close(self.at.take(), Absent::Idle, Follows::Nothing, out);
+                self.reports.run(name, out);
+                self.disks.go_on(name, out);
+                self.whole.go_on(name, out);
+            }
+            Found::Release(release) => out.version(&format!("Linux {release}")),
+            Found::Sample(sample, line) if sample["timestamp"].is_object() => self.of_sadf(sample, line, out),
+            Found::Sample(sample, line) => self.of_iostat(sample, line, out),
+        }
+    }
+
+    fn of_iostat(&mut self, sample: &Value, line: u64, out: &mut Builder) {
+        let Some(rows) = sample["disk"].as_array().filter(|rows| !rows.is_empty()) else { return };
+        self.reports.close(self.at, Absent::Idle, Follows::Report, out);
+        self.at = sample["timestamp"].as_str().and_then(clock::moment).map(|moment| moment.at);
+        put(rows, &mut self.columns, &mut self.reports.disks, line, out);
+    }
+
+    fn of_sadf(&mut self, sample: &Value, line: u64, out: &mut Builder) {
+        let time = &sample["timestamp"];
+        let text = |name: &str| time[name].as_str().unwrap_or_default();
+        let at = clock::moment(&format!("{} {}", text("date"), text("time"))).map(|moment| moment.at);
+        let window = self.timeline.sample(at, time["interval"].as_f64(), line, out);
+        let transfers = flat(&sample["io"]);
+        let columns: Vec<String> = transfers.iter().map(|(name, _)| (*name).to_owned()).collect();
+        if let Some(heading) = Heading::of(columns, NameAt::First) {
+            self.whole.put_heading(heading);
+            let numbers: Vec<f64> = transfers.iter().map(|(_, number)| *number).collect();
+            self.whole.numbers("", line, &numbers, out);
+            self.whole.close(window, Absent::Unknown, out);
+        }
+        if let Some(rows) = sample["disk"].as_array().filter(|rows| !rows.is_empty()) {
+            put(rows, &mut self.columns, &mut self.disks, line, out);
+            let sums = self.disks.close(window, Absent::Unknown, out);
+            if self.whole.has_given() {
+                whole(self.disks.host(), sums, window, line, out);
+            }
+        }
+    }
+
+    fn end(&mut self, out: &mut Builder) {
+        self.reports.close(self.at, Absent::Idle, Follows::Nothing, out);
+        self.reports.end(out);
+        self.disks.end("devices", out);
+        self.whole.end("transfers", out);
+    }
+
+    fn verdict(&self, broken: Option<(Origin, String)>, out: &mut Builder) -> Result<(), Refusal> {
+        let given = self.reports.disks.has_given() || self.disks.has_given() || self.whole.has_given();
+        match broken {
+            Some((origin, what)) if given => {
+                out.caution(Some(origin), what);
+                out.part("document", Fate::Broken);
+                Ok(())
+            }
+            Some((origin, what)) => Err(Refusal::Unusable { kind: KIND, origin: Some(origin), what }),
+            None if given => Ok(()),
+            None => {
+                let what = "it has no disks: take iostat -dxt -o JSON 10, or sadf -j FILE -- -b -d".to_owned();
+                Err(Refusal::Unusable { kind: KIND, origin: None, what })
+            }
+        }
+    }
+}
+
+/// Numbers of an object and of those within it.
+fn flat(value: &Value) -> Vec<(&str, f64)> {
+    let mut numbers = Vec::new();
+    for (name, value) in value.as_object().into_iter().flatten() {
+        match value {
+            Value::Object(_) => numbers.extend(flat(value)),
+            _ => numbers.push((name.as_str(), value.as_f64().unwrap_or(f64::NAN))),
+        }
+    }
+    numbers
+}
+
+/// Puts rows of devices into a sample: the first says which columns there are.
+fn put(rows: &[Value], columns: &mut Vec<String>, disks: &mut Disks, line: u64, out: &mut Builder) {
+    let is_name = |name: &str| name == "disk_device" || name == "disk-device";
+    let Some(first) = rows[0].as_object() else { return };
+    let names = || first.keys().filter(|name| !is_name(name));
+    if !names().eq(columns.iter()) {
+        *columns = names().cloned().collect();
+        match Heading::of(columns.clone(), NameAt::First) {
+            Some(heading) => disks.put_heading(heading),
+            None => return columns.clear(),
+        }
+    }
+    let mut numbers = Vec::with_capacity(columns.len());
+    for row in rows {
+        let Some(name) = row["disk_device"].as_str().or_else(|| row["disk-device"].as_str()) else { continue };
+        numbers.clear();
+        numbers.extend(columns.iter().map(|column| row[column.as_str()].as_f64().unwrap_or(f64::NAN)));
+        disks.numbers(name, line, &numbers, out);
+    }
+}

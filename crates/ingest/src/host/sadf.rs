@@ -1,0 +1,236 @@
+//! sadf for databases (`sadf -d`): lines of fields behind a comment that names them, with time and length in each.
+
+use std::collections::BTreeMap;
+
+use jiff::civil::DateTime;
+use memchr::memmem;
+
+use super::clock;
+use super::digits;
+use super::disks::{Absent, Disks, Heading, NameAt};
+use super::noted::Noted;
+use super::timeline::Timeline;
+use crate::builder::Builder;
+use crate::figure::{Class, Measure, Origin, Scope};
+use crate::format::{Form, Input, Resemblance, Takes};
+use crate::kind::Kind;
+use crate::lines::{LineFormat, Lines};
+use crate::reading::Fate;
+use crate::refusal::Refusal;
+
+const KIND: Kind = Kind { id: "sadf", name: "sadf -d" };
+
+/// `sadf -d`, with semicolons or what a table program made of them.
+pub(crate) const FORM: Form =
+    Form { kind: KIND, takes: Takes::Text, resembles, open: |input| Box::new(Lines::new(Sadf::new(input))) };
+
+fn resembles(head: &[u8]) -> Resemblance {
+    let heading = memmem::find(head, b"hostname;interval;timestamp").is_some()
+        || memmem::find(head, b"hostname,interval,timestamp").is_some();
+    let restart = memmem::find(head, b";LINUX-RESTART").is_some();
+    match (heading, restart) {
+        (true, _) => Resemblance::Is { marks: 6 },
+        (false, true) => Resemblance::Near { marks: 3, missing: "line `# hostname;interval;timestamp;...`" },
+        _ => Resemblance::None,
+    }
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum In {
+    Others,
+    Disks,
+    Transfers,
+}
+
+/// What one host says.
+#[derive(Debug)]
+struct Host {
+    disks: Disks,
+    whole: Disks,
+    /// When the rows of devices that are being read end, and seconds that they are about.
+    sample: Option<(DateTime, f64)>,
+}
+
+#[derive(Debug)]
+struct Sadf {
+    hosts: BTreeMap<String, Host>,
+    timeline: Timeline,
+    separator: char,
+    table: In,
+    heading: String,
+    numbers: Vec<f64>,
+    noted: Noted,
+}
+
+impl Sadf {
+    /// The most hosts that are told apart.
+    const MOST_HOSTS: usize = 1_000;
+
+    fn new(input: &Input) -> Self {
+        Self {
+            hosts: BTreeMap::new(),
+            timeline: Timeline::new(input),
+            separator: ';',
+            table: In::Others,
+            heading: String::new(),
+            numbers: Vec::new(),
+            noted: Noted::default(),
+        }
+    }
+
+    fn named(&mut self, line: &str, out: &mut Builder) {
+        self.close(out);
+        let names = line.trim_start_matches(['#', ' ']);
+        self.separator = if names.starts_with("hostname;") { ';' } else { ',' };
+        let names: Vec<&str> = names.split(self.separator).skip(3).map(str::trim).collect();
+        self.table = match names.as_slice() {
+            [] => In::Others,
+            [first, ..] if *first == "DEV" => In::Disks,
+            names if names.contains(&"rtps") && !names.contains(&"DEV") => In::Transfers,
+            _ => In::Others,
+        };
+        self.heading = names.join(" ");
+        if names.len() > 1 && names[1..].contains(&"DEV") {
+            let text = "all tables stand in one line (sadf -h): devices are not read of it; leave -h out";
+            out.caution(None, text);
+        }
+        if self.table == In::Others {
+            self.noted.note("tables of other things", Fate::Ignored);
+        }
+    }
+
+    /// Ends the samples of devices that are being read.
+    fn close(&mut self, out: &mut Builder) {
+        for host in self.hosts.values_mut() {
+            host.close(&mut self.timeline, out);
+        }
+    }
+
+    fn row(&mut self, line: &str, number: u64, out: &mut Builder) -> Option<()> {
+        let mut fields = line.splitn(4, self.separator);
+        let (name, seconds, at, rest) = (fields.next()?, fields.next()?, fields.next()?, fields.next()?);
+        let seconds: f64 = digits::number(seconds)?;
+        if seconds < 0.0 || rest.starts_with("LINUX-RESTART") || rest.starts_with("COM") {
+            self.close(out);
+            return Some(());
+        }
+        let at = moment(at)?;
+        if self.table == In::Others {
+            return Some(());
+        }
+        if !self.hosts.contains_key(name) {
+            if self.hosts.len() >= Self::MOST_HOSTS {
+                self.noted.note("hosts beyond the first thousand", Fate::Ignored);
+                return Some(());
+            }
+            let host = Host { disks: Disks::of(name), whole: Disks::of(name), sample: None };
+            self.hosts.insert(name.to_owned(), host);
+        }
+        let host = self.hosts.get_mut(name)?;
+        let (device, rest) = match self.table {
+            In::Disks => rest.split_once(self.separator)?,
+            _ => ("", rest),
+        };
+        self.numbers.clear();
+        self.numbers.extend(rest.split(self.separator).map(|field| digits::number(field).unwrap_or(f64::NAN)));
+        if self.table == In::Disks && host.sample.is_some_and(|sample| sample != (at, seconds)) {
+            host.close(&mut self.timeline, out);
+        }
+        let disks = if self.table == In::Disks { &mut host.disks } else { &mut host.whole };
+        if disks.is_empty() && !disks.heading().is(&self.heading) {
+            disks.put_heading(heading(&self.heading)?);
+        }
+        if self.numbers.len() != disks.heading().len() {
+            return None;
+        }
+        if self.table == In::Transfers {
+            let window = window(&mut self.timeline, (at, seconds), number, out);
+            host.whole.numbers("", number, &self.numbers, out);
+            host.whole.close(window, Absent::Unknown, out);
+        } else {
+            host.sample = Some((at, seconds));
+            disks.numbers(device, number, &self.numbers, out);
+        }
+        Some(())
+    }
+}
+
+/// Columns of a heading, whose first may name the devices.
+fn heading(text: &str) -> Option<Heading> {
+    let names = text.split_whitespace().filter(|name| *name != "DEV").map(str::to_owned).collect();
+    Heading::of(names, NameAt::First).map(|heading| heading.with_text(text))
+}
+
+/// A time with its date, or seconds since 1970.
+fn moment(text: &str) -> Option<DateTime> {
+    match text.parse::<i64>() {
+        Ok(seconds) => {
+            let zone = jiff::tz::TimeZone::UTC;
+            Some(jiff::Timestamp::from_second(seconds).ok()?.to_zoned(zone).datetime())
+        }
+        Err(_) => clock::moment(text).map(|moment| moment.at),
+    }
+}
+
+impl Host {
+    fn close(&mut self, timeline: &mut Timeline, out: &mut Builder) {
+        let Some(sample) = self.sample.take().filter(|_| !self.disks.is_empty()) else { return };
+        let line = self.disks.line();
+        let window = window(timeline, sample, line, out);
+        let sums = self.disks.close(window, Absent::Unknown, out);
+        if self.whole.has_given() {
+            whole(self.disks.host(), sums, window, line, out);
+        }
+    }
+}
+
+/// Each line says when it ends and how long it was, whatever stands before it.
+fn window(timeline: &mut Timeline, (at, seconds): (DateTime, f64), line: u64, out: &mut Builder) -> u32 {
+    timeline.from(None);
+    timeline.sample(Some(at), Some(seconds), line, out)
+}
+
+/// The table of transfers has no latency: that of all devices stands for the host's.
+pub(super) fn whole(host: &str, sums: super::disks::Sums, window: u32, line: u64, out: &mut Builder) {
+    let scope = out.scope(Scope { host: host.to_owned(), ..Scope::default() });
+    let figures = [(Measure::Latency, sums.latency(), "await"), (Measure::Depth, sums.depth(), "aqu-sz")];
+    for (measure, value, name) in figures {
+        let Some(value) = value else { continue };
+        let origin = out.origin(line, "all devices", name);
+        out.mean((scope, window), Class::All, measure, value, origin);
+    }
+}
+
+impl LineFormat for Sadf {
+    fn kind(&self) -> Kind {
+        KIND
+    }
+
+    fn line(&mut self, line: &str, number: u64, out: &mut Builder) -> Result<(), Refusal> {
+        let text = line.trim();
+        if text.is_empty() {
+            return Ok(());
+        }
+        if text.trim_start_matches(['#', ' ']).starts_with("hostname") {
+            self.named(text, out);
+        } else if self.row(text, number, out).is_none() {
+            self.noted.note("lines", Fate::Broken);
+            out.caution(Some(Origin::line(number)), "a line that cannot be read: left out");
+        }
+        Ok(())
+    }
+
+    fn end(&mut self, out: &mut Builder) -> Result<(), Refusal> {
+        self.close(out);
+        for host in self.hosts.values() {
+            host.disks.end("devices", out);
+            host.whole.end("transfers", out);
+        }
+        self.noted.tell(out);
+        if self.hosts.values().any(|host| host.disks.has_given() || host.whole.has_given()) {
+            return Ok(());
+        }
+        let what = "it has no table of disks: take sadf -d FILE -- -b -d";
+        Err(Refusal::Unusable { kind: KIND, origin: None, what: what.to_owned() })
+    }
+}

@@ -1,0 +1,262 @@
+//! sar as text: its tables of disks (`-d`), and of transfers (`-b`), which has all of the host.
+//!
+//! Times are times of day: a heading has that from which its first row goes on, a row that at which it ends.
+
+use jiff::SignedDuration;
+use jiff::civil::{Date, DateTime};
+use memchr::memmem;
+
+use super::clock;
+use super::disks::{Absent, Disks, Heading, NameAt};
+use super::iostat::banner;
+use super::noted::Noted;
+use super::sadf::whole;
+use super::timeline::Timeline;
+use crate::builder::Builder;
+use crate::figure::Origin;
+use crate::format::{Form, Input, Resemblance, Takes};
+use crate::kind::Kind;
+use crate::lines::{LineFormat, Lines};
+use crate::reading::Fate;
+use crate::refusal::Refusal;
+
+const KIND: Kind = Kind { id: "sar", name: "sar (text)" };
+
+/// sar as text.
+pub(crate) const FORM: Form =
+    Form { kind: KIND, takes: Takes::Text, resembles, open: |input| Box::new(Lines::new(Sar::new(input))) };
+
+fn resembles(head: &[u8]) -> Resemblance {
+    let text = String::from_utf8_lossy(head);
+    let mut timed = 0;
+    for line in text.lines().filter(|line| line.len() < 2_000) {
+        let Some((_, rest)) = timed_line(line) else { continue };
+        timed += 1;
+        if Table::of(rest).is_some() {
+            return Resemblance::Is { marks: 5 };
+        }
+    }
+    let banner = memmem::find(head, b"Linux ").is_some();
+    // The tables of disks stand behind many others, perhaps behind what was looked at.
+    let others = ["%idle", "cswch/s", "pgpgin/s", "rxpck/s", "kbmemfree", "ldavg-1", "LINUX RESTART"];
+    let is_sar = others.iter().any(|name| text.contains(name)) && timed > 1 && !text.contains("avg-cpu");
+    if is_sar && banner { Resemblance::Is { marks: 4 } } else { Resemblance::None }
+}
+
+/// What a line says behind its time of day, and the time.
+fn timed_line(line: &str) -> Option<(jiff::civil::Time, &str)> {
+    if !line.as_bytes().first()?.is_ascii_digit() {
+        return None;
+    }
+    let (first, rest) = line.split_once([' ', '\t'])?;
+    if !(first.contains(':') || first.contains('時')) {
+        return None;
+    }
+    let rest = rest.trim_start();
+    let (next, behind) = rest.split_once([' ', '\t']).unwrap_or((rest, ""));
+    let (time, twelve) = clock::time(first, next)?;
+    Some((time, if twelve { behind.trim_start() } else { rest }))
+}
+
+/// A table, as its heading says.
+enum Table {
+    Disks,
+    Transfers(Heading),
+}
+
+impl Table {
+    fn of(heading: &str) -> Option<Self> {
+        if !heading.contains('/') {
+            return None;
+        }
+        let names = || heading.split_whitespace();
+        if names().any(|name| name == "rtps") {
+            return Heading::of(names().map(str::to_owned).collect(), NameAt::First).map(Self::Transfers);
+        }
+        let has_device = names().next() == Some("DEV") || names().last() == Some("DEV");
+        Heading::read(heading).filter(|_| has_device).map(|_| Self::Disks)
+    }
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum In {
+    Nothing,
+    Disks,
+    Transfers,
+}
+
+#[derive(Debug)]
+struct Sar {
+    disks: Disks,
+    /// The host as one device without a name.
+    host: Disks,
+    timeline: Timeline,
+    date: Date,
+    table: In,
+    /// The table's own clock: where its next row goes on from.
+    from: Option<DateTime>,
+    /// When the rows of devices that are being read end.
+    at: Option<DateTime>,
+    blank: bool,
+    noted: Noted,
+    numbers: Vec<f64>,
+}
+
+impl Sar {
+    fn new(input: &Input) -> Self {
+        let begin = input.begin.map_or(super::timeline::UNDATED, DateTime::date);
+        Self {
+            disks: Disks::of(""),
+            host: Disks::of(""),
+            timeline: Timeline::new(input),
+            date: begin,
+            table: In::Nothing,
+            from: None,
+            at: None,
+            blank: true,
+            noted: Noted::default(),
+            numbers: Vec::new(),
+        }
+    }
+
+    /// Ends the sample of devices that is being read.
+    fn close(&mut self, out: &mut Builder) {
+        let (Some(at), false) = (self.at.take(), self.disks.is_empty()) else { return self.disks.drop_rows() };
+        let line = self.disks.line();
+        let window = self.window(at, line, out);
+        let sums = self.disks.close(window, Absent::Unknown, out);
+        if self.host.has_given() {
+            whole(self.disks.host(), sums, window, line, out);
+        }
+    }
+
+    fn window(&mut self, at: DateTime, line: u64, out: &mut Builder) -> u32 {
+        self.timeline.from(self.from);
+        let apart = self.from.map(|from| at.duration_since(from).as_secs_f64());
+        self.from = Some(at);
+        self.timeline.sample(Some(at), apart, line, out)
+    }
+
+    /// The moment of a time of day: on the next day when it is far before the one that it goes on from.
+    fn moment(&self, time: jiff::civil::Time) -> DateTime {
+        let day = self.from.map_or(self.date, DateTime::date);
+        let at = day.to_datetime(time);
+        let passed = self.from.is_some_and(|from| from.duration_since(at) > SignedDuration::from_hours(12));
+        if passed { at.checked_add(SignedDuration::from_hours(24)).unwrap_or(at) } else { at }
+    }
+
+    fn heading(&mut self, time: jiff::civil::Time, text: &str, out: &mut Builder) -> bool {
+        // Names have letters where rows have numbers, and these are looked at for each row.
+        if text.as_bytes().last().is_some_and(u8::is_ascii_digit) {
+            return false;
+        }
+        if self.table == In::Disks && self.disks.heading().is(text) {
+            // Repeated on each page, and for each sample of a run that is watched.
+            self.close(out);
+            self.from = Some(self.moment(time));
+            self.disks.begin(text);
+            return true;
+        }
+        let Some(table) = Table::of(text) else { return false };
+        self.close(out);
+        self.from = Some(self.goes_on(time));
+        self.table = match table {
+            Table::Disks => {
+                self.disks.begin(text);
+                In::Disks
+            }
+            Table::Transfers(heading) => {
+                self.host.put_heading(heading);
+                In::Transfers
+            }
+        };
+        true
+    }
+
+    /// Where a table begins: at the sample of the table before, or, as tables of a file do, at its beginning again.
+    fn goes_on(&self, time: jiff::civil::Time) -> DateTime {
+        let from = self.from.unwrap_or_else(|| self.date.to_datetime(time));
+        let days = [from.date().yesterday(), Ok(from.date()), from.date().tomorrow()];
+        let mut near = days.into_iter().flatten().map(|day| day.to_datetime(time));
+        let is_near = |at: &DateTime| at.duration_since(from).abs() < SignedDuration::from_hours(1);
+        near.find(is_near).unwrap_or_else(|| self.date.to_datetime(time))
+    }
+
+    fn row(&mut self, time: jiff::civil::Time, text: &str, number: u64, out: &mut Builder) -> bool {
+        let at = self.moment(time);
+        if self.table == In::Transfers {
+            self.numbers.clear();
+            let is = super::digits::numbers(text.as_bytes(), &mut self.numbers);
+            if !is || self.numbers.len() != self.host.heading().len() {
+                return false;
+            }
+            let window = self.window(at, number, out);
+            let numbers = std::mem::take(&mut self.numbers);
+            self.host.numbers("", number, &numbers, out);
+            self.host.close(window, Absent::Unknown, out);
+            self.numbers = numbers;
+            return true;
+        }
+        if self.at.is_some_and(|last| last != at) {
+            self.close(out);
+        }
+        self.at = Some(at);
+        self.disks.row(text, number, out)
+    }
+
+    fn untimed(&mut self, line: &str, out: &mut Builder) {
+        let Some((host, version)) = banner(line) else { return };
+        self.close(out);
+        self.disks.go_on(host, out);
+        self.host.go_on(host, out);
+        out.version(version);
+        let said = line.rsplit_once(')').map_or(line, |_| line.split_once(')').map_or(line, |(_, rest)| rest));
+        if let Some((date, _)) = said.split_whitespace().next().and_then(clock::date) {
+            self.date = date;
+        }
+        (self.table, self.from) = (In::Nothing, None);
+    }
+}
+
+impl LineFormat for Sar {
+    fn kind(&self) -> Kind {
+        KIND
+    }
+
+    fn line(&mut self, line: &str, number: u64, out: &mut Builder) -> Result<(), Refusal> {
+        // A blank line stands before each heading.
+        let after_blank = std::mem::replace(&mut self.blank, line.trim_start().is_empty());
+        let Some((time, text)) = timed_line(line) else {
+            self.untimed(line, out);
+            return Ok(());
+        };
+        if text.contains("RESTART") {
+            self.close(out);
+            self.from = Some(self.moment(time));
+            self.table = In::Nothing;
+        } else if text.starts_with("COM ") || self.heading(time, text, out) {
+            // A comment of somebody, or a heading whose rows follow.
+        } else if after_blank {
+            self.close(out);
+            self.noted.note("tables of other things", Fate::Ignored);
+            self.table = In::Nothing;
+        } else if self.table != In::Nothing && !self.row(time, text, number, out) {
+            self.noted.note("rows", Fate::Broken);
+            out.caution(Some(Origin::line(number)), "a row that cannot be read: left out");
+        }
+        Ok(())
+    }
+
+    fn end(&mut self, out: &mut Builder) -> Result<(), Refusal> {
+        self.close(out);
+        self.disks.end("devices", out);
+        self.host.end("transfers", out);
+        self.noted.tell(out);
+        if self.disks.has_given() || self.host.has_given() {
+            return Ok(());
+        }
+        let what =
+            "it has no table of disks; take both: LC_ALL=C sar -bd 10, or sar -bd -f FILE for a day that is over";
+        Err(Refusal::Unusable { kind: KIND, origin: None, what: what.to_owned() })
+    }
+}

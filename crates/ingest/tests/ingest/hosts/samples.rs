@@ -1,0 +1,102 @@
+//! Every sample that is there, when `PLIMSOLL_SAMPLES` names a folder of them: what becomes of it, and laws that hold in it.
+#![expect(clippy::disallowed_methods, reason = "tests of a pure crate that read files of the machine")]
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use plimsoll_ingest::{Class, Demand, Fate, Input, Measure, Outcome, Reading, Verdict};
+
+use super::outcome;
+
+/// Kinds of samples, and how many may be refused because they have no figures of disks.
+const KINDS: [&str; 4] = ["iostat", "iostat_json", "sar", "vmstat"];
+
+#[test]
+fn samples_have_outcomes() {
+    let Some(folder) = std::env::var_os("PLIMSOLL_SAMPLES") else {
+        println!("skipped: PLIMSOLL_SAMPLES names no folder of samples");
+        return;
+    };
+    let mut kept = [0, 0];
+    for kind in KINDS {
+        let Ok(files) = std::fs::read_dir(Path::new(&folder).join(kind)) else { continue };
+        let mut files: Vec<_> = files.map(|file| file.unwrap().path()).collect();
+        files.sort();
+        for (number, path) in files.iter().enumerate() {
+            let bytes = std::fs::read(path).unwrap();
+            let outcome = outcome(Input::from(format!("{kind} {number}")), &bytes, 65_536);
+            println!("{kind} {number}: {}", in_words(&outcome, &bytes));
+            if let Outcome::Read(reading) = &outcome {
+                let of_file = laws(reading);
+                kept = [kept[0] + of_file[0], kept[1] + of_file[1]];
+            }
+        }
+    }
+    println!("laws: {kept:?}");
+    assert!(kept[0] as f64 >= 0.8 * kept[1] as f64, "{kept:?}");
+}
+
+fn in_words(outcome: &Outcome, bytes: &[u8]) -> String {
+    let reading = match outcome {
+        Outcome::Read(reading) => reading,
+        Outcome::Refused { refusal, .. } => {
+            // Of these kinds only inputs without any row of disks may be refused.
+            let text = String::from_utf8_lossy(bytes);
+            let has_row =
+                |line: &str| line.split_whitespace().next().is_some_and(|name| name == "sda" || name == "dev8-0");
+            assert!(!text.lines().any(has_row), "{refusal}");
+            return format!("refused: {refusal}");
+        }
+    };
+    let verdict = match outcome.verdict() {
+        Verdict::Read => "read",
+        Verdict::Partly => "read in part",
+        Verdict::Refused => "refused",
+    };
+    let left_out = reading.parts.iter().filter(|part| part.fate == Fate::Ignored).count();
+    let demand = Demand::of(&[reading.as_ref()]);
+    let slots: usize = demand.subjects.iter().map(|subject| subject.slots.len()).sum();
+    let cautions: Vec<&str> = reading.cautions.iter().map(|caution| caution.text.as_str()).take(3).collect();
+    format!(
+        "{verdict} as {}, {} figures, {} windows, {slots} slots, {left_out} parts left out; {}",
+        reading.kind.id,
+        reading.figures.len(),
+        reading.windows.len(),
+        cautions.join(" | "),
+    )
+}
+
+/// What a device did in a window.
+type Row = Vec<(Class, Measure, f64)>;
+
+/// Rows in which operations times latency are operations in flight (Little), and bytes operations times size, and all of
+/// them. Some published files were made over by hand, so not every row keeps to it.
+fn laws(reading: &Reading) -> [usize; 2] {
+    let mut rows: BTreeMap<(u32, u32), Row> = BTreeMap::new();
+    for figure in &reading.figures {
+        rows.entry((figure.window, figure.scope)).or_default().push((figure.class, figure.measure, figure.value));
+    }
+    let mut kept = [0, 0];
+    for row in rows.values() {
+        let at = |class, measure| row.iter().find(|one| (one.0, one.1) == (class, measure)).map(|one| one.2);
+        for class in Class::ALL {
+            let all = (at(class, Measure::Iops), at(class, Measure::Size), at(class, Measure::Throughput));
+            if let (Some(iops), Some(size), Some(bytes)) = all
+                && iops > 10.0
+            {
+                // Megabytes have two decimals.
+                let near = (iops * size - bytes).abs() <= 0.02 * bytes + 0.006 * 1_048_576.0;
+                kept = [kept[0] + usize::from(near), kept[1] + 1];
+            }
+        }
+        let flying: f64 = Class::ALL
+            .iter()
+            .map(|class| at(*class, Measure::Iops).unwrap_or(0.0) * at(*class, Measure::Latency).unwrap_or(0.0))
+            .sum();
+        if let Some(depth) = at(Class::All, Measure::Depth).filter(|depth| *depth > 0.1 && flying > 0.0) {
+            let near = flying < 1.5 * depth + 0.5 && flying > depth / 1.5 - 0.5;
+            kept = [kept[0] + usize::from(near), kept[1] + 1];
+        }
+    }
+    kept
+}

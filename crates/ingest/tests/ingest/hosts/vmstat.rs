@@ -1,0 +1,61 @@
+//! vmstat.
+
+use plimsoll_ingest::Input;
+use plimsoll_units::Span;
+
+use super::{check, refusal};
+
+#[test]
+fn bytes_over_time() {
+    check(
+        "test",
+        "\
+procs -----------memory---------- ---swap-- -----io---- -system-- ------cpu----- -----timestamp-----
+ r  b   swpd   free   buff  cache   si   so    bi    bo   in   cs us sy id wa st                 UTC
+ 2  0      0 279469   2108 741208    0    0     9     9   29   57  0  0 99  0  0 2025-03-24 10:00:00
+ 2  0      0 279469   2108 741208    0    0    10    20   29   57  0  0 99  0  0 2025-03-24 10:00:05
+ 2  0      0 279469   2108 7412
+",
+        "
+        vmstat -
+        / 2025-03-24T10:00:00+5 reads Throughput 10240 (line 4, bi)
+        / 2025-03-24T10:00:00+5 writes Throughput 20480 (line 4, bo)
+        io: Read(2)
+        procs, memory, swap, system, cpu: Ignored
+        first line, since boot: Ignored
+        rows: Broken
+        ! line 5: a row that cannot be read: left out
+        ! vmstat counts bytes, not operations: give iostat -xt 10 for the same time to know both",
+    );
+}
+
+const DISKS: &str = "\
+disk- ------------reads------------ ------------writes----------- -----IO------
+       total merged sectors      ms  total merged sectors      ms    cur    sec
+loop0    100      0     800     100      0      0       0       0      0      0
+sda     1000      0    8000     500    500      0    8000    1000      0     10
+sda     1100      0    8800     600    500      0    8000    1000      0     12
+";
+
+#[test]
+fn counters_of_disks() {
+    check(
+        Input { interval: Some(Span::from_secs(10)), ..Input::from("test") },
+        DISKS,
+        "
+        vmstat -
+        /sda 1970-01-01T00:00:00+10 reads Iops 10 (line 5, sda: reads)
+        /sda 1970-01-01T00:00:00+10 writes Iops 0 (line 5, sda: writes)
+        /sda 1970-01-01T00:00:00+10 reads Throughput 40960 (line 5, sda: sectors read)
+        /sda 1970-01-01T00:00:00+10 writes Throughput 0 (line 5, sda: sectors written)
+        /sda 1970-01-01T00:00:00+10 all Busy 0.2 (line 5, sda: seconds of I/O)
+        /sda 1970-01-01T00:00:00+10 reads Size 4096 (line 5, sda: sectors read)
+        /sda 1970-01-01T00:00:00+10 reads Latency 1 ms (line 5, sda: ms of reads)
+        disks: Read(2)
+        device loop0: Ignored
+        ! it does not say its times: they are counted from 1 January 1970; say them with --begin",
+    );
+    assert!(refusal(DISKS.as_bytes()).contains("--interval"));
+    let one: Vec<&str> = DISKS.lines().take(4).collect();
+    assert!(refusal(one.join("\n").as_bytes()).contains("vmstat -dt 10"));
+}
