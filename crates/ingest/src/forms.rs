@@ -1,8 +1,7 @@
 //! Every form that is known: one line each.
 
 use crate::format::Form;
-use crate::{awr, bench, clouds, diskstats, miner, prometheus};
-use crate::{awr, host};
+use crate::{awr, bench, clouds, diskstats, host, miner, prometheus};
 
 /// Every form that is known. Among those that look alike, the one with more marks is taken, then the first.
 pub const FORMS: &[Form] = &[
