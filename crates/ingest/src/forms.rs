@@ -2,6 +2,14 @@
 
 use crate::format::Form;
 use crate::{awr, bench, clouds, diskstats, host, miner, prometheus};
+use crate::atop;
+use crate::awr;
+use crate::clouds;
+use crate::diskstats;
+use crate::format::Form;
+use crate::nmon;
+use crate::prometheus;
+use crate::table_series;
 
 /// Every form that is known. Among those that look alike, the one with more marks is taken, then the first.
 pub const FORMS: &[Form] = &[
@@ -34,4 +42,9 @@ pub const FORMS: &[Form] = &[
     host::BINARY,
     host::XML,
     host::FOREIGN,
+    nmon::FORM,
+    atop::LABELLED,
+    atop::PAGE,
+    table_series::SNAPSHOTS,
+    table_series::FORM,
 ];

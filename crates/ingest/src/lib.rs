@@ -3,6 +3,7 @@
 //! Knows no path and no product: bytes come in, figures go out, each with the place that it was read from. What a report
 //! does not say is absent, never zero; what cannot be read is refused with its place, and the rest is used all the same.
 
+mod atop;
 mod awr;
 mod bench;
 mod builder;
@@ -27,6 +28,7 @@ mod lines;
 mod member;
 mod miner;
 mod moment;
+mod nmon;
 mod number;
 mod prometheus;
 mod reading;
@@ -34,6 +36,7 @@ mod refusal;
 mod series;
 mod snapshot;
 mod table;
+mod table_series;
 mod unpack;
 mod whole;
 

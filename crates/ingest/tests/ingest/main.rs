@@ -1,6 +1,7 @@
 //! Tests of the crate, as one program.
 
 mod account;
+mod atop;
 mod awr;
 mod bench;
 mod bench_real;
@@ -9,6 +10,8 @@ mod core;
 mod diskstats;
 mod hosts;
 mod miner;
+mod nmon;
 mod packed;
 mod prometheus;
 mod series;
+mod table_series;

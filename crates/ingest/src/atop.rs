@@ -1,0 +1,113 @@
+//! atop: what `atop -P` prints for programs, and its pages of text.
+//!
+//! The first sample of both is the mean since the host was started: it is left out when others follow.
+
+mod labelled;
+mod page;
+
+use std::sync::Arc;
+
+use jiff::SignedDuration;
+use jiff::civil::DateTime;
+use plimsoll_units::Span;
+
+pub(crate) use labelled::FORM as LABELLED;
+pub(crate) use page::FORM as PAGE;
+
+use crate::builder::Builder;
+use crate::figure::{Origin, Scope, Window};
+use crate::series::Said;
+use crate::snapshot::{Counted, Risen};
+
+/// What one sample says of one disk.
+struct Disk {
+    name: Arc<str>,
+    line: u64,
+    said: Vec<(Said, f64, &'static str)>,
+}
+
+/// Disks of one sample, and when it was taken.
+#[derive(Default)]
+struct Sample {
+    host: String,
+    end: Option<DateTime>,
+    length: Span,
+    /// It is the mean since the start.
+    is_boot: bool,
+    disks: Vec<Disk>,
+}
+
+/// The samples of an input: the one since the start waits for another.
+#[derive(Default)]
+struct Samples {
+    boot: Option<Sample>,
+    count: u32,
+    disks: u32,
+}
+
+impl Samples {
+    /// Disks of one sample; further ones are left out.
+    const MOST: usize = 10_000;
+
+    fn put(&mut self, sample: Sample, out: &mut Builder) {
+        if sample.disks.is_empty() {
+            return;
+        }
+        if sample.is_boot {
+            self.boot.get_or_insert(sample);
+            return;
+        }
+        self.hand_over(&sample, out);
+    }
+
+    /// Hands over what is left: the mean since the start when there is nothing else. How many figures of disks there are.
+    fn finish(&mut self, out: &mut Builder) -> u32 {
+        if let Some(boot) = self.boot.take() {
+            if self.count == 0 {
+                let text =
+                    "one sample, the mean since the host was started: every peak is hidden in it; let atop take more";
+                out.caution(None, text);
+                self.hand_over(&boot, out);
+            } else {
+                out.part("sample since the start", crate::reading::Fate::Ignored);
+            }
+        }
+        self.disks
+    }
+
+    fn hand_over(&mut self, sample: &Sample, out: &mut Builder) {
+        if sample.length.is_zero() {
+            let line = sample.disks.first().map_or(0, |disk| disk.line);
+            return out.caution(Some(Origin::line(line)), "a sample of no length: left out");
+        }
+        let length = sample.length;
+        let before = SignedDuration::try_from_secs_f64(length.as_secs_f64()).ok();
+        let begin = sample.end.zip(before).and_then(|(end, length)| end.checked_sub(length).ok());
+        let window = match begin {
+            Some(_) => out.window(Window { begin, length }),
+            None => out.new_window(Window { begin, length }),
+        };
+        for disk in &sample.disks {
+            put(disk, &sample.host, (window, length.as_secs_f64()), out);
+        }
+        self.count += 1;
+        self.disks += sample.disks.len() as u32;
+    }
+}
+
+fn put(disk: &Disk, host: &str, (window, seconds): (u32, f64), out: &mut Builder) {
+    let scope = out.scope(Scope { host: host.to_owned(), part: disk.name.to_string(), ..Scope::default() });
+    let of = |(said, value, field): &(Said, f64, &'static str)| {
+        let (counted, sum) = match said {
+            Said::Sum(counted) => (counted.clone(), *value),
+            Said::Rate(counted) => (counted.clone(), value * seconds),
+            Said::Figure(..) => return None,
+        };
+        let origin = Origin { line: disk.line, table: Some(Arc::clone(&disk.name)), field: Arc::from(*field) };
+        Some((counted, sum, origin))
+    };
+    let sums: Vec<(Counted, f64, Origin)> = disk.said.iter().filter_map(of).collect();
+    let counts: Vec<(&Counted, f64, &Origin)> =
+        sums.iter().map(|(counted, sum, origin)| (counted, *sum, origin)).collect();
+    Risen { counts: &counts, seconds, at: (scope, window) }.put(&Origin::line(disk.line), out);
+}

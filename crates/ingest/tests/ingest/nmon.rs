@@ -1,0 +1,149 @@
+//! Files of nmon as AIX and Linux write them, of hosts that never were.
+
+use std::fmt::Write as _;
+
+use jiff::civil::date;
+use plimsoll_ingest::{Class, Fate, Measure, Outcome, Verdict};
+use plimsoll_units::Span;
+use proptest::prelude::*;
+
+use crate::series::{cut_anywhere, laws, near, outcome, read, refused, samples, says, values};
+
+const HEAD: &str = "AAA,progname,nmon\nAAA,version,16m\nAAA,host,db1\nAAA,time,23:59.00\nAAA,date,02-MAR-2026\n\
+    AAA,interval,30\nCPU_ALL,CPU Total db1,User%\nBBBP,000,/etc/release\n";
+
+fn linux() -> String {
+    let mut text = HEAD.to_owned();
+    for (section, about) in [
+        ("DISKBUSY", "Disk %Busy"),
+        ("DISKREAD", "Disk Read KB/s"),
+        ("DISKWRITE", "Disk Write KB/s"),
+        ("DISKXFER", "Disk transfers per second"),
+        ("DISKBSIZE", "Disk Block Size"),
+    ] {
+        let _ = writeln!(text, "{section},{about} db1,sda,sda1,dm-0,loop0");
+        let _ = writeln!(text, "{section}1,{about} db1,sdb");
+    }
+    text.push_str("DGREADS,Group reads/s db1,sda,all\nDGREADSERV,Group ms db1,sda,all\n");
+    for (n, at) in ["23:59:30,02-MAR-2026", "00:00:00,03-MAR-2026", "00:00:30,03-MAR-2026"].iter().enumerate() {
+        let n = n + 1;
+        let _ = write!(
+            text,
+            "ZZZZ,T{n:04},{at}\nCPU_ALL,T{n:04},5.0\nDISKBUSY,T{n:04},50.0,50.0,50.0,0.0\nDISKBUSY1,T{n:04},100.3\n\
+             DISKREAD,T{n:04},{read}.0,800.0,800.0,0.0\nDISKREAD1,T{n:04},8.0\nDISKWRITE,T{n:04},80.0,80.0,-nan,0.0\n\
+             DISKXFER,T{n:04},110.0,110.0,110.0,0.0\nDISKXFER1,T{n:04},2.0\nDISKBSIZE,T{n:04},8.0,8.0,8.0,0.0\n\
+             DGREADS,T{n:04},100.0,100.0\nDGREADSERV,T{n:04},0.5,0.5\n",
+            read = 800 * n,
+        );
+    }
+    text
+}
+
+#[test]
+fn samples_of_linux_are_windows() {
+    let reading = read(&linux());
+    laws(&reading);
+    near(&values(&reading, "sda", Class::All, Measure::Iops), &[110.0; 3]);
+    near(&values(&reading, "sda", Class::Read, Measure::Throughput), &[819_200.0, 1_638_400.0, 2_457_600.0]);
+    near(&values(&reading, "sda", Class::All, Measure::Size), &[8_192.0; 3]);
+    near(&values(&reading, "sda", Class::All, Measure::Busy), &[0.5; 3]);
+    near(&values(&reading, "sdb", Class::All, Measure::Busy), &[1.0; 3]);
+    near(&values(&reading, "sda", Class::Read, Measure::Iops), &[100.0; 3]);
+    near(&values(&reading, "sda", Class::Read, Measure::Latency), &[0.000_5; 3]);
+    let begins: Vec<_> = reading.windows.iter().map(|window| window.begin.unwrap()).collect();
+    assert_eq!(begins[0], date(2026, 3, 2).at(23, 59, 0, 0));
+    assert_eq!(begins[2], date(2026, 3, 3).at(0, 0, 0, 0));
+    assert!(reading.windows.iter().all(|window| window.length == Span::from_secs(30)));
+    assert!(reading.scopes.iter().all(|scope| scope.host == "db1" && (scope.part == "sda" || scope.part == "sdb")));
+    assert!(reading.parts.iter().any(|part| part.name == "dm-0" && part.fate == Fate::Ignored));
+    assert_eq!(reading.version.as_deref(), Some("16m"));
+    assert!(reading.cautions.is_empty(), "{:?}", reading.cautions);
+    cut_anywhere(&linux());
+}
+
+#[test]
+fn a_sorted_file_says_the_same() {
+    let text = linux();
+    let mut lines: Vec<&str> = text.lines().collect();
+    lines.sort_unstable();
+    let (sorted, whole) = (read(&lines.join("\n")), read(&text));
+    let plain = |reading: &plimsoll_ingest::Reading| -> Vec<_> {
+        reading.figures.iter().map(|figure| (figure.window, figure.class, figure.measure, figure.value)).collect()
+    };
+    assert_eq!((plain(&sorted), &sorted.windows), (plain(&whole), &whole.windows));
+    let other = text.replace('.', ";").replace(',', ".").replace('.', "\u{1}").replace(';', ",").replace('\u{1}', ";");
+    assert_eq!(plain(&read(&other)), plain(&whole), "decimal commas");
+}
+
+#[test]
+fn aix_tells_reads_from_writes() {
+    let mut text = HEAD.replace("nmon", "topas_nmon");
+    for section in ["DISKXFER", "DISKRIO", "DISKWIO", "DISKSERV", "DISKREADSERV", "DISKWRITESERV", "DISKWAIT"] {
+        let _ = writeln!(text, "{section},About db1,hdisk1,hdisk2");
+    }
+    text.push_str(
+        "ZZZZ,T0001,23:59:30,02-MAR-2026\nDISKXFER,T0001,30.0,0.0\nDISKRIO,T0001,20.0,0.0\nDISKWIO,T0001,10.0,0.0\n",
+    );
+    text.push_str(
+        "DISKSERV,T0001,3.5,0.0\nDISKREADSERV,T0001,1.5,0.0\nDISKWRITESERV,T0001,2.0,0.0\nDISKWAIT,T0001,0.5,0.0\n",
+    );
+    let reading = read(&text);
+    laws(&reading);
+    near(&values(&reading, "hdisk1", Class::Read, Measure::Iops), &[20.0]);
+    near(&values(&reading, "hdisk1", Class::Write, Measure::Latency), &[0.002_5]);
+    near(&values(&reading, "hdisk1", Class::All, Measure::Latency), &[]);
+    near(&values(&reading, "hdisk2", Class::Read, Measure::Latency), &[]);
+    let old = text.lines().filter(|line| !line.contains("READSERV") && !line.contains("WRITESERV"));
+    let reading = read(&old.collect::<Vec<_>>().join("\n"));
+    near(&values(&reading, "hdisk1", Class::All, Measure::Latency), &[0.004]);
+}
+
+#[test]
+fn gaps_and_clocks_that_go_back_are_said() {
+    let text = linux();
+    let gap: Vec<&str> = text.lines().filter(|line| !line.contains("T0002")).collect();
+    let reading = read(&gap.join("\n"));
+    assert_eq!(reading.windows[1].begin, Some(date(2026, 3, 3).at(0, 0, 0, 0)));
+    assert_eq!(reading.windows[1].length, Span::from_secs(30));
+    let back = read(&text.replace("00:00:30,03", "00:00:30,01"));
+    assert!(says(&back, "clock does not go on"));
+    assert_eq!(back.windows.len(), 2);
+    let cut = outcome(&text.as_bytes()[..text.find("DISKXFER,T0003").unwrap() + 20], 100, "test");
+    assert_eq!(cut.verdict(), Verdict::Partly);
+    assert!(refused(HEAD).contains("no sections of disks"));
+    assert!(refused(&text.replace("ZZZZ", "ZZZY")).contains("has a time"));
+    assert!(refused("ZZZZ,T0001,00:00:00\n").contains("nearest is nmon"));
+}
+
+#[test]
+fn real_files_are_read() {
+    for (name, bytes) in samples("nmon") {
+        let whole = outcome(&bytes, 65_536, name.as_str());
+        let Outcome::Read(reading) = &whole else { panic!("{name}: {whole:?}") };
+        println!(
+            "{name}: {:?}, {} figures in {} windows",
+            whole.verdict(),
+            reading.figures.len(),
+            reading.windows.len()
+        );
+        laws(reading);
+        assert_eq!((whole.verdict(), reading.cautions.as_slice()), (Verdict::Read, [].as_slice()), "{name}");
+        assert_eq!(outcome(&bytes, 997, name.as_str()), whole, "{name}");
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(64))]
+
+    #[test]
+    fn any_damage_is_survived(
+        cut in 0_usize..2_000, at in 0_usize..3_000, junk in "(ZZZZ,T000[0-9],[0-9:]{0,8}|DISKREAD,[ -~]{0,20}|[,0-9A-Z\n-]{0,30})",
+        step in 1_usize..500,
+    ) {
+        let mut text = linux();
+        text.insert_str(at % text.len(), &junk);
+        text.truncate(text.len() - cut % text.len());
+        let whole = outcome(text.as_bytes(), text.len(), "test");
+        prop_assert_eq!(outcome(text.as_bytes(), step, "test"), whole);
+    }
+}

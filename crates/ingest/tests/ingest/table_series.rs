@@ -1,0 +1,94 @@
+//! Tables of samples, as somebody exports them.
+
+use jiff::civil::date;
+use plimsoll_ingest::{Class, Fate, Input, Measure, Outcome, Verdict};
+use plimsoll_units::Span;
+use proptest::prelude::*;
+
+use crate::series::{cut_anywhere, laws, near, outcome, read, read_as, refused, samples, says, values};
+
+const TABLE: &str = "time,host,device,read_iops,write_iops,read MB/s,read_latency_ms,queue_depth,colour\n\
+    2026-03-02 09:05:00,db1,sda,100,50,0.8192,0.5,2,red\n\
+    2026-03-02 09:05:00,db1,sdb,10,5,0.1,1.5,1,red\n\
+    2026-03-02 09:10:00,db1,sda,200.5,,1.6,0.75,3,blue\n";
+
+#[test]
+fn columns_are_known_by_their_names() {
+    let reading = read(TABLE);
+    laws(&reading);
+    near(&values(&reading, "sda", Class::Read, Measure::Iops), &[100.0, 200.5]);
+    near(&values(&reading, "sda", Class::Write, Measure::Iops), &[50.0]);
+    near(&values(&reading, "sda", Class::Read, Measure::Throughput), &[819_200.0, 1.6e6]);
+    near(&values(&reading, "sda", Class::Read, Measure::Latency), &[0.000_5, 0.000_75]);
+    near(&values(&reading, "sdb", Class::All, Measure::Depth), &[1.0]);
+    assert_eq!(reading.windows.len(), 2);
+    assert_eq!(reading.windows[0].begin, Some(date(2026, 3, 2).at(9, 0, 0, 0)));
+    assert_eq!(reading.windows[0].length, Span::from_secs(300));
+    assert!(reading.parts.iter().any(|part| part.name == "colour" && part.fate == Fate::Ignored));
+    assert_eq!(reading.figures[0].origin.to_string(), "line 2, read_iops");
+    cut_anywhere(TABLE);
+    let german = TABLE.replace(',', ";").replace('.', ",");
+    near(&values(&read(&german), "sda", Class::Read, Measure::Iops), &[100.0, 200.5]);
+    let quoted = TABLE.replace("2026-03-02 09:05:00", "\"2026-03-02 09:05:00\"").replace('\n', "\r\n");
+    near(&values(&read(&quoted), "sda", Class::Read, Measure::Iops), &[100.0, 200.5]);
+}
+
+#[test]
+fn a_table_that_lacks_something_says_what() {
+    let one: String = TABLE.split_inclusive('\n').take(2).collect();
+    assert!(refused(&one).contains("say the interval"));
+    let interval = Input { interval: Some(Span::from_secs(60)), ..Input::default() };
+    near(&values(&read_as(&one, interval), "sda", Class::Read, Measure::Iops), &[100.0]);
+    assert!(refused("time,cpu\n2026-03-02 09:05:00,5\n").contains("no column such as read_iops"));
+    assert!(refused("read_iops,write_iops\n5,5\n").contains("no column of the time"));
+    let back = TABLE.replace("09:10", "09:00");
+    assert!(says(&read(&back), "times go back"));
+    let cut = outcome(format!("{TABLE}2026-03-02 09:15:00,db1,sda,2").as_bytes(), 10, "test");
+    assert_eq!(cut.verdict(), Verdict::Partly);
+}
+
+#[test]
+fn features_of_a_trace_are_sums_of_intervals() {
+    let table = "index,ts,read_block_req_count,write_block_req_count,read_io_request_size_sum,write_io_request_size_sum\n\
+        0,1799000000,1800,180,14745600,737280\n1,3599900000,3600,0,29491200,0\n2,5000000000,0,0,0,0\n";
+    let reading = read(table);
+    laws(&reading);
+    near(&values(&reading, "", Class::Read, Measure::Iops), &[1.0, 2.0, 0.0]);
+    near(&values(&reading, "", Class::Write, Measure::Size), &[4_096.0]);
+    assert!(says(&reading, "taken for 30 min"));
+    assert_eq!((reading.windows.len(), reading.windows[2].begin), (3, None));
+    let begin = Some(date(2026, 3, 2).at(9, 0, 0, 0));
+    let later = read_as(table, Input { begin, ..Input::default() });
+    assert_eq!(later.windows[2].begin, Some(date(2026, 3, 2).at(10, 0, 0, 0)));
+    cut_anywhere(table);
+    assert!(refused("read_block_req_count,write_block_req_count\n5,6\n").contains("no columns index and ts"));
+}
+
+#[test]
+fn real_files_are_read() {
+    for (name, bytes) in samples("fleet_timeseries") {
+        let whole = outcome(&bytes, 65_536, name.as_str());
+        println!("{name}: {:?}", whole.verdict());
+        assert_eq!(outcome(&bytes, 997, name.as_str()), whole, "{name}");
+        let Outcome::Read(reading) = &whole else {
+            assert!(!bytes.starts_with(b"index,ts,"), "{name}: {whole:?}");
+            continue;
+        };
+        laws(reading);
+        assert!(reading.windows.iter().all(|window| window.length == Span::from_secs(1_800)), "{name}");
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(64))]
+
+    #[test]
+    fn any_damage_is_survived(cut in 0_usize..300, at in 0_usize..400, junk in "[ \",;0-9a-z:/\n\u{e4}-]{0,30}", step in 1_usize..300) {
+        let mut text = TABLE.to_owned();
+        text.insert_str(at % text.len(), &junk);
+        let end = text.floor_char_boundary(text.len() - cut % text.len());
+        text.truncate(end);
+        let whole = outcome(text.as_bytes(), text.len(), "test");
+        prop_assert_eq!(outcome(text.as_bytes(), step, "test"), whole);
+    }
+}
