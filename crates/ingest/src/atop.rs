@@ -85,7 +85,7 @@ impl Samples {
         let begin = sample.end.zip(before).and_then(|(end, length)| end.checked_sub(length).ok());
         let window = match begin {
             Some(_) => out.window(Window { begin, length }),
-            None => out.new_window(Window { begin, length }),
+            None => out.sample(Window { begin, length }),
         };
         for disk in &sample.disks {
             put(disk, &sample.host, (window, length.as_secs_f64()), out);

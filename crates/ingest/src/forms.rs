@@ -1,15 +1,7 @@
 //! Every form that is known: one line each.
 
 use crate::format::Form;
-use crate::{awr, bench, clouds, diskstats, host, miner, prometheus};
-use crate::atop;
-use crate::awr;
-use crate::clouds;
-use crate::diskstats;
-use crate::format::Form;
-use crate::nmon;
-use crate::prometheus;
-use crate::table_series;
+use crate::{atop, awr, bench, clouds, diskstats, host, miner, nmon, prometheus, table_series};
 
 /// Every form that is known. Among those that look alike, the one with more marks is taken, then the first.
 pub const FORMS: &[Form] = &[

@@ -99,7 +99,7 @@ impl LineFormat for Features {
         let scope = out.scope(Scope::default());
         for row in &self.rows {
             let begin = self.begin(row.index * length.as_secs_f64());
-            let window = out.new_window(Window { begin, length });
+            let window = out.sample(Window { begin, length });
             let counts: Vec<(&Counted, f64, Origin)> = COLUMNS
                 .iter()
                 .zip(row.counts)
