@@ -231,6 +231,10 @@ fn a_slow_disk_is_told_from_a_loaded_one() {
     assert!((300.0..520.0).contains(knee) && loaded_s > &(3.0 * quiet_s), "{knee} {quiet_s} {loaded_s}");
     let quick: Vec<(f64, f64)> = (0..200).map(|at| (wave(at), 0.000_3)).collect();
     assert_eq!(ids(&check(&disk(&quick, 1.0))), ["untold", "quick"]);
+    let mut full = disk(&slow, 1.0);
+    let busy = Series { measure: Measure::Busy, values: vec![Some(0.9); slow.len()], ..full.series[0].clone() };
+    full.series.push(busy);
+    assert_eq!(ids(&check(&full)), ["untold", "slow-or-loaded"], "it may be full at any rate");
     let one = check(&disk(&[(300.0, 0.008)], 1.0));
     assert_eq!(ids(&one), ["untold", "slow-or-loaded"]);
     assert_eq!(ids(&check(&disk(&[(30.0, 0.008)], 1.0))), ["untold", "slow"]);

@@ -167,6 +167,8 @@ impl Reading {
         kept.extend(merge::short(others));
         kept.shrink_to_fit();
         self.waits = kept;
+        self.figures.shrink_to_fit();
+        self.parts.shrink_to_fit();
     }
 }
 

@@ -165,7 +165,7 @@ fn note(verdict: &Verdict) -> Told {
         Verdict::CacheDoesNot { factor, saved } => (
             "memory",
             format!(
-                "A buffer cache {} times as large would save only {}.",
+                "A buffer cache {} times as large would not help: it saves {}.",
                 number::three(*factor),
                 of_all(saved.max(0.0))
             ),

@@ -59,36 +59,44 @@ fn slow_s(response: &Response) -> f64 {
     least + response.bytes.unwrap_or(0.0) / BYTES_S
 }
 
+/// A device that is not overloaded answers in quiet windows nearly as it does in all.
+const ALIKE: f64 = 0.6;
+/// Latency that goes with the rate.
+const GOES_WITH: f64 = 0.5;
+
 fn of(response: &Response, diagnosis: &Diagnosis) -> Option<Verdict> {
-    /// A device that is not overloaded answers in quiet windows nearly as it does in all.
-    const ALIKE: f64 = 0.6;
-    /// Latency that goes with the rate.
-    const GOES_WITH: f64 = 0.5;
     const HALF: f64 = 0.5;
-    let Response { class, iops, latency_s, in_flight, .. } = *response;
+    let Response { class, iops, latency_s, in_flight, knee_iops, .. } = *response;
     let slow_s = slow_s(response);
-    let at_limit = |quiet_s: f64, loaded_s: f64| Verdict::AtItsLimit {
-        class,
-        quiet_s,
-        loaded_s,
-        knee_iops: response.knee_iops,
-        highest_iops: response.points.last().map_or(iops, |point| point.iops),
-    };
     // At most one at a time, or none half of the time: hardly any had to wait for another.
     let is_alone = in_flight < 1.0 || response.busy.is_some_and(|busy| busy < HALF);
+    let grows = response.correlation.is_some_and(|correlation| correlation >= GOES_WITH);
     match (response.quiet_s, response.loaded_s) {
-        (Some(quiet_s), Some(loaded_s)) if loaded_s > slow_s => {
-            let grows = response.correlation.is_some_and(|correlation| correlation >= GOES_WITH);
-            if response.knee_iops.is_some() || grows && quiet_s < ALIKE * loaded_s {
-                return Some(at_limit(quiet_s, loaded_s));
-            }
-            let is_slow = latency_s > slow_s && quiet_s >= ALIKE * latency_s;
-            is_slow.then_some(Verdict::Slow { class, latency_s, iops, in_flight })
+        (Some(quiet_s), Some(loaded_s))
+            if loaded_s > slow_s && (knee_iops.is_some() || grows && quiet_s < ALIKE * loaded_s) =>
+        {
+            let highest_iops = response.points.last().map_or(iops, |point| point.iops);
+            Some(Verdict::AtItsLimit { class, quiet_s, loaded_s, knee_iops, highest_iops })
         }
-        (None, _) if latency_s > slow_s && is_alone => Some(Verdict::Slow { class, latency_s, iops, in_flight }),
-        (None, _) if latency_s > slow_s => Some(Verdict::SlowOrLoaded { class, latency_s, iops, in_flight }),
+        _ if latency_s > slow_s && (is_alone || is_flat(response)) => {
+            Some(Verdict::Slow { class, latency_s, iops, in_flight })
+        }
+        _ if latency_s > slow_s => Some(Verdict::SlowOrLoaded { class, latency_s, iops, in_flight }),
         _ => quick(response, diagnosis),
     }
+}
+
+/// True where windows of quite different rates are answered alike, and the storage is not in use all the time: a load
+/// that waits for its answers meets a full storage at any rate.
+fn is_flat(response: &Response) -> bool {
+    const FULL: f64 = 0.7;
+    const DIFFERENT: f64 = 1.5;
+    let is_free = response.busy.is_none_or(|busy| busy < FULL);
+    let quiet = response.points.get(response.points.len() / 4);
+    let differ = quiet.zip(response.points.last()).is_some_and(|(quiet, most)| most.iops > DIFFERENT * quiet.iops);
+    let alike = response.quiet_s.is_some_and(|quiet_s| quiet_s >= ALIKE * response.latency_s);
+    let falls = response.correlation.is_none_or(|correlation| correlation < -GOES_WITH);
+    is_free && differ && alike && !falls
 }
 
 /// What is answered as flash answers: sessions that wait long for it do so because there is much of it.
