@@ -18,6 +18,10 @@ pub(crate) fn coarsen(windows: &mut Vec<Window>, figures: &mut Vec<Figure>, targ
     if !figures.is_sorted_by_key(place) {
         figures.sort_by_key(place);
     }
+    let mut sizes = vec![0_u32; windows.len()];
+    for group in &group_of {
+        sizes[*group as usize] += 1;
+    }
     let mut fold = Fold::default();
     // A group gives no more figures than it has, so they are put where they were: half of the memory.
     let mut kept = 0;
@@ -27,6 +31,13 @@ pub(crate) fn coarsen(windows: &mut Vec<Window>, figures: &mut Vec<Figure>, targ
         if group != fold.window {
             kept = fold.put(figures, kept);
             fold.window = group;
+        }
+        if sizes[group as usize] == 1 {
+            // A window that stays as it is, as long ones do while short ones are joined.
+            figures.swap(kept, index);
+            figures[kept].window = group;
+            kept += 1;
+            continue;
         }
         let figure = &figures[index];
         fold.take(index, figure, old[figure.window as usize].length.as_secs_f64().max(1e-9));

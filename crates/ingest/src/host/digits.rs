@@ -6,9 +6,14 @@ const TENS: [f64; 16] = [1.0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10,
 /// Adds the numbers of `text` to `into`. False when there is anything else but blanks and numbers, with a decimal point or
 /// comma: then some may have been added.
 pub(super) fn numbers(text: &[u8], into: &mut Vec<f64>) -> bool {
+    separated(text, b' ', into)
+}
+
+/// The same, with a mark between the numbers.
+pub(super) fn separated(text: &[u8], mark: u8, into: &mut Vec<f64>) -> bool {
     let mut at = 0;
     loop {
-        while text.get(at).is_some_and(u8::is_ascii_whitespace) {
+        while text.get(at).is_some_and(|byte| byte.is_ascii_whitespace() || *byte == mark) {
             at += 1;
         }
         if at == text.len() {
@@ -17,6 +22,7 @@ pub(super) fn numbers(text: &[u8], into: &mut Vec<f64>) -> bool {
         let (mut digits, mut count, mut decimals, mut pointed) = (0_u64, 0, 0, false);
         while let Some(byte) = text.get(at) {
             match byte {
+                _ if *byte == mark => break,
                 b'0'..=b'9' if count < 15 => {
                     digits = digits * 10 + u64::from(byte - b'0');
                     count += 1;

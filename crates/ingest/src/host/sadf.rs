@@ -55,7 +55,7 @@ struct Host {
 struct Sadf {
     hosts: BTreeMap<String, Host>,
     timeline: Timeline,
-    separator: char,
+    separator: u8,
     table: In,
     heading: String,
     numbers: Vec<f64>,
@@ -70,7 +70,7 @@ impl Sadf {
         Self {
             hosts: BTreeMap::new(),
             timeline: Timeline::new(input),
-            separator: ';',
+            separator: b';',
             table: In::Others,
             heading: String::new(),
             numbers: Vec::new(),
@@ -81,8 +81,8 @@ impl Sadf {
     fn named(&mut self, line: &str, out: &mut Builder) {
         self.close(out);
         let names = line.trim_start_matches(['#', ' ']);
-        self.separator = if names.starts_with("hostname;") { ';' } else { ',' };
-        let names: Vec<&str> = names.split(self.separator).skip(3).map(str::trim).collect();
+        self.separator = if names.starts_with("hostname;") { b';' } else { b',' };
+        let names: Vec<&str> = names.split(char::from(self.separator)).skip(3).map(str::trim).collect();
         self.table = match names.as_slice() {
             [] => In::Others,
             [first, ..] if *first == "DEV" => In::Disks,
@@ -107,7 +107,7 @@ impl Sadf {
     }
 
     fn row(&mut self, line: &str, number: u64, out: &mut Builder) -> Option<()> {
-        let mut fields = line.splitn(4, self.separator);
+        let mut fields = line.splitn(4, char::from(self.separator));
         let (name, seconds, at, rest) = (fields.next()?, fields.next()?, fields.next()?, fields.next()?);
         let seconds: f64 = digits::number(seconds)?;
         if seconds < 0.0 || rest.starts_with("LINUX-RESTART") || rest.starts_with("COM") {
@@ -128,11 +128,15 @@ impl Sadf {
         }
         let host = self.hosts.get_mut(name)?;
         let (device, rest) = match self.table {
-            In::Disks => rest.split_once(self.separator)?,
+            In::Disks => rest.split_once(char::from(self.separator))?,
             _ => ("", rest),
         };
         self.numbers.clear();
-        self.numbers.extend(rest.split(self.separator).map(|field| digits::number(field).unwrap_or(f64::NAN)));
+        if !digits::separated(rest.as_bytes(), self.separator, &mut self.numbers) {
+            self.numbers.clear();
+            self.numbers
+                .extend(rest.split(char::from(self.separator)).map(|field| digits::number(field).unwrap_or(f64::NAN)));
+        }
         if self.table == In::Disks && host.sample.is_some_and(|sample| sample != (at, seconds)) {
             host.close(&mut self.timeline, out);
         }

@@ -70,7 +70,8 @@ impl Counters {
         let rest = rest.trim_start();
         let Some(end) = super::end_of(rest, 10) else { return rest.contains("merged") };
         self.numbers.clear();
-        if name.is_empty() || !digits::numbers(&rest.as_bytes()[..end], &mut self.numbers) {
+        let is = digits::numbers(&rest.as_bytes()[..end], &mut self.numbers) && self.numbers.len() == 10;
+        if name.is_empty() || !is {
             return line.contains("merged");
         }
         let at = clock::moment(rest[end..].trim()).map(|moment| moment.at);
