@@ -16,6 +16,7 @@ pub(crate) use page::FORM as PAGE;
 
 use crate::builder::Builder;
 use crate::figure::{Origin, Scope, Window};
+use crate::reading::Fate;
 use crate::series::Said;
 use crate::snapshot::{Counted, Risen};
 
@@ -69,7 +70,7 @@ impl Samples {
                 out.caution(None, text);
                 self.hand_over(&boot, out);
             } else {
-                out.part("sample since the start", crate::reading::Fate::Ignored);
+                out.part("sample since the start", Fate::Ignored);
             }
         }
         self.disks
@@ -97,17 +98,17 @@ impl Samples {
 
 fn put(disk: &Disk, host: &str, (window, seconds): (u32, f64), out: &mut Builder) {
     let scope = out.scope(Scope { host: host.to_owned(), part: disk.name.to_string(), ..Scope::default() });
-    let of = |(said, value, field): &(Said, f64, &'static str)| {
+    let mut sums: Vec<(&Counted, f64, Origin)> = Vec::with_capacity(disk.said.len());
+    for (said, value, field) in &disk.said {
         let (counted, sum) = match said {
-            Said::Sum(counted) => (counted.clone(), *value),
-            Said::Rate(counted) => (counted.clone(), value * seconds),
-            Said::Figure(..) => return None,
+            Said::Sum(counted) => (counted, *value),
+            Said::Rate(counted) => (counted, value * seconds),
+            Said::Figure(..) => continue,
         };
-        let origin = Origin { line: disk.line, table: Some(Arc::clone(&disk.name)), field: Arc::from(*field) };
-        Some((counted, sum, origin))
-    };
-    let sums: Vec<(Counted, f64, Origin)> = disk.said.iter().filter_map(of).collect();
+        let origin = Origin { line: disk.line, table: Some(Arc::clone(&disk.name)), field: out.text(field) };
+        sums.push((counted, sum, origin));
+    }
     let counts: Vec<(&Counted, f64, &Origin)> =
-        sums.iter().map(|(counted, sum, origin)| (counted, *sum, origin)).collect();
+        sums.iter().map(|(counted, sum, origin)| (*counted, *sum, origin)).collect();
     Risen { counts: &counts, seconds, at: (scope, window) }.put(&Origin::line(disk.line), out);
 }

@@ -222,22 +222,26 @@ impl Builder {
 
     fn take(&mut self, taken: Snapshot, window: Option<u32>) {
         let kept = &mut self.reading.snapshots;
-        let before = match self.kept.entry(taken.scope) {
+        let (first, last) = match self.kept.entry(taken.scope) {
             Entry::Vacant(entry) => {
                 entry.insert((kept.len(), None));
                 return kept.push(taken);
             }
-            // The first and the last are kept: both may have neighbours in other inputs.
-            Entry::Occupied(mut entry) => match entry.get_mut() {
-                (first, last @ None) => {
-                    *last = Some(kept.len());
-                    kept.push(taken.clone());
-                    kept[*first].clone()
-                }
-                (_, Some(last)) => std::mem::replace(&mut kept[*last], taken.clone()),
-            },
+            Entry::Occupied(entry) => entry.into_mut(),
         };
-        snapshot::between(&before, &taken, window, self);
+        // The first and the last are kept: both may have neighbours in other inputs.
+        if let Some(last) = *last {
+            let mut before = taken;
+            std::mem::swap(&mut kept[last], &mut before);
+            let taken = kept[last].take_counts();
+            snapshot::between(&before, &taken, window, self);
+            self.reading.snapshots[last] = taken;
+        } else {
+            *last = Some(kept.len());
+            let before = kept[*first].clone();
+            kept.push(taken.clone());
+            snapshot::between(&before, &taken, window, self);
+        }
     }
 
     /// How a database spent its time.

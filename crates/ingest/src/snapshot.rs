@@ -111,6 +111,12 @@ fn rise(earlier: f64, count: &Count) -> Option<f64> {
 }
 
 impl Snapshot {
+    /// The same with its counters, which it has no longer.
+    pub(crate) fn take_counts(&mut self) -> Self {
+        let counts = std::mem::take(&mut self.counts);
+        Self { counts, origin: self.origin.clone(), ..*self }
+    }
+
     /// What a counter said; snapshots of one form have their counters in one order, as a rule.
     fn value(&self, counted: &Counted, index: usize) -> Option<f64> {
         let same = self.counts.get(index).filter(|count| count.counted == *counted);

@@ -2,7 +2,7 @@
 //!
 //! The first row names the columns; what is known of each follows from the words of its name:
 //!
-//! - the time: `time`, `timestamp`, `date`, `datetime`, `ts`; or `interval` numbers alone, with the time from the caller;
+//! - the time: `time`, `timestamp`, `date`, `datetime`, `ts`, at the end of each window;
 //! - `read`, `write` or neither (`total`), with `iops` or `ops`: operations a second; `bytes`, `kb`, `kib`, `mb`, `mib`,
 //!   `throughput`: bytes a second, in that unit (`mb` is 10^6, `mib` 2^20); `latency` or `await`: time of an operation, in
 //!   `us`, `ms` or `s`, milliseconds where none is named; `queue` or `depth`: operations in flight;
@@ -21,7 +21,7 @@ use plimsoll_units::Span;
 
 use self::columns::{Column, Columns, cells};
 use crate::builder::Builder;
-use crate::figure::{Class, Measure, Origin, Scope};
+use crate::figure::{Class, Measure, Origin, Scope, Window};
 use crate::format::{Form, Input, Resemblance, Takes};
 use crate::kind::Kind;
 use crate::lines::{LineFormat, Lines};
@@ -156,7 +156,7 @@ impl Samples {
         // Monitoring stamps a sample when it was taken: behind its window.
         let begin = SignedDuration::try_from_secs_f64(length.as_secs_f64()).ok();
         let begin = begin.and_then(|length| row.at.checked_sub(length).ok());
-        let window = out.window(crate::figure::Window { begin, length });
+        let window = out.window(Window { begin, length });
         let scope = out.scope(row.scope.clone());
         for ((column, value), field) in columns.iter().zip(&row.values).zip(&self.fields) {
             if let (Column::Figure { class, measure, unit }, Some(value)) = (column, value) {

@@ -15,6 +15,7 @@ use crate::format::{Form, Input, Resemblance, Takes};
 use crate::json;
 use crate::kind::Kind;
 use crate::moment;
+use crate::reading::Fate;
 use crate::refusal::Refusal;
 use crate::series::{Edge, Points, Said, Spacing};
 use crate::snapshot::{Count, Counted, Snapshot};
@@ -167,7 +168,7 @@ impl Found {
             out.caution(None, nameless);
         }
         for (name, count) in &self.others {
-            out.part(format!("{name} ({count} series)"), crate::reading::Fate::Ignored);
+            out.part(format!("{name} ({count} series)"), Fate::Ignored);
         }
         Ok(())
     }

@@ -70,6 +70,8 @@ fn one_exposition_is_the_mean_since_the_start() {
     assert!(refused(&bare).contains("say the interval"));
     let interval = Input { interval: Some(Span::from_secs(10)), ..Input::default() };
     near(&values(&read_as(&bare, interval), "sda", Class::Read, Measure::Iops), &[100.0]);
+    let plain = "node_cpu{cpu=\"1\"} 5\n".repeat(100);
+    assert_eq!(outcome(plain.as_bytes(), 100, "test").kind().map(|kind| kind.id), Some("prometheus-text"));
     assert!(refused("# HELP a b\n# TYPE a counter\na 5\n").contains("no counters of disks"));
     assert!(refused("# HELP a b\n# TYPE a counter\n").contains("nearest is metrics of an exporter"));
 }
