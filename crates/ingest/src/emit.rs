@@ -1,9 +1,23 @@
-//! Reports out of a workload: what a database that asks for this would report. For demonstrations and tests, so that
-//! nobody's real report is needed for them.
+//! Reports out of a workload: what a database, or its host, would report that asks for this. For demonstrations and
+//! tests, so that nobody's real report is needed for them.
+//!
+//! Each form is a file of its own beside this one; what a workload comes to is worked out here. A reader that reads a
+//! report back finds the workload again, as far as the form says it and its columns are wide.
 
 mod awr;
+mod course;
+mod head;
+mod others;
+mod sheet;
+mod sysstat;
+mod writing;
 
 use jiff::civil::DateTime;
+
+pub use awr::Release;
+pub use course::Course;
+pub use sysstat::Generation;
+pub use writing::{Writing, Written};
 
 /// A workload as a database counts it over a window.
 #[derive(Clone, Debug, PartialEq)]
@@ -47,27 +61,82 @@ pub struct Workload {
 impl Workload {
     /// The report of an instance as HTML, as release 19 writes it.
     pub fn awr_html(&self) -> String {
-        awr::html(self)
+        self.awr_html_of(Release::R19)
     }
 
-    fn seconds(&self) -> f64 {
+    /// The report of an instance as HTML.
+    pub fn awr_html_of(&self, release: Release) -> String {
+        awr::html(self, release)
+    }
+
+    /// The report of an instance as text, as release 11.2.0.4 writes it.
+    pub fn awr_text(&self) -> String {
+        awr::text(self, awr::Dialect::Text)
+    }
+
+    /// The report of Statspack, as release 11.2 writes it.
+    pub fn statspack(&self) -> String {
+        awr::text(self, awr::Dialect::Statspack)
+    }
+
+    /// Seconds of the window.
+    pub fn seconds(&self) -> f64 {
         f64::from(self.minutes) * 60.0
     }
 
-    fn reads(&self) -> u64 {
+    /// When the window ended.
+    pub fn end(&self) -> DateTime {
+        self.begin.saturating_add(jiff::SignedDuration::from_mins(i64::from(self.minutes)))
+    }
+
+    /// Reads of data files in the window.
+    pub const fn reads(&self) -> u64 {
         self.single_reads + self.several_reads
     }
 
-    fn read_bytes(&self) -> u64 {
+    /// Bytes of these.
+    pub const fn read_bytes(&self) -> u64 {
         (self.single_reads + self.several_reads * self.blocks_a_read) * self.block_bytes
     }
 
-    fn redo_bytes(&self) -> u64 {
+    /// Bytes that were written to data files in the window.
+    pub const fn data_bytes(&self) -> u64 {
+        self.data_writes * self.block_bytes
+    }
+
+    /// Bytes that were written to log files in the window.
+    pub const fn redo_bytes(&self) -> u64 {
         self.redo_writes * self.redo_write_bytes
     }
 
     /// Seconds of sessions: on a processor, or waiting for single reads.
-    fn database_s(&self) -> f64 {
+    pub fn database_s(&self) -> f64 {
         self.processor_s as f64 + (self.single_reads * self.read_us) as f64 / 1e6
     }
+
+    /// So many in the window, a second.
+    fn rate(&self, count: u64) -> f64 {
+        count as f64 / self.seconds()
+    }
+}
+
+/// The share of waits that are shorter than a bound when the mean is `mean_us`: a log-logistic law of shape 2, which is
+/// the simplest one with the long tail that latencies have. Its mean is half of pi times its median.
+fn share_below(bound_us: f64, mean_us: u64) -> f64 {
+    let median = mean_us.max(1) as f64 * std::f64::consts::FRAC_2_PI;
+    bound_us * bound_us / (bound_us * bound_us + median * median)
+}
+
+/// Commas between thousands.
+fn number(value: f64, decimals: usize) -> String {
+    let text = format!("{value:.decimals$}");
+    let (whole, rest) = text.split_at(text.find('.').unwrap_or(text.len()));
+    let mut out = String::new();
+    for (index, digit) in whole.chars().enumerate() {
+        if index > 0 && (whole.len() - index).is_multiple_of(3) {
+            out.push(',');
+        }
+        out.push(digit);
+    }
+    out + rest
 }

@@ -44,6 +44,8 @@ pub use builder::Builder;
 pub use demand::{Account, CacheCurve, Demand, EventTime, Place, Series, Slot, Spent, Subject, Summary};
 pub use emit::Workload;
 pub use events::{Waited, is_through_cache};
+pub use demand::{Demand, Series, Slot, Subject, Summary};
+pub use emit::{Course, Generation, Release, Workload, Writing, Written};
 pub use evidence::{Evidence, Setting};
 pub use figure::{Class, Figure, Measure, Origin, Scope, Statistic, Window};
 pub use format::{Form, Format, Input, Resemblance, Takes};

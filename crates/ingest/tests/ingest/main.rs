@@ -11,6 +11,7 @@ mod diskstats;
 mod hosts;
 mod miner;
 mod nmon;
+mod emit;
 mod packed;
 mod prometheus;
 mod series;

@@ -1,0 +1,60 @@
+//! One workload over days and instances: a working day with a peak before noon and one after it, and scans at night.
+
+use jiff::SignedDuration;
+
+use super::Workload;
+
+/// A workload that rises and falls.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Course {
+    /// What one instance does in the busiest window; its begin is that of the first window.
+    pub busiest: Workload,
+    /// How many windows follow each other.
+    pub windows: u32,
+    /// Instances of the database that share the work: the first has the most.
+    pub instances: u32,
+}
+
+/// Per cent of the busiest hour, by hour of the day.
+const DAY: [u64; 24] = [8, 6, 5, 5, 6, 10, 20, 45, 80, 95, 100, 90, 70, 80, 92, 88, 75, 60, 45, 35, 28, 22, 16, 12];
+
+/// The same for scans: reports and backups have the night.
+const NIGHT: [u64; 24] = [60, 90, 100, 95, 70, 30, 10, 5, 5, 8, 10, 8, 6, 6, 8, 8, 6, 5, 5, 5, 8, 12, 20, 40];
+
+impl Course {
+    /// Each window of each instance, in the order of time.
+    pub fn workloads(&self) -> Vec<Workload> {
+        let instances = self.instances.max(1);
+        (0..self.windows).flat_map(|window| (0..instances).map(move |instance| self.one(window, instance))).collect()
+    }
+
+    fn one(&self, window: u32, instance: u32) -> Workload {
+        let busiest = &self.busiest;
+        let after = SignedDuration::from_mins(i64::from(window) * i64::from(busiest.minutes));
+        let begin = busiest.begin.saturating_add(after);
+        let weekend = matches!(begin.date().weekday().to_monday_one_offset(), 6 | 7);
+        // Each further instance has a part less, and weekends a third.
+        let part = if weekend { 33 } else { 100 } * 4 / u64::from(4 + instance);
+        let hour = begin.hour() as usize % 24;
+        let day = |most: u64| scaled(most, DAY[hour] * part);
+        let (names, number) = (&busiest.instance, instance + 1);
+        Workload {
+            instance: if self.instances > 1 { format!("{names}{number}") } else { names.clone() },
+            host: if self.instances > 1 { format!("{}{number}", busiest.host) } else { busiest.host.clone() },
+            begin,
+            single_reads: day(busiest.single_reads),
+            several_reads: scaled(busiest.several_reads, NIGHT[hour] * part),
+            data_writes: day(busiest.data_writes),
+            redo_writes: day(busiest.redo_writes),
+            processor_s: day(busiest.processor_s),
+            // Half of a wait is the queue, which is as long as the storage is busy.
+            read_us: busiest.read_us / 2 + scaled(busiest.read_us / 2, DAY[hour] * 100),
+            ..busiest.clone()
+        }
+    }
+}
+
+/// So many hundredths of hundredths.
+fn scaled(most: u64, parts: u64) -> u64 {
+    (u128::from(most) * u128::from(parts) / 10_000) as u64
+}
