@@ -4,6 +4,7 @@
 //! does not say is absent, never zero; what cannot be read is refused with its place, and the rest is used all the same.
 
 mod atop;
+mod anonymize;
 mod awr;
 mod bench;
 mod builder;
@@ -40,6 +41,7 @@ mod table_series;
 mod unpack;
 mod whole;
 
+pub use anonymize::{Anonymizer, Anonymous};
 pub use builder::Builder;
 pub use demand::{Account, CacheCurve, Demand, EventTime, Place, Series, Slot, Spent, Subject, Summary};
 pub use emit::Workload;

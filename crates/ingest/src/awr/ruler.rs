@@ -28,14 +28,19 @@ impl Ruler {
         Some(Self { spans })
     }
 
+    /// Where each column begins and ends, in letters.
+    pub(crate) fn spans(&self) -> &[(usize, usize)] {
+        &self.spans
+    }
+
     /// True for a single run of dashes that stands well inside of the line: a ruler below a heading over several columns,
     /// or the end of a section.
-    pub(super) fn is_inner(&self) -> bool {
+    pub(crate) fn is_inner(&self) -> bool {
         matches!(self.spans.as_slice(), [(from, to)] if *from >= 8 && to - from >= 20)
     }
 
     /// True for a single run of dashes.
-    pub(super) fn is_single(&self) -> bool {
+    pub(crate) fn is_single(&self) -> bool {
         self.spans.len() == 1
     }
 

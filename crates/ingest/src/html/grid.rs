@@ -58,7 +58,7 @@ struct Cell {
     is_head: bool,
 }
 
-enum Known {
+pub(super) enum Known {
     Table,
     Row,
     Cell { is_head: bool },
@@ -67,7 +67,7 @@ enum Known {
     Other,
 }
 
-fn known(name: &[u8]) -> Known {
+pub(super) fn known(name: &[u8]) -> Known {
     let is = |other: &[u8]| name.eq_ignore_ascii_case(other);
     match name.len() {
         2 if is(b"td") => Known::Cell { is_head: false },
@@ -209,7 +209,7 @@ impl Drawing {
 }
 
 /// One name for each column: headings over several of them before their own.
-fn joined(heads: &[Vec<(String, usize)>]) -> Vec<String> {
+pub(super) fn joined(heads: &[Vec<(String, usize)>]) -> Vec<String> {
     let mut columns: Vec<String> = Vec::new();
     for head in heads {
         let names = head.iter().flat_map(|(name, span)| std::iter::repeat_n(plain(name), *span)).take(MOST_CELLS);
@@ -229,7 +229,7 @@ fn joined(heads: &[Vec<(String, usize)>]) -> Vec<String> {
 }
 
 /// Text as it is shown: entities resolved, single spaces.
-fn shown(text: &[u8]) -> String {
+pub(super) fn shown(text: &[u8]) -> String {
     let text = String::from_utf8_lossy(text);
     let mut out = String::with_capacity(text.len());
     let mut rest = text.as_ref();

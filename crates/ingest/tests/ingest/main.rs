@@ -2,6 +2,7 @@
 
 mod account;
 mod atop;
+mod anonymize;
 mod awr;
 mod bench;
 mod bench_real;
@@ -16,3 +17,4 @@ mod packed;
 mod prometheus;
 mod series;
 mod table_series;
+mod samples;

@@ -227,7 +227,7 @@ impl Drawing {
 }
 
 /// Names of columns: what stands above each part of the ruler, from top to bottom.
-fn titles(ruler: &Ruler, heads: &[String]) -> Vec<String> {
+pub(crate) fn titles(ruler: &Ruler, heads: &[String]) -> Vec<String> {
     let mut columns: Vec<String> = Vec::new();
     for head in heads {
         for (index, cell) in ruler.cells(head).into_iter().enumerate() {
