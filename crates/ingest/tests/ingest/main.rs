@@ -13,6 +13,7 @@ mod hosts;
 mod miner;
 mod nmon;
 mod emit;
+mod fuzz;
 mod packed;
 mod prometheus;
 mod series;

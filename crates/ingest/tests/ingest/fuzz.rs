@@ -1,0 +1,162 @@
+//! Mutants of every input that can be made, and of samples where there are some: each has an outcome, in bounded memory,
+//! however it is cut.
+//!
+//! `PLIMSOLL_FUZZ_CASES` sets how many mutants there are. The same number gives the same mutants.
+
+use fastrand::Rng;
+use plimsoll_ingest::{Anonymizer, Builder, Course, Ingest, Outcome, Reading, Writing};
+
+use super::emit::workload;
+use super::samples::samples;
+
+/// Numbers that programs trip over.
+const ODD: [&str; 12] = [
+    "0",
+    "-1",
+    "NaN",
+    "inf",
+    "1e308",
+    "1e-320",
+    "18446744073709551616",
+    "99999999999999999999999999999999999999999999",
+    "1,2,3,4",
+    "0x7fffffff",
+    "#####",
+    "",
+];
+
+#[expect(clippy::disallowed_methods, reason = "a test of a pure crate that is told how much to try")]
+fn cases(usual: u64) -> u64 {
+    std::env::var("PLIMSOLL_FUZZ_CASES").ok().and_then(|cases| cases.parse().ok()).unwrap_or(usual)
+}
+
+/// Bytes of a sample that are used: larger ones take long, and hold nothing more.
+const LARGEST: usize = 256 << 10;
+
+fn corpus() -> Vec<Vec<u8>> {
+    let course = Course { busiest: workload(), windows: 3, instances: 2 };
+    let mut all: Vec<Vec<u8>> =
+        Writing::ALL.iter().flat_map(|(_, form)| form.write(&course)).map(|file| file.text.into_bytes()).collect();
+    all.extend(samples(&[]).into_iter().map(|(_, mut bytes)| {
+        bytes.truncate(LARGEST);
+        bytes
+    }));
+    all
+}
+
+/// One of the corpus with one to four changes.
+fn mutant(corpus: &[Vec<u8>], rng: &mut Rng) -> Vec<u8> {
+    let mut bytes = corpus[rng.usize(..corpus.len())].clone();
+    for _ in 0..rng.u32(1..5) {
+        let at = rng.usize(..=bytes.len());
+        match rng.u32(0..12) {
+            0 if at < bytes.len() => bytes[at] ^= 1 << rng.u32(0..8),
+            1 => bytes.truncate(at),
+            2 => drop(bytes.drain(..at)),
+            3 | 4 => lines(&mut bytes, rng),
+            5 | 6 => number(&mut bytes, at, rng),
+            7 => nested(&mut bytes, at, rng),
+            8 => {
+                let highest = if rng.u8(..20) == 0 { 22 } else { 14 };
+                let length = 1 << rng.u32(0..highest);
+                bytes.splice(at..at, std::iter::repeat_n(b"x9 <"[rng.usize(..4)], length));
+            }
+            9 => {
+                let other = &corpus[rng.usize(..corpus.len())];
+                let from = rng.usize(..=other.len());
+                bytes.truncate(at);
+                bytes.extend_from_slice(&other[from..]);
+            }
+            10 => bytes.iter_mut().skip(at).take(20).for_each(|byte| *byte = rng.u8(..)),
+            _ => {
+                let (from, to) = ([b' ', b'.', b'-', b'\n', b'>'], [b'\t', b',', b'~', b'\r', 0]);
+                let which = rng.usize(..5);
+                bytes.iter_mut().filter(|byte| **byte == from[which]).for_each(|byte| *byte = to[which]);
+            }
+        }
+    }
+    bytes
+}
+
+/// Doubles, drops or exchanges lines.
+fn lines(bytes: &mut Vec<u8>, rng: &mut Rng) {
+    let mut lines: Vec<&[u8]> = bytes.split_inclusive(|byte| *byte == b'\n').collect();
+    if lines.is_empty() {
+        return;
+    }
+    let (one, other) = (rng.usize(..lines.len()), rng.usize(..lines.len()));
+    match rng.u32(0..3) {
+        0 => lines.swap(one, other),
+        1 => drop(lines.remove(one)),
+        _ => lines.insert(other, lines[one]),
+    }
+    *bytes = lines.concat();
+}
+
+/// Puts an odd number in the place of the next one.
+fn number(bytes: &mut Vec<u8>, at: usize, rng: &mut Rng) {
+    let Some(begin) = bytes[at..].iter().position(u8::is_ascii_digit).map(|begin| at + begin) else { return };
+    let end = bytes[begin..].iter().position(|byte| !byte.is_ascii_digit()).map_or(bytes.len(), |end| begin + end);
+    bytes.splice(begin..end, ODD[rng.usize(..ODD.len())].bytes());
+}
+
+fn nested(bytes: &mut Vec<u8>, at: usize, rng: &mut Rng) {
+    let pieces = ["[", "{\"a\":", "<table><tr><td>", "<h3>", "((", "\n-- --- ---\n"];
+    let piece = pieces[rng.usize(..pieces.len())].repeat(rng.usize(1..2_000));
+    bytes.splice(at..at, piece.bytes());
+}
+
+fn outcomes(bytes: &[u8], piece: usize) -> Vec<Outcome> {
+    let mut ingest = Ingest::new("test");
+    for piece in bytes.chunks(piece.max(1)) {
+        if !ingest.feed(piece) {
+            break;
+        }
+    }
+    ingest.finish()
+}
+
+/// What is kept of an input is no more than there is in it, and no more than was promised.
+fn is_bounded(reading: &Reading, bytes: usize) {
+    assert!(reading.cautions.len() <= Builder::MOST_CAUTIONS, "{} cautions", reading.cautions.len());
+    assert!(reading.parts.len() <= Builder::MOST_PARTS, "{} parts", reading.parts.len());
+    assert!(reading.figures.len() <= Builder::MOST_FIGURES, "{} figures", reading.figures.len());
+    // Packed inputs hold more than their bytes.
+    let most = 1_000 + bytes * 40;
+    let kept = [reading.figures.len(), reading.scopes.len(), reading.windows.len(), reading.waits.len()];
+    assert!(kept.iter().all(|kept| *kept <= most), "{kept:?} of {bytes} bytes");
+    for figure in &reading.figures {
+        assert!(figure.value.is_finite() && figure.value >= 0.0, "{figure:?}");
+        assert!((figure.scope as usize) < reading.scopes.len() && (figure.window as usize) < reading.windows.len());
+    }
+}
+
+#[test]
+fn every_mutant_has_an_outcome() {
+    let corpus = corpus();
+    let mut rng = Rng::with_seed(0x706c_696d);
+    let (mutants, mut read) = (cases(400), 0_u64);
+    for case in 0..mutants {
+        let bytes = mutant(&corpus, &mut rng);
+        let piece = rng.usize(1..5_000);
+        let whole = outcomes(&bytes, bytes.len());
+        assert!(!whole.is_empty(), "case {case} has no outcome");
+        for reading in whole.iter().filter_map(Outcome::reading) {
+            is_bounded(reading, bytes.len());
+            read += 1;
+        }
+        for outcome in &whole {
+            if let Outcome::Refused { refusal, .. } = outcome {
+                assert!(refusal.to_string().len() < 1_000, "case {case}: a refusal is one sentence");
+            }
+        }
+        // Twice the work, for every fourth.
+        if case % 4 == 0 && bytes.len() < LARGEST {
+            assert!(outcomes(&bytes, piece) == whole, "case {case} in pieces of {piece}");
+        }
+        if case % 8 == 0 {
+            let _ = Anonymizer::new().file(&bytes);
+        }
+    }
+    assert!(read > mutants / 20, "too few mutants are read at all: {read}");
+}
