@@ -41,7 +41,21 @@ const TITLES: &[(Cell, &[&str])] = &[
     ),
     (Cell::Name(Kind::Database), &["db name", "unique name", "database", "database name", "container name"]),
     (Cell::Name(Kind::Database), &["pdb name", "pdb", "con name", "datname", "db_name"]),
-    (Cell::Name(Kind::Number), &["db id", "database id", "dbid", "container db id", "datid", "queryid", "userid"]),
+    (
+        Cell::Name(Kind::Number),
+        &[
+            "db id",
+            "database id",
+            "dbid",
+            "container db id",
+            "datid",
+            "queryid",
+            "plan hash value",
+            "plan_hash",
+            "plan_hash_value",
+            "userid",
+        ],
+    ),
     (Cell::Name(Kind::Instance), &["instance", "instance name", "inst name"]),
     (Cell::Name(Kind::Host), &["host name", "host", "hostname", "# hostname", "cell name", "machine"]),
     (Cell::Name(Kind::Tablespace), &["tablespace", "tablespace name", "ts name", "tablespace name begin"]),
@@ -76,9 +90,9 @@ impl Cell {
             Self::Kept if is_program(text) => text.to_owned(),
             Self::Kept | Self::Words => clean(text, Unknown::Name, names),
             Self::Name(Kind::Number) => names.of(Kind::Number, text),
-            Self::Name(_) if matches!(text, "*" | "N/A" | "n/a" | "TOTAL" | "\\N" | "NULL") || is_number(text) => {
-                text.to_owned()
-            }
+            Self::Name(_) if matches!(text, "*" | "N/A" | "n/a" | "TOTAL" | "\\N" | "NULL") => text.to_owned(),
+            // Numbers stand for statements, and for nothing else that has a column of names.
+            Self::Name(kind) if kind != Kind::Statement && is_number(text) => text.to_owned(),
             Self::Name(kind) => names.of(kind, text),
             Self::Length => length(text),
         }

@@ -82,7 +82,9 @@ w/s w_await wa wareq-sz wkb/s wmb/s wr_sec/s writes wrqm wrqm/s wsec/s wtps x86_
 
 /// Of PostgreSQL and `MySQL`.
 pub(super) const DATABASE: &str = "\
-active_time adaptive aio and archiver autovacuum averages avg avg_read avg_write backend backend_type background
+srv_master_thread loops srv_active srv_shutdown srv_idle pages lru young made modified db evicted ahead random
+without access length age checkpoint chkp i/o thread threads normal creates/s inserts/s updates/s deletes/s spin
+rounds rows inserted updated deleted queries inside queue row type mutex flushed up to written created hit rate active_time adaptive aio and archiver autovacuum averages avg avg_read avg_write backend backend_type background
 bgwriter blk_read_time blk_write_time blks_hit blks_read buffer buffers_alloc buffers_backend buffers_checkpoint
 buffers_clean buffers_written bulkread bulkwrite bytes bytes/read calculated calls checkpointer checkpoints_req
 checkpoints_timed client connections context count_read count_write datid datname deadlocks evictions

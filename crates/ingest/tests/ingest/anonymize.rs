@@ -120,6 +120,13 @@ fn sections_of_statements_keep_their_rows_alone() {
 }
 
 #[test]
+fn numbers_of_statements_stand_for_them() {
+    let text = "STATSPACK report for\n\nSQL ordered by Gets  DB/Inst: QUAY/quay1  Snaps: 1-2\n\n    CPU                           Old\n  Time (s)   Executions Gets   Hash Value\n---------- ------------ ------ ----------\n   1241.76        7,087  0.18  1481390170\n";
+    let out = anonymous(text.as_bytes());
+    assert!(out.contains("7,087  0.18  sql1") && !out.contains("1481390170"), "{out}");
+}
+
+#[test]
 fn lists_of_programs_keep_their_columns() {
     let table = [
         (
