@@ -13,7 +13,7 @@ fn outcome(bytes: &[u8]) -> Outcome {
 }
 
 fn anonymous(bytes: &[u8]) -> String {
-    Anonymizer::new().file(bytes).unwrap().text
+    Anonymizer::new().file(bytes).expect("it is text").text
 }
 
 /// All that a reading says but for names and places, in an order of its own.

@@ -1,7 +1,8 @@
 //! Inputs of real systems, which are not kept here: they are looked for where `PLIMSOLL_SAMPLES` says.
 #![expect(clippy::disallowed_methods, reason = "tests of a pure crate that read files of the machine")]
+#![expect(clippy::print_stderr, reason = "a test that is skipped says why")]
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// Every sample in the folders of these kinds, or of all: its name and its bytes. None, and a word about it, without
 /// the variable.
@@ -10,14 +11,17 @@ pub fn samples(kinds: &[&str]) -> Vec<(String, Vec<u8>)> {
         eprintln!("skipped: PLIMSOLL_SAMPLES names no folder of reports");
         return Vec::new();
     };
-    let mut paths = Vec::new();
-    for entry in std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()) {
-        let kind = entry.file_name().unwrap().to_string_lossy().into_owned();
-        if entry.is_dir() && (kinds.is_empty() || kinds.contains(&kind.as_str())) {
-            paths.extend(std::fs::read_dir(&entry).unwrap().map(|file| file.unwrap().path()));
-        }
-    }
-    paths.retain(|path| path.is_file());
+    let inside = |folder: &Path| -> Vec<PathBuf> {
+        let entries = std::fs::read_dir(folder).expect("the folder of samples can be read");
+        entries.map(|entry| entry.expect("its entries can be read").path()).collect()
+    };
+    let is_wanted = |path: &PathBuf| {
+        let is_kind = |kind: &&str| path.file_name().is_some_and(|name| name == *kind);
+        path.is_dir() && (kinds.is_empty() || kinds.iter().any(is_kind))
+    };
+    let folders = inside(&folder).into_iter().filter(is_wanted);
+    let mut paths: Vec<PathBuf> = folders.flat_map(|folder| inside(&folder)).filter(|path| path.is_file()).collect();
     paths.sort();
-    paths.iter().map(|path| (path.display().to_string(), std::fs::read(path).unwrap())).collect()
+    let read = |path: &PathBuf| std::fs::read(path).expect("a sample can be read");
+    paths.iter().map(|path| (path.display().to_string(), read(path))).collect()
 }
