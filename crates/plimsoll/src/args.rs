@@ -9,6 +9,7 @@ use plimsoll_units::{Bytes, Iops, Span};
 
 mod demand;
 mod diagnose;
+mod inputs;
 mod nbd;
 mod offers;
 mod volumes;
@@ -17,6 +18,8 @@ use demand::DEMAND_EXAMPLES;
 pub use demand::DemandArgs;
 use diagnose::DIAGNOSE_EXAMPLES;
 pub use diagnose::DiagnoseArgs;
+use inputs::{ANONYMIZE_EXAMPLES, DEMO_EXAMPLES};
+pub use inputs::{AnonymizeArgs, DemoArgs};
 use nbd::NBD_EXAMPLES;
 pub use nbd::{NbdArgs, TlsArgs, TlsWord};
 use offers::QUOTE_EXAMPLES;
@@ -59,6 +62,12 @@ pub enum Command {
     /// Say whether storage is what a database waits for, what else is, and what faster storage would give
     #[command(after_help = DIAGNOSE_EXAMPLES)]
     Diagnose(DiagnoseArgs),
+    /// Take the names out of reports: hosts, databases, users, objects, statements, paths, addresses; numbers stay
+    #[command(after_help = ANONYMIZE_EXAMPLES)]
+    Anonymize(AnonymizeArgs),
+    /// Write reports of a workload that nobody has, to try `plimsoll demand` with
+    #[command(after_help = DEMO_EXAMPLES)]
+    Demo(DemoArgs),
     /// Put a run beside what a configuration would give, with the likely cause of each difference
     Explain(ExplainArgs),
     /// Fit a model to runs, as a product file for storage that is in no catalogue

@@ -1,5 +1,6 @@
 //! The command line: flags become a plan, the plan is wired to crates, and what comes of it is printed.
 
+mod anonymize;
 mod args;
 mod catalogue;
 mod checks;
@@ -7,8 +8,10 @@ mod console;
 mod course;
 mod demand;
 mod diagnose;
+mod demo;
 mod explain;
 mod fitting;
+mod folder;
 mod generate;
 mod inputs;
 mod matching;
@@ -53,6 +56,8 @@ fn main() -> ExitCode {
         Command::Match(args) => matching::run(&args),
         Command::Demand(args) => demand::run(&args),
         Command::Diagnose(args) => diagnose::run(&args),
+        Command::Anonymize(args) => anonymize::run(&args),
+        Command::Demo(args) => demo::run(&args),
         Command::Explain(args) => explain::run(&args),
         Command::Fit(args) => fitting::run(&args),
         Command::Serve(args) => serve::run(&args),

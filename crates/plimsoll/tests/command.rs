@@ -239,3 +239,25 @@ fn runs_over_each_other_are_judged_by_one_objective() {
     let page = fs::read_to_string(folder.path().join("both.html")).expect("a page was written");
     assert!(!page.contains("do not share an objective"));
 }
+
+#[test]
+fn written_reports_are_read_and_lose_their_names() {
+    let folder = Folder::new("demo");
+    folder.refuses(&["demo", "awr-html", "--windows", "2"], "name a folder for them with --out");
+    assert!(folder.run(&["demo", "awr-text", "--windows", "3", "--instances", "2", "--out", "day"]).status.success());
+    let day = fs::read_dir(folder.path().join("day")).expect("it was made").flatten().map(|entry| entry.path());
+    let mut files: Vec<String> = day.map(|path| path.display().to_string()).collect();
+    files.sort();
+    assert_eq!(files.len(), 6);
+    let said = stdout(&folder.run(&["demand", "day"]));
+    assert!(said.contains("SHOP"), "{said}");
+    let mut arguments = vec!["anonymize", "--out", "given"];
+    arguments.extend(files.iter().map(String::as_str));
+    let output = folder.run(&arguments);
+    let told = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success() && told.matches("figures of storage are kept").count() == 6, "{told}");
+    let said = stdout(&folder.run(&["demand", "given"]));
+    assert!(said.contains("db1") && !said.to_lowercase().contains("shop"), "{said}");
+    folder.refuses(&["demo", "sar", "--out", "given"], "it is not empty");
+    folder.refuses(&["anonymize", &files[0], &files[1]], "name a folder for them with --out");
+}
