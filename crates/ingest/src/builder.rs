@@ -312,6 +312,11 @@ impl Builder {
         self.reading.figures.len()
     }
 
+    /// The window that was named last.
+    pub(crate) fn latest_window(&self) -> Option<u32> {
+        (self.reading.windows.len() as u32).checked_sub(1)
+    }
+
     /// Goes on with a reading that was finished.
     pub(crate) fn resume(reading: Reading) -> Self {
         Self::with(reading)

@@ -1,7 +1,9 @@
 //! Every form that is known: one line each.
 
 use crate::format::Form;
-use crate::{atop, awr, bench, clouds, diskstats, host, miner, nmon, prometheus, table_series};
+use crate::{
+    atop, awr, bench, clouds, diskstats, host, miner, mysql, nmon, postgres, prometheus, snapshots, table_series,
+};
 
 /// Every form that is known. Among those that look alike, the one with more marks is taken, then the first.
 pub const FORMS: &[Form] = &[
@@ -39,4 +41,10 @@ pub const FORMS: &[Form] = &[
     atop::PAGE,
     table_series::SNAPSHOTS,
     table_series::FORM,
+    snapshots::FORM,
+    postgres::JSON,
+    postgres::TEXT,
+    mysql::STATUS,
+    mysql::MONITOR,
+    mysql::FILES,
 ];

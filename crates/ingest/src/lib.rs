@@ -3,13 +3,14 @@
 //! Knows no path and no product: bytes come in, figures go out, each with the place that it was read from. What a report
 //! does not say is absent, never zero; what cannot be read is refused with its place, and the rest is used all the same.
 
-mod atop;
 mod anonymize;
+mod atop;
 mod awr;
 mod bench;
 mod builder;
 mod clouds;
 mod coarsen;
+mod counters;
 mod decode;
 mod demand;
 mod diskstats;
@@ -29,13 +30,18 @@ mod lines;
 mod member;
 mod miner;
 mod moment;
+mod mysql;
 mod nmon;
 mod number;
+mod postgres;
 mod prometheus;
 mod reading;
 mod refusal;
+mod rows;
 mod series;
 mod snapshot;
+mod snapshots;
+mod stamp;
 mod table;
 mod table_series;
 mod unpack;
@@ -44,10 +50,8 @@ mod whole;
 pub use anonymize::{Anonymizer, Anonymous};
 pub use builder::Builder;
 pub use demand::{Account, CacheCurve, Demand, EventTime, Place, Series, Slot, Spent, Subject, Summary};
-pub use emit::Workload;
-pub use events::{Waited, is_through_cache};
-pub use demand::{Demand, Series, Slot, Subject, Summary};
 pub use emit::{Course, Generation, Release, Workload, Writing, Written};
+pub use events::{Waited, is_through_cache};
 pub use evidence::{Evidence, Setting};
 pub use figure::{Class, Figure, Measure, Origin, Scope, Statistic, Window};
 pub use format::{Form, Format, Input, Resemblance, Takes};

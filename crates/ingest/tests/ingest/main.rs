@@ -1,21 +1,27 @@
 //! Tests of the crate, as one program.
 
 mod account;
-mod atop;
 mod anonymize;
+mod atop;
 mod awr;
 mod bench;
 mod bench_real;
 mod clouds;
 mod core;
+mod database_samples;
 mod diskstats;
-mod hosts;
-mod miner;
-mod nmon;
 mod emit;
 mod fuzz;
+mod hosts;
+mod miner;
+mod mysql;
+mod nmon;
 mod packed;
+mod packed;
+mod postgres;
 mod prometheus;
-mod series;
-mod table_series;
+mod read;
 mod samples;
+mod series;
+mod snapshots;
+mod table_series;

@@ -1,0 +1,93 @@
+//! Every sample of these kinds ends in the outcome that its content deserves. Runs with `PLIMSOLL_SAMPLES` set to a folder
+//! with a folder for each kind.
+#![allow(
+    clippy::disallowed_methods,
+    clippy::print_stdout,
+    clippy::unwrap_used,
+    reason = "a test that reads files of the one who runs it, and says when it is skipped"
+)]
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use plimsoll_ingest::{Ingest, Measure, Outcome, Reading, Verdict, join};
+
+fn samples(kind: &str) -> Option<Vec<(String, Outcome)>> {
+    let Some(folder) = std::env::var_os("PLIMSOLL_SAMPLES") else {
+        println!("skipped: set PLIMSOLL_SAMPLES to a folder of samples");
+        return None;
+    };
+    let mut read = Vec::new();
+    for entry in std::fs::read_dir(Path::new(&folder).join(kind)).unwrap() {
+        let path = entry.unwrap().path();
+        let mut ingest = Ingest::new(path.display().to_string());
+        ingest.feed(&std::fs::read(&path).unwrap());
+        let name = path.file_name().unwrap().to_string_lossy().into_owned();
+        read.extend(ingest.finish().into_iter().map(|outcome| (name.clone(), outcome)));
+    }
+    read.sort_by(|a, b| a.0.cmp(&b.0));
+    Some(read)
+}
+
+/// Outcomes of a kind by verdict, with what is told of each, and the law that bytes are operations of their size.
+fn verdicts(kind: &str) -> Option<BTreeMap<Verdict, usize>> {
+    let mut counts = BTreeMap::new();
+    for (name, outcome) in samples(kind)? {
+        let told = match &outcome {
+            Outcome::Read(reading) => {
+                let alone = join(vec![(**reading).clone()]).remove(0);
+                bytes_are_sizes(&name, &alone);
+                format!("{}: {} figures, {} snapshots", reading.kind, alone.figures.len(), reading.snapshots.len())
+            }
+            Outcome::Refused { refusal, .. } => refusal.to_string(),
+        };
+        println!("{:?} {name}: {told}", outcome.verdict());
+        *counts.entry(outcome.verdict()).or_default() += 1;
+    }
+    Some(counts)
+}
+
+fn bytes_are_sizes(name: &str, reading: &Reading) {
+    for figure in reading.figures.iter().filter(|figure| figure.measure == Measure::Size) {
+        let of = |measure| {
+            let key = (figure.scope, figure.window, figure.class, measure);
+            let found = reading.figures.iter().find(|one| (one.scope, one.window, one.class, one.measure) == key);
+            found.map_or(f64::NAN, |one| one.value)
+        };
+        let (iops, bytes) = (of(Measure::Iops), of(Measure::Throughput));
+        assert!(
+            (iops * figure.value - bytes).abs() <= 1e-6 * bytes,
+            "{name}: {iops} of {} are not {bytes}",
+            figure.value
+        );
+    }
+}
+
+fn check(kind: &str, expected: &[(Verdict, usize)]) {
+    if let Some(counts) = verdicts(kind) {
+        assert_eq!(counts.into_iter().collect::<Vec<_>>(), expected, "{kind}");
+    }
+}
+
+#[test]
+fn postgres() {
+    check("pg_stat_io", &[(Verdict::Read, 2)]);
+}
+
+#[test]
+fn mysql_status() {
+    // Four are summaries of rounded counters.
+    check("mysql_global_status", &[(Verdict::Read, 16), (Verdict::Refused, 4)]);
+}
+
+#[test]
+fn innodb_monitor() {
+    // One has a deadlock and no rates, one is a script of a shell.
+    check("mysql_innodb_status", &[(Verdict::Read, 18), (Verdict::Refused, 2)]);
+}
+
+#[test]
+fn files_of_the_performance_schema() {
+    // Definitions of views, without a row.
+    check("mysql_ps_file_io", &[(Verdict::Refused, 5)]);
+}

@@ -1,0 +1,64 @@
+//! What tests of forms share: a text in, its figures out as lines.
+
+use plimsoll_ingest::{Ingest, Input, Outcome, Reading, join};
+
+/// Reads a text, cut into pieces of `step` bytes.
+pub fn outcome(input: impl Into<Input>, text: &[u8], step: usize) -> Outcome {
+    let mut ingest = Ingest::new(input);
+    for piece in text.chunks(step) {
+        ingest.feed(piece);
+    }
+    ingest.finish().remove(0)
+}
+
+pub fn reading(text: &str) -> Reading {
+    match outcome("test", text.as_bytes(), 4096) {
+        Outcome::Read(reading) => *reading,
+        Outcome::Refused { refusal, .. } => panic!("{refusal}\n{text}"),
+    }
+}
+
+/// The one line that a refusal says.
+pub fn refusal(text: &str) -> String {
+    match outcome("test", text.as_bytes(), 4096) {
+        Outcome::Read(_) => panic!("it was read:\n{text}"),
+        Outcome::Refused { refusal, .. } => refusal.to_string(),
+    }
+}
+
+/// Figures of the whole as `class measure value`, without those of parts, in the order of the input; windows that are
+/// not the first are numbered.
+pub fn figures(reading: &Reading) -> Vec<String> {
+    let whole = reading.figures.iter().filter(|figure| reading.scopes[figure.scope as usize].part.is_empty());
+    let line = |figure: &plimsoll_ingest::Figure| {
+        let window = if figure.window == 0 { String::new() } else { format!(" in {}", figure.window) };
+        let value = (figure.value * 1e6).round() / 1e6;
+        format!("{} {:?} {value}{window}", figure.class.name(), figure.measure)
+    };
+    whole.map(line).collect()
+}
+
+/// Says that a text has exactly these figures, and that cutting it anywhere changes nothing.
+pub fn check(text: &str, expected: &[&str]) -> Reading {
+    let read = reading(text);
+    assert_eq!(figures(&read), expected, "{text}");
+    cut_anywhere(text);
+    read
+}
+
+pub fn cut_anywhere(text: &str) {
+    let whole = outcome("test", text.as_bytes(), text.len().max(1));
+    for step in [1, 2, 3, 7, 64, 1000] {
+        assert_eq!(outcome("test", text.as_bytes(), step), whole, "cut into pieces of {step}");
+    }
+}
+
+/// Reads several texts and joins their snapshots.
+pub fn joined(texts: &[&str]) -> Vec<Reading> {
+    join(texts.iter().map(|text| reading(text)).collect())
+}
+
+pub fn cautions(reading: &Reading) -> String {
+    let texts: Vec<&str> = reading.cautions.iter().map(|caution| caution.text.as_str()).collect();
+    texts.join("\n")
+}
