@@ -7,6 +7,7 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 use plimsoll_record::Objective;
 use plimsoll_units::{Bytes, Iops, Span};
 
+mod collect;
 mod demand;
 mod diagnose;
 mod inputs;
@@ -14,6 +15,8 @@ mod nbd;
 mod offers;
 mod volumes;
 
+use collect::COLLECT_EXAMPLES;
+pub use collect::{CollectArgs, CollectCommand, CollectMysql, CollectOracle, CollectPostgres, SamplingArgs};
 use demand::DEMAND_EXAMPLES;
 pub use demand::DemandArgs;
 use diagnose::DIAGNOSE_EXAMPLES;
@@ -68,6 +71,9 @@ pub enum Command {
     /// Write reports of a workload that nobody has, to try `plimsoll demand` with
     #[command(after_help = DEMO_EXAMPLES)]
     Demo(DemoArgs),
+    /// Collect counters of a database or host while it works, for demand to read
+    #[command(after_help = COLLECT_EXAMPLES)]
+    Collect(CollectArgs),
     /// Put a run beside what a configuration would give, with the likely cause of each difference
     Explain(ExplainArgs),
     /// Fit a model to runs, as a product file for storage that is in no catalogue

@@ -32,6 +32,11 @@ impl Console {
         self.interrupted.load(Ordering::Relaxed)
     }
 
+    /// What becomes true once the user asked for an end.
+    pub fn interrupted_flag(&self) -> Arc<AtomicBool> {
+        Arc::clone(&self.interrupted)
+    }
+
     /// Shows where the measurement is, in place, on a terminal.
     pub fn show<'a>(&mut self, progress: impl FnOnce() -> Progress<'a>) {
         if self.live && !self.quiet {
@@ -45,6 +50,19 @@ impl Console {
         if self.live && !self.quiet {
             let _ = write!(std::io::stderr(), "\rfilling a file to measure on: {filled} of {size}\x1b[K");
         }
+    }
+
+    /// Shows a line in place, on a terminal.
+    pub fn line(&mut self, text: &str) {
+        if self.live && !self.quiet {
+            let _ = write!(std::io::stderr(), "\r{text}\x1b[K");
+        }
+    }
+
+    /// Says a line that stays.
+    pub fn say(&mut self, text: &str) {
+        self.clear();
+        let _ = writeln!(std::io::stderr(), "plimsoll: {text}");
     }
 
     /// Says that a point is done, where there is no terminal to show progress in place.

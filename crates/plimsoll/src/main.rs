@@ -4,6 +4,7 @@ mod anonymize;
 mod args;
 mod catalogue;
 mod checks;
+mod collect;
 mod console;
 mod course;
 mod demand;
@@ -58,6 +59,7 @@ fn main() -> ExitCode {
         Command::Diagnose(args) => diagnose::run(&args),
         Command::Anonymize(args) => anonymize::run(&args),
         Command::Demo(args) => demo::run(&args),
+        Command::Collect(args) => collect::run(&args),
         Command::Explain(args) => explain::run(&args),
         Command::Fit(args) => fitting::run(&args),
         Command::Serve(args) => serve::run(&args),

@@ -1,0 +1,188 @@
+//! Counters of this host: `/proc/diskstats`, `/proc/stat`, `/proc/pressure/io`, and which devices lie below which.
+
+use std::fs;
+use std::path::Path;
+
+use serde_json::{Map, Value, json};
+
+use super::{Lost, Source};
+
+/// Columns of `/proc/diskstats` behind major, minor and name; older kernels have fewer.
+const COLUMNS: [&str; 17] = [
+    "reads",
+    "reads_merged",
+    "sectors_read",
+    "ms_reading",
+    "writes",
+    "writes_merged",
+    "sectors_written",
+    "ms_writing",
+    "in_flight",
+    "ms_busy",
+    "ms_weighted",
+    "discards",
+    "discards_merged",
+    "sectors_discarded",
+    "ms_discarding",
+    "flushes",
+    "ms_flushing",
+];
+
+/// Columns of the first line of `/proc/stat`.
+const TIMES: [&str; 8] = ["user", "nice", "system", "idle", "iowait", "irq", "softirq", "steal"];
+
+/// What is in memory, or has no storage of its own.
+const NO_STORAGE: [&str; 5] = ["loop", "ram", "zram", "sr", "fd"];
+
+/// Devices that are followed: a line has to stay readable.
+const MOST_DEVICES: usize = 1_000;
+
+pub(super) struct Linux {
+    devices: Vec<String>,
+}
+
+impl Linux {
+    pub(super) const fn new() -> Self {
+        Self { devices: Vec::new() }
+    }
+}
+
+impl Source for Linux {
+    fn name(&self) -> &'static str {
+        "linux"
+    }
+
+    fn connect(&mut self, _: &dyn Fn() -> bool) -> Result<Map<String, Value>, Lost> {
+        let entries = fs::read_dir("/sys/block")
+            .map_err(|error| Lost::Why(format!("/sys/block cannot be read: {error}; this works on Linux alone")))?;
+        let mut names: Vec<String> =
+            entries.flatten().map(|entry| entry.file_name().to_string_lossy().into_owned()).collect();
+        names.sort();
+        let (devices, left_out): (Vec<String>, Vec<String>) = names.into_iter().partition(|name| is_lowest(name));
+        if devices.is_empty() {
+            return Err(Lost::Why("no block device of its own: collect on the host that has the storage".to_owned()));
+        }
+        let about: Map<String, Value> = devices.iter().map(|name| (name.clone(), about(name))).collect();
+        self.devices = devices;
+        self.devices.truncate(MOST_DEVICES);
+        let processors = std::thread::available_parallelism().map_or(0, std::num::NonZero::get);
+        let fields = [
+            ("host", json!(read("/proc/sys/kernel/hostname"))),
+            ("version", json!(read("/proc/sys/kernel/osrelease"))),
+            ("processors", json!(processors)),
+            ("memory_bytes", json!(memory(&read("/proc/meminfo")))),
+            ("devices", Value::Object(about)),
+            ("left_out", json!(left_out)),
+        ];
+        Ok(fields
+            .into_iter()
+            .filter(|(_, value)| !value.is_null())
+            .map(|(key, value)| (key.to_owned(), value))
+            .collect())
+    }
+
+    fn sample(&mut self, _: &dyn Fn() -> bool) -> Result<Map<String, Value>, Lost> {
+        let text = fs::read_to_string("/proc/diskstats")
+            .map_err(|error| Lost::Why(format!("/proc/diskstats cannot be read: {error}")))?;
+        let uptime = read("/proc/uptime").split(' ').next().and_then(|seconds| seconds.parse::<f64>().ok());
+        let fields = [
+            ("at", super::now()),
+            ("uptime_s", json!(uptime)),
+            ("devices", Value::Object(devices(&text, &self.devices))),
+            ("pressure_io", pressure(&read("/proc/pressure/io"))),
+            ("processor_ticks", ticks(&read("/proc/stat"))),
+        ];
+        Ok(fields
+            .into_iter()
+            .filter(|(_, value)| !value.is_null())
+            .map(|(key, value)| (key.to_owned(), value))
+            .collect())
+    }
+}
+
+/// A file's text without the line end; empty when it cannot be read.
+fn read(path: &str) -> String {
+    fs::read_to_string(path).map(|text| text.trim().to_owned()).unwrap_or_default()
+}
+
+/// True for devices that lie on no others: those above them count the same operations again.
+fn is_lowest(name: &str) -> bool {
+    let no_storage = NO_STORAGE
+        .iter()
+        .any(|start| name.strip_prefix(start).is_some_and(|rest| rest.starts_with(|byte: char| byte.is_ascii_digit())));
+    let slaves = fs::read_dir(Path::new("/sys/block").join(name).join("slaves")).map_or(0, Iterator::count);
+    !no_storage && slaves == 0
+}
+
+fn about(name: &str) -> Value {
+    let file = |file: &str| read(&format!("/sys/block/{name}/{file}"));
+    let number = |text: String| text.parse::<u64>().ok();
+    json!({
+        "size_bytes": number(file("size")).map(|sectors| sectors * 512),
+        "rotational": number(file("queue/rotational")),
+        "depth": number(file("queue/nr_requests")),
+        "block_bytes": number(file("queue/physical_block_size")),
+    })
+}
+
+fn devices(diskstats: &str, wanted: &[String]) -> Map<String, Value> {
+    let mut devices = Map::new();
+    for line in diskstats.lines() {
+        let mut words = line.split_ascii_whitespace().skip(2);
+        let Some(name) = words.next().filter(|name| wanted.iter().any(|wanted| wanted == name)) else { continue };
+        let counts = COLUMNS
+            .iter()
+            .zip(words)
+            .filter_map(|(column, word)| Some(((*column).to_owned(), json!(word.parse::<u64>().ok()?))));
+        devices.insert(name.to_owned(), Value::Object(counts.collect()));
+    }
+    devices
+}
+
+/// `some avg10=0.00 avg60=0.00 avg300=0.00 total=123`: microseconds since the start.
+fn pressure(text: &str) -> Value {
+    let total = |start: &str| {
+        let line = text.lines().find_map(|line| line.strip_prefix(start))?;
+        line.rsplit_once("total=")?.1.parse::<u64>().ok()
+    };
+    match (total("some "), total("full ")) {
+        (None, None) => Value::Null,
+        (some, full) => json!({ "some_us": some, "full_us": full }),
+    }
+}
+
+fn ticks(stat: &str) -> Value {
+    let Some(line) = stat.lines().next().and_then(|line| line.strip_prefix("cpu ")) else { return Value::Null };
+    let counts = TIMES.iter().zip(line.split_ascii_whitespace());
+    Value::Object(
+        counts.filter_map(|(name, word)| Some(((*name).to_owned(), json!(word.parse::<u64>().ok()?)))).collect(),
+    )
+}
+
+fn memory(meminfo: &str) -> Option<u64> {
+    let line = meminfo.lines().find_map(|line| line.strip_prefix("MemTotal:"))?;
+    line.split_ascii_whitespace().next()?.parse::<u64>().ok().map(|kibibytes| kibibytes * 1024)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn columns_are_named_as_far_as_a_kernel_has_them() {
+        let text = "   8       0 sda 10 1 80 5 20 2 160 6 0 7 11\n   8       1 sda1 9 9 9 9 9 9 9 9 9 9 9\n";
+        let found = devices(text, &["sda".to_owned()]);
+        assert_eq!(found.len(), 1);
+        assert_eq!(found["sda"]["ms_weighted"], json!(11));
+        assert_eq!(found["sda"].get("discards"), None);
+    }
+
+    #[test]
+    fn what_a_kernel_does_not_say_is_absent() {
+        let both = "some avg10=0.00 avg60=0.00 avg300=0.00 total=12\nfull avg10=0.00 avg60=0.00 avg300=0.00 total=3\n";
+        assert_eq!(pressure(both), json!({"some_us": 12, "full_us": 3}));
+        assert_eq!((pressure(""), ticks("")), (Value::Null, Value::Null));
+        assert_eq!(ticks("cpu  1 2 3 4 5 6 7 8 0 0\ncpu0 1\n")["iowait"], json!(5));
+        assert_eq!((memory("MemTotal:  4 kB\n"), memory("")), (Some(4_096), None));
+    }
+}

@@ -1,0 +1,78 @@
+//! The file that snapshots go to: one line each, handed to the system before the next one is taken.
+
+use std::fs::OpenOptions;
+use std::io::Write;
+use std::path::Path;
+
+use anyhow::Context;
+use serde_json::{Map, Value, json};
+
+use crate::trouble::Trouble;
+
+pub(super) struct Log {
+    name: String,
+    out: Box<dyn Write>,
+    count: u64,
+}
+
+impl Log {
+    /// Makes the file, which must not exist, and writes the head.
+    pub(super) fn create(path: Option<&Path>, source: &str, head: &Map<String, Value>) -> Result<Self, Trouble> {
+        let (name, out): (String, Box<dyn Write>) = match path {
+            Some(path) if path.as_os_str() == "-" => ("standard output".to_owned(), Box::new(std::io::stdout())),
+            _ => {
+                let time = jiff::Zoned::now().strftime("%Y%m%d-%H%M%S");
+                let name = path.map_or_else(|| format!("{source}-{time}.jsonl"), |path| path.display().to_string());
+                let file = OpenOptions::new().write(true).create_new(true).open(path.unwrap_or(Path::new(&name)));
+                match file {
+                    Ok(file) => (name, Box::new(file)),
+                    Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists => {
+                        return Err(Trouble::usage(format!("{name} is there already: give another name with --out")));
+                    }
+                    Err(error) => {
+                        let error = anyhow::Error::from(error).context(format!("cannot write {name}: see --out"));
+                        return Err(Trouble::Failed(error));
+                    }
+                }
+            }
+        };
+        let mut log = Self { name, out, count: 0 };
+        log.put(head)?;
+        Ok(log)
+    }
+
+    pub(super) fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// Snapshots so far.
+    pub(super) const fn count(&self) -> u64 {
+        self.count
+    }
+
+    pub(super) fn write(&mut self, sample: &Map<String, Value>) -> Result<(), Trouble> {
+        self.put(sample)?;
+        self.count += 1;
+        Ok(())
+    }
+
+    /// Says what went wrong at this moment.
+    pub(super) fn note(&mut self, text: &str) -> Result<(), Trouble> {
+        let note = [("at".to_owned(), super::now()), ("note".to_owned(), json!(text))];
+        self.put(&note.into_iter().collect())
+    }
+
+    fn put(&mut self, object: &Map<String, Value>) -> Result<(), Trouble> {
+        let written = self.out.write_all(line(object).as_bytes()).and_then(|()| self.out.flush());
+        let what = || format!("cannot write {}: what was written before stays", self.name);
+        written.with_context(what).map_err(Trouble::Failed)
+    }
+}
+
+/// An object as its line, with the format first where it is a head.
+pub(super) fn line(object: &Map<String, Value>) -> String {
+    let first = ["format", "at"].into_iter().filter_map(|key| object.get_key_value(key));
+    let rest = object.iter().filter(|(key, _)| !["format", "at"].contains(&key.as_str()));
+    let fields: Vec<String> = first.chain(rest).map(|(key, value)| format!("{}:{value}", json!(key))).collect();
+    format!("{{{}}}\n", fields.join(","))
+}

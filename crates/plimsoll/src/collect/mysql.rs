@@ -1,0 +1,109 @@
+//! Status variables of a MySQL or MariaDB server, asked for by its client.
+
+use std::process::Command;
+
+use serde_json::{Map, Value, json};
+
+use super::client::Client;
+use super::{Lost, Source};
+use crate::args::CollectMysql;
+
+/// What the server says at the end of an answer.
+const END: &str = "plimsoll-end";
+
+/// Clients, the first that is there.
+const CLIENTS: [&str; 2] = ["mariadb", "mysql"];
+
+const HEAD: &str =
+    "SELECT CONCAT_WS('|', @@version, @@hostname, @@port, @@innodb_page_size, @@innodb_buffer_pool_size);";
+
+/// Variables of InnoDB's I/O, and the server's age.
+const SAMPLE: &str = "\
+SELECT CONCAT('at|', DATE_FORMAT(UTC_TIMESTAMP(3), '%Y-%m-%dT%H:%i:%s.%fZ'));
+SHOW GLOBAL STATUS WHERE Variable_name REGEXP
+  '^(Uptime|Innodb_page_size|Innodb_(data|log|os_log|dblwr)_.*|Innodb_pages_.*|Innodb_buffer_pool_reads?.*)$';";
+
+pub(super) struct Mysql<'a> {
+    args: &'a CollectMysql,
+    client: Option<Client>,
+}
+
+impl<'a> Mysql<'a> {
+    pub(super) const fn new(args: &'a CollectMysql) -> Self {
+        Self { args, client: None }
+    }
+
+    fn start(&self) -> Result<Client, Lost> {
+        let mut started = Err(Lost::Why(String::new()));
+        for name in CLIENTS {
+            let mut command = Command::new(name);
+            // The user's options come first: the client wants --defaults-file before all others.
+            command.args(&self.args.client);
+            command.args(["--batch", "--skip-column-names", "--unbuffered", "--skip-reconnect"]);
+            started = Client::start(command, "install the package mariadb-client or mysql-client");
+            if started.is_ok() {
+                break;
+            }
+        }
+        started
+    }
+
+    fn ask(&mut self, query: &str, stop: &dyn Fn() -> bool) -> Result<Vec<String>, Lost> {
+        let Some(client) = &mut self.client else { return Err(Lost::Why("the client is not connected".to_owned())) };
+        let answer = client.ask(&format!("{query}\nSELECT '{END}';\n"), END, stop);
+        answer.inspect_err(|_| self.client = None)
+    }
+}
+
+impl Source for Mysql<'_> {
+    fn name(&self) -> &'static str {
+        "mysql"
+    }
+
+    fn connect(&mut self, stop: &dyn Fn() -> bool) -> Result<Map<String, Value>, Lost> {
+        self.client = Some(self.start()?);
+        let lines = self.ask(&format!("SET SESSION TRANSACTION READ ONLY;\n{HEAD}"), stop).map_err(with_remedy)?;
+        let line = lines.first().map(String::as_str).unwrap_or_default();
+        let [version, host, port, page, cache] = line.split('|').collect::<Vec<_>>()[..] else {
+            return Err(Lost::Why(format!("{line:?} is no answer: give the client no options that change its output")));
+        };
+        let number = |text: &str| json!(text.parse::<u64>().ok());
+        let fields = [
+            ("server", json!(format!("{host}:{port}"))),
+            ("version", json!(version)),
+            ("block_bytes", number(page)),
+            ("cache_bytes", number(cache)),
+        ];
+        Ok(fields
+            .into_iter()
+            .filter(|(_, value)| !value.is_null())
+            .map(|(key, value)| (key.to_owned(), value))
+            .collect())
+    }
+
+    fn sample(&mut self, stop: &dyn Fn() -> bool) -> Result<Map<String, Value>, Lost> {
+        let lines = self.ask(SAMPLE, stop)?;
+        let mut status = Map::new();
+        let mut at = super::now();
+        for line in &lines {
+            if let Some(time) = line.strip_prefix("at|") {
+                at = json!(time);
+            } else if let Some((name, value)) = line.split_once('\t')
+                && let Ok(value) = value.trim().parse::<u64>()
+            {
+                status.insert(name.to_owned(), json!(value));
+            }
+        }
+        Ok([("at".to_owned(), at), ("status".to_owned(), Value::Object(status))].into_iter().collect())
+    }
+}
+
+fn with_remedy(lost: Lost) -> Lost {
+    match lost {
+        Lost::Why(why) if why.contains("Access denied") => {
+            Lost::Why(format!("{why}; give -- --user NAME, and the password in ~/.my.cnf or by --defaults-file=FILE"))
+        }
+        Lost::Why(why) => Lost::Why(format!("{why}; try the client with the same options")),
+        Lost::Stopped => Lost::Stopped,
+    }
+}

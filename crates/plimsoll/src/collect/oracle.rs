@@ -1,0 +1,80 @@
+//! The scripts for Oracle, which plimsoll only prints: whoever runs them reads them first.
+
+use crate::args::CollectOracle;
+use crate::output;
+use crate::trouble::Trouble;
+
+/// Reads AWR's history, which is licensed with the Diagnostics Pack.
+const HISTORY: &str = include_str!("oracle/history.sql");
+/// Reads V$ views alone.
+const SAMPLES: &str = include_str!("oracle/samples.sql");
+
+pub(super) fn print(args: &CollectOracle) -> Result<(), Trouble> {
+    let script = if args.without_diagnostics_pack { SAMPLES } else { HISTORY };
+    output::print(script.as_bytes())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{HISTORY, SAMPLES};
+
+    /// Words that change anything outside of a session.
+    const CHANGES: [&str; 14] = [
+        "insert ",
+        "update ",
+        "delete ",
+        "merge ",
+        "create ",
+        "drop ",
+        "truncate ",
+        "grant ",
+        "revoke ",
+        "alter system",
+        "alter database",
+        "commit",
+        "dbms_workload_repository",
+        "execute immediate",
+    ];
+
+    fn statements(script: &str) -> String {
+        let lines = script.lines().filter(|line| !line.trim_start().starts_with("--"));
+        lines
+            .map(|line| line.to_lowercase() + "\n")
+            .collect::<String>()
+            .replace("user commits", "")
+            .replace("'commit", "")
+    }
+
+    #[test]
+    fn scripts_only_read() {
+        for script in [HISTORY, SAMPLES] {
+            let statements = statements(script);
+            for word in CHANGES {
+                assert!(!statements.contains(word), "{word}");
+            }
+            for view in ["sql_text", "username", "v$session", "dba_users"] {
+                assert!(!statements.contains(view), "{view}");
+            }
+        }
+    }
+
+    #[test]
+    fn what_is_licensed_is_in_one_script_alone() {
+        let samples = statements(SAMPLES);
+        for licensed in ["dba_hist_", "v$active_session_history", "v$sysmetric_summary"] {
+            assert!(!samples.contains(licensed), "{licensed}");
+        }
+        assert!(HISTORY.contains("Diagnostics Pack") && SAMPLES.contains("Diagnostics Pack"));
+    }
+
+    #[test]
+    fn every_kind_of_row_that_is_read_is_written() {
+        for script in [HISTORY, SAMPLES] {
+            assert!(script.contains("{\"format\":\"plimsoll.snapshots/1\",\"source\":\"oracle\""));
+            for kind in ["metric", "filetype", "time", "stat", "event", "bucket", "host"] {
+                let row = script.contains(&format!("\"row\":\"{kind}\"")) || script.contains(&format!("put('{kind}'"));
+                assert!(row, "{kind}");
+            }
+        }
+    }
+}
