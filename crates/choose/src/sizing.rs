@@ -122,8 +122,6 @@ pub enum RiskSort {
     Price,
     /// It needs something, such as a machine of some size.
     Needs,
-    /// It lives on credits above its lasting limit.
-    Credits,
 }
 
 /// A product that does not carry what is wanted, or one configuration of it.

@@ -13,6 +13,7 @@ mod diagnose;
 mod inputs;
 mod nbd;
 mod offers;
+mod size;
 mod volumes;
 
 use collect::COLLECT_EXAMPLES;
@@ -27,6 +28,8 @@ use nbd::NBD_EXAMPLES;
 pub use nbd::{NbdArgs, TlsArgs, TlsWord};
 use offers::QUOTE_EXAMPLES;
 pub use offers::{CatalogueArgs, CatalogueCommand, ExplainArgs, FitArgs, MatchArgs, QuoteArgs, TermsArgs};
+use size::SIZE_EXAMPLES;
+pub use size::SizeArgs;
 pub use volumes::{
     AttachArgs, AutotuneArgs, FaultsArgs, GroupCommand, MakeFs, ReachArgs, ServeArgs, VolumeArgs, VolumeCommand,
 };
@@ -74,6 +77,9 @@ pub enum Command {
     /// Collect counters of a database or host while it works, for demand to read
     #[command(after_help = COLLECT_EXAMPLES)]
     Collect(CollectArgs),
+    /// Say what to buy for the demand of reports: configurations that carry it, the cheapest first, and why
+    #[command(after_help = SIZE_EXAMPLES)]
+    Size(Box<SizeArgs>),
     /// Put a run beside what a configuration would give, with the likely cause of each difference
     Explain(ExplainArgs),
     /// Fit a model to runs, as a product file for storage that is in no catalogue

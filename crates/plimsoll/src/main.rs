@@ -29,6 +29,7 @@ mod replay;
 mod serve;
 mod show;
 mod simulate;
+mod sizing;
 mod stand;
 mod store;
 mod systemd;
@@ -60,6 +61,7 @@ fn main() -> ExitCode {
         Command::Anonymize(args) => anonymize::run(&args),
         Command::Demo(args) => demo::run(&args),
         Command::Collect(args) => collect::run(&args),
+        Command::Size(args) => sizing::run(&args),
         Command::Explain(args) => explain::run(&args),
         Command::Fit(args) => fitting::run(&args),
         Command::Serve(args) => serve::run(&args),

@@ -10,6 +10,13 @@ use plimsoll_units::Bytes;
 #[error("{0}")]
 pub struct Unreadable(String);
 
+impl Unreadable {
+    /// Says what was expected.
+    pub fn new(message: impl Into<String>) -> Self {
+        Self(message.into())
+    }
+}
+
 fn unreadable<T>(message: impl Into<String>) -> Result<T, Unreadable> {
     Err(Unreadable(message.into()))
 }

@@ -1,9 +1,13 @@
 //! A curve as comma-separated values (RFC 4180): one row a run, then one for each of its streams and kinds.
 
+mod sizing;
+
 use plimsoll_load::Pace;
 use plimsoll_record::{Bins, Counter, Curve, Estimate, Run, Steadiness};
 
 use crate::{pick, words};
+
+pub use sizing::sizing_csv;
 
 const HEADER: &[&str] = &[
     "subject",

@@ -9,8 +9,10 @@ mod explanation;
 mod matches;
 mod offer;
 mod quote;
+mod sizing;
 
 use plimsoll_choose::diagnosis::Diagnosis;
+use plimsoll_choose::sizing::Sizing;
 use plimsoll_choose::{Explanation, Matches, Need, Quote, Resemblance};
 use plimsoll_ingest::{Demand, Outcome};
 use serde_json::Value;
@@ -33,6 +35,11 @@ pub fn demand_json(outcomes: &[Outcome], demand: &Demand) -> Vec<u8> {
 /// What was found of each database or host, as `plimsoll.diagnosis/1`, ending in a newline.
 pub fn diagnoses_json(outcomes: &[Outcome], diagnoses: &[Diagnosis]) -> Vec<u8> {
     bytes(&diagnosis::diagnoses(outcomes, diagnoses))
+}
+
+/// What to buy for a demand, as `plimsoll.sizing/1`, ending in a newline.
+pub fn sizing_json(sizing: &Sizing) -> Vec<u8> {
+    bytes(&sizing::sizing(sizing))
 }
 
 /// Measured beside theory as `plimsoll.explanation/1`, ending in a newline.

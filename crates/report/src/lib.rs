@@ -16,17 +16,22 @@ mod pick;
 mod progress;
 mod scale;
 mod svg;
+mod terraform;
 mod text;
 mod timeline;
 pub mod words;
 
-pub use csv::csv;
+pub use csv::{csv, sizing_csv};
 pub use html::{Sheet, html, html_of};
 pub use json::{demand_json, diagnoses_json, explanation_json, matches_json, quotes_json};
+pub use json::{demand_json, explanation_json, matches_json, quotes_json, sizing_json};
 pub use progress::{Progress, progress_line};
 pub use svg::svg;
+pub use terraform::terraform;
 pub use text::{
     Cells, Charset, Color, Detail, Heading, Telling, TextStyle, comparison, demand, diagnoses, explanation, facts, fit,
     grid, ladder, matches, product_list, product_page, quotes, replays, text,
+    Cells, Charset, Color, Detail, Heading, Telling, TextStyle, comparison, demand, explanation, facts, fit, grid,
+    ladder, matches, product_list, product_page, quotes, replays, sizing, text,
 };
 pub use timeline::{Mark, Panel, PanelScale, Timeline, Track, timeline};

@@ -18,11 +18,13 @@ mod quotes;
 mod replays;
 mod rungs;
 mod runs;
+mod sizing;
 mod table;
 
 use plimsoll_analyse::{Comparison, Fitted};
 use plimsoll_catalogue::{Catalogue, Product};
 use plimsoll_choose::diagnosis::Diagnosis;
+use plimsoll_choose::sizing::Sizing;
 use plimsoll_choose::{Explanation, Matches, Need, Quote, Resemblance};
 use plimsoll_ingest::{Demand, Outcome};
 use plimsoll_record::{Curve, LoadLine};
@@ -131,6 +133,12 @@ pub fn diagnoses(outcomes: &[Outcome], diagnoses: &[Diagnosis], style: &TextStyl
 pub fn matches(need: &Need, matches: &Matches, near: &[Resemblance], detail: Detail, style: &TextStyle) -> String {
     let style = style.at_least_40();
     paint::finish(&matches::parts(need, matches, near, detail, &style), &style)
+}
+
+/// What to buy for a demand: the design point, at most so many choices, the cheapest first, and what does not carry it.
+pub fn sizing(sizing: &Sizing, most: usize, style: &TextStyle) -> String {
+    let style = style.at_least_40();
+    paint::finish(&sizing::parts(sizing, most, &style), &style)
 }
 
 /// What was measured beside what a configuration would have given, and the likely causes of the differences.

@@ -11,6 +11,7 @@ mod errno;
 pub(crate) mod offer;
 mod place;
 mod replay;
+pub(crate) mod sizing;
 
 pub use errno::errno;
 pub use place::{command, conditions, host, source, source_line, subject};

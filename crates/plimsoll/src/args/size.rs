@@ -1,0 +1,163 @@
+//! Flags of `plimsoll size`, and the words that they take.
+
+use std::path::PathBuf;
+use std::str::FromStr;
+
+use clap::Args;
+use plimsoll_choose::sizing::Burst;
+use plimsoll_record::Objective;
+use plimsoll_units::Bytes;
+
+use super::offers::TermsArgs;
+use crate::words::{Percent, Unreadable};
+
+pub(super) const SIZE_EXAMPLES: &str = "\
+Examples:
+  plimsoll size awrrpt_1_100_101.html --capacity 2TiB           what carries it, the cheapest first
+  plimsoll size reports/ --capacity 2TiB --provider oci --objective 'p99 <= 1 ms'
+  plimsoll size reports/ --capacity 500GiB --growth 30%/year --months 36 --headroom 10%
+  plimsoll size reports/ --capacity 2TiB --burst none --machine aws/r6i.4xlarge --terraform volumes.tf";
+
+/// `plimsoll size`
+#[derive(Debug, Args)]
+pub struct SizeArgs {
+    /// Reports: files, packed ones too (gz, zip), folders with all that is below them, or - for standard input
+    #[arg(required = true, value_name = "FILE|FOLDER|-")]
+    pub files: Vec<PathBuf>,
+    /// Bytes that have to be kept today
+    #[arg(long, value_name = "SIZE")]
+    pub capacity: Option<Bytes>,
+    /// The database to size for, where the reports are of several
+    #[arg(long, value_name = "NAME")]
+    pub database: Option<String>,
+    /// Look at these providers or products only, such as oci or aws/gp3
+    #[arg(long, value_name = "NAME", value_delimiter = ',')]
+    pub provider: Vec<String>,
+    /// The machine that volumes are attached to: its limits count, and its provider's volumes only are looked at
+    #[arg(long, value_name = "MACHINE")]
+    pub machine: Option<String>,
+    /// So many volumes may be one stripe, at most; 1 for no stripes
+    #[arg(long, value_name = "N", default_value_t = 16, value_parser = clap::value_parser!(u32).range(1..=32))]
+    pub stripe: u32,
+    /// What response times have to meet at the expected load; of reads, where it does not say of what
+    #[arg(short, long)]
+    pub objective: Option<Objective>,
+    /// The load that is not exceeded in this share of the windows' time
+    #[arg(long, value_name = "PERCENT", default_value = "95")]
+    pub percentile: Percentile,
+    /// What peaks inside of the windows are: none, so many times the average, or auto
+    #[arg(long, value_name = "N|none|auto", default_value = "auto")]
+    pub burst: BurstWord,
+    /// What limits have to allow above the expected load
+    #[arg(long, value_name = "PERCENT", default_value = "20%")]
+    pub headroom: Percent,
+    /// How load and capacity grow, such as 30%/year or 2%/month
+    #[arg(long, value_name = "PERCENT/year", requires = "months")]
+    pub growth: Option<YearlyGrowth>,
+    /// Months that it has to last
+    #[arg(long, value_name = "N", requires = "growth", value_parser = clap::value_parser!(u32).range(1..=240))]
+    pub months: Option<u32>,
+    /// Show so many choices
+    #[arg(long, value_name = "N", default_value_t = 12)]
+    pub most: usize,
+    #[command(flatten)]
+    pub terms: TermsArgs,
+    /// Write everything as JSON (- for standard output), too
+    #[arg(long, value_name = "FILE", help_heading = "Output")]
+    pub json: Option<PathBuf>,
+    /// Write choices and rejections as CSV (- for standard output), too
+    #[arg(long, value_name = "FILE", help_heading = "Output")]
+    pub csv: Option<PathBuf>,
+    /// Write the cheapest choice of each cloud as Terraform (- for standard output), too
+    #[arg(long, value_name = "FILE", help_heading = "Output")]
+    pub terraform: Option<PathBuf>,
+    /// Print without colours
+    #[arg(long, help_heading = "Output")]
+    pub no_color: bool,
+}
+
+/// A share of the time, above 0 and up to 1: `95`, `p99.9`, `100`.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Percentile(pub f64);
+
+impl FromStr for Percentile {
+    type Err = Unreadable;
+    fn from_str(text: &str) -> Result<Self, Unreadable> {
+        let number = text.trim().trim_start_matches(['p', 'P']).trim_end_matches('%').trim();
+        match number.parse::<f64>() {
+            Ok(percent) if percent > 0.0 && percent <= 100.0 => Ok(Self(percent / 100.0)),
+            _ => Err(Unreadable::new("not a percentile: write a number above 0 and up to 100, such as 95 or 99.5")),
+        }
+    }
+}
+
+/// `none`, `auto`, or how many times the average.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct BurstWord(pub Burst);
+
+impl FromStr for BurstWord {
+    type Err = Unreadable;
+    fn from_str(text: &str) -> Result<Self, Unreadable> {
+        match text.trim() {
+            "none" => Ok(Self(Burst::None)),
+            "auto" => Ok(Self(Burst::Auto)),
+            number => match number.trim_matches('x').trim().parse::<f64>() {
+                Ok(times) if (1.0..=1e6).contains(&times) => Ok(Self(Burst::Times(times))),
+                _ => Err(Unreadable::new("not a burst: write none, auto, or a factor of at least 1, such as 3")),
+            },
+        }
+    }
+}
+
+/// Growth by year, as a share: `30%/year`, `30%`, `2%/month`.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct YearlyGrowth(pub f64);
+
+impl FromStr for YearlyGrowth {
+    type Err = Unreadable;
+    fn from_str(text: &str) -> Result<Self, Unreadable> {
+        let (number, times) = match text.trim().split_once('/') {
+            Some((number, "month")) => (number, 12),
+            Some((number, "year" | "a")) => (number, 1),
+            None => (text.trim(), 1),
+            Some(_) => return Err(Self::refused()),
+        };
+        match number.trim().trim_end_matches('%').trim().parse::<f64>() {
+            Ok(percent) if (-90.0..=1000.0).contains(&percent) => Ok(Self((1.0 + percent / 100.0).powi(times) - 1.0)),
+            _ => Err(Self::refused()),
+        }
+    }
+}
+
+impl YearlyGrowth {
+    fn refused() -> Unreadable {
+        Unreadable::new("not a growth: write such as 30%/year or 2%/month, from -90 % to 1,000 %")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn growth_is_by_the_year() {
+        let of = |text: &str| text.parse::<YearlyGrowth>().map(|YearlyGrowth(share)| (share * 1e4).round() / 1e4);
+        for (text, share) in [("30%/year", 0.3), ("30", 0.3), ("-10 %", -0.1), ("2%/month", 0.2682)] {
+            assert_eq!(of(text).ok(), Some(share), "{text}");
+        }
+        for text in ["", "30%/week", "much", "-95%"] {
+            assert!(of(text).is_err(), "{text}");
+        }
+    }
+
+    #[test]
+    fn bursts_and_percentiles_are_words_and_numbers() {
+        let burst = |text: &str| text.parse::<BurstWord>().map(|BurstWord(burst)| burst).ok();
+        assert_eq!(burst("none"), Some(Burst::None));
+        assert_eq!(burst("3x"), Some(Burst::Times(3.0)));
+        assert_eq!((burst("0.5"), burst("some"), burst("inf")), (None, None, None));
+        let percentile = |text: &str| text.parse::<Percentile>().map(|Percentile(share)| share).ok();
+        assert_eq!((percentile("p95"), percentile("100 %")), (Some(0.95), Some(1.0)));
+        assert_eq!((percentile("0"), percentile("101"), percentile("NaN")), (None, None, None));
+    }
+}

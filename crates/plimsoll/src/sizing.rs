@@ -1,0 +1,111 @@
+//! `plimsoll size`: from reports to ranked, priced configurations.
+
+use std::path::PathBuf;
+
+use plimsoll_catalogue::{Config, Part, ProductKind, nearest, one_of};
+use plimsoll_choose::sizing::{Design, Growth, Search, Sizing, Unclear, UnknownProvider, size, wanted};
+use plimsoll_ingest::{Demand, Subject};
+
+use crate::args::SizeArgs;
+use crate::inputs;
+use crate::offers::Offers;
+use crate::output::{Outputs, put};
+use crate::store;
+use crate::trouble::Trouble;
+
+/// Sizes for the demand of the inputs. Ends with 1 when nothing carries it.
+pub fn run(args: &SizeArgs) -> Result<(), Trouble> {
+    let offers = Offers::new(&args.terms)?;
+    let terms = offers.ranking_terms()?;
+    let search = search(args, &offers)?;
+    let design = design(args)?;
+    for path in files(args).filter(|path| path.as_os_str() != "-") {
+        store::check_writable(path)?;
+    }
+    let outcomes = inputs::outcomes(&args.files)?;
+    let demand = Demand::of(&inputs::readings(&outcomes)?);
+    let subject = subject(&demand, args.database.as_deref())?;
+    let wanted = wanted(subject, &design).map_err(|unclear: Unclear| Trouble::usage(unclear.to_string()))?;
+    let sizing = size(&offers.catalogue, &wanted, &terms, &search);
+    write(args, &sizing)?;
+    // Everything was said: what is left is the exit code.
+    if sizing.choices.is_empty() { Err(Trouble::Ended(1)) } else { Ok(()) }
+}
+
+fn files(args: &SizeArgs) -> impl Iterator<Item = &PathBuf> {
+    [&args.json, &args.csv, &args.terraform].into_iter().flatten()
+}
+
+fn search(args: &SizeArgs, offers: &Offers) -> Result<Search, Trouble> {
+    let unknown = |unknown: UnknownProvider| Trouble::usage(unknown.to_string());
+    let among = Search::among(&offers.catalogue, &args.provider).map_err(unknown)?;
+    let machine = args.machine.as_deref().map(|text| machine(text, offers)).transpose()?;
+    Ok(Search { machine, widest: args.stripe, ..among })
+}
+
+/// A machine as it stands behind `on` in a configuration.
+fn machine(text: &str, offers: &Offers) -> Result<Part, Trouble> {
+    let config: Result<Config, _> = format!("any on {text}").parse();
+    let part = config.ok().and_then(|config| config.machine);
+    let part = part.ok_or_else(|| Trouble::usage(format!("{text:?} is no machine: write such as aws/m5.large")))?;
+    let found = offers.catalogue.find(&part.product).map_err(|unknown| Trouble::usage(unknown.to_string()))?;
+    if found.kind() != ProductKind::Machine {
+        return Err(Trouble::usage(format!("{} is no machine: name one, such as aws/m5.large", part.product)));
+    }
+    Ok(part)
+}
+
+fn design(args: &SizeArgs) -> Result<Design, Trouble> {
+    let none = "how much has to be kept? The reports do not say: give --capacity, such as --capacity 2TiB";
+    let growth = args.growth.zip(args.months);
+    Ok(Design {
+        quantile: args.percentile.0,
+        burst: args.burst.0,
+        growth: growth.map_or_else(Growth::default, |(yearly, months)| Growth { yearly: yearly.0, months }),
+        headroom: args.headroom.0,
+        capacity: args.capacity.filter(|capacity| capacity.get() > 0).ok_or_else(|| Trouble::usage(none))?,
+        objective: args.objective,
+    })
+}
+
+/// The database that was named, or the only one.
+fn subject<'d>(demand: &'d Demand, name: Option<&str>) -> Result<&'d Subject, Trouble> {
+    let names = || demand.subjects.iter().map(|subject| subject.name.as_str());
+    match (name, demand.subjects.as_slice()) {
+        (Some(name), subjects) => {
+            let found = subjects.iter().find(|subject| subject.name.eq_ignore_ascii_case(name));
+            found.ok_or_else(|| {
+                let near = nearest(name, names());
+                let known = one_of(&names().collect::<Vec<_>>());
+                let mean = if near.is_empty() { String::new() } else { format!("; did you mean {}?", one_of(&near)) };
+                Trouble::usage(format!("the reports are of no database {name:?}{mean}: they are of {known}"))
+            })
+        }
+        (None, [only]) => Ok(only),
+        (None, []) => Err(Trouble::usage("the reports say nothing of operations: give an AWR report, or iostat")),
+        (None, _) => Err(Trouble::usage(format!(
+            "the reports are of several databases or hosts: choose one with --database: {}",
+            one_of(&names().collect::<Vec<_>>())
+        ))),
+    }
+}
+
+/// The files that were asked for, and text unless one of them takes standard output.
+fn write(args: &SizeArgs, sizing: &Sizing) -> Result<(), Trouble> {
+    if let Some(path) = &args.json {
+        put(path, &plimsoll_report::sizing_json(sizing))?;
+    }
+    if let Some(path) = &args.csv {
+        put(path, plimsoll_report::sizing_csv(sizing).as_bytes())?;
+    }
+    if let Some(path) = &args.terraform {
+        let fragment = plimsoll_report::terraform(sizing);
+        let fragment = fragment.unwrap_or_else(|| "# No cloud volume carries the demand: nothing to buy.\n".to_owned());
+        put(path, fragment.as_bytes())?;
+    }
+    if files(args).any(|path| path.as_os_str() == "-") {
+        return Ok(());
+    }
+    let outputs = Outputs::plain(args.no_color);
+    outputs.print(&plimsoll_report::sizing(sizing, args.most.max(1), outputs.style()))
+}

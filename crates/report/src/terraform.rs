@@ -1,0 +1,197 @@
+//! The cheapest choice of each cloud as a fragment for Terraform, with the attribute names of its provider.
+//!
+//! Volumes only: machines, attachments and file systems are the reader's. Knows no network and no account: where things
+//! are is left to variables.
+
+use plimsoll_catalogue::{Offer, OptionValue, Wrap};
+use plimsoll_choose::sizing::{Choice, Sizing};
+
+use crate::words::{clean, sizing as words};
+
+/// How a product is written: the resource, and its attributes from the offer. `None` when it has no such form.
+type Written = fn(&Offer) -> Option<Block>;
+
+/// A resource without its count.
+struct Block {
+    resource: &'static str,
+    /// Attributes in order, values as they are written.
+    attributes: Vec<(&'static str, String)>,
+    /// Variables that it uses, with what they are.
+    variables: &'static [(&'static str, &'static str)],
+}
+
+/// Providers by the word before the slash.
+const PROVIDERS: [(&str, Written); 4] = [("aws", aws), ("azure", azure), ("gcp", gcp), ("oci", oci)];
+
+/// The fragment; `None` when no cloud volume was chosen.
+pub fn terraform(sizing: &Sizing) -> Option<String> {
+    let (mut variables, mut blocks) = (Vec::new(), Vec::new());
+    for (provider, written) in PROVIDERS {
+        let of_it = |choice: &&Choice| choice.offer.product().name().split('/').next() == Some(provider);
+        let found = sizing.choices.iter().filter(of_it).find_map(|choice| Some((choice, written(&choice.offer)?)));
+        if let Some((choice, block)) = found {
+            blocks.push(resource(choice, &block));
+            variables.extend(block.variables);
+        }
+    }
+    if blocks.is_empty() {
+        return None;
+    }
+    let head = "# The cheapest choice of each cloud that carries the demand. Keep one, and attach it to a machine that lets it\n\
+                # through. Members of a stripe become one volume in the guest, such as with lvcreate --type striped.\n";
+    let declared: Vec<String> = variables
+        .iter()
+        .map(|(name, what)| format!("variable \"{name}\" {{\n  type        = string\n  description = \"{what}\"\n}}\n"))
+        .collect();
+    Some(format!("{head}\n{}\n{}", declared.join("\n"), blocks.join("\n")))
+}
+
+/// A comment with where price and choice come from, then the resource.
+fn resource(choice: &Choice, block: &Block) -> String {
+    let mut out = format!("# {}\n", comment(&choice.offer.short().to_string()));
+    if let Some(price) = &choice.price {
+        let region = price.region.as_deref().map_or_else(String::new, |region| format!(" in {region}"));
+        let source = format!("{}{}", price.cite.title, if price.cite.url.is_empty() { "" } else { ", " });
+        out += &comment_line(&format!(
+            "{} a month{region}, list of {}: {source}{}",
+            price.monthly, price.cite.date, price.cite.url
+        ));
+    }
+    out += &comment_line(&words::reason(choice));
+    out += &format!("resource \"{}\" \"data\" {{\n", block.resource);
+    let members = members(&choice.offer);
+    let count = (members > 1).then(|| ("count", members.to_string()));
+    let attributes: Vec<&(&str, String)> = count.iter().chain(&block.attributes).collect();
+    let width = attributes.iter().map(|(name, _)| name.len()).max().unwrap_or(0);
+    for (name, value) in attributes {
+        let indexed = if members > 1 { value.replace("-data\"", "-data-${count.index}\"") } else { value.clone() };
+        out += &format!("  {name:<width$} = {indexed}\n");
+    }
+    out + "}\n"
+}
+
+/// Text that cannot end the comment that it stands in.
+fn comment(text: &str) -> String {
+    clean(text).replace(['\n', '\r'], " ")
+}
+
+fn comment_line(text: &str) -> String {
+    format!("# {}\n", comment(text))
+}
+
+fn members(offer: &Offer) -> u32 {
+    offer.config.wraps.iter().map(Wrap::members).product()
+}
+
+fn text(value: &str) -> String {
+    format!("\"{value}\"")
+}
+
+/// The value of an option; `None` where the product has none of this name.
+fn option(offer: &Offer, name: &str) -> Option<String> {
+    let chosen = offer.options.iter().find(|chosen| &*chosen.name == name)?;
+    match chosen.value.as_ref()? {
+        OptionValue::Number(number) => Some(format!("{number}")),
+        OptionValue::Text(word) => Some(word.to_string()),
+    }
+}
+
+/// The product's word after the slash.
+fn kind(offer: &Offer) -> &str {
+    offer.product().name().split_once('/').map_or("", |(_, kind)| kind)
+}
+
+/// Attributes that are there only when the option is.
+fn optional<const N: usize>(offer: &Offer, names: [(&'static str, &str); N]) -> Vec<(&'static str, String)> {
+    names.into_iter().filter_map(|(attribute, name)| Some((attribute, option(offer, name)?))).collect()
+}
+
+fn aws(offer: &Offer) -> Option<Block> {
+    if !matches!(kind(offer), "gp2" | "gp3" | "io1" | "io2" | "st1" | "sc1" | "standard") {
+        return None;
+    }
+    let mut attributes =
+        vec![("availability_zone", "var.aws_availability_zone".to_owned()), ("type", text(kind(offer)))];
+    attributes.extend(optional(offer, [("size", "size"), ("iops", "iops"), ("throughput", "throughput")]));
+    let variables = &[("aws_availability_zone", "Zone of the machine, such as us-east-1a")];
+    Some(Block { resource: "aws_ebs_volume", attributes, variables })
+}
+
+fn azure(offer: &Offer) -> Option<Block> {
+    let sort = match kind(offer) {
+        "premium-ssd" => "Premium_LRS",
+        "premium-ssd-v2" => "PremiumV2_LRS",
+        "ultra" => "UltraSSD_LRS",
+        "standard-ssd" => "StandardSSD_LRS",
+        "standard-hdd" => "Standard_LRS",
+        _ => return None,
+    };
+    let mut attributes = vec![
+        ("name", text("plimsoll-data")),
+        ("location", "var.azure_location".to_owned()),
+        ("resource_group_name", "var.azure_resource_group".to_owned()),
+        ("storage_account_type", text(sort)),
+        ("create_option", text("Empty")),
+    ];
+    attributes.extend(optional(offer, [("disk_size_gb", "size")]));
+    if matches!(kind(offer), "premium-ssd-v2" | "ultra") {
+        attributes.push(("zone", "var.azure_zone".to_owned()));
+        attributes.extend(optional(offer, [("disk_iops_read_write", "iops"), ("disk_mbps_read_write", "throughput")]));
+    }
+    if kind(offer) == "premium-ssd" {
+        // A tier above the size's own; of the own one it says the same.
+        attributes.extend(option(offer, "tier").map(|tier| ("tier", text(&tier))));
+    }
+    let says_yes = |name: &str| option(offer, name).as_deref() == Some("yes");
+    attributes.extend(says_yes("expanded").then(|| ("performance_plus_enabled", "true".to_owned())));
+    attributes.extend(says_yes("on_demand_burst").then(|| ("on_demand_bursting_enabled", "true".to_owned())));
+    let variables: &[(&str, &str)] = &[
+        ("azure_location", "Region of the machine, such as eastus"),
+        ("azure_resource_group", "Resource group of the machine"),
+        ("azure_zone", "Zone of the machine, such as 1"),
+    ];
+    let used = if matches!(kind(offer), "premium-ssd-v2" | "ultra") { variables } else { &variables[..2] };
+    Some(Block { resource: "azurerm_managed_disk", attributes, variables: used })
+}
+
+fn gcp(offer: &Offer) -> Option<Block> {
+    if !kind(offer).starts_with("pd-") && !kind(offer).starts_with("hyperdisk-") {
+        return None;
+    }
+    let regional = kind(offer) == "hyperdisk-balanced-ha";
+    let sort = if regional { "hyperdisk-balanced-high-availability" } else { kind(offer) };
+    let place: [(&str, String); 1] = if regional {
+        [("replica_zones", "[var.gcp_zone, var.gcp_second_zone]".to_owned())]
+    } else {
+        [("zone", "var.gcp_zone".to_owned())]
+    };
+    let mut attributes = vec![("name", text("plimsoll-data")), ("type", text(sort))];
+    attributes.extend(place);
+    attributes.extend(optional(
+        offer,
+        [("size", "size"), ("provisioned_iops", "iops"), ("provisioned_throughput", "throughput")],
+    ));
+    let variables: &[(&str, &str)] = &[
+        ("gcp_zone", "Zone of the machine, such as us-central1-a"),
+        ("gcp_second_zone", "Second zone of the same region"),
+    ];
+    let resource = if regional { "google_compute_region_disk" } else { "google_compute_disk" };
+    Some(Block { resource, attributes, variables: if regional { variables } else { &variables[..1] } })
+}
+
+fn oci(offer: &Offer) -> Option<Block> {
+    if kind(offer) != "block-volume" {
+        return None;
+    }
+    let mut attributes = vec![
+        ("compartment_id", "var.oci_compartment_id".to_owned()),
+        ("availability_domain", "var.oci_availability_domain".to_owned()),
+        ("display_name", text("plimsoll-data")),
+    ];
+    attributes.extend(optional(offer, [("size_in_gbs", "size"), ("vpus_per_gb", "vpu")]));
+    let variables = &[
+        ("oci_compartment_id", "OCID of the compartment"),
+        ("oci_availability_domain", "Availability domain of the machine"),
+    ];
+    Some(Block { resource: "oci_core_volume", attributes, variables })
+}
