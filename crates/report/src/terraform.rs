@@ -52,10 +52,8 @@ fn resource(choice: &Choice, block: &Block) -> String {
     if let Some(price) = &choice.price {
         let region = price.region.as_deref().map_or_else(String::new, |region| format!(" in {region}"));
         let source = format!("{}{}", price.cite.title, if price.cite.url.is_empty() { "" } else { ", " });
-        out += &comment_line(&format!(
-            "{} a month{region}, list of {}: {source}{}",
-            price.monthly, price.cite.date, price.cite.url
-        ));
+        let (month, date, url) = (price.monthly, &price.cite.date, &price.cite.url);
+        out += &comment_line(&format!("{month} a month{region}, price list ({date}): {source}{url}"));
     }
     out += &comment_line(&words::reason(choice));
     out += &format!("resource \"{}\" \"data\" {{\n", block.resource);

@@ -20,6 +20,8 @@ const OPERATIONS: u64 = 20_000;
 const LONGER: u64 = 8;
 /// A class needs so many answers before its 99th percentile says anything.
 const FOR_P99: u64 = 200;
+/// A ceiling that holds this share of the operations and more lengthens the tail.
+const HELD: f64 = 0.005;
 /// Ceilings up to this many times the one that binds are worth a doubt.
 const NEAR: f64 = 2.0;
 /// Months after which a price list is old.
@@ -47,29 +49,52 @@ pub(super) enum Assessed {
     Fails(Rejection),
 }
 
-impl Assessor<'_> {
-    /// Puts a product's best candidate among the choices, those that miss the objective, or those that are rejected.
-    pub(super) fn best_of(&self, product: &Product, candidates: Vec<Candidate>, sizing: &mut Sizing) {
-        let (mut nearly, mut rejected): (Option<Box<Choice>>, Option<Rejection>) = (None, None);
+/// What became of a product's candidates so far.
+#[derive(Default)]
+pub(super) struct Attempt {
+    nearly: Option<Box<Choice>>,
+    rejected: Option<Rejection>,
+    /// What the last candidate that missed the objective by a ceiling has above the design point.
+    held_at: Option<f64>,
+}
+
+impl Attempt {
+    /// Tries candidates until one meets the objective, or no limit holds them.
+    pub(super) fn tries(&mut self, assessor: &Assessor<'_>, candidates: Vec<Candidate>) -> Option<Choice> {
         for candidate in candidates {
-            match self.assess(&candidate.offer, candidate.price) {
-                Assessed::Meets(choice) => return sizing.choices.push(*choice),
-                Assessed::Misses { choice, by_latency } => {
-                    nearly = nearly.or(Some(choice));
-                    if by_latency {
-                        break;
-                    }
+            self.held_at = None;
+            match assessor.assess(&candidate.offer, candidate.price) {
+                Assessed::Meets(choice) => return Some(*choice),
+                Assessed::Misses { choice, by_latency: true } => {
+                    self.nearly.get_or_insert(choice);
+                    return None;
                 }
-                Assessed::Fails(rejection) => rejected = rejected.or(Some(rejection)),
+                Assessed::Misses { choice, by_latency: false } => {
+                    self.held_at = choice.binds.as_ref().map(|limit| limit.over);
+                    self.nearly.get_or_insert(choice);
+                }
+                Assessed::Fails(rejection) => self.rejected = self.rejected.take().or(Some(rejection)),
             }
         }
-        let nothing = || Rejection { name: product.name().into(), why: Why::Refused("it has no configuration".into()) };
-        match nearly {
-            Some(choice) => sizing.nearly.push(*choice),
-            None => sizing.rejected.push(rejected.unwrap_or_else(nothing)),
-        }
+        None
     }
 
+    /// What higher ceilings may help: what the last candidate has above the design point.
+    pub(super) const fn held_at(&self) -> Option<f64> {
+        self.held_at
+    }
+
+    /// Puts what did not meet the objective where it belongs.
+    pub(super) fn give_up(self, product: &Product, sizing: &mut Sizing) {
+        let nothing = || Rejection { name: product.name().into(), why: Why::Refused("it has no configuration".into()) };
+        match self.nearly {
+            Some(choice) => sizing.nearly.push(*choice),
+            None => sizing.rejected.push(self.rejected.unwrap_or_else(nothing)),
+        }
+    }
+}
+
+impl Assessor<'_> {
     /// Offers it the expected load, at the point that its ceilings are nearest to.
     pub(super) fn assess(&self, offer: &Offer, price: Option<Price>) -> Assessed {
         let beside = self.asked.beside(offer);
@@ -112,10 +137,10 @@ impl Assessor<'_> {
             return fails(Why::Sustains { iops: done.iops, wanted: point.iops(), held_by });
         }
         choice.latency = latencies(point, &done);
-        self.judged(choice, &done, &held_by)
+        self.judged(choice, &done)
     }
 
-    fn judged(&self, mut choice: Choice, done: &Together, held_by: &str) -> Assessed {
+    fn judged(&self, mut choice: Choice, done: &Together) -> Assessed {
         let Some(objective) = self.wanted.objective else { return Assessed::Meets(Box::new(choice)) };
         let bins = done.tally.response_where(|counter: &Counter| objective.over.covers(counter.kind));
         choice.reached = match objective.measure {
@@ -126,7 +151,8 @@ impl Assessor<'_> {
         if choice.reached.is_none_or(|reached| reached <= objective.limit) {
             return Assessed::Meets(Box::new(choice));
         }
-        let by_latency = choice.offer.ceilings.iter().all(|ceiling| *ceiling.name != *held_by);
+        let is_ceiling = |name: &str| choice.offer.ceilings.iter().any(|ceiling| *ceiling.name == *name);
+        let by_latency = !done.bound_by.iter().any(|(name, share)| *share >= HELD && is_ceiling(name));
         Assessed::Misses { choice: Box::new(choice), by_latency }
     }
 

@@ -7,6 +7,9 @@ use plimsoll_units::Span;
 /// Operations of this many bytes and more are large: scans, sorts, backups.
 pub(super) const LARGE: f64 = 65_536.0;
 
+/// Snapshots are a little late: windows of so many times what was measured are alike.
+const ALIKE: f64 = 1.1;
+
 /// Windows up to this long hide nothing that matters here.
 const MINUTE: f64 = 60.0;
 
@@ -53,7 +56,7 @@ pub(super) fn hidden(window: Span) -> Hidden {
     let all = || MEASURED.iter().flat_map(|one| one.operations.into_iter().chain(one.bytes));
     let (low, high) = (all().fold(f64::MAX, f64::min), all().fold(0.0, f64::max));
     let shortest = MEASURED.iter().map(|one| one.minutes * 60.0).fold(f64::MAX, f64::min);
-    let longest = MEASURED.iter().map(|one| one.minutes * 60.0).fold(0.0, f64::max);
+    let longest = ALIKE * MEASURED.iter().map(|one| one.minutes * 60.0).fold(0.0, f64::max);
     let at = |median: f64| {
         if seconds < shortest {
             between((MINUTE, 1.0), (shortest, median), seconds)

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use plimsoll_catalogue::{Catalogue, Config, Offer, Part, Price, Product, ProductKind, Terms};
 use thiserror::Error;
 
-use super::assess::{Assessed, Assessor};
+use super::assess::{Assessed, Assessor, Attempt};
 use super::machines::machines;
 use super::{Choice, Rejection, Sizing, Wanted, Why};
 use crate::asked::Asked;
@@ -18,6 +18,8 @@ const WIDTHS: [u32; 6] = [1, 2, 4, 8, 16, 32];
 const WIDEST: u32 = 16;
 /// Where the objective is missed, ceilings so many times as high are tried: queues before them get shorter.
 const ROOMIER: [f64; 3] = [1.0, 1.15, 1.4];
+/// And then twice as high as before, as long as a ceiling is what holds it.
+const ROOMIEST: [f64; 4] = [2.0; 4];
 /// Seconds of a month, as vendors count operations of it.
 const MONTH: f64 = 730.0 * 3600.0;
 
@@ -117,10 +119,7 @@ pub fn size(catalogue: &Catalogue, wanted: &Wanted, terms: &Terms, search: &Sear
     let mut sizing =
         Sizing { wanted: wanted.clone(), choices: Vec::new(), nearly: Vec::new(), rejected: Vec::new(), looked_at: 0 };
     for product in catalogue.products().filter(|product| search.has(product)) {
-        match least(&assessor, search, product) {
-            Ok(candidates) => assessor.best_of(product, candidates, &mut sizing),
-            Err(rejection) => sizing.rejected.push(rejection),
-        }
+        best_of(&assessor, search, product, &mut sizing);
     }
     for choice in sizing.choices.iter_mut().chain(&mut sizing.nearly) {
         choice.machines = machines(&assessor, &choice.offer);
@@ -131,6 +130,24 @@ pub fn size(catalogue: &Catalogue, wanted: &Wanted, terms: &Terms, search: &Sear
     sizing.rejected.sort_by(|a, b| b.why.share().total_cmp(&a.why.share()));
     sizing.looked_at = asked.looked_at();
     sizing
+}
+
+/// Puts the cheapest configuration of a product among the choices, those that miss the objective, or the rejections.
+fn best_of(assessor: &Assessor<'_>, search: &Search, product: &Product, sizing: &mut Sizing) {
+    let mut attempt = Attempt::default();
+    let mut found = match least(assessor, search, product, &ROOMIER) {
+        Ok(candidates) => attempt.tries(assessor, candidates),
+        Err(rejection) => return sizing.rejected.push(rejection),
+    };
+    let mut roomier = ROOMIEST.into_iter();
+    while let (None, Some(over), Some(times)) = (&found, attempt.held_at(), roomier.next()) {
+        let Ok(candidates) = least(assessor, search, product, &[over * times]) else { break };
+        found = attempt.tries(assessor, candidates);
+    }
+    match found {
+        Some(choice) => sizing.choices.push(choice),
+        None => attempt.give_up(product, sizing),
+    }
 }
 
 /// Holds one configuration against what is wanted, whether it meets the objective or not.
@@ -167,9 +184,14 @@ pub(super) struct Candidate {
 }
 
 /// The cheapest offers of a product that suffice, one for each room, the one with the least room first.
-fn least(assessor: &Assessor<'_>, search: &Search, product: &Product) -> Result<Vec<Candidate>, Rejection> {
+fn least(
+    assessor: &Assessor<'_>,
+    search: &Search,
+    product: &Product,
+    rooms: &[f64],
+) -> Result<Vec<Candidate>, Rejection> {
     let Assessor { catalogue, terms, wanted, asked } = *assessor;
-    let rooms = ROOMIER.map(|room| room * wanted.room());
+    let rooms: Vec<f64> = rooms.iter().map(|room| room * wanted.room()).collect();
     let goal = Goal {
         catalogue,
         terms,

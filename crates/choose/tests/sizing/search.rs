@@ -82,6 +82,16 @@ fn an_objective_sorts_out_what_is_too_slow() {
 }
 
 #[test]
+fn ceilings_are_raised_as_long_as_they_hold_the_objective_up() {
+    // 100 IOPS suffice for 20 a second, and one waits for the other up to 10 ms.
+    let mut wanted = database(20.0, Bytes::gib(100));
+    wanted.objective = "read p99<=5ms".parse().ok();
+    let sizing = sized(&wanted, &["aws/io2"]);
+    let raised = sizing.choices[0].binds.as_ref().unwrap();
+    assert!(raised.over > 8.0, "{raised:?}");
+}
+
+#[test]
 fn a_machine_caps_its_volumes_and_leaves_other_providers_out() {
     let catalogue = Catalogue::built_in();
     let machine = "gp3 on aws/m5.large".parse::<Config>().unwrap().machine;

@@ -85,6 +85,15 @@ pub(crate) fn room(over: f64) -> String {
     .replace("-0 %", "+0 %")
 }
 
+/// The same as a phrase: `40 % above the design point`, `2.5 times the design point`.
+fn beside(over: f64) -> String {
+    if over >= 2.0 {
+        format!("{} times the design point", number::three(over))
+    } else {
+        format!("{} above the design point", room(over).trim_start_matches('+'))
+    }
+}
+
 /// Why something does not carry it.
 pub(crate) fn why(why: &Why) -> String {
     match why {
@@ -102,8 +111,7 @@ pub(crate) fn why(why: &Why) -> String {
 /// Why the first choice is one: what binds it, and what would next.
 pub(crate) fn reason(choice: &Choice) -> String {
     let Some(binds) = &choice.binds else { return "the catalogue knows no limit of it".into() };
-    let next = choice.next.as_ref().map_or_else(String::new, |next| {
-        format!("; then {} ({} above the design point)", limit(next), room(next.over))
-    });
-    format!("{} ({} above the design point) binds first{next}", limit(binds), room(binds.over))
+    let next =
+        choice.next.as_ref().map_or_else(String::new, |next| format!("; then {} ({})", limit(next), beside(next.over)));
+    format!("{} ({}) binds first{next}", limit(binds), beside(binds.over))
 }

@@ -1,0 +1,160 @@
+//! Sizing as text, JSON, CSV and Terraform.
+#![allow(clippy::unwrap_used)]
+
+use plimsoll_catalogue::{Catalogue, Date, Terms};
+use plimsoll_choose::sizing::{Busiest, ClassLoad, Measured, Point, Search, Sizing, Step, Wanted, size};
+use plimsoll_ingest::Class;
+use plimsoll_report::{Charset, TextStyle, sizing_csv, sizing_json, terraform};
+use plimsoll_units::{Bytes, Span};
+
+fn wanted(iops: f64, objective: &str) -> Wanted {
+    let load = |class, iops: f64, size: f64, reads| ClassLoad {
+        class,
+        iops,
+        bytes_per_second: iops * size,
+        reads,
+        sequential: class == Class::RedoWrite,
+        durable: class == Class::RedoWrite,
+    };
+    let classes =
+        vec![load(Class::RandomRead, iops * 0.9, 8192.0, 1.0), load(Class::RedoWrite, iops * 0.1, 4096.0, 0.0)];
+    let point = Point { of: Busiest::Operations, windows: 2, classes };
+    let longest = Span::from_secs(3600);
+    Wanted {
+        subject: "SALES".into(),
+        headroom: 0.2,
+        mean_iops: iops / 4.0,
+        capacity: Bytes::gib(1000),
+        objective: objective.parse().ok(),
+        measured: Measured {
+            quantile: 0.95,
+            windows: 24,
+            longest,
+            iops: iops / 3.0,
+            bytes_per_second: point.bytes_per_second() / 3.0,
+        },
+        points: vec![point],
+        steps: vec![Step {
+            what: "peaks inside of windows".into(),
+            small: 3.0,
+            large: 6.0,
+            spread: Some((1.4, 7.5)),
+            why: "measured\u{1b}[31m elsewhere".into(),
+        }],
+        assumptions: vec!["8 KiB an operation".into()],
+    }
+}
+
+fn sized(iops: f64, objective: &str, names: &[&str]) -> Sizing {
+    let catalogue = Catalogue::built_in();
+    let terms = Terms { as_of: Date::day(2026, 11, 21), currency: "USD".parse().ok(), region: None };
+    let names: Vec<String> = names.iter().map(ToString::to_string).collect();
+    size(&catalogue, &wanted(iops, objective), &terms, &Search::among(&catalogue, &names).unwrap())
+}
+
+/// The text as one line, after what holds for every width.
+fn check(sizing: &Sizing) -> String {
+    for width in [40, 64, 100, 160] {
+        let style = TextStyle { width, ..TextStyle::default() };
+        let text = plimsoll_report::sizing(sizing, 12, &style);
+        for line in text.lines() {
+            assert!(line.chars().count() <= width, "at {width}: {line}");
+            assert_eq!(line, line.trim_end(), "blanks at an end");
+        }
+        assert!(!text.contains('\u{1b}') && !text.contains("NaN") && !text.contains("inf "), "{text}");
+        let ascii = TextStyle { unicode: Charset::Ascii, ..style };
+        assert!(plimsoll_report::sizing(sizing, 12, &ascii).is_ascii());
+    }
+    let style = TextStyle { width: 160, ..TextStyle::default() };
+    plimsoll_report::sizing(sizing, 12, &style).split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+#[test]
+fn every_step_to_the_design_point_is_told() {
+    let text = check(&sized(6_000.0, "", &["aws/gp3", "aws/st1"]));
+    for said in [
+        "measured 2,000 IOPS and 15.6 MB/s, not exceeded in 95 % of 24 windows of up to 60 min",
+        "peaks x 3 for small operations, x 6 for those of 64 KiB and more (from 1.4 to 7.5 where it was measured)",
+        "expected 6,000 IOPS, 46.7 MB/s: 90 % random reads of 8 KiB, 10 % redo of 4 KiB",
+        "design ceilings have to allow 1.2 times that",
+        "assumed 8 KiB an operation",
+    ] {
+        assert!(text.contains(said), "{said} in {text}");
+    }
+}
+
+#[test]
+fn the_cheapest_says_what_binds_and_what_would_next() {
+    let text = check(&sized(6_000.0, "read p99<=20ms", &["aws/gp3", "aws/io2"]));
+    assert!(text.contains("carries it at read p99 <= 20 ms"), "{text}");
+    assert!(text.contains("binds first; then"), "{text}");
+    assert!(text.contains("let it through; the least: aws/"), "{text}");
+}
+
+#[test]
+fn nothing_that_carries_it_is_said_with_the_nearest() {
+    let sizing = sized(6_000.0, "read p99<=1us", &["aws/gp3"]);
+    let text = check(&sizing);
+    assert!(text.contains("none was found that carries it at read p99 <= 1 us: the nearest has"), "{text}");
+    assert_eq!(terraform(&sizing), None);
+}
+
+#[test]
+fn what_does_not_carry_it_has_its_reason() {
+    let text = check(&sized(100_000.0, "", &["aws/st1"]));
+    assert!(text.contains("Does not carry it, the nearest first: 1"), "{text}");
+    assert!(text.contains("% of what is asked"), "{text}");
+}
+
+#[test]
+fn json_has_every_choice_and_csv_a_row_for_each() {
+    let sizing = sized(6_000.0, "read p99<=20ms", &["aws", "gcp"]);
+    let json: serde_json::Value = serde_json::from_slice(&sizing_json(&sizing)).unwrap();
+    assert_eq!(json["format"], "plimsoll.sizing/1");
+    assert_eq!(json["choices"].as_array().unwrap().len(), sizing.choices.len());
+    assert_eq!(json["wanted"]["points"][0]["classes"][0]["class"], "random reads");
+    assert!(json["choices"][0]["binds"]["over_design_point"].as_f64().unwrap() >= 1.0 - 1e-6);
+    let csv = sizing_csv(&sizing);
+    let rows = 1 + sizing.choices.len() + sizing.nearly.len() + sizing.rejected.len();
+    assert_eq!(csv.matches("\r\n").count(), rows);
+    assert!(csv.starts_with("verdict,rank,configuration,"), "{csv}");
+}
+
+#[test]
+fn each_cloud_is_written_with_its_own_attributes() {
+    let of = |name: &str, iops: f64| terraform(&sized(iops, "", &[name])).unwrap();
+    let words = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
+    let cases: [(&str, f64, &[&str]); 5] = [
+        ("aws/io2", 5_000.0, &["resource \"aws_ebs_volume\"", "type = \"io2\"", "size = 1000", "iops = 6000"]),
+        ("oci", 5_000.0, &["resource \"oci_core_volume\"", "size_in_gbs = 1000", "vpus_per_gb = 10"]),
+        (
+            "azure/ultra",
+            5_000.0,
+            &[
+                "resource \"azurerm_managed_disk\"",
+                "\"UltraSSD_LRS\"",
+                "disk_iops_read_write = 6000",
+                "zone = var.azure_zone",
+            ],
+        ),
+        ("gcp/hyperdisk-extreme", 5_000.0, &["resource \"google_compute_disk\"", "provisioned_iops = "]),
+        ("gcp/hyperdisk-balanced-ha", 5_000.0, &["resource \"google_compute_region_disk\"", "replica_zones = ["]),
+    ];
+    for (name, iops, said) in cases {
+        let text = of(name, iops);
+        for one in said {
+            assert!(words(&text).contains(one), "{one} in {text}");
+        }
+        for used in text.split("var.").skip(1) {
+            let name: String = used.chars().take_while(|c| c.is_alphanumeric() || *c == '_').collect();
+            assert!(text.contains(&format!("variable \"{name}\"")), "{name} is declared in {text}");
+        }
+    }
+}
+
+#[test]
+fn members_of_a_stripe_are_counted_and_named_apart() {
+    let text = terraform(&sized(60_000.0, "", &["gcp/pd-ssd"])).unwrap();
+    assert!(text.contains("count") && text.contains("plimsoll-data-${count.index}"), "{text}");
+    assert!(text.contains("# stripe(") && text.contains("USD a month in us-central1, price list ("), "{text}");
+}
