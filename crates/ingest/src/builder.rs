@@ -11,7 +11,7 @@ use crate::coarsen::coarsen;
 use crate::evidence::Evidence;
 use crate::figure::{Class, Figure, Measure, Origin, Scope, Statistic, Window};
 use crate::kind::Kind;
-use crate::reading::{CacheAdvice, Caution, Database, DatabaseTime, Fate, HostTime, Part, Reading, Wait};
+use crate::reading::{CacheAdvice, Caution, Database, DatabaseTime, Fate, HostTime, MissCurve, Part, Reading, Wait};
 use crate::refusal::Refusal;
 use crate::snapshot::{self, Snapshot};
 
@@ -60,6 +60,7 @@ impl Builder {
             waits: Vec::new(),
             databases: Vec::new(),
             advice: Vec::new(),
+            curves: Vec::new(),
             parts: Vec::new(),
             cautions: Vec::new(),
         };
@@ -267,6 +268,11 @@ impl Builder {
     /// What another cache size would give.
     pub fn advice(&mut self, advice: CacheAdvice) {
         self.reading.advice.push(advice);
+    }
+
+    /// How often caches of each size would ask the storage.
+    pub fn curve(&mut self, curve: MissCurve) {
+        self.reading.curves.push(curve);
     }
 
     /// What became of a section. Called once for each; of those beyond [`Builder::MOST_PARTS`] only

@@ -2,7 +2,7 @@
 
 use crate::format::Form;
 use crate::{
-    atop, awr, bench, clouds, diskstats, host, miner, mysql, nmon, postgres, prometheus, snapshots, table_series,
+    atop, awr, bench, clouds, diskstats, host, miner, mysql, nmon, postgres, prometheus, snapshots, table_series, trace,
 };
 
 /// Every form that is known. Among those that look alike, the one with more marks is taken, then the first.
@@ -47,4 +47,23 @@ pub const FORMS: &[Form] = &[
     mysql::STATUS,
     mysql::MONITOR,
     mysql::FILES,
+    trace::OWN,
+    trace::BLKTRACE,
+    trace::BLKPARSE,
+    trace::BLKPARSE_FORMATTED,
+    trace::IOLOG,
+    trace::MSR,
+    trace::SYSTOR,
+    trace::SPC,
+    trace::ALIBABA,
+    trace::TENCENT,
+    trace::FIU,
+    trace::CLOUDPHYSICS,
+    trace::VSCSI,
+    trace::CYDONIA,
+    trace::CYDONIA_CACHE,
+    trace::SIMULATORS,
+    trace::OBJECTS,
+    trace::ORACLE,
+    trace::PAGES,
 ];

@@ -44,6 +44,7 @@ mod snapshots;
 mod stamp;
 mod table;
 mod table_series;
+mod trace;
 mod unpack;
 mod whole;
 
@@ -60,7 +61,8 @@ pub use ingest::{Ingest, Outcome, Verdict};
 pub use kind::Kind;
 pub use lines::{LineFormat, Lines};
 pub use number::Numerals;
-pub use reading::{CacheAdvice, Caution, Database, DatabaseTime, Fate, HostTime, Part, Reading, Wait};
+pub use reading::{CacheAdvice, Caution, Database, DatabaseTime, Fate, HostTime, MissCurve, Part, Reading, Wait};
 pub use refusal::Refusal;
 pub use snapshot::{Count, Counted, Snapshot, join};
+pub use trace::{Request, Requests, TraceFault};
 pub use whole::{Whole, WholeFormat};

@@ -34,6 +34,8 @@ pub struct Reading {
     pub databases: Vec<Database>,
     /// What another size of the buffer cache would give, as the database estimates it.
     pub advice: Vec<CacheAdvice>,
+    /// How often caches of each size would ask the storage, by what was asked for.
+    pub curves: Vec<MissCurve>,
     /// Sections that were read, and what was not.
     pub parts: Vec<Part>,
     /// What makes its figures doubtful.
@@ -169,4 +171,32 @@ pub struct CacheAdvice {
     pub reads: f64,
     /// Where it was read.
     pub origin: Origin,
+}
+
+/// How often a cache in front of the storage would have to ask it, by its size: of least recently used pages, with
+/// writes kept as well as reads. Worked out of the operations themselves, where [`CacheAdvice`] is a database's estimate.
+#[derive(Clone, Debug, PartialEq)]
+pub struct MissCurve {
+    /// Whose: a number of [`Reading::scopes`].
+    pub scope: u32,
+    /// When: a number of [`Reading::windows`].
+    pub window: u32,
+    /// Reads of pages, or of objects, that the curve is about.
+    pub reads: f64,
+    /// Bytes of all that was read or written, each counted once.
+    pub working_set_bytes: f64,
+    /// Share of the pages that was followed, 0 to 1: with less than 1 the curve is an estimate.
+    pub sampled: f64,
+    /// Bytes of a cache, ascending from none, and the share of reads that it does not answer (0 to 1, never rising).
+    /// From the last size on it stays as it is: those pages come once. Empty where nothing was read.
+    pub points: Vec<(f64, f64)>,
+    /// Where it was read.
+    pub origin: Origin,
+}
+
+impl MissCurve {
+    /// The share of reads that a cache of so many bytes does not answer; none where nothing was read.
+    pub fn ratio(&self, cache_bytes: f64) -> Option<f64> {
+        self.points.iter().rev().find(|(bytes, _)| *bytes <= cache_bytes).map(|(_, ratio)| *ratio)
+    }
 }

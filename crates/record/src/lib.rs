@@ -23,4 +23,4 @@ pub use host::{Device, Host};
 pub use objective::{Measure, Objective, ObjectiveError, Scope};
 pub use run::{CpuTime, Run, Slice};
 pub use tally::{Counter, Counting, Tally};
-pub use trace::{Action, Asked, Outline, TRACE_FORMAT, TraceError, TraceReader, TraceWriter, Wrong};
+pub use trace::{Action, Asked, Outline, TRACE_FORMAT, TraceError, TraceLine, TraceReader, TraceWriter, Wrong};

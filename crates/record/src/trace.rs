@@ -24,7 +24,7 @@ use plimsoll_load::Recorded;
 use plimsoll_units::{Kind, Op, Span};
 
 pub use outline::Outline;
-pub use read::{TraceError, TraceReader, Wrong};
+pub use read::{TraceError, TraceLine, TraceReader, Wrong};
 
 /// The name and version of the format, in the first line after `#`.
 pub const TRACE_FORMAT: &str = "plimsoll.trace/1";

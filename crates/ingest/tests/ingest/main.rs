@@ -25,3 +25,5 @@ mod samples;
 mod series;
 mod snapshots;
 mod table_series;
+mod trace_samples;
+mod traces;

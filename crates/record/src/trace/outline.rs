@@ -6,7 +6,7 @@ use std::io::BufRead;
 use plimsoll_load::{Mix, Split};
 use plimsoll_units::{Bytes, Span};
 
-use super::{Action, TraceError, TraceReader};
+use super::{Action, Asked, TraceError, TraceReader};
 
 /// Sizes that are kept apart; with more of them, they are counted by the next power of two.
 const MOST_SIZES: usize = 8;
@@ -89,13 +89,22 @@ impl Outline {
     /// # Errors
     /// The first malformed line.
     pub fn of<R: BufRead>(mut trace: TraceReader<R>) -> Result<Option<Self>, TraceError> {
+        let outline = Self::over(&mut trace)?;
+        Ok(outline.map(|outline| Self { dropped: trace.dropped(), ..outline }))
+    }
+
+    /// The same of operations from anywhere, none of which is missing.
+    ///
+    /// # Errors
+    /// The first that the iterator has.
+    pub fn over<E>(operations: impl Iterator<Item = Result<Asked, E>>) -> Result<Option<Self>, E> {
         let mut counts = Counts::default();
-        let (mut operations, mut reach) = (0, 0);
+        let (mut count, mut reach) = (0, 0);
         let mut ends = None;
-        for asked in &mut trace {
+        for asked in operations {
             let asked = asked?;
-            operations += 1;
-            reach = reach.max(asked.offset + asked.length);
+            count += 1;
+            reach = reach.max(asked.offset.saturating_add(asked.length));
             ends = Some((ends.map_or(asked.at, |(first, _)| first), asked.at));
             match asked.action {
                 Action::Read => counts.reads += 1,
@@ -109,11 +118,11 @@ impl Outline {
             }
         }
         let outline = |(first, last): (Span, Span)| Self {
-            operations,
+            operations: count,
             span: last - first,
             reach,
             mix: counts.mix(),
-            dropped: trace.dropped(),
+            dropped: 0,
         };
         Ok(ends.map(outline))
     }

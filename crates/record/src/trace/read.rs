@@ -72,14 +72,57 @@ pub enum Wrong {
     Read(#[from] io::Error),
 }
 
+/// Tells what each line of a trace says, whoever cuts it into lines.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct TraceLine {
+    heads: u8,
+    last: Span,
+    dropped: u64,
+}
+
+impl TraceLine {
+    /// Takes a line without its break, in their order. `None` for one that is no operation: a head, a remark.
+    ///
+    /// # Errors
+    /// What is wrong with the line. Without the two head lines, every line is.
+    pub fn read(&mut self, line: &[u8], number: u64) -> Result<Option<Asked>, Wrong> {
+        match (self.heads, line) {
+            (0, _) if line.strip_prefix(b"#") == Some(TRACE_FORMAT.as_bytes()) && number == 1 => self.heads = 1,
+            (0, _) => return Err(Wrong::Format),
+            (1, _) if line == COLUMNS.as_bytes() => self.heads = 2,
+            (1, _) => return Err(Wrong::Columns),
+            (_, [b'#', ..]) => {
+                if let Some(dropped) = line.strip_prefix(DROPPED.as_bytes()) {
+                    self.dropped = self.dropped.saturating_add(number_of("the count of dropped operations", dropped)?);
+                }
+            }
+            _ => return self.operation(line).map(Some),
+        }
+        Ok(None)
+    }
+
+    /// Operations that the recorder could not keep, as far as the trace was read.
+    pub const fn dropped(&self) -> u64 {
+        self.dropped
+    }
+
+    fn operation(&mut self, line: &[u8]) -> Result<Asked, Wrong> {
+        let asked = parse(line)?;
+        if asked.at < self.last {
+            return Err(Wrong::Back { before: self.last.as_nanos(), at: asked.at.as_nanos() });
+        }
+        self.last = asked.at;
+        Ok(asked)
+    }
+}
+
 /// Reads a trace line by line. After an error there is nothing more.
 #[derive(Debug)]
 pub struct TraceReader<R> {
     source: R,
     line: Vec<u8>,
     number: u64,
-    last: Span,
-    dropped: u64,
+    lines: TraceLine,
     ended: bool,
 }
 
@@ -89,19 +132,17 @@ impl<R: BufRead> TraceReader<R> {
     /// # Errors
     /// It is no trace, or one of another version.
     pub fn new(source: R) -> Result<Self, TraceError> {
-        let mut reader = Self { source, line: Vec::new(), number: 0, last: Span::ZERO, dropped: 0, ended: false };
-        let head = |found: bool, wrong: Wrong| if found { Ok(()) } else { Err(wrong) };
-        let first =
-            reader.advance().and_then(|_| head(reader.text() == Some(&format!("#{TRACE_FORMAT}")), Wrong::Format));
-        first.map_err(|wrong| reader.at(wrong))?;
-        let second = reader.advance().and_then(|_| head(reader.text() == Some(COLUMNS), Wrong::Columns));
-        second.map_err(|wrong| reader.at(wrong))?;
+        let mut reader = Self { source, line: Vec::new(), number: 0, lines: TraceLine::default(), ended: false };
+        for _ in 0..2 {
+            let read = reader.advance().and_then(|_| reader.lines.read(&reader.line, reader.number));
+            read.map_err(|wrong| reader.at(wrong))?;
+        }
         Ok(reader)
     }
 
     /// Operations that the recorder could not keep, as far as the trace was read.
     pub const fn dropped(&self) -> u64 {
-        self.dropped
+        self.lines.dropped()
     }
 
     /// The operations as a load offers them.
@@ -111,10 +152,6 @@ impl<R: BufRead> TraceReader<R> {
 
     fn at(&self, wrong: Wrong) -> TraceError {
         TraceError { line: self.number.max(1), wrong }
-    }
-
-    fn text(&self) -> Option<&str> {
-        from_utf8(&self.line).ok()
     }
 
     /// Reads the next line without its break; false at the end.
@@ -135,14 +172,7 @@ impl<R: BufRead> TraceReader<R> {
     /// The next operation; `None` at the end.
     fn operation(&mut self) -> Result<Option<Asked>, Wrong> {
         while self.advance()? {
-            if let Some(dropped) = self.line.strip_prefix(DROPPED.as_bytes()) {
-                self.dropped = self.dropped.saturating_add(number("the count of dropped operations", dropped)?);
-            } else if self.line.first() != Some(&b'#') {
-                let asked = parse(&self.line)?;
-                if asked.at < self.last {
-                    return Err(Wrong::Back { before: self.last.as_nanos(), at: asked.at.as_nanos() });
-                }
-                self.last = asked.at;
+            if let Some(asked) = self.lines.read(&self.line, self.number)? {
                 return Ok(Some(asked));
             }
         }
@@ -172,8 +202,8 @@ fn parse(line: &[u8]) -> Result<Asked, Wrong> {
     };
     let action = Action::WORDS.iter().find(|(_, word)| word.as_bytes() == kind);
     let action = action.ok_or_else(|| Wrong::Kind(shown(kind)))?.0;
-    let at = Span::from_nanos(number("time_ns", at)?);
-    let (offset, length) = (number("offset", offset)?, number("length", length)?);
+    let at = Span::from_nanos(number_of("time_ns", at)?);
+    let (offset, length) = (number_of("offset", offset)?, number_of("length", length)?);
     if action != Action::Trim && length > u64::from(u32::MAX) {
         return Err(Wrong::Length(length));
     }
@@ -187,7 +217,7 @@ fn parse(line: &[u8]) -> Result<Asked, Wrong> {
 }
 
 /// Digits, and nothing else.
-fn number(field: &'static str, text: &[u8]) -> Result<u64, Wrong> {
+fn number_of(field: &'static str, text: &[u8]) -> Result<u64, Wrong> {
     let digits = from_utf8(text).ok().filter(|text| text.bytes().all(|byte| byte.is_ascii_digit()));
     let value = digits.and_then(|digits| digits.parse().ok());
     value.ok_or_else(|| Wrong::Number { field, text: shown(text) })

@@ -1,0 +1,300 @@
+//! What was counted of a trace, as figures: of each window for all of it, of the whole time for each volume, and its
+//! working set.
+
+use jiff::SignedDuration;
+use jiff::civil::DateTime;
+use plimsoll_units::Span;
+
+use super::dialect::{About, Counts as CountsOf};
+use super::tally::{OfVolume, Tally};
+use super::volumes::Volumes;
+use super::windows::{Cell, Count, Counts, Peak, SECOND, Sort};
+use crate::builder::Builder;
+use crate::figure::{Class, Figure, Measure, Origin, Scope, Statistic, Window};
+use crate::format::Input;
+use crate::kind::Kind;
+use crate::reading::{Fate, MissCurve};
+use crate::refusal::Refusal;
+
+/// Volumes that are told one by one.
+const MOST_VOLUMES: usize = 1_000;
+/// Latencies speak for all operations when so much of them is known.
+const MOST_OF_THEM: f64 = 0.9;
+
+/// Which sorts a class has.
+const CLASSES: [(Class, &[Sort]); 7] = [
+    (Class::All, &[Sort::RandomRead, Sort::SequentialRead, Sort::Write, Sort::Flush, Sort::Discard, Sort::Unsaid]),
+    (Class::Read, &[Sort::RandomRead, Sort::SequentialRead]),
+    (Class::RandomRead, &[Sort::RandomRead]),
+    (Class::SequentialRead, &[Sort::SequentialRead]),
+    (Class::Write, &[Sort::Write]),
+    (Class::Flush, &[Sort::Flush]),
+    (Class::Discard, &[Sort::Discard]),
+];
+
+/// Classes with peaks, in the order of a cell's.
+const PEAKS: [Class; 3] = [Class::All, Class::Read, Class::Write];
+
+/// Tells all of a trace.
+pub(super) fn tell(
+    kind: Kind,
+    mut tally: Tally,
+    about: &About,
+    input: &Input,
+    out: &mut Builder,
+) -> Result<(), Refusal> {
+    broken(&tally, about, out);
+    if tally.operations == 0 {
+        let what = "there is no operation in it that can be read: was it copied completely?".to_owned();
+        return Err(Refusal::Unusable { kind, origin: None, what });
+    }
+    for doubt in &about.doubts {
+        out.caution(None, doubt.as_str());
+    }
+    doubts(&tally, about, out);
+    let begin = begin(&tally, about).or(input.begin);
+    let span = Span::from_nanos(tally.last_ns - tally.first_ns + about.tick_ns);
+    let scopes = Scopes::of(&tally, about);
+    let whole = out.scope(scopes.whole.clone());
+    let operations = u32::try_from(tally.operations).unwrap_or(u32::MAX);
+    let has_rates = tally.timed && !span.is_zero();
+    if has_rates {
+        windows(&mut tally, whole, begin, span, about, out);
+    }
+    // Behind the others: what is said of the whole time has a window of its own.
+    let at = out.sample(Window { begin, length: span });
+    curve(&tally, (whole, at), about, out);
+    if has_rates {
+        volumes(&tally, &scopes, at, span, out);
+    } else if tally.timed {
+        out.caution(None, "all of its operations came at one moment: there is no rate: give a longer trace");
+    }
+    out.part("operations", Fate::Read(operations));
+    Ok(())
+}
+
+/// What could not be read.
+fn broken(tally: &Tally, about: &About, out: &mut Builder) {
+    for (number, what) in &tally.broken {
+        let origin = place(*number, about.counts, "", out);
+        out.caution(Some(origin), what.as_str());
+    }
+    if tally.broken_count > 0 {
+        out.part(format!("{} records that cannot be read", tally.broken_count), Fate::Broken);
+    }
+}
+
+fn doubts(tally: &Tally, about: &About, out: &mut Builder) {
+    if let Some(back) = tally.back.filter(|back| back.most_ns >= SECOND) {
+        let origin = place(back.number, about.counts, "", out);
+        let most = Span::from_nanos(back.most_ns);
+        let text = format!("time goes back, by up to {most}: operations are counted in the second that they name");
+        out.caution(Some(origin), text);
+    }
+    if about.dropped > 0 {
+        out.caution(None, format!("the recorder could not keep {} operations: the demand was higher", about.dropped));
+    }
+    if tally.volumes.overflowed() {
+        let text = format!("more than {} volumes: those beyond are told as one", Volumes::MOST);
+        out.caution(None, text);
+    }
+}
+
+/// Where a record is.
+fn place(number: u64, counts: CountsOf, what: &str, out: &mut Builder) -> Origin {
+    match counts {
+        CountsOf::Lines => out.origin(number, "", what),
+        CountsOf::Records => out.origin(0, &format!("record {number}"), what),
+    }
+}
+
+/// When a trace began, where its times are of the calendar (in UTC).
+fn begin(tally: &Tally, about: &About) -> Option<DateTime> {
+    let since_1970 = about.epoch_ns?.checked_add(i128::from(tally.first_ns))?;
+    let seconds = i64::try_from(since_1970.div_euclid(i128::from(SECOND))).ok()?;
+    let ns = i32::try_from(since_1970.rem_euclid(i128::from(SECOND))).ok()?;
+    jiff::civil::date(1970, 1, 1).at(0, 0, 0, 0).checked_add(SignedDuration::new(seconds, ns)).ok()
+}
+
+/// Whom figures are about.
+struct Scopes {
+    whole: Scope,
+    volumes: Vec<Scope>,
+}
+
+impl Scopes {
+    fn of(tally: &Tally, about: &About) -> Self {
+        let named = |number: usize| {
+            let name = tally.volumes.name(number as u32);
+            about.scope.map_or_else(|| Scope { part: name.clone(), ..Scope::default() }, |scope| scope(&name))
+        };
+        let volumes: Vec<Scope> = (0..tally.volumes.count()).map(named).collect();
+        let mut whole = volumes.first().cloned().unwrap_or_default();
+        // Of several volumes the whole has no part, and a host only if they share it.
+        if volumes.len() > 1 {
+            whole.part = String::new();
+            if volumes.iter().any(|scope| scope.host != whole.host) {
+                whole.host = String::new();
+            }
+        }
+        Self { whole, volumes }
+    }
+}
+
+fn curve(tally: &Tally, (scope, window): (u32, u32), about: &About, out: &mut Builder) {
+    let Some(curve) = tally.misses.finish() else { return };
+    if curve.passed > 0 {
+        let text =
+            format!("{} operations of more than 16 MiB are not in the working set: caches let them pass", curve.passed);
+        out.caution(None, text);
+    }
+    let origin = place(1, about.counts, "all operations", out);
+    out.curve(MissCurve {
+        scope,
+        window,
+        reads: curve.reads,
+        working_set_bytes: curve.distinct_bytes,
+        sampled: curve.sampled,
+        points: curve.points,
+        origin,
+    });
+}
+
+/// The means of each volume, where there are several.
+fn volumes(tally: &Tally, scopes: &Scopes, window: u32, span: Span, out: &mut Builder) {
+    if scopes.volumes.len() < 2 {
+        return;
+    }
+    let operations = |of: &OfVolume| of.counts.iter().map(|count| count.operations).sum::<u64>();
+    let mut busiest: Vec<(u64, usize)> =
+        tally.by_volume.iter().enumerate().map(|(number, of)| (operations(of), number)).collect();
+    busiest.sort_unstable_by_key(|(count, number)| (std::cmp::Reverse(*count), *number));
+    if busiest.len() > MOST_VOLUMES {
+        let text = format!("{} volumes: the {MOST_VOLUMES} that are asked most are told one by one", busiest.len());
+        out.caution(None, text);
+    }
+    for (_, number) in busiest.into_iter().take(MOST_VOLUMES) {
+        let scope = out.scope(scopes.volumes[number].clone());
+        let origin = Origin { line: 0, table: None, field: out.text("all operations of the volume") };
+        let mut telling = Telling { at: (scope, window), seconds: span.as_secs_f64(), origin, out };
+        telling.counts(&tally.by_volume[number].counts, [true; Sort::COUNT]);
+    }
+}
+
+/// The figures of each window.
+fn windows(tally: &mut Tally, scope: u32, begin: Option<DateTime>, span: Span, about: &About, out: &mut Builder) {
+    let (first_ns, last_ns) = (tally.first_ns, tally.last_ns);
+    let (origin_ns, width_ns, mut cells) = std::mem::take(&mut tally.windows).finish();
+    let mut present = [false; Sort::COUNT];
+    for cell in &cells {
+        for (present, count) in present.iter_mut().zip(&cell.counts) {
+            *present |= count.operations > 0;
+        }
+    }
+    // The first window may begin before the first operation, when times fell.
+    let lead_ns = first_ns.saturating_sub(origin_ns);
+    let lengths = lengths(&mut cells, width_ns, last_ns - origin_ns + about.tick_ns);
+    let mut number = 1;
+    let mut since_ns = 0;
+    for (cell, length) in cells.iter().zip(lengths) {
+        number = if cell.first > 0 { cell.first } else { number };
+        let from_first =
+            i64::try_from(since_ns).unwrap_or(i64::MAX).saturating_sub(i64::try_from(lead_ns).unwrap_or(0));
+        let begin = begin.and_then(|begin| begin.checked_add(SignedDuration::from_nanos(from_first)).ok());
+        let length = if cells.len() == 1 { span } else { Span::from_nanos(length) };
+        let window = out.sample(Window { begin, length });
+        let origin = place(number, about.counts, "records from here on", out);
+        let mut telling = Telling { at: (scope, window), seconds: length.as_secs_f64(), origin, out };
+        telling.counts(&cell.counts, present);
+        if width_ns > SECOND {
+            telling.peaks(&cell.peaks, present);
+        }
+        since_ns += width_ns;
+    }
+}
+
+/// How long each window is. A last one of less than half of it is part of the one before.
+fn lengths(cells: &mut Vec<Cell>, width_ns: u64, span_ns: u64) -> Vec<u64> {
+    let mut lengths = vec![width_ns; cells.len()];
+    let rest = span_ns - (cells.len() as u64 - 1) * width_ns;
+    match lengths.as_mut_slice() {
+        [.., before, _] if rest < width_ns / 2 => {
+            *before += rest;
+            lengths.pop();
+            let last = cells.pop();
+            if let (Some(cell), Some(last)) = (cells.last_mut(), last) {
+                cell.merge(&last);
+            }
+        }
+        [.., last] => *last = rest.max(1),
+        [] => {}
+    }
+    lengths
+}
+
+/// Figures of one scope and window.
+struct Telling<'a> {
+    at: (u32, u32),
+    seconds: f64,
+    origin: Origin,
+    out: &'a mut Builder,
+}
+
+impl Telling<'_> {
+    /// Figures of each class that is there at all.
+    fn counts(&mut self, counts: &Counts, present: [bool; Sort::COUNT]) {
+        for (class, sorts) in CLASSES {
+            if !sorts.iter().any(|sort| present[*sort as usize]) {
+                continue;
+            }
+            let mut sum = Count::default();
+            for sort in sorts {
+                let mut count = counts[*sort as usize];
+                // What is given back is not moved.
+                if *sort == Sort::Discard && class == Class::All {
+                    count.bytes = 0;
+                }
+                sum.add(&count);
+            }
+            self.count(class, &sum);
+        }
+    }
+
+    fn count(&mut self, class: Class, count: &Count) {
+        let operations = count.operations as f64;
+        self.put(class, Measure::Iops, operations / self.seconds);
+        if class != Class::Flush {
+            self.put(class, Measure::Throughput, count.bytes as f64 / self.seconds);
+            if count.operations > 0 {
+                self.put(class, Measure::Size, count.bytes as f64 / operations);
+            }
+        }
+        if count.answered > 0 {
+            let latency = count.took_ns as f64 / 1e9 / count.answered as f64;
+            self.put(class, Measure::Latency, latency);
+            if class == Class::All && count.answered as f64 >= MOST_OF_THEM * operations {
+                // Little's law (1961).
+                self.put(class, Measure::Depth, latency * operations / self.seconds);
+            }
+        }
+    }
+
+    fn peaks(&mut self, peaks: &[Peak; 3], present: [bool; Sort::COUNT]) {
+        for (class, peak) in PEAKS.into_iter().zip(peaks) {
+            let sorts = CLASSES.iter().find(|(known, _)| *known == class).map_or(&[][..], |(_, sorts)| *sorts);
+            if sorts.iter().any(|sort| present[*sort as usize]) {
+                self.most(class, Measure::Iops, peak.operations as f64);
+                self.most(class, Measure::Throughput, peak.bytes as f64);
+            }
+        }
+    }
+
+    fn put(&mut self, class: Class, measure: Measure, value: f64) {
+        self.out.mean(self.at, class, measure, value, self.origin.clone());
+    }
+
+    fn most(&mut self, class: Class, measure: Measure, value: f64) {
+        let ((scope, window), origin) = (self.at, self.origin.clone());
+        self.out.figure(Figure { scope, window, class, measure, statistic: Statistic::Maximum, value, origin });
+    }
+}

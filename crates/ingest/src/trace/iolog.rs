@@ -1,0 +1,96 @@
+//! What fio records of its own operations: version 2, whose only times are waits, and version 3, which has microseconds in
+//! each line. Files are volumes.
+
+use plimsoll_record::Action;
+
+use super::dialect::{About, Said, Sink};
+use super::fields::{whole, words};
+use super::rows::{Line, Row};
+use crate::kind::Kind;
+
+#[derive(Default)]
+pub(super) struct Iolog {
+    version: Option<Version>,
+    /// Of version 2: microseconds that were waited for so far.
+    waited_us: u64,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Version {
+    Two,
+    Three,
+}
+
+impl Row for Iolog {
+    const KIND: Kind = Kind { id: "trace-fio-iolog", name: "fio I/O log" };
+    const MARKS: u8 = 8;
+
+    fn new() -> Self {
+        Self::default()
+    }
+
+    fn row(&mut self, line: &[u8], number: u64, sink: &mut dyn Sink) -> Line {
+        let Some(version) = self.version else {
+            self.version = match line.trim_ascii() {
+                b"fio version 2 iolog" => Some(Version::Two),
+                b"fio version 3 iolog" => Some(Version::Three),
+                _ => return Line::Broken("the first line does not say `fio version 2 iolog` or `fio version 3 iolog`"),
+            };
+            return Line::Read;
+        };
+        let mut f: [&[u8]; 5] = [b""; 5];
+        let count = words(line, &mut f);
+        let (at_us, fields) = match version {
+            Version::Two => (Some(self.waited_us), f.get(..count)),
+            Version::Three => (whole(f[0]), f.get(1..count)),
+        };
+        let (Some(at_us), Some([file, what, rest @ ..])) = (at_us, fields) else {
+            return Line::Broken("it has not the fields of a record: left out");
+        };
+        let action = match *what {
+            b"add" | b"open" | b"close" => return Line::Passed,
+            b"wait" => {
+                let Some(pause) = rest.first().and_then(|text| whole(text)) else {
+                    return Line::Broken("it does not say how long to wait: left out");
+                };
+                self.waited_us = self.waited_us.saturating_add(pause);
+                return Line::Passed;
+            }
+            b"read" => Action::Read,
+            b"write" => Action::Write,
+            b"sync" | b"datasync" => Action::Flush,
+            b"trim" => Action::Trim,
+            _ => return Line::Broken("fio knows no such action: left out"),
+        };
+        let span = match rest {
+            _ if action == Action::Flush => (Some(0), Some(0)),
+            [place, length, ..] => (whole(place), whole(length)),
+            _ => (None, None),
+        };
+        let (Some(place), Some(length)) = span else {
+            return Line::Broken("its offset or length is no number: left out");
+        };
+        let (volume, when) = (sink.volume(file), at_us.checked_mul(1_000));
+        sink.asked(&Said {
+            number,
+            at_ns: when,
+            action: Some(action),
+            place,
+            length: Some(length),
+            volume,
+            took_ns: None,
+        });
+        Line::Read
+    }
+
+    fn about(&self) -> About {
+        let mut doubts = Vec::new();
+        if self.version == Some(Version::Two) {
+            doubts.push(
+                "version 2 of the log has no times but waits: what came between two of them counts as one moment"
+                    .to_owned(),
+            );
+        }
+        About { doubts, ..About::default() }
+    }
+}

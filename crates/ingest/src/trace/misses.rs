@@ -1,0 +1,393 @@
+//! How often a cache of each size would have had to ask the storage: a miss-ratio curve of least recently used pages, from
+//! one pass over a trace (Mattson et al. 1970). Pages are sampled by a hash of their address, fewer as there are more of
+//! them, so that time and memory are bounded (SHARDS: Waldspurger et al. 2015, with its correction of the shortest
+//! distances). Knows no dialect.
+
+use std::collections::HashMap;
+use std::hash::{BuildHasherDefault, Hasher};
+
+/// Bytes of a page of the cache.
+pub(super) const PAGE: u64 = 4096;
+/// Pages that are followed at once, at most.
+const MOST: usize = 16 << 10;
+/// With this many pages the sample may shrink to save time.
+const ENOUGH: usize = MOST / 2;
+/// Accesses that are followed before it does.
+const MANY: u64 = 1 << 20;
+/// Positions in the order of use, before they are numbered anew.
+const POSITIONS: usize = 4 * MOST;
+/// Bytes of an operation that caches let pass by.
+const LARGEST: u64 = 16 << 20;
+/// Steps of an octave on the axis of sizes.
+const STEPS: u64 = 8;
+/// All sizes that 64 bits hold.
+const BUCKETS: usize = 64 * STEPS as usize;
+
+/// What was seen of a sampled page.
+#[derive(Clone, Copy)]
+struct Seen {
+    position: u32,
+    bytes: u32,
+}
+
+/// Hashes are what pages are known by: they need no other.
+#[derive(Clone, Copy, Default)]
+struct Same(u64);
+
+impl Hasher for Same {
+    fn finish(&self) -> u64 {
+        self.0
+    }
+
+    fn write(&mut self, bytes: &[u8]) {
+        for byte in bytes {
+            self.0 = (self.0 << 8) | u64::from(*byte);
+        }
+    }
+
+    fn write_u64(&mut self, hash: u64) {
+        // Those that are sampled begin with zeros: their last bits are as good as any.
+        self.0 = hash.rotate_left(32);
+    }
+}
+
+/// Follows accesses to pages.
+pub(super) struct Misses {
+    seen: HashMap<u64, Seen, BuildHasherDefault<Same>>,
+    /// Bytes of pages by position in the order of use, as sums (Fenwick 1994).
+    order: Vec<u64>,
+    next: usize,
+    /// Hashes up to this are sampled.
+    limit: u64,
+    /// Sampled accesses since the limit fell.
+    followed: u64,
+    /// Reads, counted and as the sample tells.
+    reads: f64,
+    estimated: f64,
+    /// Reads that a cache of more than so many bytes answers.
+    hits: Vec<f64>,
+    /// Reads of pages that were not asked for before.
+    cold: f64,
+    /// Bytes of all pages.
+    distinct: f64,
+    passed: u64,
+}
+
+/// A curve, and what it stands on.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Curve {
+    pub(super) reads: f64,
+    pub(super) distinct_bytes: f64,
+    pub(super) sampled: f64,
+    /// Bytes of a cache, and the share of reads that it does not answer.
+    pub(super) points: Vec<(f64, f64)>,
+    /// Operations that are larger than what caches keep.
+    pub(super) passed: u64,
+}
+
+impl Default for Misses {
+    fn default() -> Self {
+        Self {
+            seen: HashMap::default(),
+            order: vec![0; POSITIONS + 1],
+            next: 0,
+            limit: u64::MAX,
+            followed: 0,
+            reads: 0.0,
+            estimated: 0.0,
+            hits: vec![0.0; BUCKETS],
+            cold: 0.0,
+            distinct: 0.0,
+            passed: 0,
+        }
+    }
+}
+
+impl Misses {
+    /// Takes an operation on addresses.
+    pub(super) fn operation(&mut self, volume: u32, place: u64, length: u64, is_read: bool) {
+        if length > LARGEST {
+            self.passed += 1;
+            return;
+        }
+        if length == 0 {
+            return;
+        }
+        let (first, last) = (place / PAGE, (place.saturating_add(length) - 1) / PAGE);
+        if is_read {
+            self.reads += (last - first + 1) as f64;
+        }
+        let volume = u64::from(volume) << 48;
+        for page in first..=last {
+            self.sample(mixed(page ^ volume), PAGE as u32, is_read);
+        }
+    }
+
+    /// Takes a request for an object that is kept as a whole.
+    pub(super) fn object(&mut self, object: u64, bytes: u64) {
+        self.reads += 1.0;
+        self.sample(mixed(object), u32::try_from(bytes).unwrap_or(u32::MAX), true);
+    }
+
+    /// The curve; none when nothing was asked for.
+    pub(super) fn finish(&self) -> Option<Curve> {
+        if self.distinct == 0.0 {
+            return None;
+        }
+        let sampled = self.share();
+        Some(Curve {
+            reads: self.reads,
+            distinct_bytes: self.distinct,
+            sampled,
+            points: self.points(),
+            passed: self.passed,
+        })
+    }
+
+    /// The share of pages that is sampled.
+    fn share(&self) -> f64 {
+        (self.limit as f64 + 1.0) / (u64::MAX as f64 + 1.0)
+    }
+
+    #[inline]
+    fn sample(&mut self, hash: u64, bytes: u32, is_read: bool) {
+        if hash <= self.limit {
+            self.follow(hash, bytes, is_read);
+        }
+    }
+
+    fn follow(&mut self, hash: u64, bytes: u32, is_read: bool) {
+        let weight = 1.0 / self.share();
+        if self.next == POSITIONS {
+            self.renumber();
+        }
+        let position = self.next as u32;
+        self.next += 1;
+        let before = self.seen.insert(hash, Seen { position, bytes });
+        if let Some(before) = before {
+            // All that was used after it, and itself.
+            let distance = self.total() - self.sum(before.position as usize) + u64::from(bytes);
+            self.add(before.position as usize, u64::from(before.bytes).wrapping_neg());
+            if is_read {
+                // Of the others only a sample is there; the page itself is there as a whole.
+                let others = (distance - u64::from(bytes)) as f64 * weight;
+                self.hits[bucket(others as u64 + u64::from(bytes))] += weight;
+            }
+        } else {
+            self.distinct += f64::from(bytes) * weight;
+            self.cold += if is_read { weight } else { 0.0 };
+        }
+        self.add(position as usize, u64::from(bytes));
+        self.estimated += if is_read { weight } else { 0.0 };
+        self.followed += 1;
+        if self.seen.len() > MOST || (self.followed > MANY && self.seen.len() > ENOUGH) {
+            self.halve();
+        }
+    }
+
+    /// Follows half as many pages from now on.
+    fn halve(&mut self) {
+        self.limit /= 2;
+        self.followed = 0;
+        let limit = self.limit;
+        self.seen.retain(|hash, _| *hash <= limit);
+        self.renumber();
+    }
+
+    /// Numbers the order of use anew, without gaps.
+    fn renumber(&mut self) {
+        let mut pages: Vec<&mut Seen> = self.seen.values_mut().collect();
+        pages.sort_unstable_by_key(|seen| seen.position);
+        self.order.fill(0);
+        for (position, seen) in pages.into_iter().enumerate() {
+            seen.position = position as u32;
+            self.order[position + 1] = u64::from(seen.bytes);
+        }
+        for at in 1..=POSITIONS {
+            let above = at + (at & at.wrapping_neg());
+            if above <= POSITIONS {
+                self.order[above] = self.order[above].wrapping_add(self.order[at]);
+            }
+        }
+        self.next = self.seen.len();
+    }
+
+    fn add(&mut self, position: usize, bytes: u64) {
+        let mut at = position + 1;
+        while at <= POSITIONS {
+            self.order[at] = self.order[at].wrapping_add(bytes);
+            at += at & at.wrapping_neg();
+        }
+    }
+
+    /// Bytes of the pages up to a position.
+    fn sum(&self, position: usize) -> u64 {
+        let mut at = position + 1;
+        let mut sum: u64 = 0;
+        while at > 0 {
+            sum = sum.wrapping_add(self.order[at]);
+            at &= at - 1;
+        }
+        sum
+    }
+
+    fn total(&self) -> u64 {
+        self.order[POSITIONS]
+    }
+
+    fn points(&self) -> Vec<(f64, f64)> {
+        if self.reads == 0.0 || self.estimated == 0.0 {
+            return Vec::new();
+        }
+        // What the sample has too much or too little of are pages that are asked for often.
+        let mut missing = self.reads;
+        let mut correction = self.reads - self.estimated;
+        let mut points = vec![(0.0, 1.0)];
+        for (number, hits) in self.hits.iter().enumerate().filter(|(_, hits)| **hits > 0.0) {
+            let hits = hits + correction;
+            // What is more than the first step has is taken from the next.
+            correction = hits.min(0.0);
+            if hits > 0.0 {
+                missing -= hits;
+                points.push((upper(number), (missing / self.reads).clamp(0.0, 1.0)));
+            }
+        }
+        points
+    }
+}
+
+/// The bucket of a size: eight steps to an octave.
+fn bucket(bytes: u64) -> usize {
+    let bytes = bytes.max(STEPS);
+    let octave = u64::from(bytes.ilog2());
+    (octave * STEPS + (bytes >> (octave - STEPS.ilog2() as u64)) - STEPS) as usize
+}
+
+/// The size at which a cache answers all of a bucket.
+fn upper(bucket: usize) -> f64 {
+    let (octave, step) = (bucket as u64 / STEPS, bucket as u64 % STEPS);
+    // A size of just a step is the lowest of its bucket: pages come in whole ones.
+    ((1_u64 << octave) as f64) * (1.0 + (step + 1) as f64 / STEPS as f64)
+}
+
+/// Every bit of the address decides about every bit of the hash (`SplitMix64`: Steele et al. 2014).
+const fn mixed(address: u64) -> u64 {
+    let mut z = address.wrapping_add(0x9e37_79b9_7f4a_7c15);
+    z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+    z ^ (z >> 31)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Curve, Misses, PAGE, bucket, upper};
+
+    /// The share of reads that a cache of so many pages does not answer, by keeping one.
+    fn kept(pages: &[u64], room: usize) -> f64 {
+        let mut cache: Vec<u64> = Vec::new();
+        let mut missed = 0_u32;
+        for page in pages {
+            match cache.iter().position(|kept| kept == page) {
+                Some(at) => {
+                    cache.remove(at);
+                }
+                None => missed += 1,
+            }
+            cache.push(*page);
+            if cache.len() > room {
+                cache.remove(0);
+            }
+        }
+        f64::from(missed) / pages.len() as f64
+    }
+
+    fn curve(pages: &[u64]) -> Curve {
+        let mut misses = Misses::default();
+        for page in pages {
+            misses.operation(0, page * PAGE, PAGE, true);
+        }
+        misses.finish().unwrap()
+    }
+
+    fn at(curve: &Curve, bytes: f64) -> f64 {
+        curve.points.iter().rev().find(|(size, _)| *size <= bytes).map_or(1.0, |(_, ratio)| *ratio)
+    }
+
+    /// Pages of which small numbers come far more often, the same on every machine.
+    fn skewed(count: usize, pages: u64) -> Vec<u64> {
+        let mut state = 88_172_645_463_325_252_u64;
+        let mut next = || {
+            state ^= state << 13;
+            state ^= state >> 7;
+            state ^= state << 17;
+            state
+        };
+        (0..count).map(|_| (next() % pages).min(next() % pages).min(next() % pages)).collect()
+    }
+
+    #[test]
+    fn buckets_hold_what_lies_below_their_ends() {
+        for bytes in (8..100_000).chain([u64::MAX / 2, u64::MAX]) {
+            let number = bucket(bytes);
+            assert!(upper(number) >= bytes as f64 && upper(number) <= 1.13 * bytes as f64, "{bytes}");
+        }
+    }
+
+    #[test]
+    fn a_curve_of_all_pages_is_what_caches_do() {
+        let pages = skewed(20_000, 1_000);
+        let curve = curve(&pages);
+        assert_eq!(Some(curve.sampled), Some(1.0));
+        for room in [16, 64, 128, 512, 1_024] {
+            let (expected, found) = (kept(&pages, room), at(&curve, room as f64 * PAGE as f64));
+            // A step of the axis is an eighth of an octave: what lies in it is one.
+            let wider = kept(&pages, room + room / 8);
+            assert!(
+                found <= kept(&pages, room - room / 8) + 1e-9 && found >= wider - 1e-9,
+                "{room}: {expected} {found}"
+            );
+        }
+        let distinct = pages.iter().collect::<std::collections::BTreeSet<_>>().len();
+        assert_eq!(Some(curve.distinct_bytes), Some((distinct as u64 * PAGE) as f64));
+    }
+
+    #[test]
+    fn a_loop_fits_or_does_not() {
+        let pages: Vec<u64> = (0..10).flat_map(|_| 0..100).collect();
+        let curve = curve(&pages);
+        assert_eq!((at(&curve, 99.0 * PAGE as f64), at(&curve, 113.0 * PAGE as f64)), (1.0, 0.1));
+    }
+
+    #[test]
+    fn a_sample_tells_nearly_the_same() {
+        let few = curve(&skewed(60_000, 1_500));
+        let pages = skewed(6_000_000, 150_000);
+        let many = curve(&pages);
+        assert!(many.sampled < 0.2, "{}", many.sampled);
+        // A hundred times the pages and reads: the same shape at a hundred times the size.
+        for pages in [50.0, 150.0, 400.0, 900.0] {
+            let (small, large) = (at(&few, pages * 4096.0), at(&many, pages * 409_600.0));
+            assert!((small - large).abs() < 0.05, "{pages}: {small} {large}");
+        }
+        let distinct = pages.into_iter().collect::<std::collections::BTreeSet<_>>().len();
+        let found = many.distinct_bytes / (distinct as u64 * PAGE) as f64;
+        assert!((found - 1.0).abs() < 0.02, "{found}");
+    }
+
+    #[test]
+    fn writes_fill_the_cache_and_are_not_counted() {
+        let mut misses = Misses::default();
+        for page in 0..10 {
+            misses.operation(1, page * PAGE, PAGE, false);
+        }
+        assert_eq!(misses.finish().unwrap().points, []);
+        for page in 0..10 {
+            misses.operation(1, page * PAGE, PAGE, true);
+            misses.operation(2, page * PAGE, PAGE, true);
+        }
+        let curve = misses.finish().unwrap();
+        assert_eq!((curve.reads, curve.points.last().unwrap().1), (20.0, 0.5), "the other volume is another");
+        misses.operation(1, 0, 1 << 30, true);
+        assert_eq!(misses.finish().unwrap().passed, 1);
+    }
+}

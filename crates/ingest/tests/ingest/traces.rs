@@ -1,0 +1,319 @@
+//! The same load written in every dialect of traces gives the same demand; and whatever else comes in ends in an outcome.
+
+#[path = "traces/binary.rs"]
+mod binary;
+#[path = "traces/text.rs"]
+mod text;
+
+use std::io::Write;
+
+use flate2::Compression;
+use flate2::write::GzEncoder;
+use plimsoll_ingest::{
+    Class, Fate, Figure, Ingest, Measure, Outcome, Reading, Request, Requests, Statistic, TraceFault, Verdict,
+};
+use plimsoll_record::Action;
+use proptest::prelude::*;
+
+/// One operation of the load that is written down.
+#[derive(Clone, Copy)]
+pub struct Op {
+    /// Counted from 0.
+    pub number: u64,
+    /// Milliseconds since the first.
+    pub at_ms: u64,
+    pub is_read: bool,
+    /// Bytes, a multiple of a sector.
+    pub offset: u64,
+}
+
+/// Bytes of each operation.
+pub const LENGTH: u64 = 8192;
+/// Milliseconds that each took.
+pub const TOOK_MS: u64 = 2;
+/// Operations of the load.
+const COUNT: u64 = 40;
+
+/// Lines with their ends.
+pub fn lines(lines: impl Iterator<Item = String>) -> String {
+    lines.flat_map(|line| [line, "\n".to_owned()]).collect()
+}
+
+/// Ten operations a second for four seconds: a write, then two reads that follow each other, and so on.
+pub fn load() -> Vec<Op> {
+    let offset = |number: u64| ((number / 3) << 24) + if number % 3 == 2 { LENGTH } else { 0 };
+    (0..COUNT)
+        .map(|number| Op { number, at_ms: number * 100, is_read: number % 3 != 0, offset: offset(number) })
+        .collect()
+}
+
+/// What a dialect says beyond times, kinds and places.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Says {
+    Latency,
+    NoLatency,
+    /// Whole seconds alone.
+    Seconds,
+    /// Neither kinds nor places.
+    Objects,
+    /// Numbers of pages alone.
+    Pages,
+}
+
+/// Every dialect, with the load written in it.
+fn dialects() -> Vec<(&'static str, Says, Vec<u8>)> {
+    let text = |id, says, line: &dyn Fn(&Op) -> String, head: &str| {
+        let lines: String = load().iter().map(|op| line(op) + "\n").collect();
+        (id, says, (head.to_owned() + &lines).into_bytes())
+    };
+    let mut all = vec![
+        text("trace-plimsoll", Says::NoLatency, &text::own, "#plimsoll.trace/1\ntime_ns,kind,offset,length\n"),
+        text("trace-blkparse", Says::Latency, &text::blkparse, ""),
+        text("trace-blkparse", Says::Latency, &text::blkparse_formatted, ""),
+        text("trace-fio-iolog", Says::NoLatency, &text::iolog3, "fio version 3 iolog\n0 /dev/x add\n1 /dev/x open\n"),
+        text("trace-fio-iolog", Says::NoLatency, &text::iolog2, "fio version 2 iolog\n/dev/x add\n/dev/x open\n"),
+        text("trace-msr", Says::Latency, &text::msr, ""),
+        text("trace-systor17", Says::Latency, &text::systor, "Timestamp,Response,IOType,LUN,Offset,Size\n"),
+        text("trace-spc", Says::NoLatency, &text::spc, ""),
+        text("trace-alibaba", Says::NoLatency, &text::alibaba, ""),
+        text("trace-alibaba", Says::NoLatency, &text::alibaba, "device_id,opcode,offset,length,timestamp\n"),
+        text("trace-tencent", Says::Seconds, &text::tencent, ""),
+        text("trace-fiu", Says::NoLatency, &text::fiu, ""),
+        text("trace-cloudphysics", Says::NoLatency, &text::cloudphysics, "version,time,op,size,lbn\n"),
+        text("trace-cydonia", Says::NoLatency, &text::cydonia, ""),
+        text("trace-disksim", Says::NoLatency, &text::disksim, ""),
+        text("trace-disksim", Says::NoLatency, &text::ssdsim, ""),
+        text("trace-objects", Says::Objects, &text::objects, "# time, object, size, next_access_vtime\n"),
+        text("trace-pages", Says::Pages, &text::pages, ""),
+        ("trace-oracle-general", Says::Objects, binary::oracle(&load())),
+        ("trace-vscsi", Says::NoLatency, binary::vscsi1(&load())),
+        ("trace-vscsi", Says::Latency, binary::vscsi2(&load())),
+    ];
+    for order in [binary::Bytes::Little, binary::Bytes::Big] {
+        for version in [7, 8] {
+            all.push(("trace-blktrace", Says::Latency, binary::blktrace(&load(), order, version)));
+        }
+    }
+    all
+}
+
+pub fn outcome(bytes: &[u8], step: usize) -> Outcome {
+    let mut ingest = Ingest::new("trace");
+    for piece in bytes.chunks(step) {
+        ingest.feed(piece);
+    }
+    ingest.finish().remove(0)
+}
+
+fn reading(bytes: &[u8]) -> Reading {
+    match outcome(bytes, 4_096) {
+        Outcome::Read(reading) => *reading,
+        Outcome::Refused { refusal, .. } => panic!("{refusal}"),
+    }
+}
+
+fn figures(reading: &Reading, class: Class, measure: Measure) -> impl Iterator<Item = &Figure> {
+    let is =
+        move |figure: &&Figure| (figure.class, figure.measure, figure.statistic) == (class, measure, Statistic::Mean);
+    reading.figures.iter().filter(is)
+}
+
+/// Rates times the length of their windows, together, of the first scope: of several volumes that is the whole.
+pub fn total(reading: &Reading, class: Class, measure: Measure) -> f64 {
+    let seconds = |figure: &Figure| reading.windows[figure.window as usize].length.as_secs_f64();
+    let whole = figures(reading, class, measure).filter(|figure| figure.scope == 0);
+    whole.map(|figure| figure.value * seconds(figure)).sum()
+}
+
+pub fn near(found: f64, expected: f64) -> bool {
+    (found - expected).abs() <= 1e-6 * expected.abs().max(1.0)
+}
+
+fn check(id: &str, says: Says, bytes: &[u8]) {
+    let reading = reading(bytes);
+    assert_eq!((reading.kind.id, outcome(bytes, 999).verdict()), (id, Verdict::Read), "{:?}", reading.cautions);
+    let reads = load().iter().filter(|op| op.is_read).count() as f64;
+    let all = [
+        (Class::All, Measure::Iops, COUNT as f64),
+        (Class::All, Measure::Throughput, (COUNT * LENGTH) as f64),
+        (Class::Read, Measure::Iops, reads),
+        (Class::SequentialRead, Measure::Iops, reads / 2.0),
+        (Class::RandomRead, Measure::Throughput, reads / 2.0 * LENGTH as f64),
+        (Class::Write, Measure::Iops, COUNT as f64 - reads),
+    ];
+    let told = match says {
+        Says::Pages => 0,
+        Says::Objects => 2,
+        _ => all.len(),
+    };
+    for (class, measure, expected) in &all[..told] {
+        let found = total(&reading, *class, *measure);
+        assert!(near(found, *expected), "{id}: {class:?} {measure:?}: {found} of {expected}");
+    }
+    let latencies: Vec<f64> = figures(&reading, Class::Read, Measure::Latency).map(|figure| figure.value).collect();
+    assert_eq!(!latencies.is_empty(), says == Says::Latency, "{id}");
+    assert!(latencies.iter().all(|latency| near(*latency, TOOK_MS as f64 / 1e3)), "{id}: {latencies:?}");
+    // Little's law (1961) in each window.
+    for depth in figures(&reading, Class::All, Measure::Depth) {
+        let iops = figures(&reading, Class::All, Measure::Iops).find(|other| other.window == depth.window);
+        assert!(iops.is_some_and(|iops| near(depth.value, iops.value * TOOK_MS as f64 / 1e3)), "{id}");
+    }
+    let set = match says {
+        Says::Pages => COUNT * 4096,
+        Says::Objects => COUNT * LENGTH,
+        // Each write is at the place of the read behind it.
+        _ => load().iter().filter(|op| op.is_read).count() as u64 * LENGTH + LENGTH,
+    };
+    assert!(near(reading.curves[0].working_set_bytes, set as f64), "{id}: {:?}", reading.curves);
+}
+
+#[test]
+fn every_dialect_tells_the_same_demand() {
+    for (id, says, bytes) in dialects() {
+        check(id, says, &bytes);
+    }
+}
+
+#[test]
+fn cuts_change_nothing() {
+    for (id, _, bytes) in dialects() {
+        let whole = outcome(&bytes, bytes.len());
+        for step in [1, 7, 64, 1_000] {
+            assert_eq!(outcome(&bytes, step), whole, "{id}, step {step}");
+        }
+    }
+}
+
+fn packed(bytes: &[u8]) -> Vec<u8> {
+    let mut encoder = GzEncoder::new(Vec::new(), Compression::fast());
+    encoder.write_all(bytes).and_then(|()| encoder.finish()).expect("memory takes all")
+}
+
+fn requests(bytes: &[u8]) -> Result<Vec<Request>, TraceFault> {
+    Requests::new(bytes)?.collect()
+}
+
+#[test]
+fn every_dialect_with_places_is_replayed() {
+    for (id, says, bytes) in dialects() {
+        let asked = requests(&packed(&bytes));
+        if matches!(says, Says::Objects | Says::Pages) {
+            let fault = asked.expect_err("it is refused");
+            assert!(fault.what.contains("cannot be replayed"), "{id}: {fault}");
+            continue;
+        }
+        let asked = asked.expect("it is there");
+        assert_eq!(asked.len(), COUNT as usize, "{id}");
+        for (request, op) in asked.iter().zip(load()) {
+            let ms = if says == Says::Seconds { op.at_ms / 1_000 * 1_000 } else { op.at_ms };
+            assert_eq!(request.asked.at.as_nanos(), ms * 1_000_000, "{id}");
+            assert_eq!((request.asked.offset, request.asked.length, request.volume), (op.offset, LENGTH, 0), "{id}");
+            assert_eq!(request.asked.action == Action::Read, op.is_read, "{id}");
+        }
+    }
+}
+
+#[test]
+fn records_a_little_late_find_their_place_and_far_ones_do_not() {
+    let line = |at: u64| format!("{at},{},r,4096", at * 8);
+    let mixed = lines([5, 3, 9, 7, 8].into_iter().map(line));
+    let at: Vec<u64> =
+        requests(mixed.as_bytes()).expect("it is there").iter().map(|request| request.asked.at.as_nanos()).collect();
+    assert_eq!(at, [0, 2_000, 4_000, 5_000, 6_000]);
+    let far = lines((10..10_000).chain([1]).map(line));
+    let fault = requests(far.as_bytes()).expect_err("it is refused");
+    assert!(fault.what.contains("time goes back") && fault.line == Some(9_991), "{fault:?}");
+}
+
+#[test]
+fn files_of_processors_belong_together() {
+    // Issued on one processor, completed on the other: the files one after the other.
+    let both = binary::blktrace(&load(), binary::Bytes::Little, 7);
+    let records: Vec<&[u8]> = binary::records(&both);
+    let of = |stage: u8| records.iter().filter(move |record| record[28] == stage).copied();
+    let issued: Vec<u8> = of(7).flatten().copied().collect();
+    let completed: Vec<u8> = of(8).flatten().copied().collect();
+    check("trace-blktrace", Says::Latency, &[issued.clone(), completed.clone()].concat());
+    check("trace-blktrace", Says::Latency, &[completed.clone(), issued.clone()].concat());
+    check("trace-blktrace", Says::NoLatency, &issued);
+    let alone = reading(&completed);
+    assert!(alone.cautions.iter().any(|caution| caution.text.contains("completions")), "{:?}", alone.cautions);
+}
+
+#[test]
+fn a_working_set_without_times_is_said_to_be_all() {
+    let pages = lines((0..10).flat_map(|_| 0..50).map(|page: u64| page.to_string()));
+    let reading = reading(pages.as_bytes());
+    assert_eq!((reading.figures.len(), reading.curves.len()), (0, 1));
+    let curve = &reading.curves[0];
+    assert_eq!((curve.ratio(0.0), curve.ratio(49.0 * 4096.0)), (Some(1.0), Some(1.0)));
+    assert_eq!((curve.ratio(1e9), curve.working_set_bytes as u64), (Some(0.1), 50 * 4096));
+    assert!(reading.cautions[0].text.contains("no times"), "{:?}", reading.cautions);
+}
+
+#[test]
+fn volumes_are_told_apart_and_add_up() {
+    let line = |n: u64| format!("{},R,{},4096,{}", n % 4, n * 8192, 1_577_808_000_000_000 + n * 10_000);
+    let text = lines((0..100).map(line));
+    let reading = reading(text.as_bytes());
+    let whole = |figure: &&Figure| reading.scopes[figure.scope as usize].part.is_empty();
+    let in_all: Vec<&Figure> = figures(&reading, Class::All, Measure::Iops).collect();
+    let seconds = |figure: &Figure| reading.windows[figure.window as usize].length.as_secs_f64();
+    let sum = |parts: bool| in_all.iter().filter(|f| whole(f) != parts).map(|f| f.value * seconds(f)).sum::<f64>();
+    assert!(near(sum(false), 100.0) && near(sum(true), 100.0), "{} {}", sum(false), sum(true));
+    assert_eq!(in_all.iter().filter(|figure| !whole(figure)).count(), 4);
+    assert_eq!(reading.windows[0].begin.map(|begin| begin.to_string()), Some("2019-12-31T16:00:00".to_owned()));
+}
+
+#[test]
+fn what_is_broken_is_left_out_and_said() {
+    let mut text = String::from_utf8(dialects().remove(5).2).expect("it is there");
+    text.insert_str(text.find('\n').expect("it is there") + 1, "1,2,3\n128166372003061629,h,0,Erase,0,1,2\n\n");
+    let outcome = outcome(text.as_bytes(), 64);
+    let reading = outcome.reading().expect("it is there");
+    assert_eq!((outcome.verdict(), reading.parts[0].fate), (Verdict::Partly, Fate::Broken));
+    let lines: Vec<u64> = reading.cautions.iter().filter_map(|caution| Some(caution.origin.as_ref()?.line)).collect();
+    assert_eq!(lines, [2, 3]);
+    assert!(near(total(reading, Class::All, Measure::Iops), COUNT as f64));
+    let fault = requests(text.as_bytes()).expect_err("it is refused");
+    assert_eq!(fault.line, Some(2), "{fault}");
+}
+
+#[test]
+fn long_traces_have_long_windows_and_keep_their_peaks() {
+    // One a second for six hours, and a hundred in one of them.
+    let seconds = (0..21_600_u64).flat_map(|second| (0..if second == 777 { 100_u64 } else { 1 }).map(move |_| second));
+    let text = lines(seconds.map(|second| format!("0,8,512,r,{second}.0")));
+    let reading = reading(text.as_bytes());
+    assert!(reading.windows.len() < 10_000, "{}", reading.windows.len());
+    assert!(near(total(&reading, Class::Read, Measure::Iops), 21_699.0));
+    let most = reading
+        .figures
+        .iter()
+        .filter(|figure| figure.statistic == Statistic::Maximum && figure.measure == Measure::Iops);
+    assert_eq!(most.map(|figure| figure.value as u64).max(), Some(100));
+}
+
+proptest! {
+    #[test]
+    fn any_bytes_end_in_an_outcome(bytes in prop::collection::vec(any::<u8>(), 0..400), which in 0_usize..25, at in 0_usize..4_000) {
+        let all = dialects();
+        let mut trace = all[which % all.len()].2.clone();
+        let at = at % trace.len();
+        trace.splice(at..(at + bytes.len() / 2).min(trace.len()), bytes);
+        let whole = outcome(&trace, trace.len().max(1));
+        prop_assert_eq!(&outcome(&trace, 61), &whole);
+        let _ = requests(&trace);
+    }
+
+    #[test]
+    fn a_cut_end_loses_the_end_alone(which in 0_usize..25, share in 0.2_f64..1.0) {
+        let all = dialects();
+        let (id, says, bytes) = &all[which % all.len()];
+        let cut = (bytes.len() as f64 * share) as usize;
+        if let (Outcome::Read(reading), false) = (outcome(&bytes[..cut], 100), *says == Says::Pages) {
+            let found = total(&reading, Class::All, Measure::Iops);
+            prop_assert!(found <= COUNT as f64 + 1e-6 && found >= COUNT as f64 * share * 0.8 - 4.0, "{}: {} of {}", id, found, share);
+        }
+    }
+}
