@@ -23,8 +23,7 @@ pub mod words;
 
 pub use csv::{csv, sizing_csv};
 pub use html::{Sheet, html, html_of};
-pub use json::{demand_json, diagnoses_json, explanation_json, matches_json, quotes_json};
-pub use json::{demand_json, explanation_json, matches_json, quotes_json, sizing_json};
+pub use json::{demand_json, diagnoses_json, explanation_json, matches_json, quotes_json, sizing_json};
 pub use progress::{Progress, progress_line};
 pub use svg::svg;
 pub use terraform::terraform;

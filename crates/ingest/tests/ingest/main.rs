@@ -17,7 +17,6 @@ mod miner;
 mod mysql;
 mod nmon;
 mod packed;
-mod packed;
 mod postgres;
 mod prometheus;
 mod read;
