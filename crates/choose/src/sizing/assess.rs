@@ -52,6 +52,7 @@ pub(super) enum Assessed {
 /// What became of a product's candidates so far.
 #[derive(Default)]
 pub(super) struct Attempt {
+    /// What came nearest to the objective.
     nearly: Option<Box<Choice>>,
     rejected: Option<Rejection>,
     /// What the last candidate that missed the objective by a ceiling has above the design point.
@@ -65,13 +66,14 @@ impl Attempt {
             self.held_at = None;
             match assessor.assess(&candidate.offer, candidate.price) {
                 Assessed::Meets(choice) => return Some(*choice),
-                Assessed::Misses { choice, by_latency: true } => {
-                    self.nearly.get_or_insert(choice);
-                    return None;
-                }
-                Assessed::Misses { choice, by_latency: false } => {
-                    self.held_at = choice.binds.as_ref().map(|limit| limit.over);
-                    self.nearly.get_or_insert(choice);
+                Assessed::Misses { choice, by_latency } => {
+                    self.held_at = choice.binds.as_ref().map(|limit| limit.over).filter(|_| !by_latency);
+                    if self.nearly.as_ref().is_none_or(|nearest| choice.reached < nearest.reached) {
+                        self.nearly = Some(choice);
+                    }
+                    if by_latency {
+                        return None;
+                    }
                 }
                 Assessed::Fails(rejection) => self.rejected = self.rejected.take().or(Some(rejection)),
             }

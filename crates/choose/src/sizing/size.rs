@@ -43,7 +43,7 @@ impl Default for Search {
 
 /// A name that is neither a provider nor a product.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
-#[error("the catalogue has no provider or product {name:?}{}: providers are {}", mean(nearest), known.join(", "))]
+#[error("the catalogue has no provider or product {name:?}: its providers are {}{}", known.join(", "), mean(nearest))]
 pub struct UnknownProvider {
     /// The name.
     pub name: String,

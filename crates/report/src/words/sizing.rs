@@ -7,6 +7,9 @@ use plimsoll_units::Bytes;
 use super::{clean, offer};
 use crate::number;
 
+/// Classes with less than this share of the operations are named without figures.
+const WORTH: f64 = 0.005;
+
 /// How long windows are: `45 s`, `60 min`.
 pub(crate) fn length(seconds: f64) -> String {
     match seconds {
@@ -53,7 +56,12 @@ pub(crate) fn point(point: &Point) -> String {
         let size = Bytes::new((load.size() + 0.5) as u64);
         format!("{} {} of {size}", number::percent(load.iops / iops), load.class.name())
     };
-    let classes: Vec<String> = point.classes.iter().map(class).collect();
+    let (shown, few): (Vec<_>, Vec<_>) = point.classes.iter().partition(|load| load.iops >= iops * WORTH);
+    let mut classes: Vec<String> = shown.into_iter().map(class).collect();
+    if !few.is_empty() {
+        classes
+            .push(format!("little of {}", few.iter().map(|load| load.class.name()).collect::<Vec<_>>().join(" and ")));
+    }
     let moved = offer::megabytes(point.bytes_per_second());
     format!("{} IOPS, {moved} MB/s: {}", number::rate(iops), classes.join(", "))
 }
