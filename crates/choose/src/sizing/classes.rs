@@ -8,7 +8,7 @@ use plimsoll_ingest::{Class, Measure, Statistic, Subject};
 
 use super::design::ClassLoad;
 
-/// Reads of several blocks of which one is 8 KiB, when no input says how large they are.
+/// Bytes of an operation where no input says it: of one block, of scans, sorts and copies, of the log.
 const BLOCK: f64 = 8192.0;
 const SCAN: f64 = 131_072.0;
 const REDO: f64 = 4096.0;

@@ -43,7 +43,7 @@ impl Default for Search {
 
 /// A name that is neither a provider nor a product.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
-#[error("the catalogue has no provider or product {name:?}: its providers are {}{}", known.join(", "), mean(nearest))]
+#[error("the catalogue has no provider or product {name:?}: its providers are {}{}", known.join(", "), meant(nearest))]
 pub struct UnknownProvider {
     /// The name.
     pub name: String,
@@ -53,7 +53,7 @@ pub struct UnknownProvider {
     pub known: Vec<String>,
 }
 
-fn mean(nearest: &[String]) -> String {
+fn meant(nearest: &[String]) -> String {
     if nearest.is_empty() { String::new() } else { format!("; did you mean {}?", plimsoll_catalogue::one_of(nearest)) }
 }
 
