@@ -3,7 +3,7 @@
 
 /// Of AWR reports, Statspack and AWR-Miner.
 pub(super) const ORACLE: &str = "\
-64-bit letters m s x awr compare period standby aas aas_max about absolute access act active activity actual addm address adg admin advanced advisory
+1st 2nd first second set sets 64-bit letters m s x awr compare period standby aas aas_max about absolute access act active activity actual addm address adg admin advanced advisory
 aggr aggregate alerts all alloc allocated allocation allocs also amount and applic application apply aq archive
 archived are area as ash asm at auto autotune av avail average avg avg/s awr_miner_ver b background backup been
 begin begin-average-active-sessions begin-database-parameters begin-io-object-type begin-io-wait-histogram

@@ -112,7 +112,11 @@ fn a_file_that_ends_early_keeps_what_it_has() {
     let noted = MYSQL.to_owned() + "{\"at\":\"2026-01-31T12:00:20Z\",\"note\":\"the server went away\"}\n";
     let read = reading(&noted);
     assert!(cautions(&read).contains("the server went away") && !read.figures.is_empty());
-    let twice = MYSQL.to_owned() + &MYSQL.replace("12:00", "12:01").replace("\"1", "\"2");
+    let later =
+        [("12:00", "12:01"), ("163840", "427680"), ("327680", "527680"), ("\"20\"", "\"40\""), ("\"10\"", "\"30\"")];
+    let uptimes = [("\"100\"", "\"160\""), ("\"110\"", "\"170\"")];
+    let later = later.iter().chain(&uptimes).fold(MYSQL.to_owned(), |text, (from, to)| text.replace(from, to));
+    let twice = MYSQL.to_owned() + &later;
     assert_eq!(reading(&twice).windows.len(), 3, "two files put together are one");
 }
 

@@ -45,8 +45,8 @@ fn counters_of_disks() {
         "
         vmstat -
         /sda 1970-01-01T00:00:00+10 reads Iops 10 (line 5, sda: reads)
-        /sda 1970-01-01T00:00:00+10 writes Iops 0 (line 5, sda: writes)
         /sda 1970-01-01T00:00:00+10 reads Throughput 40960 (line 5, sda: sectors read)
+        /sda 1970-01-01T00:00:00+10 writes Iops 0 (line 5, sda: writes)
         /sda 1970-01-01T00:00:00+10 writes Throughput 0 (line 5, sda: sectors written)
         /sda 1970-01-01T00:00:00+10 all Busy 0.2 (line 5, sda: seconds of I/O)
         /sda 1970-01-01T00:00:00+10 reads Size 4096 (line 5, sda: sectors read)
