@@ -20,6 +20,7 @@ mod packed;
 mod postgres;
 mod prometheus;
 mod read;
+mod round_trip;
 mod samples;
 mod series;
 mod snapshots;
