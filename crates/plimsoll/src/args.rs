@@ -192,7 +192,8 @@ pub struct Simulate {
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Replay")]
 pub struct ReplayArgs {
-    /// Offer the operations of this trace, as they arrived, instead of a preset
+    /// Offer the operations of this trace, as they arrived, instead of a preset: a recording of plimsoll's, blktrace,
+    /// blkparse, fio's I/O log, MSR, SPC or another known dialect, plain or compressed with gzip
     #[arg(long, value_name = "TRACE", conflicts_with_all = OF_A_GENERATED_LOAD)]
     pub replay: Option<PathBuf>,
     /// Multiply the times between arrivals: 0.5 is twice as fast as recorded

@@ -1,15 +1,15 @@
 //! `plimsoll simulate --replay`: what a model would have done with a recorded load, operation by operation.
 
 use std::fs::File;
-use std::io::BufReader;
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 
 use plimsoll_analyse::{Settle, settle_recorded};
 use plimsoll_drive::{Observe, Rules, Seen, Simulated, drive};
+use plimsoll_ingest::{Request, Requests, TraceFault};
 use plimsoll_load::{Arrival, Pace, Pattern, Region, Replay, StreamSpec, Tempo};
 use plimsoll_model::{Chain, ChainSpec};
-use plimsoll_record::{Conditions, Ended, Finding, Objective, Outline, Run, Trace, TraceError, TraceReader};
+use plimsoll_record::{Asked, Conditions, Ended, Finding, Objective, Outline, Run, Trace};
 use plimsoll_report::Progress;
 use plimsoll_units::{Bytes, Instant, Iops, Span};
 
@@ -36,6 +36,8 @@ const LEAST_PATIENCE: Span = Span::from_secs(10);
 pub struct Replaying {
     path: PathBuf,
     outline: Outline,
+    layout: Layout,
+    doubts: Vec<String>,
     offers: Vec<Tempo>,
     seed: u64,
     objective: Option<Objective>,
@@ -45,15 +47,22 @@ impl Replaying {
     /// Reads the trace once to its end, so that what is malformed is refused before anything is simulated.
     pub fn new(path: &Path, args: &Simulate) -> Result<Self, Trouble> {
         let offers = offers(args)?;
-        let outline = Outline::of(open(path)?).map_err(|error| malformed(path, &error))?;
+        let mut requests = open(path)?;
+        let mut layout = Layout::default();
+        let noted = requests.by_ref().map(|request| request.map(|request| layout.note(&request)));
+        let outline = Outline::over(noted).map_err(|fault| malformed(path, &fault))?;
         let Some(outline) = outline else {
             return Err(Trouble::usage(format!(
                 "{}: no operation was recorded: record while there is a load",
                 path.display()
             )));
         };
+        let reach = layout.settle();
+        let outline = Outline { reach, dropped: requests.dropped(), ..outline };
+        let mut doubts = requests.doubts();
+        doubts.extend(layout.doubt());
         let (seed, objective) = (args.load.seed, args.course.objective);
-        Ok(Self { path: path.to_owned(), outline, offers, seed, objective })
+        Ok(Self { path: path.to_owned(), outline, layout, doubts, offers, seed, objective })
     }
 
     /// Refuses a recording that reaches beyond `size`, the size of what `name` says.
@@ -112,10 +121,12 @@ impl Replaying {
         }
     }
 
-    /// What is missing in the recording.
-    pub fn finding(&self) -> Option<Finding> {
+    /// What is missing in the recording, or was guessed.
+    pub fn findings(&self) -> impl Iterator<Item = Finding> {
         let Outline { dropped, operations: kept, .. } = self.outline;
-        (dropped > 0).then_some(Finding::TraceIncomplete { dropped, kept })
+        let incomplete = (dropped > 0).then_some(Finding::TraceIncomplete { dropped, kept });
+        let doubts = self.doubts.iter().map(|what| Finding::TraceDoubted { what: what.clone() });
+        incomplete.into_iter().chain(doubts)
     }
 
     /// One replay, and how long it took on the model's line.
@@ -174,7 +185,8 @@ impl Replaying {
             Tempo::Closed { depth } => depth,
         };
         let most = usize::try_from(most).unwrap_or(usize::MAX);
-        let mut load = Replay::new(open(&self.path)?.recorded().take(most), tempo, Instant::ZERO);
+        let placed = |request: Result<Request, _>| request.map(|request| self.layout.place(&request).recorded());
+        let mut load = Replay::new(open(&self.path)?.map(placed).take(most), tempo, Instant::ZERO);
         let mut target = Simulated::new(Chain::new(model, self.seed));
         let seen = drive(&mut target, &mut load, &Rules::new(depth, slice), observe);
         load.end().map_err(|error| malformed(&self.path, &error))?;
@@ -214,12 +226,55 @@ fn offers(args: &Simulate) -> Result<Vec<Tempo>, Trouble> {
     Ok(vec![Tempo::Recorded { scale }])
 }
 
-fn open(path: &Path) -> Result<TraceReader<BufReader<File>>, Trouble> {
+fn open(path: &Path) -> Result<Requests<File>, Trouble> {
     let file = File::open(path);
     let file = file.map_err(|error| Trouble::usage(format!("{}: cannot be read: {error}", path.display())))?;
-    TraceReader::new(BufReader::with_capacity(1 << 18, file)).map_err(|error| malformed(path, &error))
+    Requests::new(file).map_err(|fault| malformed(path, &fault))
 }
 
-fn malformed(path: &Path, error: &TraceError) -> Trouble {
-    Trouble::usage(format!("{}:{}: {error}", path.display(), error.line))
+fn malformed(path: &Path, fault: &TraceFault) -> Trouble {
+    let line = fault.line.map(|line| format!(":{line}")).unwrap_or_default();
+    Trouble::usage(format!("{}{line}: {fault}", path.display()))
+}
+
+/// Where the volumes of a trace lie on the one that they are replayed on: one behind the other.
+#[derive(Debug, Default)]
+struct Layout {
+    /// Of each volume, how far operations reach; once that is known, where it begins.
+    volumes: Vec<u64>,
+}
+
+impl Layout {
+    /// Volumes begin at multiples of this, as partitions do.
+    const ALIGNED: u64 = 1 << 20;
+
+    fn note(&mut self, request: &Request) -> Asked {
+        let volume = request.volume as usize;
+        if volume >= self.volumes.len() {
+            self.volumes.resize(volume + 1, 0);
+        }
+        let Asked { offset, length, .. } = request.asked;
+        self.volumes[volume] = self.volumes[volume].max(offset.saturating_add(length));
+        request.asked
+    }
+
+    /// Gives each volume its place, and says how far all of them reach.
+    fn settle(&mut self) -> u64 {
+        let (mut begin, mut reach) = (0_u64, 0);
+        for volume in &mut self.volumes {
+            reach = begin.saturating_add(*volume);
+            *volume = std::mem::replace(&mut begin, reach.checked_next_multiple_of(Self::ALIGNED).unwrap_or(u64::MAX));
+        }
+        reach
+    }
+
+    fn place(&self, request: &Request) -> Asked {
+        let begin = self.volumes.get(request.volume as usize).copied().unwrap_or(0);
+        Asked { offset: request.asked.offset.saturating_add(begin), ..request.asked }
+    }
+
+    fn doubt(&self) -> Option<String> {
+        let count = self.volumes.len();
+        (count > 1).then(|| format!("it has {count} volumes: they are replayed on one, one behind the other"))
+    }
 }

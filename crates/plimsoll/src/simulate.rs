@@ -138,7 +138,7 @@ impl Simulable {
             return Err(Trouble::Failed(anyhow::Error::new(fault)));
         }
         if let Work::Recorded(replaying) = work {
-            self.findings.extend(replaying.finding());
+            self.findings.extend(replaying.findings());
         }
         Ok(Curve {
             format: FORMAT.into(),

@@ -113,6 +113,25 @@ fn what_was_given_up_is_counted() {
 }
 
 #[test]
+fn other_dialects_are_answered_alike() {
+    let folder = Folder::new("replay-dialects");
+    folder.write("own.trace", &evenly(1_000, 1_000_000));
+    let line = |n: u64| format!("0,{},4096,r,{}.{:03}\n", n * 8, n / 1_000, n % 1_000);
+    let spc: String = (0..1_000).map(line).collect();
+    fs::write(folder.0.join("spc.csv"), &spc).expect("the file can be written");
+    let second = |line: &str| format!("{line}\n{}\n", line.replacen("0,", "1,", 1));
+    let two: String = spc.lines().map(second).collect();
+    fs::write(folder.0.join("two.csv"), two).expect("the file can be written");
+    let replay = |trace| folder.json(&["simulate", "oci:50GB@10vpu", "--replay", trace]);
+    let (own, spc, two) = (replay("own.trace"), replay("spc.csv"), replay("two.csv"));
+    assert_eq!(own["runs"], spc["runs"]);
+    let figure = |curve: &serde_json::Value| curve["conditions"]["trace"]["operations"].as_u64();
+    assert_eq!((figure(&spc), figure(&two)), (Some(1_000), Some(2_000)));
+    let said = two["findings"].to_string();
+    assert!(said.contains("2 volumes") && said.contains("512 bytes are taken"), "{said}");
+}
+
+#[test]
 fn what_cannot_be_replayed_is_refused_in_one_line() {
     let folder = Folder::new("replay-refused");
     folder.write("load.trace", &evenly(10, 1_000));
@@ -124,6 +143,10 @@ fn what_cannot_be_replayed_is_refused_in_one_line() {
     folder.refuses(&simulate(&["--replay", "back.trace"]), "back.trace:4: time goes back");
     folder.refuses(&simulate(&["--replay", "far.trace"]), "has 50 GiB: give one of that size");
     folder.refuses(&simulate(&["--replay", "empty.trace"]), "no operation was recorded");
+    fs::write(folder.0.join("pages.trace"), "1\n2\n3\n4\n".repeat(8)).expect("the file can be written");
+    folder.refuses(&simulate(&["--replay", "pages.trace"]), "cannot be replayed");
+    fs::write(folder.0.join("other.txt"), "what is this\n").expect("the file can be written");
+    folder.refuses(&simulate(&["--replay", "other.txt"]), "no trace of a dialect that is known");
     folder.refuses(&simulate(&["--replay", "load.trace", "--depth", "4"]), "--as-fast-as-possible");
     folder.refuses(&simulate(&["--replay", "load.trace", "--time-scale", "0"]), "a time scale of 0");
     folder.refuses(&simulate(&["--replay", "load.trace", "--reads", "50"]), "cannot be used with");

@@ -197,6 +197,11 @@ pub enum Finding {
         /// Operations that are there.
         kept: u64,
     },
+    /// The recorded trace does not say everything that a replay needs, or says it in its own way.
+    TraceDoubted {
+        /// What, in a sentence.
+        what: String,
+    },
     /// Time ran out before the intervals were as tight as asked.
     BudgetSpent {
         /// Widest relative half-width of the objective's interval.
@@ -317,6 +322,7 @@ impl Finding {
                 "the recording lacks {dropped} operations beside the {kept} that it has: the volume was asked for more \
                  than this"
             ),
+            Self::TraceDoubted { what } => format!("the trace: {what}"),
             // The others have their sentence in `text`.
             _ => String::new(),
         }
@@ -362,6 +368,7 @@ impl Finding {
             Self::Errors { .. } => "read the kernel log (dmesg), and the errors by kind in the JSON output",
             Self::NotSaturated { .. } => "raise --max-depth or --threads",
             Self::TraceIncomplete { .. } => "record again, to a file on a disk that keeps up",
+            Self::TraceDoubted { .. } => "check that it is so; plimsoll's own recordings leave nothing open",
             Self::BudgetSpent { .. } => "use --thorough, or a longer --duration",
         }
     }
@@ -388,7 +395,7 @@ mod tests {
         {"finding":"clock-changed","from":"tsc","to":"hpet"}, {"finding":"frequency-changed","ratio":0.5},
         {"finding":"ring-refused","reason":"x"}, {"finding":"read-only"}, {"finding":"errors","count":1,"errno":5},
         {"finding":"not-saturated","depth":8}, {"finding":"budget-spent","half_width":0.2},
-        {"finding":"trace-incomplete","dropped":1,"kept":2}
+        {"finding":"trace-incomplete","dropped":1,"kept":2}, {"finding":"trace-doubted","what":"x"}
     ]"#;
 
     #[test]

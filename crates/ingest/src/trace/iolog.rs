@@ -83,6 +83,10 @@ impl Row for Iolog {
         Line::Read
     }
 
+    fn is_sure(&self) -> bool {
+        self.version.is_some()
+    }
+
     fn about(&self) -> About {
         let mut doubts = Vec::new();
         if self.version == Some(Version::Two) {

@@ -9,6 +9,7 @@ use crate::kind::Kind;
 #[derive(Default)]
 pub(super) struct Own {
     lines: TraceLine,
+    has_head: bool,
     dropped: u64,
 }
 
@@ -36,6 +37,7 @@ impl Row for Own {
                 Line::Read
             }
             Ok(None) => {
+                self.has_head = true;
                 self.dropped = self.lines.dropped();
                 // The head is what tells the dialect, so it counts; without it there is nothing to go by.
                 if number <= 2 { Line::Read } else { Line::Passed }
@@ -51,6 +53,10 @@ impl Row for Own {
     fn cut(&mut self, _: &[u8], number: u64, sink: &mut dyn Sink) -> Line {
         sink.broken(number, &Wrong::CutOff.to_string());
         Line::Told
+    }
+
+    fn is_sure(&self) -> bool {
+        self.has_head
     }
 
     fn about(&self) -> About {
