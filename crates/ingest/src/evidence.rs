@@ -23,6 +23,8 @@ pub struct Evidence {
     pub quantiles: Vec<(f64, f64)>,
     /// Seconds that it lasted.
     pub lasted_s: Option<f64>,
+    /// Of one of many moments of a test: seconds from the test's beginning to that of the moment. None for a whole test.
+    pub at_s: Option<f64>,
     /// Where it was read.
     pub origin: Origin,
 }
@@ -40,6 +42,7 @@ impl Evidence {
             mean_s: None,
             quantiles: Vec::new(),
             lasted_s: None,
+            at_s: None,
             origin,
         }
     }

@@ -4,6 +4,7 @@ use crate::format::Form;
 use crate::{
     atop, awr, bench, clouds, diskstats, host, miner, mysql, nmon, postgres, prometheus, snapshots, table_series, trace,
 };
+use crate::{awr, fio, trace};
 
 /// Every form that is known. Among those that look alike, the one with more marks is taken, then the first.
 pub const FORMS: &[Form] = &[
@@ -47,6 +48,11 @@ pub const FORMS: &[Form] = &[
     mysql::STATUS,
     mysql::MONITOR,
     mysql::FILES,
+    fio::JSON,
+    fio::TEXT,
+    fio::TERSE,
+    fio::LOG,
+    fio::HISTOGRAM,
     trace::OWN,
     trace::BLKTRACE,
     trace::BLKPARSE,

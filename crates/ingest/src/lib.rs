@@ -18,6 +18,7 @@ mod emit;
 mod events;
 mod evidence;
 mod figure;
+mod fio;
 mod format;
 mod forms;
 mod host;

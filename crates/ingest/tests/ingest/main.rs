@@ -16,6 +16,8 @@ mod hosts;
 mod miner;
 mod mysql;
 mod nmon;
+mod fio;
+mod fio_samples;
 mod packed;
 mod postgres;
 mod prometheus;

@@ -1,0 +1,241 @@
+//! A job of fio, in whatever form it was told, as evidence.
+
+use crate::builder::Builder;
+use crate::evidence::{Evidence, Setting};
+use crate::figure::{Origin, Scope};
+
+/// What one job got, or several that were told as one.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Job {
+    pub(super) name: String,
+    /// The host that it ran on, where several took part.
+    pub(super) host: String,
+    /// What it asked: a device, a file, a folder.
+    pub(super) part: String,
+    /// Jobs of one group ran at once.
+    pub(super) group: u64,
+    pub(super) setting: Setting,
+    pub(super) reads: Option<Got>,
+    pub(super) writes: Option<Got>,
+    pub(super) trims: Option<Got>,
+    /// Reads and writes, where they were told together.
+    pub(super) mixed: Option<Got>,
+    /// Commands that make data durable.
+    pub(super) syncs: Option<Got>,
+    /// The first error, as a number of the system.
+    pub(super) error: u64,
+}
+
+/// What operations of one direction got. What is not said is none.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Got {
+    pub(super) iops: Option<f64>,
+    pub(super) bytes_s: Option<f64>,
+    /// How many there were.
+    pub(super) operations: Option<f64>,
+    pub(super) mean_s: Option<f64>,
+    pub(super) quantiles: Vec<(f64, f64)>,
+    pub(super) lasted_s: Option<f64>,
+    pub(super) line: u64,
+    pub(super) field: String,
+}
+
+impl Got {
+    fn origin(&self, table: &str, out: &mut Builder) -> Origin {
+        out.origin(self.line, table, &self.field)
+    }
+
+    /// True when something was asked in this direction.
+    pub(super) fn is_any(&self) -> bool {
+        [self.operations, self.iops, self.bytes_s].iter().flatten().any(|count| *count > 0.0)
+    }
+
+    /// False where operations, time and rate do not fit each other, as fio's own always do.
+    fn is_sound(&self) -> bool {
+        let Some(((iops, operations), lasted_s)) = self.iops.zip(self.operations).zip(self.lasted_s) else {
+            return true;
+        };
+        // Small counts and short times are rounded.
+        let expected = operations / lasted_s;
+        (iops - expected).abs() <= 0.05 * expected.max(iops) + 1.0 / lasted_s
+    }
+
+    /// Several that ran at once, as one. Quantiles do not add up.
+    fn together(all: &[&Self]) -> Self {
+        let sum = |of: fn(&Self) -> Option<f64>| all.iter().map(|got| of(got)).sum::<Option<f64>>();
+        // Operations a second weigh as operations do, for all of them lasted as long.
+        let weight = |got: &Self| got.iops.or(got.operations);
+        let weighed = all.iter().map(|got| Some((got.mean_s? * weight(got)?, weight(got)?)));
+        let mean = weighed.sum_pairs().filter(|(_, weight)| *weight > 0.0).map(|(sum, weight)| sum / weight);
+        Self {
+            iops: sum(|got| got.iops),
+            bytes_s: sum(|got| got.bytes_s),
+            operations: sum(|got| got.operations),
+            mean_s: mean,
+            quantiles: match all {
+                [only] => only.quantiles.clone(),
+                _ => Vec::new(),
+            },
+            lasted_s: all.iter().filter_map(|got| got.lasted_s).reduce(f64::max),
+            line: all.first().map_or(0, |got| got.line),
+            field: all.first().map_or_else(String::new, |got| got.field.clone()),
+        }
+    }
+}
+
+/// Sums pairs, if all are there.
+trait SumPairs {
+    fn sum_pairs(self) -> Option<(f64, f64)>;
+}
+
+impl<I: Iterator<Item = Option<(f64, f64)>>> SumPairs for I {
+    fn sum_pairs(mut self) -> Option<(f64, f64)> {
+        self.try_fold((0.0, 0.0), |sum, pair| pair.map(|pair| (sum.0 + pair.0, sum.1 + pair.1)))
+    }
+}
+
+impl Job {
+    fn present(&self) -> Vec<(&'static str, Option<f64>, &Got)> {
+        let all = [
+            ("reads and writes", self.setting.reads, &self.mixed),
+            ("reads", Some(1.0), &self.reads),
+            ("writes", Some(0.0), &self.writes),
+            ("discards", None, &self.trims),
+        ];
+        all.into_iter()
+            .filter_map(|(name, reads, got)| Some((name, reads, got.as_ref()?)))
+            .filter(|(_, _, got)| got.is_any())
+            .collect()
+    }
+
+    /// The share of reads, by what was done; otherwise by what was asked.
+    fn share(&self) -> Option<f64> {
+        let count = |got: &Option<Got>| got.as_ref().and_then(|got| got.operations.or(got.iops)).unwrap_or(0.0);
+        let (reads, writes) = (count(&self.reads), count(&self.writes));
+        if reads + writes > 0.0 { Some(reads / (reads + writes)) } else { self.setting.reads }
+    }
+
+    /// All that it did, as one.
+    fn whole(&self) -> Option<Got> {
+        let parts: Vec<&Got> = self.present().into_iter().map(|(_, _, got)| got).collect();
+        (!parts.is_empty()).then(|| Got::together(&parts))
+    }
+
+    /// Says it where its numbers do not fit each other.
+    fn doubt(&self, out: &mut Builder) {
+        for (name, _, got) in self.present().into_iter().filter(|(_, _, got)| !got.is_sound()) {
+            let origin = got.origin(&self.name, out);
+            let text = format!("{}: operations, time and rate of its {name} do not fit: were they edited?", self.name);
+            out.caution(Some(origin), text);
+        }
+        let Some(whole) = self.whole() else { return };
+        // Little's law (1961).
+        let in_flight = whole.iops.zip(whole.mean_s).map(|(iops, mean)| iops * mean).zip(self.setting.depth);
+        if let Some((found, depth)) = in_flight.filter(|(found, depth)| *found > 1.2 * depth + 1.0) {
+            let origin = whole.origin(&self.name, out);
+            let text = format!(
+                "{}: rate and latency speak of {found:.0} operations in flight, and it was to keep {depth:.0}: were they \
+                 edited?",
+                self.name
+            );
+            out.caution(Some(origin), text);
+        }
+    }
+
+    /// How many numbers it has, once they are handed over.
+    fn tell(&self, out: &mut Builder) -> u32 {
+        let scope = out.scope(Scope { host: self.host.clone(), part: self.part.clone(), ..Scope::default() });
+        let mut told = 0;
+        let mut put = |test: String, setting: Setting, got: &Got, out: &mut Builder| {
+            let origin = got.origin(&self.name, out);
+            out.evidence(Evidence {
+                setting,
+                iops: got.iops,
+                bytes_s: got.bytes_s,
+                mean_s: got.mean_s,
+                quantiles: got.quantiles.clone(),
+                lasted_s: got.lasted_s,
+                ..Evidence::new(scope, test, origin)
+            });
+            told += 1;
+        };
+        let present = self.present();
+        if let Some(whole) = self.whole() {
+            put(self.name.clone(), Setting { reads: self.share(), ..self.setting.clone() }, &whole, out);
+        }
+        if present.len() > 1 {
+            for (name, reads, got) in present {
+                let setting = Setting { reads, ..self.setting.clone() };
+                put(format!("{}, its {name}", self.name), setting, got, out);
+            }
+        }
+        if let Some(syncs) = self.syncs.as_ref().filter(|syncs| syncs.mean_s.is_some() || syncs.is_any()) {
+            let setting = Setting { reads: None, sequential: None, block_bytes: None, ..self.setting.clone() };
+            put(format!("{}, its flushes", self.name), setting, syncs, out);
+        }
+        told
+    }
+}
+
+/// Hands jobs over. Those of one group ran at once, so what they got together comes first.
+pub(super) fn tell(jobs: &[Job], out: &mut Builder) -> u32 {
+    let mut told = 0;
+    let mut rest = jobs;
+    while let Some(first) = rest.first() {
+        let same = |job: &&Job| job.group == first.group && job.host == first.host;
+        let (group, others) = rest.split_at(rest.iter().take_while(same).count());
+        if group.len() > 1 {
+            told += together(group).tell(out);
+        }
+        for job in group {
+            told += job.tell(out);
+            job.doubt(out);
+            if job.error != 0 {
+                out.caution(
+                    None,
+                    format!("{}: fio met error {}: its figures are of what came before", job.name, job.error),
+                );
+            }
+        }
+        rest = others;
+    }
+    told
+}
+
+/// Jobs that ran at once, as one.
+fn together(jobs: &[Job]) -> Job {
+    let first = &jobs[0];
+    let same_name = jobs.iter().all(|job| job.name == first.name);
+    let name = if same_name { first.name.clone() } else { format!("group {}", first.group) };
+    let got = |of: fn(&Job) -> &Option<Got>| {
+        let all: Vec<&Got> = jobs.iter().filter_map(|job| of(job).as_ref()).filter(|got| got.is_any()).collect();
+        (!all.is_empty()).then(|| Got::together(&all))
+    };
+    Job {
+        name: format!("{name}, {} jobs at once", jobs.len()),
+        host: first.host.clone(),
+        part: if jobs.iter().all(|job| job.part == first.part) { first.part.clone() } else { String::new() },
+        group: first.group,
+        setting: setting_of(jobs),
+        reads: got(|job| &job.reads),
+        writes: got(|job| &job.writes),
+        trims: got(|job| &job.trims),
+        mixed: got(|job| &job.mixed),
+        syncs: None,
+        error: 0,
+    }
+}
+
+/// What all jobs were asked alike; depths and threads add up.
+fn setting_of(jobs: &[Job]) -> Setting {
+    let sum = |of: fn(&Setting) -> Option<f64>| jobs.iter().map(|job| of(&job.setting)).sum();
+    let first = &jobs[0].setting;
+    let alike = |same: fn(&Setting, &Setting) -> bool| jobs.iter().all(|job| same(&job.setting, first));
+    Setting {
+        reads: first.reads.filter(|_| alike(|a, b| a.reads == b.reads)),
+        sequential: first.sequential.filter(|_| alike(|a, b| a.sequential == b.sequential)),
+        block_bytes: first.block_bytes.filter(|_| alike(|a, b| a.block_bytes == b.block_bytes)),
+        depth: sum(|setting| setting.depth),
+        threads: sum(|setting| setting.threads),
+    }
+}

@@ -1,0 +1,276 @@
+//! fio's JSON, and JSON+ with all bins of latencies. Files have other lines before and behind it, and several documents.
+
+use std::collections::BTreeMap;
+
+use memchr::{memchr, memmem};
+use plimsoll_units::Bytes;
+use serde_json::{Map, Value};
+
+use super::job::{Got, Job, tell};
+use super::options::Options;
+use crate::builder::Builder;
+use crate::format::{Form, Resemblance, Takes};
+use crate::kind::Kind;
+use crate::reading::Fate;
+use crate::refusal::Refusal;
+use crate::whole::{Whole, WholeFormat};
+
+const KIND: Kind = Kind { id: "fio-json", name: "fio result (JSON)" };
+
+/// JSON of fio.
+pub(crate) const FORM: Form =
+    Form { kind: KIND, takes: Takes::Text, resembles: is_fio, open: |_| Box::new(Whole::new(Json)) };
+
+/// Bytes of an input: each becomes several in memory.
+const LARGEST: usize = 64 << 20;
+/// Places that look like the beginning of a document and are none.
+const MOST_TRIES: usize = 200;
+
+fn is_fio(head: &[u8]) -> Resemblance {
+    let has = |text: &str| memmem::find(head, text.as_bytes()).is_some();
+    let jobs = has("\"jobs\"") || has("\"client_stats\"");
+    match (has("\"fio version\""), jobs, has("\"jobname\"")) {
+        (true, _, _) => Resemblance::Is { marks: 8 },
+        (false, true, true) => Resemblance::Is { marks: 5 },
+        (false, true, false) => Resemblance::Near { marks: 1, missing: "`fio version`" },
+        _ => Resemblance::None,
+    }
+}
+
+struct Json;
+
+impl WholeFormat for Json {
+    fn read(&mut self, document: &[u8], out: &mut Builder) -> Result<(), Refusal> {
+        if document.len() > LARGEST {
+            return Err(Refusal::TooLarge { limit: Bytes::new(LARGEST as u64) });
+        }
+        let (documents, cut) = documents(&mended(document));
+        let mut told = 0;
+        for (number, document) in documents.iter().enumerate() {
+            let jobs = jobs(document);
+            if is_repeated(&jobs, document, &documents[number + 1..]) {
+                out.part("results of a test that still ran", Fate::Ignored);
+                continue;
+            }
+            if let Some(version) = document.get("fio version").and_then(Value::as_str) {
+                out.version(version);
+            }
+            let numbers = tell(&jobs, out);
+            told += numbers;
+            out.part("result", if numbers > 0 { Fate::Read(numbers) } else { Fate::Empty });
+        }
+        if cut {
+            out.caution(
+                None,
+                "the last result is cut off, or no JSON: what stands before it is used; copy the file again",
+            );
+            out.part("result", Fate::Broken);
+        }
+        if told == 0 {
+            let what = "no job in it did anything, or the results are cut off: was fio ended early?".to_owned();
+            return Err(Refusal::Unusable { kind: KIND, origin: None, what });
+        }
+        Ok(())
+    }
+}
+
+/// What old versions write and JSON does not know: numbers that are none, and backslashes of paths.
+fn mended(document: &[u8]) -> Vec<u8> {
+    let mut text = document.to_vec();
+    for (wrong, right) in [(": -nan", ": null"), (": nan", ":null"), (": -inf", ": null"), (": inf", ":null")] {
+        let places: Vec<usize> = memmem::find_iter(&text, wrong).collect();
+        for at in places {
+            text[at..at + wrong.len()].copy_from_slice(right.as_bytes());
+        }
+    }
+    let mut at = 0;
+    while let Some(found) = memchr(b'\\', &text[at..]) {
+        at += found;
+        match text.get(at + 1) {
+            Some(b'"' | b'\\' | b'/' | b'b' | b'f' | b'n' | b'r' | b't' | b'u') => at += 2,
+            _ => text[at] = b'/',
+        }
+        at = at.min(text.len());
+    }
+    text
+}
+
+/// The documents of a file, and whether the last of them is broken.
+fn documents(text: &[u8]) -> (Vec<Map<String, Value>>, bool) {
+    let mut documents = Vec::new();
+    let (mut at, mut tries, mut cut) = (0, 0, false);
+    while let Some(found) = memchr(b'{', &text[at..]) {
+        at += found;
+        let mut stream = serde_json::Deserializer::from_slice(&text[at..]).into_iter::<Value>();
+        if let Some(Ok(Value::Object(document))) = stream.next() {
+            at += stream.byte_offset();
+            if document.contains_key("jobs") || document.contains_key("client_stats") {
+                documents.push(document);
+                cut = false;
+            }
+        } else {
+            // Only what begins as one of fio's is worth a word.
+            let begin = &text[at..(at + 200).min(text.len())];
+            cut |= memmem::find(begin, b"\"fio version\"").is_some();
+            at += 1;
+            tries += 1;
+        }
+        if tries > MOST_TRIES {
+            break;
+        }
+    }
+    (documents, cut)
+}
+
+/// True for what fio said of a test that went on (`--status-interval`), when a later document has its end.
+fn is_repeated(jobs: &[Job], document: &Map<String, Value>, later: &[Map<String, Value>]) -> bool {
+    let runs = entries(document)
+        .any(|entry| entry.get("eta").and_then(Value::as_u64).is_some_and(|eta| (1..1 << 30).contains(&eta)));
+    let names = |document: &Map<String, Value>| -> Vec<String> {
+        entries(document).filter_map(|entry| text(entry, "jobname")).collect()
+    };
+    runs && later.iter().any(|other| names(other).iter().eq(jobs.iter().map(|job| &job.name)))
+}
+
+fn entries(document: &Map<String, Value>) -> impl Iterator<Item = &Map<String, Value>> {
+    let of = |key| document.get(key).and_then(Value::as_array).into_iter().flatten().filter_map(Value::as_object);
+    of("jobs").chain(of("client_stats"))
+}
+
+fn text(entry: &Map<String, Value>, key: &str) -> Option<String> {
+    entry.get(key).and_then(Value::as_str).map(str::to_owned)
+}
+
+fn number(entry: &Map<String, Value>, key: &str) -> Option<f64> {
+    let value = entry.get(key)?;
+    // Some tools that pass results on make texts of numbers.
+    value.as_f64().or_else(|| value.as_str()?.trim().parse().ok()).filter(|number| number.is_finite())
+}
+
+fn jobs(document: &Map<String, Value>) -> Vec<Job> {
+    let mut global = Options::default();
+    take(&mut global, document.get("global options"));
+    let disk = document.get("disk_util").and_then(Value::as_array).and_then(|disks| match disks.as_slice() {
+        [only] => text(only.as_object()?, "name"),
+        _ => None,
+    });
+    let mut told: BTreeMap<(Option<String>, Option<String>), f64> = BTreeMap::new();
+    for entry in entries(document) {
+        *told.entry(known_as(entry)).or_default() += 1.0;
+    }
+    let of = |(index, entry)| job(entry, index, &global, (told[&known_as(entry)], disk.as_deref()));
+    entries(document).enumerate().map(of).collect()
+}
+
+/// Results of one job, unless fio was told to group them.
+fn known_as(entry: &Map<String, Value>) -> (Option<String>, Option<String>) {
+    (text(entry, "hostname"), text(entry, "jobname"))
+}
+
+fn take(options: &mut Options, value: Option<&Value>) {
+    for (name, value) in value.and_then(Value::as_object).into_iter().flatten() {
+        options.take(name, value.as_str().unwrap_or(""));
+    }
+}
+
+fn job(entry: &Map<String, Value>, index: usize, global: &Options, (told, disk): (f64, Option<&str>)) -> Job {
+    let mut options = global.clone();
+    take(&mut options, entry.get("job options"));
+    let name = text(entry, "jobname").unwrap_or_else(|| format!("job {index}"));
+    let direction = |key: &str| {
+        let got = entry.get(key)?.as_object()?;
+        Some(self::got(got, format!("jobs[{index}].{key}"))).filter(Got::is_any)
+    };
+    let mut syncs = direction("sync");
+    // With fewer results than jobs, each result is of several (`group_reporting`, which may not be said).
+    let jobs = options.jobs.or(options.rw.is_some().then_some(1.0));
+    let threads = jobs.map(|jobs| (jobs / told).max(1.0).round());
+    let job = Job {
+        host: text(entry, "hostname").unwrap_or_default(),
+        part: options.part.clone().or_else(|| disk.map(str::to_owned)).unwrap_or_default(),
+        group: number(entry, "groupid").unwrap_or(0.0) as u64,
+        setting: options.setting(threads),
+        reads: direction("read"),
+        writes: direction("write"),
+        trims: direction("trim"),
+        mixed: direction("mixed"),
+        syncs: None,
+        error: number(entry, "error").unwrap_or(0.0).abs() as u64,
+        name,
+    };
+    // Of flushes there is a count, and no time: that of the job is theirs.
+    if let Some(syncs) = &mut syncs {
+        syncs.lasted_s = job.writes.as_ref().or(job.reads.as_ref()).and_then(|got| got.lasted_s);
+        syncs.iops = syncs
+            .operations
+            .zip(syncs.lasted_s)
+            .filter(|(_, lasted)| *lasted > 0.0)
+            .map(|(count, lasted)| count / lasted);
+        syncs.bytes_s = None;
+    }
+    Job { syncs, ..job }
+}
+
+/// One direction of a job.
+fn got(direction: &Map<String, Value>, field: String) -> Got {
+    let (total, completion) = (latency(direction, "lat"), latency(direction, "clat"));
+    let mean_s = total.as_ref().and_then(|total| total.mean_s).or_else(|| completion.as_ref()?.mean_s);
+    let quantiles =
+        [total, completion].into_iter().flatten().map(|latency| latency.quantiles).find(|all| !all.is_empty());
+    Got {
+        iops: number(direction, "iops"),
+        bytes_s: number(direction, "bw_bytes").or_else(|| number(direction, "bw").map(|kib| kib * 1024.0)),
+        operations: number(direction, "total_ios"),
+        mean_s,
+        quantiles: quantiles.unwrap_or_default(),
+        lasted_s: number(direction, "runtime").map(|ms| ms / 1e3).filter(|seconds| *seconds > 0.0),
+        line: 0,
+        field,
+    }
+}
+
+struct Latency {
+    mean_s: Option<f64>,
+    quantiles: Vec<(f64, f64)>,
+}
+
+/// A latency: in nanoseconds since version 3, in microseconds before.
+fn latency(direction: &Map<String, Value>, name: &str) -> Option<Latency> {
+    const UNITS: [(&str, f64); 4] = [("_ns", 1e-9), ("_us", 1e-6), ("_usec", 1e-6), ("", 1e-6)];
+    let (of, unit) = UNITS
+        .into_iter()
+        .find_map(|(suffix, unit)| Some((direction.get(&format!("{name}{suffix}"))?.as_object()?, unit)))?;
+    let mean_s = number(of, "mean").filter(|mean| *mean > 0.0).map(|mean| mean * unit);
+    let pairs = |key: &str| -> Vec<(f64, f64)> {
+        let object = of.get(key).and_then(Value::as_object).into_iter().flatten();
+        let mut pairs: Vec<(f64, f64)> =
+            object.filter_map(|(name, value)| Some((name.parse().ok()?, value.as_f64()?))).collect();
+        pairs.sort_by(|a, b| a.0.total_cmp(&b.0));
+        pairs
+    };
+    let percentiles =
+        pairs("percentile").into_iter().filter(|(percent, value)| *percent > 0.0 && *percent <= 100.0 && *value > 0.0);
+    let mut quantiles: Vec<(f64, f64)> = percentiles.map(|(percent, value)| (percent / 100.0, value * unit)).collect();
+    if quantiles.is_empty() {
+        quantiles = of_bins(&pairs("bins"), unit);
+    }
+    Some(Latency { mean_s, quantiles })
+}
+
+/// Quantiles of counted latencies, as fio would have given them.
+pub(super) fn of_bins(bins: &[(f64, f64)], unit: f64) -> Vec<(f64, f64)> {
+    const WANTED: [f64; 7] = [0.5, 0.9, 0.95, 0.99, 0.999, 0.9999, 1.0];
+    let all: f64 = bins.iter().map(|(_, count)| count).sum();
+    if all <= 0.0 {
+        return Vec::new();
+    }
+    let at = |quantile: f64| {
+        let mut passed = 0.0;
+        let bin = bins.iter().find(|(_, count)| {
+            passed += count;
+            passed >= quantile * all * (1.0 - 1e-12)
+        });
+        Some((quantile, bin?.0 * unit))
+    };
+    WANTED.into_iter().filter_map(at).collect()
+}

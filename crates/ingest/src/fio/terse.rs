@@ -1,0 +1,156 @@
+//! fio's terse lines, versions 2 to 5: one line for each job, fields between semicolons, microseconds and KiB.
+
+use super::job::{Got, Job, tell};
+use super::words;
+use crate::builder::Builder;
+use crate::figure::Origin;
+use crate::format::{Form, Resemblance, Takes};
+use crate::kind::Kind;
+use crate::lines::{LineFormat, Lines};
+use crate::reading::Fate;
+use crate::refusal::Refusal;
+
+const KIND: Kind = Kind { id: "fio-terse", name: "fio result (terse)" };
+
+/// Terse lines of fio.
+pub(crate) const FORM: Form =
+    Form { kind: KIND, takes: Takes::Text, resembles: is_terse, open: |_| Box::new(Lines::new(Terse::default())) };
+
+/// Jobs of one file.
+const MOST: usize = 100_000;
+
+fn is_terse(head: &[u8]) -> Resemblance {
+    let text = String::from_utf8_lossy(head);
+    let lines = || text.lines().take(200);
+    match (lines().any(|line| read(line, 1).is_some()), lines().any(is_beginning)) {
+        (true, _) => Resemblance::Is { marks: 6 },
+        (false, true) => Resemblance::Near { marks: 2, missing: "line with the fields of both directions" },
+        _ => Resemblance::None,
+    }
+}
+
+/// True for `3;fio-3.33;...`, and for `2;name;0;0;...`.
+fn is_beginning(line: &str) -> bool {
+    let mut fields = line.split(';');
+    match (fields.next(), fields.next()) {
+        (Some("3" | "4" | "5"), Some(version)) => version.starts_with("fio-"),
+        (Some("2"), Some(_)) => line.matches(';').count() >= 40,
+        _ => false,
+    }
+}
+
+#[derive(Default)]
+struct Terse {
+    jobs: Vec<Job>,
+}
+
+impl LineFormat for Terse {
+    fn kind(&self) -> Kind {
+        KIND
+    }
+
+    fn line(&mut self, line: &str, number: u64, out: &mut Builder) -> Result<(), Refusal> {
+        if !is_beginning(line) {
+            return Ok(());
+        }
+        if let Some(version) = line.split(';').nth(1).filter(|field| field.starts_with("fio-")) {
+            out.version(version);
+        }
+        match read(line, number) {
+            Some(job) if self.jobs.len() < MOST => self.jobs.push(job),
+            Some(_) => {
+                let what = format!("more than {MOST} jobs: give them in parts");
+                return Err(Refusal::Unusable { kind: KIND, origin: Some(Origin::line(number)), what });
+            }
+            None => {
+                out.caution(Some(Origin::line(number)), "the line ends before its figures do: left out; copy it again");
+                out.part("job", Fate::Broken);
+            }
+        }
+        Ok(())
+    }
+
+    fn end(&mut self, out: &mut Builder) -> Result<(), Refusal> {
+        let told = tell(&self.jobs, out);
+        if told == 0 {
+            let what = "no job in it did anything: was fio ended early?".to_owned();
+            return Err(Refusal::Unusable { kind: KIND, origin: None, what });
+        }
+        out.part("jobs", Fate::Read(told));
+        Ok(())
+    }
+}
+
+/// The fields of a line, one after the other.
+struct Fields<'a>(std::iter::Peekable<std::str::Split<'a, char>>);
+
+impl<'a> Fields<'a> {
+    fn text(&mut self) -> Option<&'a str> {
+        self.0.next()
+    }
+
+    fn number(&mut self) -> Option<f64> {
+        words::count(self.text()?)
+    }
+
+    /// Minimum, maximum, mean and deviation: the mean in seconds, and zero where it is no number.
+    fn mean_s(&mut self) -> Option<f64> {
+        let [_, _, mean, _] = [self.text()?, self.text()?, self.text()?, self.text()?];
+        Some(words::count(mean).map_or(0.0, |us| us / 1e6))
+    }
+}
+
+/// The job of a line; none when the line has not all of it.
+fn read(line: &str, number: u64) -> Option<Job> {
+    if !is_beginning(line) {
+        return None;
+    }
+    let mut fields = Fields(line.split(';').peekable());
+    let version = fields.number()? as u32;
+    if version > 2 {
+        fields.text()?;
+    }
+    let name = fields.text()?.to_owned();
+    let (group, error) = (fields.number()? as u64, fields.number()? as u64);
+    let reads = direction(&mut fields, version, number, "read")?;
+    let writes = direction(&mut fields, version, number, "write")?;
+    // Version 3 has none, and of version 2 nobody can tell.
+    let trims = if version > 3 { direction(&mut fields, version, number, "trim") } else { None };
+    let any = |got: Got| Some(got).filter(Got::is_any);
+    Some(Job {
+        name,
+        group,
+        error,
+        reads: any(reads),
+        writes: any(writes),
+        trims: trims.and_then(any),
+        ..Job::default()
+    })
+}
+
+fn direction(fields: &mut Fields<'_>, version: u32, line: u64, field: &str) -> Option<Got> {
+    let (kib, rate_kib, iops, runtime_ms) = (fields.number()?, fields.number()?, fields.number()?, fields.number()?);
+    fields.mean_s()?;
+    let completion = fields.mean_s()?;
+    let mut quantiles = Vec::new();
+    while let Some((percent, us)) = fields.0.peek().and_then(|field| field.split_once("%=")) {
+        let pair = percent.trim().parse::<f64>().ok().zip(words::count(us));
+        quantiles.extend(pair.filter(|pair| pair.0 > 0.0 && pair.1 > 0.0).map(|pair| (pair.0 / 100.0, pair.1 / 1e6)));
+        fields.text();
+    }
+    let total = fields.mean_s()?;
+    // Of bandwidth and, in version 5, of operations a second: least, most, share, mean, deviation, samples.
+    for _ in 0..if version >= 5 { 11 } else { 5 } {
+        fields.text()?;
+    }
+    Some(Got {
+        iops: Some(iops),
+        bytes_s: Some(rate_kib * 1024.0),
+        operations: (kib == 0.0).then_some(0.0),
+        mean_s: [total, completion].into_iter().find(|mean| *mean > 0.0),
+        quantiles,
+        lasted_s: Some(runtime_ms / 1e3).filter(|seconds| *seconds > 0.0),
+        line,
+        field: field.to_owned(),
+    })
+}

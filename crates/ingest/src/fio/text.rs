@@ -1,0 +1,296 @@
+//! What fio prints for people, in versions 2 and 3; several runs in one file, each line possibly behind `<host>`.
+
+use memchr::memmem;
+
+use super::job::{Got, Job, tell};
+use super::options::{Options, alike};
+use super::words::{self, after};
+use crate::builder::Builder;
+use crate::figure::Origin;
+use crate::format::{Form, Resemblance, Takes};
+use crate::kind::Kind;
+use crate::lines::{LineFormat, Lines};
+use crate::reading::Fate;
+use crate::refusal::Refusal;
+
+const KIND: Kind = Kind { id: "fio-text", name: "fio result (text)" };
+
+/// Text of fio.
+pub(crate) const FORM: Form =
+    Form { kind: KIND, takes: Takes::Text, resembles: is_fio, open: |_| Box::new(Lines::new(Text::default())) };
+
+/// Jobs of one file.
+const MOST: usize = 100_000;
+
+fn is_fio(head: &[u8]) -> Resemblance {
+    let has = |text: &str| memmem::find(head, text.as_bytes()).is_some();
+    // The manual has examples of all of it.
+    let is_manual = head.starts_with(b".TH") || has("\n.SH ") || has("\n.. option::");
+    let result = has(": (groupid=") && has("err=");
+    let begun = has(": (g=") && has("ioengine=");
+    match (result, begun, has("BW=") || has(" bw=")) {
+        _ if is_manual => Resemblance::None,
+        (true, _, true) => Resemblance::Is { marks: 6 },
+        (true, ..) => Resemblance::Near { marks: 3, missing: "line of reads or writes" },
+        (false, true, _) => Resemblance::Near { marks: 3, missing: "result: did the test end?" },
+        _ => Resemblance::None,
+    }
+}
+
+#[derive(Default)]
+struct Text {
+    /// Options of jobs by name, as the lines at the beginning of a run say.
+    asked: Vec<(String, Options)>,
+    jobs: Vec<Job>,
+    told: u32,
+    /// The direction that lines are about.
+    direction: Option<Direction>,
+    /// Quantiles that lines go on with, and their unit.
+    quantiles: Option<(Latency, f64)>,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Direction {
+    Reads,
+    Writes,
+    Trims,
+    Mixed,
+    Syncs,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Latency {
+    Total,
+    Completion,
+    /// Of submission: nobody asks for it.
+    Other,
+}
+
+impl LineFormat for Text {
+    fn kind(&self) -> Kind {
+        KIND
+    }
+
+    fn line(&mut self, line: &str, number: u64, out: &mut Builder) -> Result<(), Refusal> {
+        // What servers say is put behind the name of the server.
+        let (host, line) = match line.strip_prefix('<').and_then(|rest| rest.split_once("> ")) {
+            Some((host, rest)) => (host, rest),
+            None => ("", line),
+        };
+        let trimmed = line.trim();
+        if let Some((name, rest)) = trimmed.split_once(": (g=") {
+            self.begin(name, rest, out);
+            return Ok(());
+        }
+        if let Some((name, rest)) = trimmed.split_once(": (groupid=") {
+            return self.job(host, name, rest, number);
+        }
+        if trimmed.starts_with("Run status group") {
+            // Jobs of a group stand together; the next group may have the same number in another run.
+            self.flush(out);
+        } else if trimmed.starts_with("fio-") && !trimmed.contains(' ') {
+            out.version(trimmed);
+        } else if !self.jobs.is_empty() {
+            self.result(trimmed, number);
+        }
+        Ok(())
+    }
+
+    fn end(&mut self, out: &mut Builder) -> Result<(), Refusal> {
+        if !self.jobs.is_empty() {
+            out.caution(None, "the last run has no end (`Run status group`): was it ended, or the file cut off?");
+            out.part("last run", Fate::Broken);
+        }
+        self.flush(out);
+        if self.told == 0 {
+            let what = "no job in it did anything: was fio ended early?".to_owned();
+            return Err(Refusal::Unusable { kind: KIND, origin: None, what });
+        }
+        out.part("jobs", Fate::Read(self.told));
+        Ok(())
+    }
+}
+
+impl Text {
+    /// Hands over what came so far.
+    fn flush(&mut self, out: &mut Builder) {
+        self.told += tell(&std::mem::take(&mut self.jobs), out);
+        (self.direction, self.quantiles) = (None, None);
+    }
+
+    /// `NAME: (g=0): rw=randrw, bs=(R) 4096B-4096B, (W) 4096B-4096B, ioengine=libaio, iodepth=32`.
+    fn begin(&mut self, name: &str, rest: &str, out: &mut Builder) {
+        // A run begins: that of before has ended, even without its end.
+        self.flush(out);
+        let mut options = Options::default();
+        for key in ["rw", "ioengine", "iodepth"] {
+            if let Some(value) = after(rest, &format!("{key}=")) {
+                options.take(key, value);
+            }
+        }
+        let sizes = rest.split_once("bs=").map_or("", |(_, sizes)| sizes.split(", ioengine").next().unwrap_or(""));
+        let sizes: String =
+            sizes.split("(R)").flat_map(|part| part.split("(W)")).flat_map(|part| part.split("(T)")).collect();
+        options.block = alike(&sizes.replace(' ', ""));
+        self.asked.retain(|(known, _)| known != name);
+        if self.asked.len() < MOST {
+            self.asked.push((name.to_owned(), options));
+        }
+    }
+
+    /// `NAME: (groupid=0, jobs=8): err= 0: pid=4692: Tue Apr  4 17:34:19 2017`.
+    fn job(&mut self, host: &str, name: &str, rest: &str, number: u64) -> Result<(), Refusal> {
+        if self.jobs.len() >= MOST {
+            let what = format!("more than {MOST} jobs: give them in parts");
+            return Err(Refusal::Unusable { kind: KIND, origin: Some(Origin::line(number)), what });
+        }
+        let asked = self.asked.iter().find(|(known, _)| known == name).map(|(_, options)| options.clone());
+        let known = asked.is_some();
+        let setting = asked.unwrap_or_default().setting(after(rest, "jobs=").and_then(words::count));
+        let group = rest.split([',', ')']).next().and_then(|group| group.trim().parse().ok());
+        self.jobs.push(Job {
+            name: name.to_owned(),
+            host: host.to_owned(),
+            group: group.unwrap_or(0),
+            error: after(rest, "err=").and_then(|error| error.trim_matches([':', ' ', '-']).parse().ok()).unwrap_or(0),
+            setting: crate::evidence::Setting { depth: setting.depth.filter(|_| known), ..setting },
+            ..Job::default()
+        });
+        (self.direction, self.quantiles) = (None, None);
+        Ok(())
+    }
+
+    fn result(&mut self, line: &str, number: u64) {
+        if line.starts_with('|') {
+            return self.percentiles(line);
+        }
+        self.quantiles = None;
+        let (key, rest) = line.split_once([':', '=']).unwrap_or((line, ""));
+        let key = key.trim();
+        let direction = match key {
+            "read" => Some(Direction::Reads),
+            "write" => Some(Direction::Writes),
+            "trim" => Some(Direction::Trims),
+            "mixed" => Some(Direction::Mixed),
+            "fsync/fdatasync/sync_file_range" => Some(Direction::Syncs),
+            _ => None,
+        };
+        if let Some(direction) = direction {
+            self.direction = Some(direction);
+            let got = if direction == Direction::Syncs { Got::default() } else { rates(rest) };
+            if let Some(room) = self.got(direction) {
+                *room = Some(Got { line: number, field: key.to_owned(), ..got });
+            }
+        } else if let Some((latency, unit, is_quantiles)) = latency(line) {
+            if is_quantiles {
+                self.quantiles = Some((latency, unit));
+            } else if let Some(mean) = after(rest_of(line), "avg=").and_then(words::count) {
+                self.mean(latency, mean * unit);
+            }
+        } else if key.starts_with("issued") {
+            self.issued(line);
+        } else if ["cpu", "IO depths"].contains(&key) {
+            self.direction = None;
+        }
+    }
+
+    fn got(&mut self, direction: Direction) -> Option<&mut Option<Got>> {
+        let job = self.jobs.last_mut()?;
+        Some(match direction {
+            Direction::Reads => &mut job.reads,
+            Direction::Writes => &mut job.writes,
+            Direction::Trims => &mut job.trims,
+            Direction::Mixed => &mut job.mixed,
+            Direction::Syncs => &mut job.syncs,
+        })
+    }
+
+    fn current(&mut self) -> Option<&mut Got> {
+        let direction = self.direction?;
+        self.got(direction)?.as_mut()
+    }
+
+    fn mean(&mut self, latency: Latency, mean_s: f64) {
+        let Some(got) = self.current() else { return };
+        // The total stands below that of completion, and takes its place.
+        if latency != Latency::Other && mean_s > 0.0 {
+            got.mean_s = Some(mean_s);
+        }
+    }
+
+    /// `|  1.00th=[  876],  5.00th=[ 1576], ...`.
+    fn percentiles(&mut self, line: &str) {
+        let Some((latency, unit)) = self.quantiles.filter(|(latency, _)| *latency != Latency::Other) else { return };
+        let Some(got) = self.current() else { return };
+        for pair in line.split(']') {
+            let Some((percent, value)) = pair.split_once("th=[") else { continue };
+            let percent = percent.trim_matches(['|', ',', ' ']).parse::<f64>();
+            if let (Ok(percent), Some(value)) = (percent, words::count(value)) {
+                // Those of the total come after those of completion, from the first on again.
+                if got.quantiles.last().is_some_and(|(last, _)| *last >= percent / 100.0) && latency == Latency::Total {
+                    got.quantiles.clear();
+                }
+                if value > 0.0 && got.quantiles.last().is_none_or(|(last, _)| *last < percent / 100.0) {
+                    got.quantiles.push((percent / 100.0, value * unit));
+                }
+            }
+        }
+    }
+
+    /// `issued rwts: total=210000,90000,0,0 short=...`, or `issued    : total=r=0/w=1048576/d=0, ...`.
+    fn issued(&mut self, line: &str) {
+        let Some((_, totals)) = line.split_once("total=") else { return };
+        let totals = totals.split([' ', ';']).next().unwrap_or("");
+        let of = |part: &str| part.rsplit('=').next().and_then(|count| count.parse().ok());
+        let counts: Vec<f64> = totals.split(['/', ',']).map_while(of).collect();
+        let Some(job) = self.jobs.last_mut() else { return };
+        for (got, count) in [&mut job.reads, &mut job.writes, &mut job.trims].into_iter().zip(&counts) {
+            if let Some(got) = got {
+                got.operations = Some(*count);
+            }
+        }
+        // The fourth counts flushes, since version 3.
+        if let (Some(syncs), Some(count)) = (&mut job.syncs, counts.get(3).filter(|count| **count > 0.0)) {
+            syncs.operations = Some(*count);
+        }
+    }
+}
+
+/// What follows a unit in brackets.
+fn rest_of(line: &str) -> &str {
+    line.split_once(')').map_or("", |(_, rest)| rest)
+}
+
+/// `io=6115.0MB, bw=103759KB/s, iops=101, runt= 60349msec`, or `IOPS=699, BW=2800KiB/s (2867kB/s)(820MiB/300003msec)`.
+fn rates(line: &str) -> Got {
+    let either = |new: &str, old: &str| after(line, new).or_else(|| after(line, old));
+    let runtime =
+        after(line, "runt=").or_else(|| line.rsplit_once('/').map(|(_, end)| end.split(')').next().unwrap_or("")));
+    let lasted = runtime.and_then(|text| {
+        let digits = text.trim_end_matches(char::is_alphabetic);
+        Some(words::count(digits)? * words::seconds(&text[digits.len()..])?)
+    });
+    Got {
+        iops: either("IOPS=", "iops=").and_then(words::count),
+        bytes_s: either("BW=", "bw=").and_then(words::bytes),
+        lasted_s: lasted.filter(|seconds| *seconds > 0.0),
+        ..Got::default()
+    }
+}
+
+/// `clat (usec): min=...`, `lat percentiles (nsec):`: which latency, its unit, and whether quantiles follow.
+fn latency(line: &str) -> Option<(Latency, f64, bool)> {
+    let (name, rest) = line.split_once('(')?;
+    let (unit, rest) = rest.split_once(')')?;
+    let unit = words::seconds(unit.trim())?;
+    let name = name.trim();
+    let is_quantiles = name.ends_with("percentiles");
+    let latency = match name.trim_end_matches("percentiles").trim() {
+        "lat" => Latency::Total,
+        "clat" | "sync" => Latency::Completion,
+        "slat" => Latency::Other,
+        _ => return None,
+    };
+    // Shares of latencies look alike, but have no mean.
+    (is_quantiles || rest.contains("avg=")).then_some((latency, unit, is_quantiles))
+}

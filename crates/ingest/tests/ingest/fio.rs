@@ -1,0 +1,250 @@
+//! Results of fio in each of its forms, and of versions 2 and 3.
+
+#[path = "fio/written.rs"]
+mod written;
+
+use plimsoll_ingest::{Evidence, Fate, Ingest, Input, Outcome, Reading, Verdict};
+use proptest::prelude::*;
+
+use self::written::{JSON_2, JSON_3, TEXT_2, TEXT_3};
+
+pub fn outcome(name: &str, bytes: &[u8], step: usize) -> Outcome {
+    let mut ingest = Ingest::new(Input::from(name));
+    for piece in bytes.chunks(step) {
+        ingest.feed(piece);
+    }
+    ingest.finish().remove(0)
+}
+
+fn reading(name: &str, text: &str) -> Reading {
+    match outcome(name, text.as_bytes(), 4_096) {
+        Outcome::Read(reading) => *reading,
+        Outcome::Refused { refusal, .. } => panic!("{refusal}"),
+    }
+}
+
+fn refusal(name: &str, text: &str) -> String {
+    match outcome(name, text.as_bytes(), 4_096) {
+        Outcome::Read(reading) => panic!("{reading:?}"),
+        Outcome::Refused { refusal, .. } => refusal.to_string(),
+    }
+}
+
+fn near(found: Option<f64>, expected: f64) -> bool {
+    found.is_some_and(|found| (found - expected).abs() <= 1e-6 * expected.abs())
+}
+
+/// A result in a line: test; reads, sequential, block, depth, threads; IOPS, MB/s, mean and median in us, seconds.
+fn shown(evidence: &Evidence) -> String {
+    let setting = &evidence.setting;
+    let or_none = |value: Option<f64>| {
+        value.map_or("-".to_owned(), |value| {
+            format!("{value:.6}").trim_end_matches('0').trim_end_matches('.').to_owned()
+        })
+    };
+    let median =
+        evidence.quantiles.iter().find(|(quantile, _)| (quantile - 0.5).abs() < 1e-9).map(|(_, value)| value * 1e6);
+    let asked = [setting.reads, setting.block_bytes, setting.depth, setting.threads].map(or_none).join(" ");
+    let order = setting.sequential.map_or("-", |sequential| if sequential { "sequential" } else { "random" });
+    let got = [
+        evidence.iops,
+        evidence.bytes_s.map(|bytes| bytes / 1e6),
+        evidence.mean_s.map(|mean| mean * 1e6),
+        median,
+        evidence.lasted_s,
+    ];
+    format!("{}: {order} {asked}: {}", evidence.test, got.map(or_none).join(" "))
+}
+
+fn check(name: &str, text: &str, id: &str, expected: &[&str]) {
+    let reading = reading(name, text);
+    assert_eq!(reading.kind.id, id);
+    let found: Vec<String> = reading.evidence.iter().map(shown).collect();
+    assert_eq!(found, expected, "{:?}", reading.cautions);
+    assert_eq!(reading.figures, [], "no demand");
+}
+
+const MIXED: [&str; 3] = [
+    "mix: random 0.7 8192 64 4: 1000 8.192 700 - 10",
+    "mix, its reads: random 1 8192 64 4: 700 5.7344 400 300 10",
+    "mix, its writes: random 0 8192 64 4: 300 2.4576 1400 900 10",
+];
+
+#[test]
+fn json_of_both_versions_tells_the_same() {
+    check("", JSON_3, "fio-json", &MIXED);
+    check("", JSON_2, "fio-json", &MIXED);
+    assert_eq!(reading("", JSON_3).version.as_deref(), Some("fio-3.36"));
+    let scope = &reading("", JSON_3).scopes[0];
+    assert_eq!(scope.part, "/dev/nvme9n9");
+}
+
+#[test]
+fn text_of_both_versions_tells_the_same() {
+    check("", TEXT_3, "fio-text", &MIXED);
+    check("", TEXT_2, "fio-text", &MIXED);
+    let behind_host: String = TEXT_3.lines().flat_map(|line| ["<db1> ", line, "\n"]).collect();
+    assert_eq!(reading("", &behind_host).scopes[0].host, "db1");
+}
+
+/// The fields of one direction: KiB, KiB a second, operations a second, ms; then latencies and the rest.
+fn terse(kib: u64, rate: u64, iops: u64, us: u64, median: u64, more: usize) -> String {
+    let percentiles = (0..20).map(|n| if n == 6 { format!("50.000000%={median}") } else { "0%=0".to_owned() });
+    let percentiles: Vec<String> = percentiles.collect();
+    let rest = vec!["0"; more].join(";");
+    format!("{kib};{rate};{iops};10000;1;9;2.5;0.1;1;9;{us}.0;0.1;{};1;9;{us}.0;1.5;{rest}", percentiles.join(";"))
+}
+
+#[test]
+fn terse_lines_of_each_version_are_read() {
+    let line = |version: u32, more: usize, trims: bool| {
+        let both = [terse(56_000, 5_600, 700, 400, 300, more), terse(24_000, 2_400, 300, 1_400, 900, more)].join(";");
+        let trim = if trims { format!(";{}", terse(0, 0, 0, 0, 0, more)) } else { String::new() };
+        let head = if version == 2 { "2;mix;0;0".to_owned() } else { format!("{version};fio-3.36;mix;0;0") };
+        format!("{head};{both}{trim};1.0%;2.0%;10;0;5\n")
+    };
+    let expected: Vec<String> =
+        MIXED.iter().map(|line| line.replace("random", "-").replace("8192 64 4", "- - -")).collect();
+    let expected: Vec<&str> = expected.iter().map(String::as_str).collect();
+    for (version, more, trims) in [(2, 5, false), (3, 5, false), (4, 5, true), (5, 11, true)] {
+        check("", &line(version, more, trims), "fio-terse", &expected);
+    }
+    let cut = line(3, 5, false) + &line(3, 5, false)[..100];
+    let outcome = outcome("", cut.as_bytes(), 7);
+    assert_eq!(outcome.verdict(), Verdict::Partly);
+}
+
+#[test]
+fn documents_stand_between_other_lines() {
+    let two = format!("fio: warning {{ this is none\n>{JSON_3}\nbye }}\n{JSON_2}trailing");
+    check("", &two, "fio-json", &[&MIXED[..], &MIXED[..]].concat());
+    let cut = format!("{JSON_3}\n{}", &JSON_3[..JSON_3.len() / 2]);
+    let partly = outcome("", cut.as_bytes(), 50);
+    assert_eq!((partly.verdict(), partly.reading().map(|reading| reading.evidence.len())), (Verdict::Partly, Some(3)));
+    assert!(refusal("", &JSON_3[..JSON_3.len() / 2]).contains("cut off"));
+    // What old versions write is no JSON.
+    let odd = JSON_3.replace("\"mean\" : 400000.0", "\"mean\" : -nan").replace("/dev/nvme9n9", "\\\\.\\PhysicalDrive1");
+    assert_eq!(reading("", &odd).evidence.len(), 3);
+}
+
+#[test]
+fn a_test_that_reports_itself_counts_once() {
+    let running = JSON_3.replace("\"eta\" : 0", "\"eta\" : 5");
+    let reading = reading("", &format!("{running}\n{JSON_3}"));
+    assert_eq!((reading.evidence.len(), reading.parts[0].fate), (3, Fate::Ignored));
+}
+
+#[test]
+fn jobs_at_once_come_together_first() {
+    let (_, rest) = JSON_3.split_once("\"jobs\" : [").unwrap();
+    let (entry, _) = rest.split_once("],\n  \"disk_util\"").unwrap();
+    let text = format!("{{\"fio version\" : \"fio-3.36\", \"jobs\" : [{entry},{entry}]}}");
+    let found: Vec<String> = reading("", &text).evidence.iter().map(shown).collect();
+    assert_eq!(found.len(), 9);
+    assert_eq!(found[0], "mix, 2 jobs at once: random 0.7 8192 64 4: 2000 16.384 700 - 10");
+    let clients = JSON_3
+        .replace("\"jobs\" :", "\"client_stats\" :")
+        .replace("\"jobname\"", "\"hostname\" : \"db1\", \"jobname\"");
+    assert_eq!(reading("", &clients).scopes[0].host, "db1");
+}
+
+#[test]
+fn flushes_have_latencies_of_their_own() {
+    let sync = "\"sync\" : { \"total_ios\" : 3000, \"lat_ns\" : { \"mean\" : 50000.0, \"percentile\" : { \"50.000000\" : 40000 } } },\n\"write\" :";
+    let reading = reading("", &JSON_3.replace("\"write\" :", sync));
+    assert_eq!(shown(&reading.evidence[3]), "mix, its flushes: - - - 64 4: 300 - 50 40 10");
+}
+
+#[test]
+fn logs_are_series() {
+    let rows: String = (1..=5)
+        .flat_map(|n| [format!("{}, {}, 0, 0, 0\n", n * 1_000, 100 * n), format!("{}, 7, 1, 0, 0\n", n * 1_000)])
+        .collect();
+    let reading = reading("out/test_iops.1.log", &rows);
+    let of = |test: &str| -> Vec<&Evidence> {
+        reading.evidence.iter().filter(|evidence| evidence.test.ends_with(test)).collect()
+    };
+    let reads = of("its reads");
+    assert!(near(reads[0].iops, 300.0) && reads[0].at_s.is_none(), "{reads:?}");
+    let moments: Vec<(f64, f64)> =
+        reads[1..].iter().filter_map(|evidence| Some((evidence.at_s?, evidence.iops?))).collect();
+    assert_eq!(moments, [(1.0, 100.0), (2.0, 200.0), (3.0, 300.0), (4.0, 400.0), (5.0, 500.0)]);
+    assert_eq!(of("its writes").len(), 6);
+    assert!(refusal("noname.txt", &rows).contains("keep the name"));
+}
+
+#[test]
+fn units_of_logs_are_guessed_aloud() {
+    let mean = |name: &str, text: &str| {
+        let reading = reading(name, text);
+        (reading.evidence[0].mean_s.or(reading.evidence[0].bytes_s), reading.cautions.len())
+    };
+    let (bandwidth, _) = mean("a_bw.log", "500, 64816, 0, 0\n1000, 64816, 0, 0\n");
+    assert!(near(bandwidth, 64_816.0 * 1024.0));
+    let (old, doubts) = mean("a_clat.log", "250, 104056, 0, 0\n500, 104056, 0, 0\n");
+    assert!(near(old, 0.104_056) && doubts == 1, "{old:?}");
+    // A latency of 2.9 seconds after one second cannot be: these are nanoseconds.
+    let (new, doubts) = mean("a_clat.1.log", "1000, 2905702, 0, 0\n2000, 2905702, 0, 0\n");
+    assert!(near(new, 0.002_905_702) && doubts == 0, "{new:?}");
+    let (wide, _) = mean("a_lat.log", "250, 80000, 0, 4096, 8192, 0x0\n500, 80000, 0, 4096, 0, 0x0\n");
+    assert!(near(wide, 80e-6), "{wide:?}");
+}
+
+#[test]
+fn histograms_have_quantiles() {
+    let row = |ms: u64, at: usize| {
+        let counts: Vec<&str> = (0..1856).map(|bin| if bin == at { "10" } else { "0" }).collect();
+        format!("{ms}, 0, 4096, {}\n", counts.join(", "))
+    };
+    let reading = reading("a_clat_hist.1.log", &(row(1_000, 100) + &row(2_000, 200)));
+    assert_eq!((reading.kind.id, reading.evidence.len()), ("fio-histogram-log", 3));
+    // The 201st bin begins at (64 + 8) * 4 nanoseconds, and is 4 wide.
+    let interval = &reading.evidence[1];
+    assert!(near(interval.quantiles.first().map(|(_, value)| *value), 290e-9), "{interval:?}");
+    assert!(near(interval.iops, 10.0) && interval.at_s == Some(1.0));
+    assert!(near(reading.evidence[2].mean_s, f64::midpoint(100.5e-9, 290e-9)), "{:?}", reading.evidence[2]);
+}
+
+#[test]
+fn edited_numbers_are_noticed() {
+    let said = |text: &str| reading("", text).cautions.iter().any(|caution| caution.text.contains("edited"));
+    assert!(!said(JSON_3) && said(&JSON_3.replace("\"iops\" : 700.0", "\"iops\" : 900.0")));
+}
+
+#[test]
+fn what_is_none_is_refused() {
+    assert!(
+        refusal("", "mix: (g=0): rw=randrw, bs=8k-8k, ioengine=libaio, iodepth=16\nfio-3.1\n")
+            .contains("did the test end")
+    );
+    assert!(refusal("", ".TH fio 1\n: (groupid=0, jobs=1): err= 0: BW=1\n").contains("not a form"));
+    let idle = JSON_3.replace("700.0", "0").replace("300.0", "0").replace("\"total_ios\" : 7000", "\"total_ios\" : 0");
+    let idle =
+        idle.replace("\"total_ios\" : 3000", "\"total_ios\" : 0").replace("5734400", "0").replace("2457600", "0");
+    assert!(refusal("", &idle).contains("no job in it did anything"));
+    let (run, _) = TEXT_3.split_once("Run status").unwrap();
+    assert_eq!(outcome("", run.as_bytes(), 64).verdict(), Verdict::Partly);
+}
+
+fn inputs() -> [(&'static str, &'static str); 6] {
+    let log = "1000, 100, 0, 0\n2000, 100, 1, 0\n";
+    [("", JSON_3), ("", JSON_2), ("", TEXT_3), ("", TEXT_2), ("a_bw.log", log), ("a_lat.log", log)]
+}
+
+proptest! {
+    #[test]
+    fn cuts_change_nothing(which in 0_usize..6, step in 1_usize..500) {
+        let (name, text) = inputs()[which];
+        prop_assert_eq!(outcome(name, text.as_bytes(), step), outcome(name, text.as_bytes(), text.len()));
+    }
+
+    #[test]
+    fn any_bytes_end_in_an_outcome(which in 0_usize..6, at in 0.0_f64..1.0, bytes in prop::collection::vec(any::<u8>(), 0..60)) {
+        let (name, text) = inputs()[which];
+        let at = (text.len() as f64 * at) as usize;
+        let mut broken = text.as_bytes().to_vec();
+        broken.splice(at..(at + bytes.len() / 2).min(text.len()), bytes);
+        let whole = outcome(name, &broken, broken.len());
+        prop_assert_eq!(outcome(name, &broken, 37), whole);
+    }
+}

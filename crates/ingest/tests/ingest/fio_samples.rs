@@ -1,0 +1,61 @@
+//! Results of fio from real systems, which are not kept here: they are looked for where `PLIMSOLL_SAMPLES` says.
+#![expect(
+    clippy::disallowed_methods,
+    reason = "a test of a pure crate reads files of the machine, and says when there are none"
+)]
+
+use std::path::Path;
+
+use plimsoll_ingest::{Evidence, Verdict};
+
+use crate::fio::outcome;
+
+/// What must hold between the numbers of one result.
+fn laws(file: &str, evidence: &Evidence) {
+    let test = &evidence.test;
+    let ascending = |pairs: &[(f64, f64)]| pairs.windows(2).all(|two| two[0].0 < two[1].0 && two[0].1 <= two[1].1);
+    assert!(ascending(&evidence.quantiles), "{file}: {test}");
+    if test.contains("flushes") || evidence.at_s.is_some() {
+        return;
+    }
+    if let (Some(iops), Some(bytes_s), Some(block)) = (evidence.iops, evidence.bytes_s, evidence.setting.block_bytes) {
+        // Rates are printed in whole numbers.
+        let tolerance = 0.01 + 1.0 / iops;
+        assert!((bytes_s / iops / block - 1.0).abs() < tolerance, "{file}: {test}: {bytes_s} / {iops}, {block}");
+    }
+    if let (Some(iops), Some(mean), Some(depth)) = (evidence.iops, evidence.mean_s, evidence.setting.depth) {
+        // Little's law (1961): no more than were allowed can have been in flight.
+        assert!(iops * mean <= depth * 1.05 + 0.05, "{file}: {test}: {iops} * {mean} and {depth}");
+    }
+}
+
+#[test]
+fn samples_are_read() {
+    let Ok(folder) = std::env::var("PLIMSOLL_SAMPLES") else {
+        println!("skipped: PLIMSOLL_SAMPLES names no folder of samples");
+        return;
+    };
+    let mut count = 0;
+    for kind in ["fio_json", "fio_text", "fio_log"] {
+        for file in std::fs::read_dir(Path::new(&folder).join(kind)).unwrap().map(|entry| entry.unwrap().path()) {
+            let name = file.file_name().unwrap().to_string_lossy().into_owned();
+            let outcome = outcome(&name, &std::fs::read(&file).unwrap(), 65_536);
+            count += 1;
+            // The manual is no result; some files are the beginnings of longer ones.
+            let expected = match name.as_str() {
+                manual if manual.ends_with("fio.1") => Verdict::Refused,
+                cut if cut.ends_with("secs300.32") => Verdict::Partly,
+                _ => Verdict::Read,
+            };
+            assert_eq!(outcome.verdict(), expected, "{name}");
+            let Some(reading) = outcome.reading() else { continue };
+            assert!(!reading.evidence.is_empty() || name.contains("slat"), "{name}");
+            let is_edited = reading.cautions.iter().any(|caution| caution.text.contains("edited"));
+            assert!(!is_edited || name.contains("VirtualClient"), "{name}: {:?}", reading.cautions);
+            for evidence in reading.evidence.iter().filter(|_| !is_edited) {
+                laws(&name, evidence);
+            }
+        }
+    }
+    assert!(count > 0, "no sample of fio in {folder}");
+}
