@@ -66,10 +66,9 @@ impl<R: Read> Requests<R> {
         let Some((_, known)) = best else {
             return Err(TraceFault {
                 line: None,
-                what:
-                    "it is no trace of a dialect that is known: plimsoll.trace/1, blktrace, blkparse, fio's I/O log, \
-                       MSR, SPC and others that the documentation lists"
-                        .to_owned(),
+                what: "it is no trace of a dialect that is known: plimsoll.trace/1, blktrace, blkparse, fio's I/O log, MSR, \
+                       SYSTOR '17, SPC, Alibaba, Tencent, FIU, CloudPhysics, DiskSim or SSDsim"
+                    .to_owned(),
             });
         };
         source.takes = known.form.takes;

@@ -14,6 +14,10 @@ const TICK: u64 = 100;
 /// Nanoseconds from 1601, where that clock begins, to 1970.
 const FROM_1601: i128 = -11_644_473_600_000_000_000;
 
+fn ticks(text: &[u8]) -> Option<u64> {
+    whole(text)?.checked_mul(TICK)
+}
+
 /// `ticks,host,disk,Read|Write,offset,size,ticks it took`.
 pub(super) struct Msr;
 
@@ -35,14 +39,14 @@ impl Row for Msr {
             kind if kind.eq_ignore_ascii_case(b"write") => Action::Write,
             _ => return Line::Broken("its fourth field is neither Read nor Write: left out"),
         };
-        let (Some(at_ns), Some(place), Some(length)) = (scaled(f[0], TICK), whole(f[4]), whole(f[5])) else {
+        let (Some(at_ns), Some(place), Some(length)) = (ticks(f[0]), whole(f[4]), whole(f[5])) else {
             return Line::Broken("its time, offset or size is no number: left out");
         };
         // Host and disk stand beside each other: together they name the volume.
         let begin = memchr::memchr(b',', line).map_or(0, |comma| comma + 1);
         let volume = sink.volume(&line[begin..(begin + f[1].len() + 1 + f[2].len()).min(line.len())]);
         let action = Some(action);
-        let took_ns = scaled(f[6], TICK);
+        let took_ns = ticks(f[6]);
         sink.asked(&Said { number, at_ns: Some(at_ns), action, place, length: Some(length), volume, took_ns });
         Line::Read
     }
