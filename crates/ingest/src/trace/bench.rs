@@ -43,7 +43,7 @@ impl Row for Spc {
     }
 
     fn about(&self) -> About {
-        let doubt = "the trace does not say how large a block is: 512 bytes are taken, as in all that are published";
+        let doubt = "it does not say how large a block is: 512 bytes are taken, as in all that are published";
         About { doubts: vec![doubt.to_owned()], ..About::default() }
     }
 }

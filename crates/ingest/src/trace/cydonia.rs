@@ -47,7 +47,7 @@ impl Row for Blocks {
 
     fn about(&self) -> About {
         About {
-            doubts: vec!["the trace does not name the unit of its times: microseconds are taken".to_owned()],
+            doubts: vec!["it does not name the unit of its times: microseconds are taken".to_owned()],
             ..About::default()
         }
     }
@@ -96,7 +96,7 @@ impl Row for Cached {
 
     fn about(&self) -> About {
         let doubts = vec![
-            "the trace does not name the unit of its times: microseconds are taken".to_owned(),
+            "it does not name the unit of its times: microseconds are taken".to_owned(),
             "its records are blocks of 4 KiB that a cache was asked for, not operations: there are more of them"
                 .to_owned(),
         ];

@@ -54,10 +54,7 @@ impl Row for Fiu {
 
     fn about(&self) -> About {
         let unit = if self.decimals { "seconds" } else { "nanoseconds" };
-        About {
-            doubts: vec![format!("the trace does not name the unit of its times: {unit} are taken")],
-            ..About::default()
-        }
+        About { doubts: vec![format!("it does not name the unit of its times: {unit} are taken")], ..About::default() }
     }
 }
 

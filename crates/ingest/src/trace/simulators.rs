@@ -57,6 +57,6 @@ impl Row for Ascii {
             Some(true) => "they have decimals, so milliseconds are taken, as DiskSim has them",
             _ => "they are whole numbers, so nanoseconds are taken, as SSDsim and MQSim have them",
         };
-        About { doubts: vec![format!("the trace does not name the unit of its times: {unit}")], ..About::default() }
+        About { doubts: vec![format!("it does not name the unit of its times: {unit}")], ..About::default() }
     }
 }
