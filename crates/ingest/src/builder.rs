@@ -139,13 +139,19 @@ impl Builder {
         self.reading.figures.len() + self.reading.windows.len()
     }
 
-    /// Joins neighbouring windows until a half of the room is free. What a database says of its time is about its own
-    /// windows, so these stay as they are.
+    /// Joins neighbouring windows until a half of the room is free. What a database says of its time, and the curve of a
+    /// trace, is about its own windows, so these stay as they are.
     fn join(&mut self) {
         let reading = &self.reading;
-        let of_database = (reading.times.len(), reading.waits.len(), reading.databases.len(), reading.advice.len());
+        let kept = [
+            reading.times.len(),
+            reading.waits.len(),
+            reading.databases.len(),
+            reading.advice.len(),
+            reading.curves.len(),
+        ];
         let mut target = self.joined.or_else(|| mean_length(&reading.windows).map(|mean| times(mean, 4)));
-        while let Some(length) = target.filter(|_| of_database == (0, 0, 0, 0)) {
+        while let Some(length) = target.filter(|_| kept == [0; 5]) {
             coarsen(&mut self.reading.windows, &mut self.reading.figures, length);
             self.joined = Some(length);
             let enough = self.load() <= Self::MOST_FINE / 2 || self.reading.windows.len() <= 2;

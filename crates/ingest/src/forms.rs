@@ -2,9 +2,9 @@
 
 use crate::format::Form;
 use crate::{
-    atop, awr, bench, clouds, diskstats, host, miner, mysql, nmon, postgres, prometheus, snapshots, table_series, trace,
+    atop, awr, bench, clouds, diskstats, fio, host, miner, mysql, nmon, postgres, prometheus, snapshots, table_series,
+    trace,
 };
-use crate::{awr, fio, trace};
 
 /// Every form that is known. Among those that look alike, the one with more marks is taken, then the first.
 pub const FORMS: &[Form] = &[

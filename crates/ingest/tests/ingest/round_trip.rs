@@ -39,8 +39,8 @@ fn check(busiest: Workload, form: Writing) {
             near(sum(&reading, work, &READS, Measure::Throughput), rate(work.read_bytes()), 32.0);
         }
         Writing::PgStatIo => {
-            near(sum(&reading, work, &READS, Measure::Throughput), rate(work.read_bytes()), 1.0);
-            near(sum(&reading, work, &WRITES, Measure::Throughput), rate(work.data_bytes()), 1.0);
+            near(sum(&reading, work, &[Class::Read], Measure::Throughput), rate(work.read_bytes()), 1.0);
+            near(sum(&reading, work, &[Class::Write], Measure::Throughput), rate(work.data_bytes()), 1.0);
         }
         Writing::Fio => {
             let found = reading.evidence.iter().any(|evidence| {
