@@ -43,7 +43,9 @@ pub fn outcomes(paths: &[PathBuf]) -> Result<Vec<Outcome>, Trouble> {
 pub fn readings(outcomes: &[Outcome]) -> Result<Vec<&Reading>, Trouble> {
     let readings: Vec<&Reading> = outcomes.iter().filter_map(Outcome::reading).collect();
     if readings.is_empty() {
-        return Err(Trouble::Failed(anyhow::anyhow!("no input could be used: give an AWR or Statspack report")));
+        return Err(Trouble::Failed(anyhow::anyhow!(
+            "no input could be used: docs/inputs.md says what is read, and how to make it"
+        )));
     }
     Ok(readings)
 }

@@ -4,6 +4,7 @@ mod beside;
 mod configurations;
 mod demand;
 mod diagnosis;
+mod evidence;
 mod explanation;
 mod fit;
 mod grid;

@@ -1,6 +1,8 @@
 //! Demand.
 
-use plimsoll_ingest::{Caution, Demand, Fate, Figure, Measure, Outcome, Reading, Statistic, Subject};
+use plimsoll_ingest::{
+    Caution, Demand, Evidence, Fate, Figure, Measure, MissCurve, Outcome, Reading, Statistic, Subject, Verdict,
+};
 use serde_json::{Value, json};
 
 use super::number;
@@ -19,9 +21,10 @@ fn input(outcome: &Outcome) -> Value {
         Outcome::Refused { name, refusal } => json!({
             "name": name,
             "kind": outcome.kind().map(|kind| kind.id),
+            "verdict": "refused",
             "refused": refusal.to_string(),
         }),
-        Outcome::Read(reading) => read(reading),
+        Outcome::Read(reading) => read(reading, outcome.verdict()),
     }
 }
 
@@ -44,7 +47,7 @@ fn cautions(reading: &Reading) -> Vec<Value> {
     reading.cautions.iter().map(of).collect()
 }
 
-fn read(reading: &Reading) -> Value {
+fn read(reading: &Reading, verdict: Verdict) -> Value {
     let parts = reading.parts.iter().map(|part| {
         let (fate, numbers) = match part.fate {
             Fate::Read(numbers) => ("read", Some(numbers)),
@@ -58,10 +61,13 @@ fn read(reading: &Reading) -> Value {
     json!({
         "name": reading.name,
         "kind": reading.kind.id,
+        "verdict": if verdict == Verdict::Read { "read" } else { "partly" },
         "version": reading.version,
         "sections": parts.collect::<Vec<_>>(),
         "cautions": cautions(reading),
         "figures": reading.figures.iter().map(|one| figure(reading, one)).collect::<Vec<_>>(),
+        "evidence": reading.evidence.iter().map(evidence).collect::<Vec<_>>(),
+        "miss_curves": reading.curves.iter().map(miss_curve).collect::<Vec<_>>(),
     })
 }
 
@@ -102,6 +108,38 @@ fn figure(reading: &Reading, figure: &Figure) -> Value {
         "line": (figure.origin.line > 0).then_some(figure.origin.line),
         "table": figure.origin.table.as_deref(),
         "field": &*figure.origin.field,
+    })
+}
+
+fn evidence(one: &Evidence) -> Value {
+    let known = |value: Option<f64>| value.map_or(Value::Null, number);
+    let quantile = |(quantile, seconds): &(f64, f64)| json!({ "quantile": quantile, "seconds": number(*seconds) });
+    json!({
+        "test": one.test,
+        "reads_share": known(one.setting.reads),
+        "sequential": one.setting.sequential,
+        "block_bytes": known(one.setting.block_bytes),
+        "depth": known(one.setting.depth),
+        "threads": known(one.setting.threads),
+        "iops": known(one.iops),
+        "bytes_per_second": known(one.bytes_s),
+        "transactions_per_second": known(one.transactions_s),
+        "mean_seconds": known(one.mean_s),
+        "quantiles": one.quantiles.iter().map(quantile).collect::<Vec<_>>(),
+        "lasted_seconds": known(one.lasted_s),
+        "at_seconds": known(one.at_s),
+        "place": one.origin.to_string(),
+    })
+}
+
+fn miss_curve(curve: &MissCurve) -> Value {
+    let point =
+        |(bytes, misses): &(f64, f64)| json!({ "cache_bytes": number(*bytes), "misses_share": number(*misses) });
+    json!({
+        "reads": number(curve.reads),
+        "working_set_bytes": number(curve.working_set_bytes),
+        "sampled_share": number(curve.sampled),
+        "points": curve.points.iter().map(point).collect::<Vec<_>>(),
     })
 }
 

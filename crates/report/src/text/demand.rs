@@ -2,9 +2,9 @@
 
 use plimsoll_ingest::{Class, Demand, Fate, Figure, Measure, Outcome, Reading, Subject, Summary, Verdict};
 
-use super::TextStyle;
 use super::grid::{self, Cells, Heading};
 use super::paint::{INDENT, Line, Tone, hanging, wrap};
+use super::{TextStyle, evidence};
 use crate::number;
 use crate::words::clean;
 
@@ -27,6 +27,10 @@ pub(super) fn parts(outcomes: &[Outcome], demand: &Demand, telling: Telling, sty
         parts.extend(classes(subject, style));
         parts.extend(over_time(subject, style));
         parts.push(subject.doubts.iter().flat_map(|doubt| said("note", doubt, style)).collect());
+    }
+    for reading in outcomes.iter().filter_map(Outcome::reading) {
+        parts.extend(evidence::evidence(reading, style));
+        parts.extend(reading.curves.iter().map(|curve| evidence::curve(curve, style)));
     }
     if telling == Telling::Origins {
         for reading in outcomes.iter().filter_map(Outcome::reading) {
