@@ -16,6 +16,7 @@ mod quote;
 mod resemble;
 pub mod sizing;
 mod trial;
+pub mod what_if;
 
 pub use explain::{Cause, Explanation, Row, explain};
 pub use lift::Lift;

@@ -23,7 +23,7 @@ pub use demand::DemandArgs;
 use diagnose::DIAGNOSE_EXAMPLES;
 pub use diagnose::DiagnoseArgs;
 use inputs::{ANONYMIZE_EXAMPLES, DEMO_EXAMPLES};
-pub use inputs::{AnonymizeArgs, DemoArgs};
+pub use inputs::{AnonymizeArgs, DemoArgs, InputArgs};
 use nbd::NBD_EXAMPLES;
 pub use nbd::{NbdArgs, TlsArgs, TlsWord};
 use offers::QUOTE_EXAMPLES;

@@ -11,7 +11,7 @@ use crate::trouble::Trouble;
 /// Reads the inputs and shows their demand.
 pub fn run(args: &DemandArgs) -> Result<(), Trouble> {
     let outputs = Outputs::plain(args.shown.no_color);
-    let outcomes = inputs::outcomes(&args.files)?;
+    let outcomes = inputs::outcomes(&args.input)?;
     let read: Vec<_> = outcomes.iter().filter_map(Outcome::reading).collect();
     let demand = Demand::of(&read);
     if let Some(path) = &args.shown.json {

@@ -14,7 +14,7 @@ pub fn run(args: &DiagnoseArgs) -> Result<(), Trouble> {
     let outputs = Outputs::plain(args.shown.no_color);
     // What is wrong with the configuration is said before long inputs are read.
     let offer = args.on.as_ref().map(|config| Offers::new(&args.terms)?.offer(config)).transpose()?;
-    let outcomes = inputs::outcomes(&args.files)?;
+    let outcomes = inputs::outcomes(&args.input)?;
     let read: Vec<_> = outcomes.iter().filter_map(Outcome::reading).collect();
     let question = Question { on: offer.as_ref(), misses: None };
     let found: Vec<Diagnosis> = Demand::of(&read).subjects.iter().map(|subject| diagnose(subject, &question)).collect();

@@ -7,22 +7,29 @@ use std::io::Read;
 use std::path::{Path, PathBuf};
 
 use anyhow::Context;
-use plimsoll_ingest::{Ingest, Outcome, Reading, join};
+use plimsoll_catalogue::{nearest, one_of};
+use plimsoll_choose::what_if::{keep_parts, parts};
+use plimsoll_ingest::{Ingest, Input, Outcome, Reading, join};
 
+use crate::args::InputArgs;
 use crate::trouble::Trouble;
 
 /// The most files that are read of folders.
 const MOST_FILES: usize = 100_000;
 
+/// Names of parts in a message.
+const MOST_NAMES: usize = 20;
+
 /// Folders below folders: more are a loop, or no place for reports.
 const DEEPEST: usize = 32;
 
-/// Reads the inputs: files, folders with all that is below them, or `-`. Snapshots that belong together are joined.
-pub fn outcomes(paths: &[PathBuf]) -> Result<Vec<Outcome>, Trouble> {
+/// Reads the inputs: files, folders with all that is below them, or `-`. Snapshots that belong together are joined; of
+/// one part only what is said of that part is kept.
+pub fn outcomes(args: &InputArgs) -> Result<Vec<Outcome>, Trouble> {
     let mut outcomes = Vec::new();
-    for path in paths {
+    for path in &args.files {
         if path.as_os_str() == "-" {
-            outcomes.extend(ingest("standard input", &mut std::io::stdin().lock())?);
+            outcomes.extend(ingest("standard input", args, &mut std::io::stdin().lock())?);
             continue;
         }
         let mut files = Vec::new();
@@ -33,10 +40,34 @@ pub fn outcomes(paths: &[PathBuf]) -> Result<Vec<Outcome>, Trouble> {
         for file in files {
             let name = file.display().to_string();
             let mut opened = File::open(&file).with_context(|| format!("cannot read {name}"))?;
-            outcomes.extend(ingest(&name, &mut opened)?);
+            outcomes.extend(ingest(&name, args, &mut opened)?);
         }
     }
-    Ok(joined(outcomes))
+    let mut outcomes = joined(outcomes);
+    if let Some(part) = &args.only {
+        keep_part(&mut outcomes, part)?;
+    }
+    Ok(outcomes)
+}
+
+/// Keeps what is said of one part; refuses a part that nothing is said of.
+fn keep_part(outcomes: &mut [Outcome], part: &str) -> Result<(), Trouble> {
+    let known = parts(outcomes.iter().filter_map(Outcome::reading));
+    if !known.iter().any(|known| known.eq_ignore_ascii_case(part)) {
+        let near = nearest(part, known.iter().copied());
+        let choose = match (near.as_slice(), known.len()) {
+            (_, 0) => "they tell no parts apart: leave out --only".to_owned(),
+            ([], _) => format!("parts are {}", known.into_iter().take(MOST_NAMES).collect::<Vec<_>>().join(", ")),
+            (near, _) => format!("did you mean {}?", one_of(near)),
+        };
+        return Err(Trouble::usage(format!("the inputs say nothing of a part {part:?}: {choose}")));
+    }
+    for outcome in outcomes {
+        if let Outcome::Read(reading) = outcome {
+            keep_parts(reading, |own| own.eq_ignore_ascii_case(part));
+        }
+    }
+    Ok(())
 }
 
 /// The readings of outcomes that were read.
@@ -93,8 +124,9 @@ fn collect(path: &Path, depth: usize, files: &mut Vec<PathBuf>) -> Result<(), Tr
 }
 
 /// One input, piece by piece.
-fn ingest(name: &str, input: &mut dyn Read) -> Result<Vec<Outcome>, Trouble> {
-    let mut ingest = Ingest::new(name);
+fn ingest(name: &str, args: &InputArgs, input: &mut dyn Read) -> Result<Vec<Outcome>, Trouble> {
+    let known = Input { name: name.to_owned(), begin: args.begin, interval: args.interval };
+    let mut ingest = Ingest::new(known);
     let mut buffer = vec![0; 256 << 10];
     loop {
         let read = input.read(&mut buffer).with_context(|| format!("cannot read {name}"))?;

@@ -22,7 +22,7 @@ pub fn run(args: &SizeArgs) -> Result<(), Trouble> {
     for path in files(args).filter(|path| path.as_os_str() != "-") {
         store::check_writable(path)?;
     }
-    let outcomes = inputs::outcomes(&args.files)?;
+    let outcomes = inputs::outcomes(&args.input)?;
     let demand = Demand::of(&inputs::readings(&outcomes)?);
     let subject = subject(&demand, args.database.as_deref())?;
     let wanted = wanted(subject, &design).map_err(|unclear: Unclear| Trouble::usage(unclear.to_string()))?;

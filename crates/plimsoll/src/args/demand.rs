@@ -1,9 +1,8 @@
 //! Flags of what reads reports of databases and hosts.
 
-use std::path::PathBuf;
-
 use clap::Args;
 
+use super::inputs::InputArgs;
 use super::offers::ShownArgs;
 
 pub(super) const DEMAND_EXAMPLES: &str = "\
@@ -16,9 +15,8 @@ Examples:
 /// `plimsoll demand`
 #[derive(Debug, Args)]
 pub struct DemandArgs {
-    /// Reports: files, packed ones too (gz, zip), folders with all that is below them, or - for standard input
-    #[arg(required = true, value_name = "FILE|FOLDER|-")]
-    pub files: Vec<PathBuf>,
+    #[command(flatten)]
+    pub input: InputArgs,
     /// Say of every number in which file, line, table and row it stands
     #[arg(long)]
     pub origins: bool,

@@ -1,9 +1,8 @@
 //! Flags of what says whether storage is the problem.
 
-use std::path::PathBuf;
-
 use clap::Args;
 
+use super::inputs::InputArgs;
 use super::offers::{ShownArgs, TermsArgs};
 
 pub(super) const DIAGNOSE_EXAMPLES: &str = "\
@@ -15,9 +14,8 @@ Examples:
 /// `plimsoll diagnose`
 #[derive(Debug, Args)]
 pub struct DiagnoseArgs {
-    /// Reports: files, packed ones too (gz, zip), folders with all that is below them, or - for standard input
-    #[arg(required = true, value_name = "FILE|FOLDER|-")]
-    pub files: Vec<PathBuf>,
+    #[command(flatten)]
+    pub input: InputArgs,
     /// The configuration that the storage is: what is asked in each window is put beside its ceilings
     #[arg(long, value_name = "CONFIG")]
     pub on: Option<String>,

@@ -1,10 +1,13 @@
-//! Flags of what makes inputs for `plimsoll demand`: written out of a workload, or real ones without their names.
+//! Flags of inputs: those that every command takes that reads them, and of what makes them for `plimsoll demand`,
+//! written out of a workload, or real ones without their names.
 
 use std::path::PathBuf;
 
 use clap::Args;
 use clap::builder::PossibleValuesParser;
+use jiff::civil::DateTime;
 use plimsoll_ingest::Writing;
+use plimsoll_units::Span;
 
 pub(super) const DEMO_EXAMPLES: &str = "\
 Examples:
@@ -16,6 +19,28 @@ pub(super) const ANONYMIZE_EXAMPLES: &str = "\
 Examples:
   plimsoll anonymize awrrpt_1_100_101.html > awr.html   one report without names, to look at before it is given away
   plimsoll anonymize reports/*.html --out given         several: a name has the same stand-in in all of them";
+
+/// What is read, and what the reader knows of it that it does not say.
+#[derive(Debug, Args)]
+pub struct InputArgs {
+    /// Reports: files, packed ones too (gz, zip), folders with all that is below them, or - for standard input
+    #[arg(required = true, value_name = "FILE|FOLDER|-")]
+    pub files: Vec<PathBuf>,
+    /// When inputs begin that do not say so, such as 2026-03-02T08:00:00
+    #[arg(long, value_name = "TIME")]
+    pub begin: Option<DateTime>,
+    /// How far apart samples are in inputs that do not say so, such as 10s
+    #[arg(long, value_name = "TIME", value_parser = interval)]
+    pub interval: Option<Span>,
+    /// Only this device, file or tablespace: without what is said of all of them together
+    #[arg(long, value_name = "PART")]
+    pub only: Option<String>,
+}
+
+fn interval(text: &str) -> Result<Span, String> {
+    let span: Span = text.parse().map_err(|malformed: plimsoll_units::Malformed| malformed.to_string())?;
+    if span == Span::ZERO { Err("samples are some time apart: write such as 10s".to_owned()) } else { Ok(span) }
+}
 
 /// `plimsoll demo`
 #[derive(Debug, Args)]

@@ -8,6 +8,7 @@ use plimsoll_choose::sizing::Burst;
 use plimsoll_record::Objective;
 use plimsoll_units::Bytes;
 
+use super::inputs::InputArgs;
 use super::offers::TermsArgs;
 use crate::words::{Percent, Unreadable};
 
@@ -21,9 +22,8 @@ Examples:
 /// `plimsoll size`
 #[derive(Debug, Args)]
 pub struct SizeArgs {
-    /// Reports: files, packed ones too (gz, zip), folders with all that is below them, or - for standard input
-    #[arg(required = true, value_name = "FILE|FOLDER|-")]
-    pub files: Vec<PathBuf>,
+    #[command(flatten)]
+    pub input: InputArgs,
     /// Bytes that have to be kept today
     #[arg(long, value_name = "SIZE")]
     pub capacity: Option<Bytes>,
