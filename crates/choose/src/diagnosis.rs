@@ -18,6 +18,7 @@ use plimsoll_catalogue::Offer;
 use plimsoll_ingest::{Class, Slot, Subject};
 
 pub use cache::CacheStep;
+pub(crate) use cache::steps as cache_steps;
 pub use ceilings::{CeilingUse, OnOffer};
 pub use effect::{DatabaseEffect, FLOOR_S, Latencies, PartEffect, effect, without_storage};
 pub use pinned::Pinned;

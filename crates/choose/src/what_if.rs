@@ -3,6 +3,23 @@
 //!
 //! Knows no form of report, no product and no layout.
 
+mod cache;
+mod growth;
+mod levels;
 mod parts;
 
+pub use cache::{CacheSize, CacheWhatIf, SaidBy, cache};
+pub use growth::{HORIZON_MONTHS, Later, NoLonger, Outgrown, growth};
+pub use levels::{LevelsOfChoice, Tuning, levels};
 pub use parts::{keep_parts, parts};
+
+/// What was asked of a sizing beside the sizing itself.
+#[derive(Clone, Debug, Default)]
+pub struct WhatIfs {
+    /// Levels of the best choices that have any.
+    pub levels: Option<Vec<LevelsOfChoice>>,
+    /// Another size of the cache.
+    pub cache: Option<CacheWhatIf>,
+    /// How long the first choice lasts.
+    pub growth: Option<Outgrown>,
+}

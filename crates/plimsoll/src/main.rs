@@ -36,6 +36,7 @@ mod systemd;
 mod tls;
 mod trouble;
 mod volumes;
+mod what_ifs;
 mod words;
 
 use std::io::Write;

@@ -4,14 +4,16 @@ use std::path::PathBuf;
 
 use plimsoll_catalogue::{Config, Part, ProductKind, nearest, one_of};
 use plimsoll_choose::sizing::{Design, Growth, Search, Sizing, Unclear, UnknownProvider, size, wanted};
+use plimsoll_choose::what_if::WhatIfs;
 use plimsoll_ingest::{Demand, Subject};
 
-use crate::args::SizeArgs;
+use crate::args::{SizeArgs, WhatIfWord};
 use crate::inputs;
 use crate::offers::Offers;
 use crate::output::{Outputs, put};
 use crate::store;
 use crate::trouble::Trouble;
+use crate::what_ifs;
 
 /// Sizes for the demand of the inputs. Ends with 1 when nothing carries it.
 pub fn run(args: &SizeArgs) -> Result<(), Trouble> {
@@ -19,15 +21,19 @@ pub fn run(args: &SizeArgs) -> Result<(), Trouble> {
     let terms = offers.ranking_terms()?;
     let search = search(args, &offers)?;
     let design = design(args)?;
+    what_ifs::check(args, &terms)?;
     for path in files(args).filter(|path| path.as_os_str() != "-") {
         store::check_writable(path)?;
     }
     let outcomes = inputs::outcomes(&args.input)?;
-    let demand = Demand::of(&inputs::readings(&outcomes)?);
+    let readings = inputs::readings(&outcomes)?;
+    let demand = Demand::of(&readings);
     let subject = subject(&demand, args.database.as_deref())?;
     let wanted = wanted(subject, &design).map_err(|unclear: Unclear| Trouble::usage(unclear.to_string()))?;
     let sizing = size(&offers.catalogue, &wanted, &terms, &search);
-    write(args, &sizing)?;
+    let asked = what_ifs::Asked { args, subject, design: &design, readings: &readings };
+    let what_ifs = what_ifs::all(&asked, &offers.catalogue, &terms, &search, &sizing)?;
+    write(args, &sizing, &what_ifs)?;
     // Everything was said: what is left is the exit code.
     if sizing.choices.is_empty() { Err(Trouble::Ended(1)) } else { Ok(()) }
 }
@@ -57,7 +63,11 @@ fn machine(text: &str, offers: &Offers) -> Result<Part, Trouble> {
 
 fn design(args: &SizeArgs) -> Result<Design, Trouble> {
     let none = "how much has to be kept? The reports do not say: give --capacity, such as --capacity 2TiB";
-    let growth = args.growth.zip(args.months);
+    if args.growth.is_some() && args.months.is_none() && !args.what_if.contains(&WhatIfWord::Growth) {
+        return Err(Trouble::usage("for how long does it grow? Give --months, such as --months 36"));
+    }
+    // Without months it is today's load that is sized for, and growth is what would be if.
+    let growth = args.growth.map(|yearly| (yearly, args.months.unwrap_or(0)));
     Ok(Design {
         quantile: args.percentile.0,
         burst: args.burst.0,
@@ -91,9 +101,9 @@ fn subject<'d>(demand: &'d Demand, name: Option<&str>) -> Result<&'d Subject, Tr
 }
 
 /// The files that were asked for, and text unless one of them takes standard output.
-fn write(args: &SizeArgs, sizing: &Sizing) -> Result<(), Trouble> {
+fn write(args: &SizeArgs, sizing: &Sizing, what_ifs: &WhatIfs) -> Result<(), Trouble> {
     if let Some(path) = &args.json {
-        put(path, &plimsoll_report::sizing_json(sizing))?;
+        put(path, &plimsoll_report::sizing_json(sizing, what_ifs))?;
     }
     if let Some(path) = &args.csv {
         put(path, plimsoll_report::sizing_csv(sizing).as_bytes())?;
@@ -107,5 +117,7 @@ fn write(args: &SizeArgs, sizing: &Sizing) -> Result<(), Trouble> {
         return Ok(());
     }
     let outputs = Outputs::plain(args.no_color);
-    outputs.print(&plimsoll_report::sizing(sizing, args.most.max(1), outputs.style()))
+    outputs.print(&plimsoll_report::sizing(sizing, args.most.max(1), outputs.style()))?;
+    let what_ifs = plimsoll_report::what_ifs(what_ifs, outputs.style());
+    if what_ifs.is_empty() { Ok(()) } else { outputs.print(&format!("\n{what_ifs}")) }
 }

@@ -10,9 +10,11 @@ mod matches;
 mod offer;
 mod quote;
 mod sizing;
+mod what_if;
 
 use plimsoll_choose::diagnosis::Diagnosis;
 use plimsoll_choose::sizing::Sizing;
+use plimsoll_choose::what_if::WhatIfs;
 use plimsoll_choose::{Explanation, Matches, Need, Quote, Resemblance};
 use plimsoll_ingest::{Demand, Outcome};
 use serde_json::Value;
@@ -37,9 +39,10 @@ pub fn diagnoses_json(outcomes: &[Outcome], diagnoses: &[Diagnosis]) -> Vec<u8> 
     bytes(&diagnosis::diagnoses(outcomes, diagnoses))
 }
 
-/// What to buy for a demand, as `plimsoll.sizing/1`, ending in a newline.
-pub fn sizing_json(sizing: &Sizing) -> Vec<u8> {
-    bytes(&sizing::sizing(sizing))
+/// What to buy for a demand, and what would be if, as `plimsoll.sizing/1`, ending in a newline.
+pub fn sizing_json(sizing: &Sizing, what_ifs: &WhatIfs) -> Vec<u8> {
+    let what_ifs = serde_json::json!({ "what_ifs": what_if::what_ifs(what_ifs) });
+    bytes(&offer::merged([sizing::sizing(sizing), what_ifs]))
 }
 
 /// Measured beside theory as `plimsoll.explanation/1`, ending in a newline.

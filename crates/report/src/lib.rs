@@ -29,6 +29,6 @@ pub use svg::svg;
 pub use terraform::terraform;
 pub use text::{
     Cells, Charset, Color, Detail, Heading, Telling, TextStyle, comparison, demand, diagnoses, explanation, facts, fit,
-    grid, ladder, matches, product_list, product_page, quotes, replays, sizing, text,
+    grid, ladder, matches, product_list, product_page, quotes, replays, sizing, text, what_ifs,
 };
 pub use timeline::{Mark, Panel, PanelScale, Timeline, Track, timeline};

@@ -21,11 +21,13 @@ mod rungs;
 mod runs;
 mod sizing;
 mod table;
+mod what_if;
 
 use plimsoll_analyse::{Comparison, Fitted};
 use plimsoll_catalogue::{Catalogue, Product};
 use plimsoll_choose::diagnosis::Diagnosis;
 use plimsoll_choose::sizing::Sizing;
+use plimsoll_choose::what_if::WhatIfs;
 use plimsoll_choose::{Explanation, Matches, Need, Quote, Resemblance};
 use plimsoll_ingest::{Demand, Outcome};
 use plimsoll_record::{Curve, LoadLine};
@@ -140,6 +142,12 @@ pub fn matches(need: &Need, matches: &Matches, near: &[Resemblance], detail: Det
 pub fn sizing(sizing: &Sizing, most: usize, style: &TextStyle) -> String {
     let style = style.at_least_40();
     paint::finish(&sizing::parts(sizing, most, &style), &style)
+}
+
+/// What would be if: every what-if that was asked of a sizing. Nothing for none.
+pub fn what_ifs(what_ifs: &WhatIfs, style: &TextStyle) -> String {
+    let style = style.at_least_40();
+    paint::finish(&what_if::parts(what_ifs, &style), &style)
 }
 
 /// What was measured beside what a configuration would have given, and the likely causes of the differences.

@@ -3,6 +3,7 @@
 
 use plimsoll_catalogue::{Catalogue, Date, Terms};
 use plimsoll_choose::sizing::{Busiest, ClassLoad, Measured, Point, Search, Sizing, Step, Wanted, size};
+use plimsoll_choose::what_if::WhatIfs;
 use plimsoll_ingest::Class;
 use plimsoll_report::{Charset, TextStyle, sizing_csv, sizing_json, terraform};
 use plimsoll_units::{Bytes, Span};
@@ -109,7 +110,7 @@ fn what_does_not_carry_it_has_its_reason() {
 #[test]
 fn json_has_every_choice_and_csv_a_row_for_each() {
     let sizing = sized(6_000.0, "read p99<=20ms", &["aws", "gcp"]);
-    let json: serde_json::Value = serde_json::from_slice(&sizing_json(&sizing)).unwrap();
+    let json: serde_json::Value = serde_json::from_slice(&sizing_json(&sizing, &WhatIfs::default())).unwrap();
     assert_eq!(json["format"], "plimsoll.sizing/1");
     assert_eq!(json["choices"].as_array().unwrap().len(), sizing.choices.len());
     assert_eq!(json["wanted"]["points"][0]["classes"][0]["class"], "random reads");

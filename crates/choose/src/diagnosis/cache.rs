@@ -25,7 +25,7 @@ const LARGEST: f64 = 2.0;
 
 /// What each size would give, as far as the estimates go: nothing is said beyond them. `misses` are a trace's, by bytes
 /// of a cache; without them the database's own estimates hold.
-pub(super) fn steps(account: &Account, misses: Option<&[(f64, f64)]>) -> Vec<CacheStep> {
+pub(crate) fn steps(account: &Account, misses: Option<&[(f64, f64)]>) -> Vec<CacheStep> {
     let spent = &account.whole;
     let saves = spent.foreground().filter(|wait| is_through_cache(&wait.event));
     let waited_s: f64 = saves.map(|wait| wait.total_s).sum();

@@ -3,4 +3,5 @@
 
 mod search;
 mod support;
+mod what_if;
 mod windows;

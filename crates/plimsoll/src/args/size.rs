@@ -3,7 +3,8 @@
 use std::path::PathBuf;
 use std::str::FromStr;
 
-use clap::Args;
+use clap::{Args, ValueEnum};
+use plimsoll_catalogue::Money;
 use plimsoll_choose::sizing::Burst;
 use plimsoll_record::Objective;
 use plimsoll_units::Bytes;
@@ -17,6 +18,8 @@ Examples:
   plimsoll size awrrpt_1_100_101.html --capacity 2TiB           what carries it, the cheapest first
   plimsoll size reports/ --capacity 2TiB --provider oci --objective 'p99 <= 1 ms'
   plimsoll size reports/ --capacity 500GiB --growth 30%/year --months 36 --headroom 10%
+  plimsoll size reports/ --capacity 2TiB --provider oci --what-if levels
+  plimsoll size reports/ --capacity 2TiB --what-if cache,growth --ram-price '5 USD' --growth 30%/year
   plimsoll size reports/ --capacity 2TiB --burst none --machine aws/r6i.4xlarge --terraform volumes.tf";
 
 /// `plimsoll size`
@@ -52,11 +55,23 @@ pub struct SizeArgs {
     #[arg(long, value_name = "PERCENT", default_value = "20%")]
     pub headroom: Percent,
     /// How load and capacity grow, such as 30%/year or 2%/month
-    #[arg(long, value_name = "PERCENT/year", requires = "months")]
+    #[arg(long, value_name = "PERCENT/year")]
     pub growth: Option<YearlyGrowth>,
     /// Months that it has to last
     #[arg(long, value_name = "N", requires = "growth", value_parser = clap::value_parser!(u32).range(1..=240))]
     pub months: Option<u32>,
+    /// And what would be if: levels that change, a cache of another size, growth
+    #[arg(long, value_name = "WHAT", value_enum, value_delimiter = ',')]
+    pub what_if: Vec<WhatIfWord>,
+    /// With --what-if cache: what a GiB of memory costs in a month, such as '5 USD'
+    #[arg(long, value_name = "PRICE")]
+    pub ram_price: Option<RamPrice>,
+    /// With --what-if levels: the level that the provider's own rule goes back to; the lowest without it
+    #[arg(long, value_name = "LEVEL")]
+    pub autotune_default: Option<u32>,
+    /// With --what-if levels: the level that the provider's own rule never passes; the highest without it
+    #[arg(long, value_name = "LEVEL")]
+    pub autotune_most: Option<u32>,
     /// Show so many choices
     #[arg(long, value_name = "N", default_value_t = 12)]
     pub most: usize,
@@ -74,6 +89,32 @@ pub struct SizeArgs {
     /// Print without colours
     #[arg(long, help_heading = "Output")]
     pub no_color: bool,
+}
+
+/// What `--what-if` takes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum WhatIfWord {
+    /// Levels of the best choices: fixed, by the provider's own rule, by the hour
+    Levels,
+    /// More memory, and less storage
+    Cache,
+    /// How long the first choice lasts at --growth
+    Growth,
+}
+
+/// What a GiB of memory costs in a month: `5 USD`, `0.75 EUR`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct RamPrice(pub Money);
+
+impl FromStr for RamPrice {
+    type Err = Unreadable;
+    fn from_str(text: &str) -> Result<Self, Unreadable> {
+        let refused = || Unreadable::new("not a price: write an amount and a currency, such as '5 USD'");
+        let (amount, currency) = text.trim().rsplit_once(' ').ok_or_else(refused)?;
+        let amount = amount.trim().parse::<f64>().ok().filter(|amount| (0.0..=1e6).contains(amount));
+        let millionths = (amount.ok_or_else(refused)? * 1e6).round() as i128;
+        Ok(Self(Money { millionths, currency: currency.parse().map_err(|_| refused())? }))
+    }
 }
 
 /// A share of the time, above 0 and up to 1: `95`, `p99.9`, `100`.
@@ -147,6 +188,16 @@ mod tests {
         }
         for text in ["", "30%/week", "much", "-95%"] {
             assert!(of(text).is_err(), "{text}");
+        }
+    }
+
+    #[test]
+    fn memory_has_a_price_with_a_currency() {
+        let price = |text: &str| text.parse::<RamPrice>().map(|RamPrice(money)| money.to_string()).ok();
+        assert_eq!(price("5 USD").as_deref(), Some("5.00 USD"));
+        assert_eq!(price("0.75 EUR").as_deref(), Some("0.75 EUR"));
+        for text in ["5", "USD", "-1 USD", "much USD", "5 dollars"] {
+            assert_eq!(price(text), None, "{text}");
         }
     }
 
