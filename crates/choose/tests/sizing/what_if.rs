@@ -87,8 +87,8 @@ fn account() -> Account {
     Account { whole, slots: Vec::new(), cache_bytes: Some(8.0 * gib), memory_bytes: None, caches: vec![curve] }
 }
 
-fn dollars(millionths: i128) -> Option<Money> {
-    Some(Money { millionths, currency: "USD".parse().unwrap() })
+fn dollars(millionths: i128) -> Money {
+    Money { millionths, currency: "USD".parse().unwrap() }
 }
 
 /// Reads of 12,000 a second, on provisioned IOPS that each cost.
@@ -100,26 +100,26 @@ fn with_cache(account: Option<&Account>, misses: Option<&MissCurve>, price: Opti
 
 #[test]
 fn a_larger_cache_leaves_fewer_reads_and_smaller_storage() {
-    let found = with_cache(Some(&account()), None, dollars(100_000)).expect("there is advice");
+    let found = with_cache(Some(&account()), None, Some(dollars(100_000))).expect("there is advice");
     assert_eq!(found.by, SaidBy::Database);
     let twice = found.sizes.last().unwrap();
     assert!((twice.more_bytes / f64::from(1_u32 << 30) - 8.0).abs() < 1e-9 && (twice.reads - 0.25).abs() < 1e-9);
     // A quarter of 9,000 reads, and all of 3,000 writes.
     assert!((twice.wanted.points[0].iops() - 5_250.0).abs() < 1e-6, "{}", twice.wanted.points[0].iops());
-    assert_eq!(twice.memory, dollars(800_000));
+    assert_eq!(twice.memory, Some(dollars(800_000)));
     let storage = twice.choice.as_ref().and_then(|choice| choice.price.as_ref()).map(|price| price.monthly);
-    assert_eq!(twice.sum, storage.and_then(|storage| storage.plus(dollars(800_000)?)));
+    assert_eq!(twice.sum, storage.and_then(|storage| storage.plus(dollars(800_000))));
     let prices: Vec<i128> = found.sizes.iter().map(|size| size.sum.unwrap().millionths).collect();
-    assert!(found.better().is_some_and(|better| better.bytes == twice.bytes), "{prices:?}");
+    assert!(found.better().is_some_and(|better| better.more_bytes >= twice.more_bytes), "{prices:?}");
 }
 
 #[test]
 fn dear_memory_is_not_the_better_buy_and_without_a_price_there_is_no_sum() {
-    let dear = with_cache(Some(&account()), None, dollars(100_000_000)).expect("there is advice");
+    let dear = with_cache(Some(&account()), None, Some(dollars(100_000_000))).expect("there is advice");
     assert!(dear.better().is_none());
     let unpriced = with_cache(Some(&account()), None, None).expect("there is advice");
     assert!(unpriced.better().is_none() && unpriced.sizes.iter().all(|size| size.sum.is_none()));
-    assert!(with_cache(None, None, dollars(1)).is_none());
+    assert!(with_cache(None, None, Some(dollars(1))).is_none());
 }
 
 #[test]
@@ -152,7 +152,7 @@ fn the_month_in_which_a_choice_is_outgrown_is_the_first_that_fails() {
         let later = Design { growth: Growth { yearly: 0.5, months }, ..design.clone() };
         judge(&catalogue, &found.offer.config, &wanted(&subject, &later).unwrap(), &terms()).is_ok()
     };
-    assert!(month >= 12 && month < HORIZON_MONTHS, "{month}");
+    assert!((12..HORIZON_MONTHS).contains(&month), "{month}");
     assert!(suffices(month - 1) && !suffices(month), "{month}");
     let monthly = |later: &plimsoll_choose::what_if::Later| {
         later.choice.as_ref().and_then(|choice| choice.price.as_ref()).map(|price| price.monthly.millionths)
