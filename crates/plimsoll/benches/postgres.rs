@@ -118,7 +118,7 @@ fn report(seconds: &[Second], changes: &[(f64, String)]) {
         let points = seconds.iter().map(|second| (second.0, of(second))).collect();
         vec![Track { name: String::new(), points }]
     };
-    let panel = |name: &str, scale, tracks| Panel { name: name.into(), scale, tracks };
+    let panel = |name: &str, scale, tracks| Panel { name: name.into(), scale, tracks, limits: Vec::new() };
     let story = Timeline {
         title: format!("PostgreSQL on {PRODUCT}, whose level is raised twice"),
         source: format!("Measured by pgbench with {CLIENTS} clients; the volume is emulated"),
@@ -127,6 +127,7 @@ fn report(seconds: &[Second], changes: &[(f64, String)]) {
             panel("mean latency of a transaction", PanelScale::Time, track(|second| second.2 * 1e6)),
         ],
         marks: changes.iter().map(|(at, label)| Mark { at: *at, label: label.clone() }).collect(),
+        ticks: Vec::new(),
     };
     let path = std::env::var_os("PLIMSOLL_BENCH_SVG").map(PathBuf::from);
     let path = path.unwrap_or_else(|| std::env::temp_dir().join("postgres.svg"));

@@ -31,6 +31,10 @@ pub fn run(args: &SizeArgs) -> Result<(), Trouble> {
     let subject = subject(&demand, args.database.as_deref())?;
     let wanted = wanted(subject, &design).map_err(|unclear: Unclear| Trouble::usage(unclear.to_string()))?;
     let sizing = size(&offers.catalogue, &wanted, &terms, &search);
+    if let Some(path) = &args.html {
+        let page = plimsoll_report::sizing_html(&sizing, subject.account.as_ref(), &outcomes, args.most.max(1));
+        put(path, page.as_bytes())?;
+    }
     let asked = what_ifs::Asked { args, subject, design: &design, readings: &readings };
     let what_ifs = what_ifs::all(&asked, &offers.catalogue, &terms, &search, &sizing)?;
     write(args, &sizing, &what_ifs)?;
@@ -39,7 +43,7 @@ pub fn run(args: &SizeArgs) -> Result<(), Trouble> {
 }
 
 fn files(args: &SizeArgs) -> impl Iterator<Item = &PathBuf> {
-    [&args.json, &args.csv, &args.terraform].into_iter().flatten()
+    [&args.json, &args.html, &args.csv, &args.terraform].into_iter().flatten()
 }
 
 fn search(args: &SizeArgs, offers: &Offers) -> Result<Search, Trouble> {

@@ -2,26 +2,30 @@
 //!
 //! Colours are classes of `style/chart.css`; shapes, fills and dashes say the same without colour.
 
+mod bars;
 mod curve;
 mod frame;
 mod legend;
 mod mark;
 mod panels;
 mod percentile;
+mod plane;
 mod series;
 mod shape;
 mod strip;
 mod verdict;
 
+pub(crate) use bars::{Bar, Fill, bars};
 pub(crate) use curve::{colour_class, load_curve};
 pub(crate) use frame::Size;
 pub(crate) use legend::cut;
 pub(crate) use mark::plimsoll_mark;
 pub(crate) use panels::panels;
 pub(crate) use percentile::percentiles;
+pub(crate) use plane::{Axis, Group, Joined, Plane, Spot, plane};
 pub(crate) use series::over_time;
 pub(crate) use shape::Shape;
-pub(crate) use strip::strip;
+pub(crate) use strip::{gauge, strip};
 
 use maud::{Markup, html};
 use plimsoll_record::Curve;

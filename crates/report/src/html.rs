@@ -1,9 +1,12 @@
 //! One page that needs nothing but itself: no network, no fonts, and scripts only for comfort.
 
 mod compare;
+mod diagnosis;
 mod figures;
+mod grid;
 mod prose;
 mod replays;
+mod sizing;
 mod tables;
 mod verdict;
 
@@ -11,6 +14,9 @@ use maud::{DOCTYPE, Markup, PreEscaped, html as markup};
 use plimsoll_record::{Curve, LoadLine};
 
 use crate::words;
+
+pub use diagnosis::diagnoses_html;
+pub use sizing::sizing_html;
 
 /// A curve, and what was worked out of it besides.
 #[derive(Clone, Copy, Debug)]
@@ -37,6 +43,11 @@ pub fn html_of(sheets: &[Sheet<'_>]) -> String {
         }
         _ => format!("Load lines of {} curves", sheets.len()),
     };
+    framed(&title, &body(sheets), &made_by(sheets))
+}
+
+/// A whole page of a body, with a line at its foot.
+fn framed(title: &str, body: &Markup, foot: &str) -> String {
     let page = markup! {
         (DOCTYPE)
         html lang="en" {
@@ -49,8 +60,8 @@ pub fn html_of(sheets: &[Sheet<'_>]) -> String {
                 style { (PreEscaped(include_str!("style/chart.css"))) (PreEscaped(include_str!("style/page.css"))) }
             }
             body {
-                main { (body(sheets)) }
-                footer class="foot" { (made_by(sheets)) }
+                main { (body) }
+                footer class="foot" { (foot) }
                 script { (PreEscaped(include_str!("style/page.js"))) }
             }
         }

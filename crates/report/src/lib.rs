@@ -1,4 +1,4 @@
-//! Runs as text, HTML, SVG and CSV: what a person reads; and offers of storage as text and JSON. The JSON of a curve is
+//! Runs as text, HTML, SVG and CSV: what a person reads; demand, diagnoses and offers of storage likewise. The JSON of a curve is
 //! its own form, in `plimsoll-record`.
 //!
 //! Pure: takes curves and choices, returns strings and bytes. Knows nothing about files, terminals, clocks or how a curve
@@ -22,7 +22,7 @@ mod timeline;
 pub mod words;
 
 pub use csv::{csv, sizing_csv};
-pub use html::{Sheet, html, html_of};
+pub use html::{Sheet, diagnoses_html, html, html_of, sizing_html};
 pub use json::{demand_json, diagnoses_json, explanation_json, matches_json, quotes_json, sizing_json};
 pub use progress::{Progress, progress_line};
 pub use svg::svg;

@@ -2,8 +2,8 @@
 
 mod beside;
 mod configurations;
-mod demand;
-mod diagnosis;
+pub(crate) mod demand;
+pub(crate) mod diagnosis;
 mod evidence;
 mod explanation;
 mod fit;
@@ -35,6 +35,7 @@ use plimsoll_record::{Curve, LoadLine};
 pub use demand::Telling;
 pub(crate) use demand::measure_name;
 pub use grid::{Cells, Heading};
+pub(crate) use grid::{Filled, NONE};
 pub use matches::Detail;
 
 /// Whether escape sequences may be used. No colour carries meaning alone.

@@ -16,6 +16,8 @@ pub struct Timeline {
     pub panels: Vec<Panel>,
     /// Changes, in the order of time.
     pub marks: Vec<Mark>,
+    /// Moments in seconds that are named below, such as hours of a day; empty for seconds from the beginning.
+    pub ticks: Vec<(f64, String)>,
 }
 
 /// One panel: values of one unit.
@@ -27,6 +29,8 @@ pub struct Panel {
     pub scale: PanelScale,
     /// At most three, by their tone from light to dark.
     pub tracks: Vec<Track>,
+    /// Values that nothing can pass, each with its name; may be empty.
+    pub limits: Vec<(f64, String)>,
 }
 
 /// How values are spread over a panel and written beside it.

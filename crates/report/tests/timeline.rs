@@ -13,22 +13,25 @@ fn story() -> Timeline {
                 name: "completed, IOPS".into(),
                 scale: PanelScale::Rate,
                 tracks: vec![Track { name: String::new(), points: rate }],
+                limits: vec![(3_500.0, "20 VPU".into())],
             },
             Panel {
                 name: "response time".into(),
                 scale: PanelScale::Time,
                 tracks: vec![Track { name: "p99".into(), points: late }],
+                limits: Vec::new(),
             },
         ],
         marks: vec![Mark { at: 20.0, label: "10 VPU".into() }, Mark { at: 20.5, label: "20 VPU".into() }],
+        ticks: Vec::new(),
     }
 }
 
 #[test]
 fn changes_are_marked_and_named_where_there_is_room() {
     let picture = timeline(&story());
-    assert_eq!(picture.matches("class=\"objective\"").count(), 2, "each change has its line");
-    assert_eq!(picture.matches("class=\"verdict\"").count(), 1, "the second name would lie on the first");
+    assert_eq!(picture.matches("class=\"objective\"").count(), 3, "each change has its line, and the limit");
+    assert_eq!(picture.matches("class=\"verdict\"").count(), 2, "the second change's name would lie on the first");
     assert!(picture.contains("20.5 s: 20 VPU") || picture.contains("20.5\u{a0}s: 20 VPU"), "all are named in words");
     assert!(picture.contains("&lt;its&gt;") && !picture.contains("<its>"));
 }
@@ -44,7 +47,7 @@ fn a_line_is_broken_where_nothing_is_known() {
 
 #[test]
 fn an_empty_story_is_a_picture_all_the_same() {
-    let panel = Panel { name: "IOPS".into(), scale: PanelScale::Rate, tracks: Vec::new() };
+    let panel = Panel { name: "IOPS".into(), scale: PanelScale::Rate, tracks: Vec::new(), limits: Vec::new() };
     let empty = Timeline { panels: vec![panel], marks: Vec::new(), ..story() };
     assert!(timeline(&empty).ends_with("</svg>"));
 }

@@ -9,6 +9,7 @@ pub(super) const DIAGNOSE_EXAMPLES: &str = "\
 Examples:
   plimsoll diagnose awrrpt_1_100_101.html            is storage what this database waits for?
   plimsoll diagnose reports/ --on oci:500GB@10vpu    and does it ask for more than this volume gives?
+  plimsoll diagnose reports/ --html report.html      a page with pictures, and where each number was read
   plimsoll diagnose reports/ --json -                all of it as JSON";
 
 /// `plimsoll diagnose`
@@ -23,4 +24,7 @@ pub struct DiagnoseArgs {
     pub terms: TermsArgs,
     #[command(flatten)]
     pub shown: ShownArgs,
+    /// Write a page with pictures and the place of every number (- for standard output), too
+    #[arg(long, value_name = "FILE")]
+    pub html: Option<PathBuf>,
 }

@@ -80,6 +80,9 @@ pub struct SizeArgs {
     /// Write everything as JSON (- for standard output), too
     #[arg(long, value_name = "FILE", help_heading = "Output")]
     pub json: Option<PathBuf>,
+    /// Write a page with pictures and sources (- for standard output), too
+    #[arg(long, value_name = "FILE", help_heading = "Output")]
+    pub html: Option<PathBuf>,
     /// Write choices and rejections as CSV (- for standard output), too
     #[arg(long, value_name = "FILE", help_heading = "Output")]
     pub csv: Option<PathBuf>,

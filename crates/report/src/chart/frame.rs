@@ -71,6 +71,11 @@ impl Frame {
         self.rules(&self.y.ticks(most), number::short)
     }
 
+    /// Horizontal rules with labels of any kind to their left.
+    pub fn left_axis(&self, most: usize, label: impl Fn(f64) -> String) -> Markup {
+        self.rules(&self.y.ticks(most), label)
+    }
+
     fn rules(&self, ticks: &[Tick], label: impl Fn(f64) -> String) -> Markup {
         let (left, right) = (px(self.left), px(self.right));
         html! {

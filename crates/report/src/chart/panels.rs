@@ -3,6 +3,7 @@
 use maud::{Markup, html};
 
 use super::frame::{Frame, Size, spread, text_width};
+use super::legend::cut;
 use super::{Drawing, px, typeset};
 use crate::number;
 use crate::scale::Scale;
@@ -19,14 +20,14 @@ const MARKS: f64 = 20.0;
 pub(crate) fn panels(story: &Timeline, size: Size) -> Drawing {
     let end = points(&story.panels).map(|(at, _)| at).fold(1e-9, f64::max);
     let x = Scale::Linear { low: 0.0, high: end };
-    let (left, right) = (64.0, f64::from(size.width) - 90.0);
+    let (left, right) = (size.pick(64.0, 56.0), f64::from(size.width) - size.pick(90.0, 56.0));
     let place = |(index, panel): (usize, &Panel)| {
         let top = MARKS + HEAD - 16.0 + index as f64 * (HEIGHT + HEAD);
         Frame { left, right, top, bottom: top + HEIGHT, x, y: scale(panel) }
     };
     let frames: Vec<Frame> = story.panels.iter().enumerate().map(place).collect();
     let bottom = frames.last().map_or(0.0, |frame| frame.bottom);
-    let ticks: Vec<_> = x.ticks(10).iter().map(|tick| (tick.value, seconds(tick.value))).collect();
+    let ticks = ticks(story, x, size);
     let body = html! {
         @for (index, (panel, frame)) in story.panels.iter().zip(&frames).enumerate() {
             (frame.y_title(&panel.name))
@@ -40,9 +41,18 @@ pub(crate) fn panels(story: &Timeline, size: Size) -> Drawing {
             (marks(&story.marks, first, last))
             (last.x_title("time"))
         }
-        @for (panel, frame) in story.panels.iter().zip(&frames) { (tracks(panel, frame)) }
+        @for (panel, frame) in story.panels.iter().zip(&frames) { (limits(panel, frame)) (tracks(panel, frame)) }
     };
     Drawing { body, height: bottom + 48.0 }
+}
+
+/// Moments that are named: those of the story, as many as there is room for, else whole seconds.
+fn ticks(story: &Timeline, x: Scale, size: Size) -> Vec<(f64, String)> {
+    let most = size.pick(10, 4);
+    if story.ticks.is_empty() {
+        return x.ticks(most).iter().map(|tick| (tick.value, seconds(tick.value))).collect();
+    }
+    story.ticks.iter().step_by(story.ticks.len().div_ceil(most)).cloned().collect()
 }
 
 fn points(panels: &[Panel]) -> impl Iterator<Item = (f64, f64)> {
@@ -51,7 +61,7 @@ fn points(panels: &[Panel]) -> impl Iterator<Item = (f64, f64)> {
 
 fn scale(panel: &Panel) -> Scale {
     let values = || points(std::slice::from_ref(panel)).map(|(_, value)| value).filter(|value| value.is_finite());
-    let most = values().fold(0.0, f64::max);
+    let most = values().chain(panel.limits.iter().map(|(value, _)| *value)).fold(0.0, f64::max);
     match panel.scale {
         PanelScale::Rate => Scale::from_zero(most),
         PanelScale::Time => {
@@ -84,6 +94,20 @@ fn marks(marks: &[Mark], first: &Frame, last: &Frame) -> Markup {
                     text class="verdict" x=(px(x + 4.0)) y=(px(MARKS - 6.0)) { (typeset(label)) }
                 }
             }
+        }
+    }
+}
+
+/// Level lines at values that nothing can pass, each named above its left end.
+fn limits(panel: &Panel, frame: &Frame) -> Markup {
+    let mut heights: Vec<f64> = panel.limits.iter().map(|(value, _)| frame.at_y(*value)).collect();
+    let lines = heights.clone();
+    spread(&mut heights, 15.0, frame.top + 2.0, frame.bottom);
+    let room = frame.right - frame.left - 8.0;
+    html! {
+        @for (((_, name), y), text) in panel.limits.iter().zip(lines).zip(heights) {
+            line class="objective" x1=(px(frame.left)) x2=(px(frame.right)) y1=(y) y2=(y) {}
+            text class="verdict" x=(px(frame.left + 4.0)) y=(px(text - 4.0)) { (cut(&typeset(name), room)) }
         }
     }
 }

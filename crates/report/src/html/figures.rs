@@ -50,7 +50,8 @@ pub(super) fn over_time(curve: &Curve, index: usize) -> Markup {
     section(title, lead, &chart, &[curve])
 }
 
-fn both(id: &str, title: &str, description: &str, draw: impl Fn(Size) -> Drawing) -> Markup {
+/// A chart in its wide and its narrow form.
+pub(super) fn both(id: &str, title: &str, description: &str, draw: impl Fn(Size) -> Drawing) -> Markup {
     let one = |size: Size, form: &str| {
         let caption =
             Caption { id: format!("{id}-{form}"), title: title.to_owned(), description: description.to_owned() };
@@ -60,20 +61,17 @@ fn both(id: &str, title: &str, description: &str, draw: impl Fn(Size) -> Drawing
 }
 
 fn section(title: &str, lead: &str, chart: &Markup, curves: &[&Curve]) -> Markup {
-    html! {
-        section {
-            h2 { (title) }
-            p class="lead" { (lead) }
-            figure {
-                (chart)
-                figcaption {
-                    @for (index, curve) in curves.iter().enumerate() {
-                        (if index == 0 { "Source: " } else { "; " }) (words::source_place(curve))
-                        @if let Some(date) = words::date(curve) { ", " span class="nb" { (date) } }
-                    }
-                    "."
-                }
-            }
+    let source = html! {
+        @for (index, curve) in curves.iter().enumerate() {
+            @if index > 0 { "; " }
+            (words::source_place(curve))
+            @if let Some(date) = words::date(curve) { ", " span class="nb" { (date) } }
         }
-    }
+    };
+    html! { section { h2 { (title) } p class="lead" { (lead) } (figure(chart, &source)) } }
+}
+
+/// A chart with where its figures come from.
+pub(super) fn figure(chart: &Markup, source: &Markup) -> Markup {
+    html! { figure { (chart) figcaption { "Source: " (source) "." } } }
 }

@@ -1,8 +1,6 @@
 //! What was asked, what carries it and what does not, choice by choice.
 
-use plimsoll_choose::sizing::{
-    Busiest, Choice, ClassLoad, Limit, Point, Rejection, RiskSort, Sizing, Step, Wanted, Why,
-};
+use plimsoll_choose::sizing::{Busiest, Choice, ClassLoad, Limit, Point, Rejection, Sizing, Step, Wanted, Why};
 use plimsoll_units::Span;
 use serde_json::{Value, json};
 
@@ -83,7 +81,7 @@ fn class(load: &ClassLoad) -> Value {
 
 fn choice(choice: &Choice) -> Value {
     let latency = |one: &plimsoll_choose::sizing::ClassLatency| json!({ "class": one.class.name(), "mean_ns": one.mean.as_nanos(), "p99_ns": one.p99.map(Span::as_nanos) });
-    let risk = |risk: &plimsoll_choose::sizing::Risk| json!({ "sort": sort(risk.sort), "text": risk.text, "source": risk.cite.as_deref().map(offer::source) });
+    let risk = |risk: &plimsoll_choose::sizing::Risk| json!({ "sort": words::risk(risk.sort), "text": risk.text, "source": risk.cite.as_deref().map(offer::source) });
     let burst =
         |peak: &plimsoll_catalogue::Peak| json!({ "iops": number(peak.bound.iops), "lasts_s": number(peak.seconds) });
     let own = json!({
@@ -102,15 +100,6 @@ fn choice(choice: &Choice) -> Value {
         "risks": choice.risks.iter().map(risk).collect::<Vec<_>>(),
     });
     offer::merged([offer::offer(&choice.offer), own])
-}
-
-const fn sort(sort: RiskSort) -> &'static str {
-    match sort {
-        RiskSort::Ceiling => "ceiling",
-        RiskSort::Latency => "latency",
-        RiskSort::Price => "price",
-        RiskSort::Needs => "needs",
-    }
 }
 
 fn limit(limit: &Limit) -> Value {

@@ -2,7 +2,7 @@
 
 use plimsoll_ingest::{Class, Demand, Fate, Figure, Measure, Outcome, Reading, Subject, Summary, Verdict};
 
-use super::grid::{self, Cells, Heading};
+use super::grid::{self, Cells, Filled, Heading};
 use super::paint::{INDENT, Line, Tone, hanging, wrap};
 use super::{TextStyle, evidence};
 use crate::number;
@@ -21,7 +21,8 @@ pub enum Telling {
 const MOST_SLOTS: usize = 48;
 
 pub(super) fn parts(outcomes: &[Outcome], demand: &Demand, telling: Telling, style: &TextStyle) -> Vec<Vec<Line>> {
-    let mut parts = inputs(outcomes, style);
+    let inputs = inputs(outcomes);
+    let mut parts = grid::parts(&inputs.headings, &inputs.rows, &inputs.notes, style);
     for subject in &demand.subjects {
         parts.push(head(subject, style));
         parts.extend(classes(subject, style));
@@ -52,7 +53,8 @@ const INPUTS: [Heading; 4] = [
     Heading { name: "figures", unit: "", cells: Cells::Figures, expendable: 2 },
 ];
 
-fn inputs(outcomes: &[Outcome], style: &TextStyle) -> Vec<Vec<Line>> {
+/// What each input was recognised as.
+pub(crate) fn inputs(outcomes: &[Outcome]) -> Filled {
     let row = |outcome: &Outcome| {
         let version = outcome.reading().and_then(|reading| reading.version.clone());
         let kind = outcome.kind().map_or("not known".to_owned(), |kind| kind.to_string());
@@ -66,8 +68,7 @@ fn inputs(outcomes: &[Outcome], style: &TextStyle) -> Vec<Vec<Line>> {
         vec![file_name(outcome.name()).to_owned(), kind, verdict.to_owned(), figures]
     };
     let rows: Vec<Vec<String>> = outcomes.iter().map(row).collect();
-    let notes: Vec<String> = ignored(outcomes).into_iter().collect();
-    grid::parts(&INPUTS, &rows, &notes, style)
+    Filled::new(&INPUTS, rows, ignored(outcomes).into_iter().collect())
 }
 
 /// The end of a path: what tells files apart in a table.
@@ -200,7 +201,7 @@ fn over_time(subject: &Subject, style: &TextStyle) -> Vec<Vec<Line>> {
 }
 
 /// A figure with its unit.
-fn shown(figure: &Figure) -> String {
+pub(crate) fn shown(figure: &Figure) -> String {
     let value = figure.value;
     match figure.measure {
         Measure::Iops => format!("{} IOPS", number::three(value)),

@@ -1,14 +1,17 @@
 //! A diagnosis for a terminal: the verdicts first, then the database's time as bars, what would change it, how storage
 //! answers, its ceilings, and where the numbers stand.
 
-mod evidence;
+pub(crate) mod evidence;
 
 use plimsoll_choose::diagnosis::{Diagnosis, Split};
 use plimsoll_ingest::Outcome;
 
+use evidence::NO_CEILINGS;
+
 use super::TextStyle;
+use super::configurations;
 use super::demand;
-use super::grid::{self, Cells, Heading};
+use super::grid::{self, Cells, Filled, Heading};
 use super::paint::{INDENT, Line, Tone, hanging, wrap};
 use crate::number;
 use crate::words::clean;
@@ -22,10 +25,13 @@ pub(super) fn parts(outcomes: &[Outcome], diagnoses: &[Diagnosis], style: &TextS
         if let Some(split) = &diagnosis.split {
             parts.extend(bars(split, style));
         }
-        parts.extend(what_ifs(diagnosis, style));
-        parts.extend(evidence::responses(diagnosis, style));
-        parts.extend(evidence::ceilings(diagnosis, style));
-        parts.extend(evidence::places(diagnosis, style));
+        parts.extend(what_ifs(diagnosis).lay_out(style));
+        parts.extend(evidence::responses(diagnosis).lay_out(style));
+        parts.extend(diagnosis.on.iter().flat_map(|on| or_note(&evidence::ceilings(on), NO_CEILINGS, style)));
+        if let Some(split) = &diagnosis.split {
+            let places = evidence::places(split, diagnosis.windows.count);
+            parts.extend(or_note(&places, &places.notes.join("; "), style));
+        }
     }
     parts.push(demand::doubts(outcomes, style));
     parts
@@ -97,7 +103,13 @@ const WHAT_IFS: [Heading; 4] = [
     Heading { name: "reads", unit: "%", cells: Cells::Figures, expendable: 2 },
 ];
 
-fn what_ifs(diagnosis: &Diagnosis, style: &TextStyle) -> Vec<Vec<Line>> {
+/// A table, or the note where it has no rows.
+fn or_note(table: &Filled, note: &str, style: &TextStyle) -> Vec<Vec<Line>> {
+    if table.rows.is_empty() { vec![configurations::note(note, style).collect()] } else { table.lay_out(style) }
+}
+
+/// What faster storage or another buffer cache would give.
+pub(crate) fn what_ifs(diagnosis: &Diagnosis) -> Filled {
     // No minus before a zero.
     let percent = |share: f64| format!("{:.1}", (share * 1_000.0).round() / 10.0 + 0.0);
     let mut rows = Vec::new();
@@ -120,13 +132,10 @@ fn what_ifs(diagnosis: &Diagnosis, style: &TextStyle) -> Vec<Vec<Line>> {
         let name = format!("buffer cache {} times, {bytes}", number::three(step.factor));
         rows.push(vec![name, percent(step.saved), number::three(faster), percent(step.reads)]);
     }
-    if rows.is_empty() {
-        return Vec::new();
-    }
     let floor = seconds(plimsoll_choose::diagnosis::FLOOR_S);
     let note = format!(
         "of the database's time, for the same work; no operation is taken to get below {floor}; writes behind sessions, \
          processors and locks stay as they are"
     );
-    grid::parts(&WHAT_IFS, &rows, &[note], style)
+    Filled::new(&WHAT_IFS, rows, vec![note])
 }

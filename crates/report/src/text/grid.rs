@@ -31,6 +31,40 @@ pub enum Cells {
     Figures,
 }
 
+/// A table before it is laid out, for whoever shows it: what stands in each cell, and the notes below.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Filled {
+    pub headings: Vec<Heading>,
+    pub rows: Vec<Vec<String>>,
+    pub notes: Vec<String>,
+}
+
+/// The cell of what is not said.
+pub(crate) const NONE: &str = "\u{2013}";
+
+impl Filled {
+    pub fn new(headings: &[Heading], rows: Vec<Vec<String>>, notes: Vec<String>) -> Self {
+        Self { headings: headings.to_vec(), rows, notes }
+    }
+
+    /// Without the columns that say nothing.
+    pub fn said(self) -> Self {
+        let says = |column: &usize| self.rows.iter().any(|row| row[*column] != NONE);
+        let columns: Vec<usize> = (0..self.headings.len()).filter(says).collect();
+        let cells = |row: &Vec<String>| columns.iter().map(|column| row[*column].clone()).collect();
+        Self {
+            headings: columns.iter().map(|column| self.headings[*column]).collect(),
+            rows: self.rows.iter().map(cells).collect(),
+            notes: self.notes,
+        }
+    }
+
+    /// For a terminal; nothing without rows.
+    pub(super) fn lay_out(&self, style: &TextStyle) -> Vec<Vec<Line>> {
+        if self.rows.is_empty() { Vec::new() } else { parts(&self.headings, &self.rows, &self.notes, style) }
+    }
+}
+
 /// Rows below headings, then the notes.
 pub(super) fn parts(headings: &[Heading], rows: &[Vec<String>], notes: &[String], style: &TextStyle) -> Vec<Vec<Line>> {
     let cell = |row: &[String], index: usize| row.get(index).map_or(String::new(), |text| cut(&clean(text), CELL));

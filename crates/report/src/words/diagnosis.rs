@@ -27,6 +27,18 @@ pub fn told(verdict: &Verdict) -> Told {
         .unwrap_or_else(|| note(verdict))
 }
 
+/// The answer in a few words; none for what is no answer.
+pub(crate) const fn headline(verdict: &Verdict) -> Option<&'static str> {
+    Some(match verdict {
+        Verdict::Storage { .. } => "Storage is the problem",
+        Verdict::StorageInPart { .. } => "Storage is part of the problem",
+        Verdict::NotStorage { .. } => "Storage is not the problem",
+        Verdict::Untold { .. } => "Not told by these inputs",
+        Verdict::Quiet { .. } => "Hardly anything to do",
+        _ => return None,
+    })
+}
+
 /// A part of a database's time.
 pub const fn part(part: Part) -> &'static str {
     match part {

@@ -1,7 +1,7 @@
 //! Sizing in words: what was asked, what binds, and why something does not carry it. Knows nothing about layout.
 
 use plimsoll_catalogue::Counts;
-use plimsoll_choose::sizing::{Busiest, Choice, Limit, Point, Step, Wanted, Why};
+use plimsoll_choose::sizing::{Busiest, Choice, Limit, Point, RiskSort, Step, Wanted, Why};
 use plimsoll_units::Bytes;
 
 use super::{clean, offer};
@@ -113,6 +113,16 @@ pub(crate) fn why(why: &Why) -> String {
             format!("it sustains {iops} of {wanted} IOPS (modelled), held by {}", clean(held_by))
         }
         Why::Refused(text) => clean(text),
+    }
+}
+
+/// Of which sort a doubt is, in a word.
+pub(crate) const fn risk(sort: RiskSort) -> &'static str {
+    match sort {
+        RiskSort::Ceiling => "ceiling",
+        RiskSort::Latency => "latency",
+        RiskSort::Price => "price",
+        RiskSort::Needs => "needs",
     }
 }
 

@@ -1,12 +1,10 @@
 //! What the verdicts stand on: latency over rate, ceilings, and the place of each number.
 
 use plimsoll_catalogue::Counts;
-use plimsoll_choose::diagnosis::{CeilingUse, Diagnosis, Response};
+use plimsoll_choose::diagnosis::{CeilingUse, Diagnosis, OnOffer, Response, Split};
 use plimsoll_ingest::EventTime;
 
-use super::super::grid::{self, Cells, Heading};
-use super::super::paint::Line;
-use super::super::{TextStyle, configurations};
+use super::super::grid::{Cells, Filled, Heading, NONE};
 use crate::number;
 
 const RESPONSES: [Heading; 9] = [
@@ -21,25 +19,12 @@ const RESPONSES: [Heading; 9] = [
     Heading { name: "with rate", unit: "-1 to 1", cells: Cells::Figures, expendable: 4 },
 ];
 
-const NONE: &str = "\u{2013}";
-
 fn or_none(value: Option<f64>, unit: f64) -> String {
     value.map_or(NONE.to_owned(), |value| number::three(value / unit))
 }
 
-/// A table without the columns that say nothing; nothing without rows.
-fn said(headings: &[Heading], rows: &[Vec<String>], notes: &[String], style: &TextStyle) -> Vec<Vec<Line>> {
-    if rows.is_empty() {
-        return Vec::new();
-    }
-    let says = |column: &usize| rows.iter().any(|row| row[*column] != NONE);
-    let columns: Vec<usize> = (0..headings.len()).filter(says).collect();
-    let headings: Vec<Heading> = columns.iter().map(|column| headings[*column]).collect();
-    let cells = |row: &Vec<String>| columns.iter().map(|column| row[*column].clone()).collect();
-    grid::parts(&headings, &rows.iter().map(cells).collect::<Vec<Vec<String>>>(), notes, style)
-}
-
-pub(super) fn responses(diagnosis: &Diagnosis, style: &TextStyle) -> Vec<Vec<Line>> {
+/// How each class is answered.
+pub(crate) fn responses(diagnosis: &Diagnosis) -> Filled {
     let row = |response: &Response| {
         vec![
             response.class.name().to_owned(),
@@ -54,7 +39,7 @@ pub(super) fn responses(diagnosis: &Diagnosis, style: &TextStyle) -> Vec<Vec<Lin
         ]
     };
     let rows: Vec<Vec<String>> = diagnosis.responses.iter().map(row).collect();
-    said(&RESPONSES, &rows, &[], style)
+    Filled::new(&RESPONSES, rows, Vec::new()).said()
 }
 
 const CEILINGS: [Heading; 6] = [
@@ -66,8 +51,8 @@ const CEILINGS: [Heading; 6] = [
     Heading { name: "at it", unit: "windows", cells: Cells::Figures, expendable: 0 },
 ];
 
-pub(super) fn ceilings(diagnosis: &Diagnosis, style: &TextStyle) -> Vec<Vec<Line>> {
-    let Some(on) = &diagnosis.on else { return Vec::new() };
+/// The demand beside the ceilings of the configuration that was named.
+pub(crate) fn ceilings(on: &OnOffer) -> Filled {
     let rate = |ceiling: &CeilingUse, value: f64| match ceiling.counts {
         Counts::Operations => format!("{} IOPS", number::three(value)),
         Counts::Bytes => number::throughput(value),
@@ -83,13 +68,12 @@ pub(super) fn ceilings(diagnosis: &Diagnosis, style: &TextStyle) -> Vec<Vec<Line
         ]
     };
     let rows: Vec<Vec<String>> = on.ceilings.iter().map(row).collect();
-    if rows.is_empty() {
-        let text = "no input says a rate, or the catalogue knows no ceiling of this configuration";
-        return vec![configurations::note(text, style).collect()];
-    }
     let note = "sustained, of the mix of the busiest window; \"at it\" are windows at or above 95 %".to_owned();
-    grid::parts(&CEILINGS, &rows, &[note], style)
+    Filled::new(&CEILINGS, rows, vec![note])
 }
+
+/// What is said where no ceiling can be put beside the demand.
+pub(crate) const NO_CEILINGS: &str = "no input says a rate, or the catalogue knows no ceiling of this configuration";
 
 const PLACES: [Heading; 7] = [
     Heading { name: "waits for", unit: "", cells: Cells::Words, expendable: 0 },
@@ -101,15 +85,20 @@ const PLACES: [Heading; 7] = [
     Heading { name: "of", unit: "", cells: Cells::Words, expendable: 4 },
 ];
 
-/// The events that most of the time went to, and where each stands: of several windows, where it was longest.
-pub(super) fn places(diagnosis: &Diagnosis, style: &TextStyle) -> Vec<Vec<Line>> {
+/// The events that most of the time went to, the longest first.
+pub(crate) fn longest_events(split: &Split) -> Vec<&EventTime> {
     /// Events that are shown.
     const MOST: usize = 10;
-    let Some(split) = &diagnosis.split else { return Vec::new() };
     let mut events: Vec<&EventTime> = split.slices.iter().flat_map(|slice| &slice.events).collect();
     events.sort_by(|a, b| b.total_s.total_cmp(&a.total_s));
     events.truncate(MOST);
+    events
+}
+
+/// These events, and where each stands: of several windows, where it was longest.
+pub(crate) fn places(split: &Split, windows: usize) -> Filled {
     let time = &split.place;
+    let events = longest_events(split);
     let is_one = events.iter().all(|event| event.place.input == time.input);
     let row = |event: &&EventTime| {
         let within = event.within_s(0.99).map_or(NONE.to_owned(), |seconds| {
@@ -130,17 +119,14 @@ pub(super) fn places(diagnosis: &Diagnosis, style: &TextStyle) -> Vec<Vec<Line>>
     let note = format!(
         "database time: {} s{}, {}, {}",
         number::three(split.database_s),
-        if diagnosis.windows.count > 1 { ", most of it in" } else { "" },
+        if windows > 1 { ", most of it in" } else { "" },
         file_name(&time.input),
         time.origin
     );
-    if rows.is_empty() {
-        return vec![configurations::note(&note, style).collect()];
-    }
-    said(&PLACES, &rows, &[note], style)
+    Filled::new(&PLACES, rows, vec![note]).said()
 }
 
 /// The end of a path: what tells files apart in a table.
-fn file_name(input: &str) -> &str {
+pub(crate) fn file_name(input: &str) -> &str {
     input.rsplit('/').next().unwrap_or(input)
 }

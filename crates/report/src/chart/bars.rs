@@ -1,0 +1,65 @@
+//! Level bars below each other on one scale, each with its name before it and its value behind it. Full and hollow bars
+//! are told apart without colour.
+
+use maud::{Markup, html};
+
+use super::frame::Size;
+use super::legend::cut;
+use super::{Drawing, px, typeset};
+
+/// One bar.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Bar {
+    /// What it is of.
+    pub name: String,
+    /// Where it begins on the scale: 0, or the end of the one above in a cascade.
+    pub from: f64,
+    /// Where it ends.
+    pub to: f64,
+    /// What stands behind it: its value with its unit.
+    pub value: String,
+    pub fill: Fill,
+}
+
+/// How a bar is drawn.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Fill {
+    Full,
+    Hollow,
+}
+
+const ROW: f64 = 27.0;
+const HIGH: f64 = 15.0;
+
+/// The bars from the top, the longest end over the whole width.
+pub(crate) fn bars(bars: &[Bar], size: Size) -> Drawing {
+    let left = size.pick(230.0, 128.0);
+    let room = f64::from(size.width) - left - size.pick(190.0, 122.0);
+    let most = bars.iter().map(|bar| bar.to).fold(f64::MIN_POSITIVE, f64::max);
+    let at = |value: f64| px(left + (value / most).clamp(0.0, 1.0) * room);
+    let height = bars.len() as f64 * ROW;
+    let body = html! {
+        line class="grid" x1=(px(left)) x2=(px(left)) y1="0" y2=(px(height)) {}
+        @for (row, bar) in bars.iter().enumerate() {
+            @let top = row as f64 * ROW + (ROW - HIGH) / 2.0;
+            @let (from, to) = (at(bar.from), at(bar.to));
+            (one(bar, (from, to), top, left))
+        }
+    };
+    Drawing { body, height: height + 4.0 }
+}
+
+fn one(bar: &Bar, (from, to): (f64, f64), top: f64, left: f64) -> Markup {
+    let (class, fill) = match bar.fill {
+        Fill::Full => ("c0", "solid"),
+        Fill::Hollow => ("key", "hollow"),
+    };
+    let base = px(top + HIGH - 3.0);
+    html! {
+        text x=(px(left - 10.0)) y=(base) text-anchor="end" { (cut(&bar.name, left - 12.0)) }
+        g class=(class) {
+            rect class=(fill) x=(from) y=(px(top)) width=(px((to - from).max(1.5))) height=(HIGH) {}
+        }
+        text x=(px(to.max(from + 1.5) + 8.0)) y=(base) { (typeset(&bar.value)) }
+    }
+}

@@ -1,0 +1,98 @@
+//! Points in a plane: one value over another, in groups that differ in shape and colour. Knows nothing of what they mean.
+
+use maud::{Markup, html};
+
+use super::frame::{Frame, Size};
+use super::legend::{Entry, legend};
+use super::shape::Shape;
+use super::{Drawing, colour_class, px, typeset};
+use crate::scale::Scale;
+
+/// One axis.
+pub(crate) struct Axis {
+    /// Its name, with the unit where the labels have none.
+    pub name: &'static str,
+    pub scale: Scale,
+    /// How its values are written.
+    pub label: fn(f64) -> String,
+}
+
+/// Points of one kind.
+pub(crate) struct Group {
+    /// Its name in the legend.
+    pub name: String,
+    pub joined: Joined,
+    pub spots: Vec<Spot>,
+}
+
+/// Whether a line goes through the points of a group.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Joined {
+    Apart,
+    Line,
+}
+
+/// One point.
+pub(crate) struct Spot {
+    pub x: f64,
+    pub y: f64,
+    /// What it says under the pointer, and to those who do not see it.
+    pub tip: String,
+    /// What stands beside it; empty for nothing.
+    pub label: String,
+}
+
+/// Two axes with what lies between them.
+pub(crate) struct Plane {
+    pub x: Axis,
+    pub y: Axis,
+    pub groups: Vec<Group>,
+}
+
+/// The points, with a legend where there are several groups.
+pub(crate) fn plane(plane: &Plane, size: Size) -> Drawing {
+    let entries: Vec<Entry> = plane.groups.iter().enumerate().map(entry).collect();
+    let shown = if entries.len() > 1 { entries.as_slice() } else { &[] };
+    let (key, key_height) = legend(shown, 0.0, 0.0, f64::from(size.width));
+    let (left, right) = (size.pick(72.0, 60.0), f64::from(size.width) - size.pick(40.0, 24.0));
+    let top = key_height + 44.0;
+    let frame = Frame { left, right, top, bottom: top + size.pick(280.0, 240.0), x: plane.x.scale, y: plane.y.scale };
+    let ticks: Vec<_> = frame.x.ticks(size.pick(9, 4)).into_iter().filter(|tick| tick.labelled).collect();
+    let ticks: Vec<_> = ticks.iter().map(|tick| (tick.value, (plane.x.label)(tick.value))).collect();
+    let body = html! {
+        (key)
+        (frame.left_axis(size.pick(8, 7), plane.y.label))
+        (frame.bottom_axis(&ticks))
+        (frame.x_title(plane.x.name))
+        (frame.y_title(plane.y.name))
+        @for (index, group) in plane.groups.iter().enumerate() { (drawn(index, group, &frame)) }
+    };
+    Drawing { body, height: frame.bottom + 48.0 }
+}
+
+fn shape(index: usize) -> Shape {
+    Shape::ALL[index % Shape::ALL.len()]
+}
+
+fn entry((index, group): (usize, &Group)) -> Entry {
+    Entry { sample: shape(index).draw(11.0, 0.0, "solid"), class: colour_class(index), label: group.name.clone() }
+}
+
+fn drawn(index: usize, group: &Group, frame: &Frame) -> Markup {
+    html! {
+        g class=(colour_class(index)) {
+            @if group.joined == Joined::Line {
+                path class="path open" d=(frame.path(group.spots.iter().map(|spot| (spot.x, spot.y)))) {}
+            }
+            @for spot in &group.spots {
+                @let (x, y) = (frame.at_x(spot.x), frame.at_y(spot.y));
+                @let tip = typeset(&spot.tip);
+                g class="pt" data-x=(x) data-y=(y) data-tip=(tip) {
+                    title { (tip) }
+                    (shape(index).draw(x, y, "solid"))
+                }
+                @if !spot.label.is_empty() { text class="name" x=(px(x + 8.0)) y=(px(y - 6.0)) { (spot.label) } }
+            }
+        }
+    }
+}

@@ -1,0 +1,187 @@
+//! Pages of diagnoses and sizings: self-contained, every link leads to a place of the page, nothing escapes.
+#![allow(clippy::unwrap_used)]
+
+#[path = "support/markup.rs"]
+mod markup;
+
+use std::collections::BTreeSet;
+
+use plimsoll_catalogue::{Catalogue, Date, Terms};
+use plimsoll_choose::diagnosis::{Diagnosis, Question, diagnose};
+use plimsoll_choose::sizing::{Burst, Design, Growth, Search, Sizing, size, wanted};
+use plimsoll_ingest::{Demand, Ingest, Outcome, Reading, Workload};
+use plimsoll_report::{diagnoses_html, sizing_html};
+use plimsoll_units::Bytes;
+
+/// Reports of so many hours of one database, the later the busier.
+fn reports(hours: u64) -> Vec<Outcome> {
+    let report = |hour: u64| {
+        let work = Workload {
+            database: "SHOP".to_owned(),
+            instance: "shop1".to_owned(),
+            host: "db1".to_owned(),
+            begin: jiff::civil::date(2026, 3, 2).at(9 + i8::try_from(hour).unwrap(), 0, 0, 0),
+            minutes: 60,
+            block_bytes: 8_192,
+            single_reads: 1_080_000 * (hour + 1),
+            several_reads: 0,
+            blocks_a_read: 16,
+            data_writes: 72_000,
+            redo_writes: 180_000,
+            redo_write_bytes: 4_096,
+            read_us: 8_000 + 1_000 * hour,
+            redo_us: 400,
+            processor_s: 2_160,
+            processors: 16,
+            cache_mib: 4_096,
+        };
+        let mut ingest = Ingest::new(format!("reports/<awr>_{hour}.html").as_str());
+        ingest.feed(work.awr_html().as_bytes());
+        ingest.finish()
+    };
+    (0..hours).flat_map(report).collect()
+}
+
+fn demand(outcomes: &[Outcome]) -> Demand {
+    let readings: Vec<&Reading> = outcomes.iter().filter_map(Outcome::reading).collect();
+    Demand::of(&readings)
+}
+
+fn diagnosed(outcomes: &[Outcome], on: Option<&str>) -> String {
+    let catalogue = Catalogue::built_in();
+    let terms = Terms { as_of: Date::day(2026, 11, 21), currency: None, region: None };
+    let offer = on.map(|config| catalogue.offer(&config.parse().unwrap(), &terms).unwrap());
+    let demand = demand(outcomes);
+    let question = Question { on: offer.as_ref(), misses: None };
+    let found: Vec<Diagnosis> = demand.subjects.iter().map(|subject| diagnose(subject, &question)).collect();
+    diagnoses_html(outcomes, &demand, &found)
+}
+
+fn sized(outcomes: &[Outcome], objective: &str, names: &[&str]) -> (Sizing, String) {
+    let catalogue = Catalogue::built_in();
+    let terms = Terms { as_of: Date::day(2026, 11, 21), currency: "USD".parse().ok(), region: None };
+    let demand = demand(outcomes);
+    let design = Design {
+        quantile: 0.95,
+        burst: Burst::Auto,
+        growth: Growth { yearly: 0.3, months: 24 },
+        headroom: 0.2,
+        capacity: Bytes::gib(500),
+        objective: objective.parse().ok(),
+    };
+    let wanted = wanted(&demand.subjects[0], &design).unwrap();
+    let names: Vec<String> = names.iter().map(ToString::to_string).collect();
+    let sizing = size(&catalogue, &wanted, &terms, &Search::among(&catalogue, &names).unwrap());
+    let page = sizing_html(&sizing, demand.subjects[0].account.as_ref(), outcomes, 12);
+    (sizing, page)
+}
+
+fn values<'a>(page: &'a str, before: &str) -> Vec<&'a str> {
+    page.split(before).skip(1).filter_map(|rest| rest.split('"').next()).collect()
+}
+
+/// What holds for every page. Returns where its links lead.
+fn check(page: &str) -> Vec<&str> {
+    markup::check(page);
+    let ids = values(page, " id=\"");
+    let known: BTreeSet<&&str> = ids.iter().collect();
+    assert_eq!(known.len(), ids.len(), "ids are unique");
+    for named in values(page, "aria-labelledby=\"").iter().flat_map(|ids| ids.split(' ')) {
+        assert!(known.contains(&named), "{named} is not on the page");
+    }
+    let links = values(page, "href=\"");
+    for link in &links {
+        let place = link.strip_prefix('#').unwrap_or_else(|| panic!("{link} leads away"));
+        assert!(known.contains(&place), "{link} leads nowhere");
+    }
+    for outside in ["src=", "url(", "@import", "fetch("] {
+        assert!(!page.contains(outside), "{outside}");
+    }
+    let shown = &page[page.find("<main>").unwrap()..page.find("<script>").unwrap()];
+    assert_eq!(shown.matches("<figure>").count(), shown.matches("<figcaption>Source: ").count(), "sources are named");
+    assert_eq!(shown.matches("<th ").count(), shown.matches(" scope=\"").count(), "headers have a scope");
+    for nonsense in ["NaN", "inf ", "\u{1b}", "<awr>"] {
+        assert!(!shown.contains(nonsense), "{nonsense:?}");
+    }
+    links
+}
+
+#[test]
+fn the_answer_comes_first_and_leads_to_where_it_was_read() {
+    let outcomes = reports(1);
+    let page = diagnosed(&outcomes, None);
+    let links = check(&page);
+    let (head, _) = page.split_once("</header>").unwrap();
+    assert!(head.contains("Storage is the problem") && head.contains("href=\"#d0-o-time\""), "{head}");
+    for wanted in ["#d0-o-random-reads-latency", "#d0-o-random-reads-iops", "#d0-o-event-0", "#d0-origins"] {
+        assert!(links.contains(&wanted), "{wanted} in {links:?}");
+    }
+    let from = page.find("id=\"d0-o-event-0\"").unwrap();
+    let row = &page[from..from + page[from..].find("</tr>").unwrap()];
+    let outcome = outcomes[0].reading().unwrap();
+    let wait = outcome.waits.iter().find(|wait| wait.event == "db file sequential read").unwrap();
+    assert!(
+        row.contains("reports/&lt;awr&gt;_0.html") && row.contains(&format!("<td>{}</td>", wait.origin.line)),
+        "{row}"
+    );
+}
+
+#[test]
+fn bars_differ_without_colour() {
+    let page = diagnosed(&reports(1), None);
+    let chart = page.split("id=\"time-0-wide-d\"").nth(1).unwrap().split("</svg>").next().unwrap();
+    assert!(chart.contains("<rect class=\"solid\"") && chart.contains("<rect class=\"hollow\""), "{chart}");
+    assert!(chart.contains("80\u{a0}%, "), "{chart}");
+}
+
+#[test]
+fn several_windows_have_a_course_and_a_response() {
+    let page = diagnosed(&reports(9), Some("aws/gp3:500GiB"));
+    check(&page);
+    for wanted in
+        ["Demand over time", "Latency against rate", "Ceilings of aws/gp3", "12:00", "Each point is one window."]
+    {
+        assert!(page.contains(wanted), "{wanted}");
+    }
+    assert_eq!(page.matches("class=\"pt\"").count() % 2, 0, "each chart has a wide and a narrow form");
+    let one = diagnosed(&reports(1), None);
+    assert!(!one.contains("Demand over time") && one.contains("needs several"));
+}
+
+#[test]
+fn inputs_that_say_nothing_make_a_page_all_the_same() {
+    check(&diagnosed(&[], None));
+    let mut ingest = Ingest::new("notes.txt");
+    ingest.feed(b"nothing of storage");
+    let refused = ingest.finish();
+    let page = diagnosed(&refused, None);
+    check(&page);
+    assert!(page.contains("refused") && page.contains("notes.txt"));
+}
+
+#[test]
+fn a_sizing_tells_every_step_and_choice() {
+    let outcomes = reports(3);
+    let (sizing, page) = sized(&outcomes, "", &["aws", "oci"]);
+    let links = check(&page);
+    assert!(sizing.choices.len() > 1);
+    for wanted in
+        ["What is wanted", "growth", "headroom", "designed for", "Does not carry it", "Price against room", "Sources"]
+    {
+        assert!(page.contains(wanted), "{wanted}");
+    }
+    let (head, _) = page.split_once("</header>").unwrap();
+    assert!(head.contains(&sizing.choices[0].price.as_ref().unwrap().monthly.to_string()), "{head}");
+    for rank in 1..=sizing.choices.len().min(12) {
+        assert!(links.contains(&format!("#choice-{rank}").as_str()), "{rank}");
+    }
+    assert!(page.contains("Database time: ") && page.contains(" for the same work."));
+}
+
+#[test]
+fn nothing_that_carries_it_is_said_first() {
+    let (sizing, page) = sized(&reports(1), "read p99<=1us", &["aws/gp3"]);
+    check(&page);
+    assert!(sizing.choices.is_empty() && page.contains("Nothing carries it at read p99"));
+    assert!(page.contains("Carries it, and misses the objective") || page.contains("Does not carry it"));
+}
