@@ -104,7 +104,7 @@ impl Sized<'_> {
         let objective = self.sizing.wanted.objective.map_or(String::new(), |objective| format!(" at {objective}"));
         let Some(first) = first else {
             return html! {
-                p class="big words" { "Nothing carries it" (typeset(&objective)) }
+                p class="big words" { (typeset(&format!("Nothing carries it{objective}"))) }
                 @if let Some(near) = self.sizing.nearly.iter().filter_map(|choice| choice.reached).min() {
                     p class="promise" { (typeset(&format!("The nearest has {near}: a looser objective would find it."))) }
                 }
@@ -115,7 +115,7 @@ impl Sized<'_> {
                 Some(price) => { p class="big" { (price.monthly.to_string()) span { " a month" } } },
                 None => { p class="big words" { "No price is known" } },
             }
-            p class="promise" { "is the least that carries it" (typeset(&objective)) ": " strong { (offer::configuration(&first.offer)) } }
+            p class="promise" { (typeset(&format!("is the least that carries it{objective}: "))) strong { (offer::configuration(&first.offer)) } }
             p { (typeset(&crate::chart::sentence(&words::reason(first)))) "." }
         }
     }
