@@ -16,7 +16,7 @@ use crate::number;
 use crate::text::demand::inputs;
 use crate::text::diagnosis::evidence;
 use crate::words::clean;
-use crate::words::diagnosis::{Told, duration, headline, told};
+use crate::words::diagnosis::{Told, duration, headline, share, told};
 
 /// A subject with what was found of it, and the inputs that its figures are numbered by.
 struct Case<'a> {
@@ -115,12 +115,12 @@ impl Case<'_> {
                 }
                 @if let Some(most) = self.found.responses.iter().max_by(|a, b| a.in_flight.total_cmp(&b.in_flight)) {
                     @let id = origins::id(self, most.class, plimsoll_ingest::Measure::Latency);
-                    (fact("Longest in flight", link(id.as_deref(), &number::time(most.latency_s * 1e9)),
+                    (fact("Most in flight", link(id.as_deref(), &number::time(most.latency_s * 1e9)),
                         format!("{}, {} IOPS", most.class.name(), number::three(most.iops))))
                 }
                 @if let Some(on) = &self.found.on {
                     (fact("Beside", html! { (clean(&on.config)) }, on.ceilings.first().map_or(String::new(), |used| {
-                        typeset(&format!("{} of {} at most", number::percent((used.highest * 1e3).round() / 1e3), clean(&used.name)))
+                        typeset(&format!("{} of {} at most", share(used.highest), clean(&used.name)))
                     })))
                 }
             }

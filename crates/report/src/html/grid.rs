@@ -2,8 +2,8 @@
 
 use maud::{Markup, html};
 
-use crate::chart::typeset;
-use crate::text::{Cells, Filled};
+use crate::chart::{sentence, typeset};
+use crate::text::{Cells, Filled, NONE};
 use crate::words::clean;
 
 /// A column's head: its name, its unit, and how its cells stand.
@@ -55,12 +55,16 @@ pub(super) fn filled(label: &str, table_of: &Filled, origin: impl Fn(usize, &str
         table_of.headings.iter().map(|heading| Head(heading.name, heading.unit, heading.cells)).collect();
     let row = |(index, cells): (usize, &Vec<String>)| Row {
         id: None,
-        cells: cells.iter().zip(&heads).map(|(text, head)| link(origin(index, head.0).as_deref(), text)).collect(),
+        cells: cells
+            .iter()
+            .zip(&heads)
+            .map(|(text, head)| link(origin(index, head.0).filter(|_| text != NONE).as_deref(), text))
+            .collect(),
     };
     let rows: Vec<Row> = table_of.rows.iter().enumerate().map(row).collect();
     html! {
         (table(label, &heads, &rows))
-        @for note in table_of.notes.iter().filter(|_| !rows.is_empty()) { p class="lead" { (typeset(&clean(note))) } }
+        @for note in table_of.notes.iter().filter(|_| !rows.is_empty()) { p class="lead" { (typeset(&sentence(clean(note).trim_end_matches('.')))) "." } }
     }
 }
 

@@ -94,7 +94,7 @@ pub(crate) fn room(over: f64) -> String {
 }
 
 /// The same as a phrase: `40 % above the design point`, `2.5 times the design point`.
-fn beside(over: f64) -> String {
+pub(crate) fn beside(over: f64) -> String {
     if over >= 2.0 {
         format!("{} times the design point", number::three(over))
     } else {

@@ -73,8 +73,9 @@ pub(super) fn of_verdict(case: &Case<'_>, verdict: &Verdict) -> Vec<(String, Str
         Verdict::CacheHelps { .. } | Verdict::CacheDoesNot { .. } => {
             cache_id(case).map(|id| (id, "the database's estimates".to_owned())).into_iter().collect()
         }
-        Verdict::Tail { event: name, .. } | Verdict::WritersBehind { event: name, .. } => event(name),
-        Verdict::Elsewhere { event: Some(name), .. } => event(name),
+        Verdict::Tail { event: name, .. }
+        | Verdict::WritersBehind { event: name, .. }
+        | Verdict::Elsewhere { event: Some(name), .. } => event(name),
         Verdict::CommitsElsewhere { .. } | Verdict::CommitsForLog { .. } => {
             case.found.commits.iter().flat_map(|commits| event(&commits.event.event)).collect()
         }

@@ -41,9 +41,7 @@ pub(super) fn section(sized: &Sized<'_>) -> Markup {
 }
 
 fn about(choice: &Choice) -> Markup {
-    let limit = |limit: &Limit| {
-        typeset(&format!("{}, {} above the design point", words::limit(limit), words::room(limit.over)))
-    };
+    let limit = |limit: &Limit| typeset(&format!("{}, {}", words::limit(limit), words::beside(limit.over)));
     let machines = choice.machines.as_ref().map(|machines| {
         let least = machines.least.join(", ");
         let names = if least.is_empty() { String::new() } else { format!("; the least: {least}") };
