@@ -1,5 +1,7 @@
 //! Flags of what says whether storage is the problem.
 
+use std::path::PathBuf;
+
 use clap::Args;
 
 use super::inputs::InputArgs;
