@@ -7,11 +7,13 @@ mod cache;
 mod growth;
 mod levels;
 mod parts;
+mod tiers;
 
 pub use cache::{CacheSize, CacheWhatIf, SaidBy, cache};
 pub use growth::{HORIZON_MONTHS, Later, NoLonger, Outgrown, growth};
 pub use levels::{LevelsOfChoice, Tuning, levels};
 pub use parts::{keep_parts, parts};
+pub use tiers::{NoTiers, Split, Tiers, tiers};
 
 /// What was asked of a sizing beside the sizing itself.
 #[derive(Clone, Debug, Default)]

@@ -3,5 +3,6 @@
 
 mod search;
 mod support;
+mod tiers;
 mod what_if;
 mod windows;
