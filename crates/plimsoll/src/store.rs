@@ -20,6 +20,10 @@ pub const RUNS_VARIABLE: &str = "PLIMSOLL_RUNS";
 pub fn write_whole(path: &Path, bytes: &[u8]) -> anyhow::Result<()> {
     // A link stays a link: what it leads to is replaced.
     let path = &resolved(path);
+    if path.exists() && !path.is_file() {
+        // Replacing a device's node by a file would be worse than any write to it.
+        return Err(anyhow!("writing {}: it is no regular file; - stands for standard output", path.display()));
+    }
     let draft = draft_of(path);
     let written = File::create(&draft).and_then(|mut file| {
         file.write_all(bytes)?;
@@ -44,7 +48,6 @@ pub fn check_writable(path: &Path) -> Result<(), Trouble> {
     if path.is_dir() {
         return Err(refused(&"it is a directory"));
     }
-    // Replacing a device's node by a file would be worse than any write to it.
     if path.exists() && !path.is_file() {
         return Err(refused(&"it is no regular file; - stands for standard output"));
     }

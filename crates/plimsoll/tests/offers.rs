@@ -150,3 +150,14 @@ fn simulated_products_carry_their_doubts() {
     let text = prints(&["simulate", "netapp/aff-c800", "--quick", "--reads", "100"]);
     assert!(text.contains("known only from anchors"), "{text}");
 }
+
+#[test]
+fn output_never_takes_the_place_of_what_is_no_file() {
+    let socket = folder().join("socket");
+    let _listening = std::os::unix::net::UnixListener::bind(&socket).expect("a socket can be made");
+    let output = run(&["quote", "oci:50GB@10vpu", "--json", socket.to_str().expect("a path of letters")]);
+    let message = String::from_utf8_lossy(&output.stderr);
+    assert!(!output.status.success() && message.contains("no regular file"), "{message}");
+    assert!(!socket.is_file() && socket.exists(), "it is a socket still");
+    fs::remove_file(&socket).expect("it is there");
+}

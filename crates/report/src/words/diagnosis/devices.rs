@@ -87,7 +87,7 @@ fn speed(verdict: &Verdict) -> Option<(String, &'static str)> {
         ),
         Verdict::Tail { event: name, mean_s, within_s, .. } => {
             let within =
-                within_s.map_or("longer than it is counted".to_owned(), |within| format!("up to {}", seconds(within)));
+                within_s.map_or("longer than the last bound of its histogram".to_owned(), |within| format!("up to {}", seconds(within)));
             (
                 format!(
                     "One in a hundred waits for \"{}\" takes {within}, {} in the mean.",
