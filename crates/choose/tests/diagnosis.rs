@@ -362,3 +362,31 @@ fn every_real_report_gets_a_verdict() {
     }
     assert!(reports >= 22, "{reports}");
 }
+
+/// As PostgreSQL counts: the session that flushes the log counts the flush, and the others that commit with it wait in no
+/// counter. Processors are in none either.
+fn group_commits(flushes: f64, flush_s: f64, commits: f64, database_s: f64) -> Diagnosis {
+    let mut subject = subject(&workload(0, 100), &[]);
+    let account = subject.account.as_mut().expect("it has one");
+    let whole = &mut account.whole;
+    (whole.database_s, whole.processor_s, whole.commits) = (database_s, None, Some(commits));
+    whole.waits.truncate(1);
+    let flush = &mut whole.waits[0];
+    (flush.event, flush.waited, flush.foreground) = ("WALSync".into(), Waited::Storage(Class::RedoWrite), true);
+    (flush.count, flush.total_s) = (flushes, flushes * flush_s);
+    check(&subject)
+}
+
+#[test]
+fn commits_that_another_session_flushes_wait_for_storage_too() {
+    let found = group_commits(1_000.0, 0.05, 3_000.0, 300.0);
+    let log = found.split.as_ref().map_or(0.0, |split| split.share(Part::LogWrite));
+    near(log, 0.5, 1e-9);
+    assert!(ids(&found).contains(&"storage"), "{:?}", ids(&found));
+    // Where nearly all of the time is in no counter, nobody can clear storage.
+    let found = group_commits(1_000.0, 0.001, 1_000.0, 100.0);
+    assert!(ids(&found).contains(&"storage-at-least"), "{:?}", ids(&found));
+    // And never more than is in no counter.
+    let found = group_commits(1_000.0, 0.05, 1e6, 100.0);
+    near(found.split.as_ref().map_or(0.0, |split| split.share(Part::LogWrite)), 1.0, 1e-9);
+}

@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 
 use plimsoll_ingest::{Account, Class, Spent, Waited};
 
-use super::split::{all_s, commits};
+use super::split::{all_s, commits, followers_s};
 
 /// Seconds of an operation below which no storage that is sold answers a database: a flash read and its way.
 pub const FLOOR_S: f64 = 50e-6;
@@ -85,6 +85,7 @@ fn scaled(spent: &Spent, writes: f64, ratio: impl Fn(Class, Option<f64>) -> Opti
     if let Some(commits) = commits(spent) {
         *by_class.entry(Class::RedoWrite).or_default() += commits.total_s * (writes * commits.write_share).min(1.0);
     }
+    *by_class.entry(Class::RedoWrite).or_default() += followers_s(spent, writes);
     by_class.retain(|_, seconds| *seconds > 0.0);
     let before_s = all_s(spent);
     if before_s <= 0.0 {

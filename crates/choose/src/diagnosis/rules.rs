@@ -12,6 +12,8 @@ use super::{Diagnosis, ceilings};
 /// From this share of the database's time storage is the answer, below the lower one it is not.
 const MOST: f64 = 0.4;
 const LITTLE: f64 = 0.15;
+/// Where so much of the database's time is in no counter, and the processors' neither, nobody can clear storage.
+const UNKNOWN: f64 = 0.3;
 /// What takes less of the database's time than this is no finding of its own.
 const NOTABLE: f64 = 0.05;
 /// From this share on, what is not storage is named.
@@ -58,6 +60,8 @@ fn answer(split: &Split, diagnosis: &Diagnosis) -> Option<Verdict> {
     Some(if share >= MOST {
         let part = split.slices.iter().find(|slice| slice.part.is_storage())?;
         Verdict::Storage { share, part: part.part, part_share: part.share, saved }
+    } else if !split.says_processor && split.share(Part::Unsaid) >= UNKNOWN {
+        Verdict::StorageAtLeast { share, unsaid: split.share(Part::Unsaid) }
     } else if share >= LITTLE {
         Verdict::StorageInPart { share, saved, main: main.part, main_share: main.share }
     } else {

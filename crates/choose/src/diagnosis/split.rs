@@ -205,10 +205,26 @@ fn beside(part: Part, spent: &Spent, commits: Option<&Commits>) -> f64 {
     let log = |commits: &Commits| commits.total_s * commits.write_share;
     match part {
         Part::Processor => spent.processor_s.unwrap_or(0.0),
-        Part::LogWrite => commits.map_or(0.0, log),
+        Part::LogWrite => commits.map_or_else(|| followers_s(spent, 1.0), log),
         Part::CommitRest => commits.map_or(0.0, |commits| commits.total_s - log(commits)),
         _ => 0.0,
     }
+}
+
+/// Seconds that sessions waited for a write of the log that another session made: so many `writes` for each commit. A
+/// database that counts such a write with the session that makes it alone, as `PostgreSQL` does, counts the wait of the
+/// others nowhere. A commit has to wait for a whole write at least, for one that is under way may lack it; never is it more
+/// than the time that is in no counter.
+pub(super) fn followers_s(spent: &Spent, writes: f64) -> f64 {
+    let of_log = spent.foreground().filter(|wait| wait.waited == Waited::Storage(Class::RedoWrite));
+    let longest = of_log.max_by(|a, b| a.total_s.total_cmp(&b.total_s));
+    let (Some(write), Some(commits)) = (longest, spent.commits) else { return 0.0 };
+    if spent.foreground().any(|wait| wait.waited == Waited::Commit) {
+        return 0.0;
+    }
+    let unsaid = spent.database_s - spent.processor_s.unwrap_or(0.0) - spent.waited_s(|_| true);
+    let seconds = (commits - write.count).max(0.0) * write.mean_s().unwrap_or(0.0) * writes;
+    seconds.min(unsaid.max(0.0))
 }
 
 /// The waits of commits, divided by how long a write of the log takes.

@@ -45,6 +45,13 @@ pub enum Verdict {
         /// Its share.
         main_share: f64,
     },
+    /// Storage is some of what sessions wait for, and most of the rest is in no counter.
+    StorageAtLeast {
+        /// Share of all storage that is counted.
+        share: f64,
+        /// Share that is in no counter.
+        unsaid: f64,
+    },
     /// No input says how sessions spent their time.
     Untold {
         /// True where an input says how long operations take.
@@ -250,6 +257,7 @@ impl Verdict {
             Self::Storage { .. } => "storage",
             Self::StorageInPart { .. } => "storage-in-part",
             Self::NotStorage { .. } => "not-storage",
+            Self::StorageAtLeast { .. } => "storage-at-least",
             Self::Untold { .. } => "untold",
             Self::Quiet { .. } => "quiet",
             Self::ProcessorsFull { .. } => "processors-full",

@@ -33,6 +33,7 @@ pub(crate) const fn headline(verdict: &Verdict) -> Option<&'static str> {
         Verdict::Storage { .. } => "Storage is the problem",
         Verdict::StorageInPart { .. } => "Storage is part of the problem",
         Verdict::NotStorage { .. } => "Storage is not the problem",
+        Verdict::StorageAtLeast { .. } => "Storage cannot be cleared",
         Verdict::Untold { .. } => "Not told by these inputs",
         Verdict::Quiet { .. } => "Hardly anything to do",
         _ => return None,
@@ -139,6 +140,16 @@ fn answer(verdict: &Verdict) -> Option<Told> {
                 Part::Unsaid => "Do not buy storage for this: look at the processors of the host first.",
                 _ => "Do not buy storage for this: look at what sessions wait for.",
             },
+        ),
+        Verdict::StorageAtLeast { share: all, unsaid } => (
+            format!(
+                "Storage is {} at least; {} is in no counter: processors, locks, or waits for what another session \
+                 writes.",
+                of_all(all),
+                share(unsaid)
+            ),
+            "See below whether storage is slow or at its limit; the host's processors (collect linux) and samples of \
+             wait events tell the rest.",
         ),
         Verdict::Untold { says_latency } => (
             format!(
