@@ -24,4 +24,6 @@ pub struct WhatIfs {
     pub cache: Option<CacheWhatIf>,
     /// How long the first choice lasts.
     pub growth: Option<Outgrown>,
+    /// Hot parts on one storage, the rest on another.
+    pub tiers: Option<Tiers>,
 }

@@ -365,7 +365,7 @@ fn every_real_report_gets_a_verdict() {
 
 /// As PostgreSQL counts: the session that flushes the log counts the flush, and the others that commit with it wait in no
 /// counter. Processors are in none either.
-fn group_commits(flushes: f64, flush_s: f64, commits: f64, database_s: f64) -> Diagnosis {
+fn group_commits(flushes: f64, each_s: f64, commits: f64, database_s: f64) -> Diagnosis {
     let mut subject = subject(&workload(0, 100), &[]);
     let account = subject.account.as_mut().expect("it has one");
     let whole = &mut account.whole;
@@ -373,7 +373,7 @@ fn group_commits(flushes: f64, flush_s: f64, commits: f64, database_s: f64) -> D
     whole.waits.truncate(1);
     let flush = &mut whole.waits[0];
     (flush.event, flush.waited, flush.foreground) = ("WALSync".into(), Waited::Storage(Class::RedoWrite), true);
-    (flush.count, flush.total_s) = (flushes, flushes * flush_s);
+    (flush.count, flush.total_s) = (flushes, flushes * each_s);
     check(&subject)
 }
 

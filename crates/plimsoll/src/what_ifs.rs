@@ -2,7 +2,7 @@
 
 use plimsoll_catalogue::{Catalogue, Terms};
 use plimsoll_choose::sizing::{Design, Search, Sizing, Unclear};
-use plimsoll_choose::what_if::{Tuning, WhatIfs, cache, growth, levels};
+use plimsoll_choose::what_if::{NoTiers, Tuning, WhatIfs, cache, growth, levels, tiers};
 use plimsoll_ingest::{Reading, Subject};
 
 use crate::args::{SizeArgs, WhatIfWord};
@@ -74,6 +74,10 @@ pub fn all(
             WhatIfWord::Growth => {
                 let outgrown = growth(catalogue, terms, search, sizing, (subject, design));
                 found.growth = outgrown.map_err(|unclear: Unclear| Trouble::usage(unclear.to_string()))?;
+            }
+            WhatIfWord::Tiers => {
+                let parted = tiers(catalogue, terms, search, readings, (subject, design));
+                found.tiers = Some(parted.map_err(|none: NoTiers| Trouble::usage(none.to_string()))?);
             }
         }
     }

@@ -65,6 +65,26 @@ fn levels_and_memory_stand_beside_the_sizing() {
 }
 
 #[test]
+fn hot_and_cold_disks_are_sized_apart() {
+    let folder = Folder::new("tiers");
+    let report = folder.path("iostat.txt");
+    let head = "Linux 6.1.0 (db1)\t03/02/2026\t_x86_64_\t(8 CPU)\n\n";
+    let block = |second: u32| {
+        format!(
+            "03/02/2026 09:00:{second:02}\nDevice  r/s  w/s  rkB/s  wkB/s  await  aqu-sz  %util\n\
+             sda  3000.00  0.00  24000.00  0.00  0.50  1.50  60.00\nsdb  10.00  0.00  80.00  0.00  0.50  0.01  1.00\n\n"
+        )
+    };
+    let text: String = std::iter::once(head.to_owned()).chain((0..5).map(|at| block(at * 10))).collect();
+    std::fs::write(&report, text).expect("it can be written");
+    let arguments = ["size", &report, "--capacity", "1TiB", "--burst", "none", "--what-if", "tiers", "--json", "-"];
+    let output = plimsoll(&arguments);
+    let json: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap_or_else(|_| panic!("{output:?}"));
+    let splits = json["what_ifs"]["tiers"]["splits"].as_array().expect("there are two disks");
+    assert_eq!((splits.len(), &splits[0]["hot_parts"]), (1, &serde_json::json!(["sda"])), "{splits:?}");
+}
+
+#[test]
 fn flags_that_do_not_fit_are_refused_with_what_does() {
     let size = ["size", "report", "--capacity", "1TiB"];
     let with = |flags: &[&'static str]| -> Vec<&str> { size.iter().chain(flags).copied().collect() };

@@ -103,6 +103,8 @@ pub enum WhatIfWord {
     Cache,
     /// How long the first choice lasts at --growth
     Growth,
+    /// Hot devices, files or tablespaces on one storage, the rest on another
+    Tiers,
 }
 
 /// What a GiB of memory costs in a month: `5 USD`, `0.75 EUR`.

@@ -1,8 +1,10 @@
-//! What-ifs of a sizing: levels, another size of the cache, growth. What was not asked is null.
+//! What-ifs of a sizing: levels, another size of the cache, growth, tiers. What was not asked is null.
 
 use plimsoll_choose::hours::{LevelReplay, Rule};
 use plimsoll_choose::sizing::Choice;
-use plimsoll_choose::what_if::{CacheSize, CacheWhatIf, Later, LevelsOfChoice, NoLonger, Outgrown, SaidBy, WhatIfs};
+use plimsoll_choose::what_if::{
+    CacheSize, CacheWhatIf, Later, LevelsOfChoice, NoLonger, Outgrown, SaidBy, Split, WhatIfs,
+};
 use serde_json::{Value, json};
 
 use super::{number, offer};
@@ -13,6 +15,19 @@ pub(super) fn what_ifs(what_ifs: &WhatIfs) -> Value {
         "levels": what_ifs.levels.as_ref().map(|choices| choices.iter().map(levels).collect::<Vec<_>>()),
         "cache": what_ifs.cache.as_ref().map(cache),
         "growth": what_ifs.growth.as_ref().map(growth),
+        "tiers": what_ifs.tiers.as_ref().map(|tiers| json!({
+            "parts": tiers.parts,
+            "splits": tiers.splits.iter().map(split).collect::<Vec<_>>(),
+        })),
+    })
+}
+
+fn split(split: &Split) -> Value {
+    json!({
+        "hot_parts": split.hot_parts,
+        "hot": split.hot.1.offer.short().to_string(),
+        "cold": split.cold.1.offer.short().to_string(),
+        "sum_monthly": split.sum.map(offer::money),
     })
 }
 

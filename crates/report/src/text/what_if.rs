@@ -4,7 +4,7 @@ use plimsoll_catalogue::Money;
 use plimsoll_choose::hours::{LevelReplay, Rule};
 use plimsoll_choose::sizing::Choice;
 use plimsoll_choose::what_if::{
-    CacheSize, CacheWhatIf, HORIZON_MONTHS, LevelsOfChoice, NoLonger, Outgrown, SaidBy, WhatIfs,
+    CacheSize, CacheWhatIf, HORIZON_MONTHS, LevelsOfChoice, NoLonger, Outgrown, SaidBy, Split, Tiers, WhatIfs,
 };
 use plimsoll_units::{Bytes, Span};
 
@@ -32,6 +32,7 @@ pub(super) fn parts(what_ifs: &WhatIfs, style: &TextStyle) -> Vec<Vec<Line>> {
     }
     parts.extend(what_ifs.cache.as_ref().map(|what_if| cache(what_if, style)));
     parts.extend(what_ifs.growth.as_ref().map(|outgrown| growth(outgrown, style)));
+    parts.extend(what_ifs.tiers.as_ref().map(|parted| tiers(parted, style)));
     parts
 }
 
@@ -173,6 +174,33 @@ fn growth(outgrown: &Outgrown, style: &TextStyle) -> Vec<Line> {
         column("cheapest", "", 0, later.iter().map(|later| configuration(later.choice.as_ref())).collect()),
     ];
     lay_out(&title, columns, &["sufficing has the headroom in it; prices are today's".to_owned()], style)
+}
+
+/// Names of hot parts in a cell: the rest is counted.
+const NAMED: usize = 3;
+
+fn tiers(parted: &Tiers, style: &TextStyle) -> Vec<Line> {
+    let splits = &parted.splits;
+    let cells = |of: &dyn Fn(&Split) -> String| splits.iter().map(of).collect::<Vec<_>>();
+    let names = |split: &Split| match split.hot_parts.split_at_checked(NAMED) {
+        Some((first, rest)) if !rest.is_empty() => format!("{} and {} more", first.join(", "), rest.len()),
+        _ => split.hot_parts.join(", "),
+    };
+    let sums: Vec<Option<Money>> = splits.iter().map(|split| split.sum).collect();
+    let columns = vec![
+        column("hot", "", 0, cells(&names)),
+        column("on", "", 0, cells(&|split| configuration(Some(&split.hot.1)))),
+        column("the rest", "on", 0, cells(&|split| configuration(Some(&split.cold.1)))),
+        column("together", "a month", 0, money::column(&sums)),
+    ];
+    let mut notes = vec![format!(
+        "bytes of the {} parts are not known: the capacity is shared evenly among them, which is a guess",
+        parted.parts
+    )];
+    if splits.is_empty() {
+        notes.push("no way to part them is carried on both sides".to_owned());
+    }
+    lay_out("What if hot and cold parts were kept apart?", columns, &notes, style)
 }
 
 fn reason(why: &NoLonger) -> String {

@@ -86,9 +86,8 @@ fn speed(verdict: &Verdict) -> Option<(String, &'static str)> {
             "",
         ),
         Verdict::Tail { event: name, mean_s, within_s, .. } => {
-            let within = within_s.map_or("longer than the last bound of its histogram".to_owned(), |within| {
-                format!("up to {}", seconds(within))
-            });
+            let within = within_s
+                .map_or("longer than its histogram goes".to_owned(), |within| format!("up to {}", seconds(within)));
             (
                 format!(
                     "One in a hundred waits for \"{}\" takes {within}, {} in the mean.",
