@@ -17,8 +17,9 @@ use super::design::{Burst, Busiest, ClassLoad, Design, Measured, Point, Step, Wa
 pub enum Unclear {
     /// No window has operations.
     #[error(
-        "{subject:?} has no window with operations a second, which sizes hang on: give an AWR report, iostat or another \
-         input that counts operations"
+        "{}no window has operations a second, which sizes hang on: give an AWR report, iostat or another input that \
+         counts operations",
+        if subject.is_empty() { String::new() } else { format!("{subject}: ") }
     )]
     NoOperations {
         /// Whose demand.
