@@ -39,7 +39,7 @@ pub struct CeilingUse {
     pub slot: Slot,
     /// The use in the mean over time.
     pub mean: f64,
-    /// Windows at or above [`NEAR`] of it.
+    /// Windows at or above 95 % of it.
     pub near: usize,
 }
 
