@@ -18,6 +18,7 @@ use plimsoll_catalogue::{Cite, Counts, Offer, Peak, Price};
 use plimsoll_ingest::Class;
 use plimsoll_units::Span;
 
+pub(crate) use classes::Windows;
 pub use design::{Burst, Busiest, ClassLoad, Design, Growth, Measured, Point, Step, Wanted};
 pub use size::{Search, UnknownProvider, judge, size};
 pub use wanted::{Unclear, wanted};

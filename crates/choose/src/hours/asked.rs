@@ -1,8 +1,10 @@
 //! What a demand asks for in each of its windows, all classes together.
 
-use plimsoll_ingest::{Class, Measure, Subject};
+use plimsoll_ingest::{Measure, Series, Statistic, Subject};
 use plimsoll_model::analytic::Workload;
 use plimsoll_units::Bytes;
+
+use crate::sizing::{ClassLoad, Windows};
 
 /// What is asked for in a window.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -15,7 +17,7 @@ pub struct Asked {
     pub reads: f64,
 }
 
-/// Where a demand says nothing of sizes.
+/// Of a window in which nothing is asked.
 const USUAL_BYTES: f64 = 8_192.0;
 
 impl Asked {
@@ -32,32 +34,21 @@ impl Asked {
     }
 }
 
-const READS: [Class; 3] = [Class::RandomRead, Class::SequentialRead, Class::TempRead];
-const WRITES: [Class; 6] =
-    [Class::DataWrite, Class::RedoWrite, Class::TempWrite, Class::Archive, Class::Backup, Class::Other];
-
 /// What a subject asks for, a value for each of its slots; none where no input says it.
 pub fn asked_over_time(subject: &Subject) -> Vec<Option<Asked>> {
-    (0..subject.slots.len()).map(|slot| in_slot(subject, slot)).collect()
+    let mut windows = Windows::new(subject);
+    (0..subject.slots.len()).map(|slot| in_slot(subject, slot, &windows.classes(slot))).collect()
 }
 
-fn in_slot(subject: &Subject, slot: usize) -> Option<Asked> {
-    let value = |class: Class, measure: Measure| subject.series(class, measure)?.values.get(slot).copied().flatten();
-    // The whole, or what it is made of.
-    let sum = |whole: Class, parts: &[Class], measure: Measure| {
-        value(whole, measure).or_else(|| parts.iter().filter_map(|part| value(*part, measure)).reduce(|a, b| a + b))
-    };
-    let reads = sum(Class::Read, &READS, Measure::Iops);
-    let writes = sum(Class::Write, &WRITES, Measure::Iops);
-    let iops = value(Class::All, Measure::Iops).or(match (reads, writes) {
-        (None, None) => None,
-        (reads, writes) => Some(reads.unwrap_or(0.0) + writes.unwrap_or(0.0)),
-    })?;
-    let bytes = value(Class::All, Measure::Throughput).or_else(|| {
-        let read = sum(Class::Read, &READS, Measure::Throughput)?;
-        Some(read + sum(Class::Write, &WRITES, Measure::Throughput).unwrap_or(0.0))
-    });
-    let size_bytes = bytes.filter(|_| iops > 0.0).map_or(USUAL_BYTES, |bytes| bytes / iops);
-    let reads = reads.filter(|_| iops > 0.0).map_or(0.5, |reads| (reads / iops).clamp(0.0, 1.0));
-    Some(Asked { iops, size_bytes, reads })
+fn in_slot(subject: &Subject, slot: usize, classes: &[ClassLoad]) -> Option<Asked> {
+    let sum = |of: fn(&ClassLoad) -> f64| classes.iter().map(of).sum::<f64>();
+    let iops = sum(|load| load.iops);
+    if iops > 0.0 {
+        let reads = (sum(|load| load.iops * load.reads) / iops).clamp(0.0, 1.0);
+        return Some(Asked { iops, size_bytes: sum(|load| load.bytes_per_second) / iops, reads });
+    }
+    // A window in which nothing was asked costs as much as another; one that says nothing is none.
+    let is_rate = |series: &&Series| (series.measure, series.statistic) == (Measure::Iops, Statistic::Mean);
+    let is_said = subject.series.iter().filter(is_rate).any(|series| series.values[slot].is_some());
+    is_said.then_some(Asked { iops: 0.0, size_bytes: USUAL_BYTES, reads: 0.5 })
 }

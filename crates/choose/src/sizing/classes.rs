@@ -18,7 +18,7 @@ const READS: f64 = 0.7;
 const ROUNDED: f64 = 0.02;
 
 /// What the series of a subject say, window by window.
-pub(super) struct Windows<'a> {
+pub(crate) struct Windows<'a> {
     subject: &'a Subject,
     /// What was taken to be so, in the order of the sentences.
     pub(super) assumed: BTreeSet<&'static str>,
@@ -32,7 +32,7 @@ struct Rate {
 }
 
 impl<'a> Windows<'a> {
-    pub(super) fn new(subject: &'a Subject) -> Self {
+    pub(crate) fn new(subject: &'a Subject) -> Self {
         Self { subject, assumed: BTreeSet::new() }
     }
 
@@ -60,7 +60,7 @@ impl<'a> Windows<'a> {
     }
 
     /// The classes of one window; empty when it says nothing of operations.
-    pub(super) fn classes(&mut self, slot: usize) -> Vec<ClassLoad> {
+    pub(crate) fn classes(&mut self, slot: usize) -> Vec<ClassLoad> {
         let (all, mut read, mut write) =
             (self.rate(slot, Class::All), self.rate(slot, Class::Read), self.rate(slot, Class::Write));
         if let (Some(iops), None, None) = (all.iops, read.iops, write.iops) {
