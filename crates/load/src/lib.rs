@@ -7,6 +7,7 @@
 extern crate alloc;
 
 mod arrival;
+mod job;
 mod mix;
 mod place;
 mod replay;
@@ -14,11 +15,12 @@ mod stream;
 mod streams;
 
 pub use arrival::{Arrival, Pace};
+pub use job::{Job, JobSpec, LaneSpec, Sizes, Turns, Until, Work};
 pub use mix::{Mix, Split};
 pub use place::{Pattern, Region};
 pub use replay::{Recorded, Replay, Tempo};
 pub use stream::{Phase, Stream, StreamSpec};
-pub use streams::Streams;
+pub use streams::{Streams, Together};
 
 use plimsoll_units::{Instant, Op};
 

@@ -1,8 +1,14 @@
 //! Where operations go: regions of the target and the patterns of access to them.
 
+mod shuffle;
+mod zipf;
+
 use fastrand::Rng;
 use plimsoll_units::Bytes;
 use serde::{Deserialize, Serialize};
+
+use shuffle::Shuffle;
+use zipf::Zipf;
 
 /// A contiguous part of a target.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -42,6 +48,27 @@ pub enum Pattern {
         /// Share of the region that is hot, 0 to 1.
         space: f64,
     },
+    /// Every block once in a random order, then all of them again in another one.
+    Shuffled,
+    /// One before the other, from the end again at the start.
+    Backward,
+    /// Each so many blocks after the last; beyond the end, from the first block that was not visited.
+    Stride {
+        /// Blocks from one to the next, at least 1.
+        blocks: u64,
+    },
+    /// The first block again and again.
+    Same,
+    /// Block popularity falls by a Pareto law: of so many blocks, a share of `h` takes `1 - h` of the operations.
+    Pareto {
+        /// Above 0, below 0.5 for a skew: 0.2 is the rule of 80 and 20.
+        h: f64,
+    },
+    /// Around the middle of the region, by a normal law.
+    Normal {
+        /// Standard deviation as a share of the region, above 0.
+        deviation: f64,
+    },
     /// As somebody once visited them: a replay. No stream can be drawn of it.
     Recorded,
 }
@@ -59,6 +86,12 @@ enum Draw {
     Uniform,
     Zipf(Zipf),
     HotSpot { operations: f64, space: f64 },
+    Shuffled(Shuffle),
+    Backward { next: u64 },
+    Stride { next: u64, blocks: u64, turn: u64 },
+    Same,
+    Pareto { power: f64 },
+    Normal { deviation: f64 },
 }
 
 impl Places {
@@ -69,6 +102,13 @@ impl Places {
             Pattern::Uniform => Draw::Uniform,
             Pattern::Zipf { theta } => Draw::Zipf(Zipf::new(blocks, theta)),
             Pattern::HotSpot { operations, space } => Draw::HotSpot { operations, space },
+            Pattern::Shuffled => Draw::Shuffled(Shuffle::new(blocks, seed)),
+            Pattern::Backward => Draw::Backward { next: blocks },
+            Pattern::Stride { blocks } => Draw::Stride { next: 0, blocks: blocks.max(1), turn: 0 },
+            Pattern::Same => Draw::Same,
+            // The share x of the blocks takes x^(log(1 - h) / log h) of the operations.
+            Pattern::Pareto { h } => Draw::Pareto { power: libm::log(h) / libm::log(1.0 - h) },
+            Pattern::Normal { deviation } => Draw::Normal { deviation },
             Pattern::Recorded => return None,
         };
         Some(Self { draw, rng: Rng::with_seed(seed) })
@@ -94,70 +134,42 @@ impl Places {
                     self.rng.u64(hot..starts)
                 }
             }
+            Draw::Shuffled(shuffle) => shuffle.next().min(starts - 1),
+            Draw::Backward { next } => {
+                let block = next.checked_sub(span).unwrap_or(starts - 1);
+                *next = block;
+                block
+            }
+            Draw::Stride { next, blocks: stride, turn } => {
+                if *next >= starts {
+                    *turn = (*turn + 1) % (*stride).min(starts);
+                    *next = *turn;
+                }
+                let block = *next;
+                *next = block + *stride;
+                block
+            }
+            Draw::Same => 0,
+            Draw::Pareto { power } => ((starts as f64 * libm::pow(self.rng.f64(), *power)) as u64).min(starts - 1),
+            Draw::Normal { deviation } => normal(&mut self.rng, starts, *deviation),
         }
     }
 }
 
-/// Ranks by rejection-inversion (W. Hörmann, G. Derflinger, "Rejection-inversion to generate variates from monotone
-/// discrete distributions", 1996), then scattered over the region by a fixed affine permutation.
-#[derive(Clone, Debug)]
-struct Zipf {
-    blocks: u64,
-    theta: f64,
-    h_first: f64,
-    h_last: f64,
-    squeeze: f64,
-    multiplier: u64,
-}
-
-impl Zipf {
-    fn new(blocks: u64, theta: f64) -> Self {
-        let mut zipf = Self { blocks, theta, h_first: 0.0, h_last: 0.0, squeeze: 0.0, multiplier: scatter(blocks) };
-        zipf.h_first = zipf.h(1.5) - 1.0;
-        zipf.h_last = zipf.h(blocks as f64 + 0.5);
-        zipf.squeeze = 2.0 - zipf.h_inverse(zipf.h(2.5) - libm::pow(2.0, -theta));
-        zipf
-    }
-
-    fn next(&self, rng: &mut Rng) -> u64 {
-        loop {
-            let u = self.h_last + rng.f64() * (self.h_first - self.h_last);
-            let x = self.h_inverse(u);
-            let rank = libm::round(x).clamp(1.0, self.blocks as f64);
-            if rank - x <= self.squeeze || u >= self.h(rank + 0.5) - libm::pow(rank, -self.theta) {
-                return self.permute(rank as u64 - 1);
+/// A block around the middle of `starts`, by the polar method (G. Marsaglia, T. A. Bray, "A convenient method for generating
+/// normal variables", 1964); what falls outside of the region is drawn again.
+fn normal(rng: &mut Rng, starts: u64, deviation: f64) -> u64 {
+    loop {
+        let (x, y) = (2.0 * rng.f64() - 1.0, 2.0 * rng.f64() - 1.0);
+        let square = x * x + y * y;
+        if square > 0.0 && square < 1.0 {
+            let standard = x * libm::sqrt(-2.0 * libm::log(square) / square);
+            let place = 0.5 + standard * deviation;
+            if (0.0..1.0).contains(&place) {
+                return ((starts as f64 * place) as u64).min(starts - 1);
             }
         }
     }
-
-    /// The integral of `x^-theta`, with the constant that makes it exact near `theta = 1`.
-    fn h(&self, x: f64) -> f64 {
-        let log = libm::log(x);
-        let q = (1.0 - self.theta) * log;
-        log * if libm::fabs(q) > 1e-8 { libm::expm1(q) / q } else { 1.0 + q / 2.0 }
-    }
-
-    fn h_inverse(&self, y: f64) -> f64 {
-        let t = (y * (1.0 - self.theta)).max(-1.0);
-        libm::exp(y * if libm::fabs(t) > 1e-8 { libm::log1p(t) / t } else { 1.0 - t / 2.0 })
-    }
-
-    fn permute(&self, rank: u64) -> u64 {
-        (rank as u128 * self.multiplier as u128 % self.blocks as u128) as u64
-    }
-}
-
-/// A multiplier near `blocks / golden ratio` that shares no factor with `blocks`: neighbouring ranks land far apart,
-/// and no two on the same block.
-fn scatter(blocks: u64) -> u64 {
-    const fn gcd(a: u64, b: u64) -> u64 {
-        if b == 0 { a } else { gcd(b, a % b) }
-    }
-    let mut multiplier = ((blocks as f64 * 0.618_033_988_749_895) as u64).max(1);
-    while gcd(multiplier, blocks) != 1 {
-        multiplier += 1;
-    }
-    multiplier
 }
 
 #[cfg(test)]
@@ -212,5 +224,45 @@ mod tests {
         let mut places = Places::new(Pattern::Sequential, 10, 8, 0).unwrap();
         let visited: Vec<u64> = (0..5).map(|_| places.next(10, 3)).collect();
         assert_eq!(visited, [0, 3, 6, 0, 3]);
+    }
+
+    #[test]
+    fn shuffled_visits_every_block_once_each_time_in_another_order() {
+        for blocks in [1, 2, 3, 7, 64, 1_000] {
+            let mut places = Places::new(Pattern::Shuffled, blocks, 0, 7).unwrap();
+            let mut round = || (0..blocks).map(|_| places.next(blocks, 1)).collect::<Vec<_>>();
+            let (first, second) = (round(), round());
+            for order in [&first, &second] {
+                let mut sorted = order.clone();
+                sorted.sort_unstable();
+                assert_eq!(sorted, (0..blocks).collect::<Vec<_>>(), "{blocks}");
+            }
+            assert!(blocks < 64 || first != second, "{blocks}");
+        }
+    }
+
+    #[test]
+    fn backward_and_stride_visit_every_block() {
+        let visited = |pattern, blocks: u64| {
+            let mut places = Places::new(pattern, blocks, 0, 0).unwrap();
+            (0..=blocks).map(|_| places.next(blocks, 1)).collect::<Vec<_>>()
+        };
+        assert_eq!(visited(Pattern::Backward, 4), [3, 2, 1, 0, 3]);
+        assert_eq!(visited(Pattern::Stride { blocks: 3 }, 7), [0, 3, 6, 1, 4, 2, 5, 0]);
+        assert_eq!(visited(Pattern::Same, 3), [0, 0, 0, 0]);
+    }
+
+    #[test]
+    fn a_fifth_of_the_blocks_takes_four_fifths() {
+        let seen = counts(Pattern::Pareto { h: 0.2 }, 1_000, 100_000);
+        let first: u64 = seen.range(..200).map(|(_, n)| n).sum();
+        assert!((79_000..81_000).contains(&first), "{first}");
+    }
+
+    #[test]
+    fn a_normal_place_lies_within_its_deviation_as_often_as_it_should() {
+        let seen = counts(Pattern::Normal { deviation: 0.1 }, 1_000, 100_000);
+        let within: u64 = seen.range(400..600).map(|(_, n)| n).sum();
+        assert!((67_300..69_300).contains(&within), "{within}");
     }
 }

@@ -166,12 +166,12 @@ impl Load for Stream {
     }
 }
 
-const fn first_block(seed: u64, random: u64, blocks: u64) -> u64 {
+pub(crate) const fn first_block(seed: u64, random: u64, blocks: u64) -> u64 {
     if seed == 0 || blocks == 0 { 0 } else { random % blocks }
 }
 
 /// SplitMix64's finalizer (Steele, Lea, Flood 2014): seeds that differ in one bit give unrelated streams.
-const fn mixed(seed: u64) -> u64 {
+pub(crate) const fn mixed(seed: u64) -> u64 {
     let mut z = seed.wrapping_add(0x9e37_79b9_7f4a_7c15);
     z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
     z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);

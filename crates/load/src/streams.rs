@@ -1,4 +1,4 @@
-//! Several streams at once, offered as one load.
+//! Several loads at once, offered as one.
 
 use alloc::vec::Vec;
 
@@ -7,16 +7,19 @@ use plimsoll_units::{Instant, Op};
 use crate::stream::{Phase, Stream, StreamSpec};
 use crate::{Due, Load, Outcome};
 
-/// Streams that run beside each other: data reads, background writes, a log writer.
+/// Loads that run beside each other, each marking its operations with an index of its own.
 ///
-/// The stream that is due first goes first; among equals they take turns, so that none starves another.
+/// The one that is due first goes first; among equals they take turns, so that none starves another.
 #[derive(Clone, Debug)]
-pub struct Streams {
-    members: Vec<Stream>,
-    /// Where the stream of each index is.
+pub struct Together<L> {
+    members: Vec<L>,
+    /// Where the member of each index is.
     places: Vec<usize>,
     turn: usize,
 }
+
+/// Streams beside each other: data reads, background writes, a log writer.
+pub type Streams = Together<Stream>;
 
 impl Streams {
     /// `None` when there is no stream, there are more than 256, one was recorded, or a region cannot hold its stream's
@@ -31,14 +34,26 @@ impl Streams {
         let streams: Option<Vec<_>> =
             specs.iter().map(|(index, spec)| Stream::new(spec, *index, seed, phase)).collect();
         let streams = streams.filter(|streams| !streams.is_empty())?;
+        Some(Self::of(specs.iter().map(|(index, _)| *index).zip(streams).collect()))
+    }
+}
+
+impl<L: Load> Together<L> {
+    /// Members with the indices that mark their operations, each another one.
+    pub fn of(numbered: Vec<(u8, L)>) -> Self {
         let mut places = alloc::vec![0; 256];
-        for (place, (index, _)) in specs.iter().enumerate() {
+        for (place, (index, _)) in numbered.iter().enumerate() {
             places[usize::from(*index)] = place;
         }
-        Some(Self { members: streams, places, turn: 0 })
+        Self { members: numbered.into_iter().map(|(_, member)| member).collect(), places, turn: 0 }
     }
 
-    /// The stream that is due first, and when.
+    /// The members, in the order in which they were given.
+    pub fn into_members(self) -> Vec<L> {
+        self.members
+    }
+
+    /// The member that is due first, and when.
     #[inline]
     fn first(&self) -> (usize, Due) {
         let urgency = |due| match due {
@@ -63,7 +78,7 @@ impl Streams {
     }
 }
 
-impl Load for Streams {
+impl<L: Load> Load for Together<L> {
     #[inline]
     fn due(&self) -> Due {
         match &self.members[..] {

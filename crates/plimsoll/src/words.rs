@@ -121,13 +121,19 @@ impl FromStr for PatternWord {
                 theta.map(|theta| Pattern::Zipf { theta })
             }
             ("hot", shares) => hot_spot(shares),
+            ("shuffled", "") => Some(Pattern::Shuffled),
+            ("backward", "") => Some(Pattern::Backward),
+            ("stride", blocks) => {
+                blocks.parse().ok().filter(|blocks| *blocks > 0).map(|blocks| Pattern::Stride { blocks })
+            }
+            ("pareto", h) => h.parse().ok().filter(|h| *h > 0.0 && *h < 1.0).map(|h| Pattern::Pareto { h }),
             _ => None,
         };
         match pattern {
             Some(pattern) => Ok(Self(pattern)),
             None => unreadable(
-                "not a pattern: write sequential, uniform, zipf:THETA (0 to 10, such as zipf:0.99) or \
-                 hot:OPERATIONS/SPACE in percent (such as hot:90/10)",
+                "not a pattern: write sequential, uniform, shuffled, backward, stride:BLOCKS, zipf:THETA (0 to 10, such \
+                 as zipf:0.99), pareto:H (0 to 1, such as pareto:0.2) or hot:OPERATIONS/SPACE in percent (such as hot:90/10)",
             ),
         }
     }

@@ -23,6 +23,9 @@ pub fn stream(spec: &StreamSpec) -> String {
     let access = match spec.pattern {
         Pattern::Sequential => "sequential",
         Pattern::Recorded => "as recorded",
+        Pattern::Backward => "backward",
+        Pattern::Stride { .. } => "strided",
+        Pattern::Same => "the same block",
         _ => "random",
     };
     let mut parts = vec![format!("{} {access}", sizes(&spec.mix)), kinds(&spec.mix)];
@@ -31,6 +34,12 @@ pub fn stream(spec: &StreamSpec) -> String {
         Pattern::Sequential => format!("over {length}"),
         Pattern::Recorded => format!("in the first {length}"),
         Pattern::Uniform => format!("uniform over {length}"),
+        Pattern::Shuffled => format!("each block once, over {length}"),
+        Pattern::Backward => format!("backward over {length}"),
+        Pattern::Stride { blocks } => format!("each {blocks}th block of {length}"),
+        Pattern::Same => "the first block again and again".into(),
+        Pattern::Pareto { h } => format!("Pareto {h} over {length}"),
+        Pattern::Normal { deviation } => format!("normal, deviation {deviation}, over {length}"),
         Pattern::Zipf { theta } => format!("Zipf {theta} over {length}"),
         Pattern::HotSpot { operations, space } => {
             format!("{} of it on {} of {length}", number::percent(operations), number::percent(space))

@@ -77,6 +77,12 @@ fn stream_in_words(stream: &StreamSpec, index: usize) -> String {
         Pattern::Sequential => "sequential".into(),
         Pattern::Uniform => "uniform".into(),
         Pattern::Recorded => "recorded".into(),
+        Pattern::Shuffled => "each block once".into(),
+        Pattern::Backward => "backward".into(),
+        Pattern::Stride { blocks } => format!("each {blocks}th block"),
+        Pattern::Same => "the same block".into(),
+        Pattern::Pareto { h } => format!("Pareto {h}"),
+        Pattern::Normal { deviation } => format!("normal {deviation}"),
         Pattern::Zipf { theta } => format!("Zipf {theta}"),
         Pattern::HotSpot { operations, space } => format!("hot spot {operations} on {space}"),
     };

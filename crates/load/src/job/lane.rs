@@ -1,0 +1,217 @@
+//! Where the operations of one direction go: file after file, place after place.
+
+use alloc::vec::Vec;
+
+use fastrand::Rng;
+use plimsoll_units::{Kind, Op};
+
+use super::{LaneSpec, Sizes, Turns};
+use crate::place::{Pattern, Places, Region};
+use crate::stream::mixed;
+
+/// One direction of a job on its way.
+#[derive(Clone, Debug)]
+pub(super) struct Lane {
+    sizes: Sizes,
+    weight: u32,
+    align: u64,
+    gap: i64,
+    hold: u32,
+    random: f64,
+    files: Vec<File>,
+    turns: Turns,
+    file: usize,
+    /// Operations on the file since it was turned to.
+    on_file: u32,
+    /// Where the last operation began.
+    last: u64,
+    rng: Rng,
+}
+
+#[derive(Clone, Debug)]
+struct File {
+    region: Region,
+    zones: Vec<Zone>,
+    sequential: bool,
+    /// Where the next operation begins if it follows the last, from the start of the file.
+    follows: u64,
+    /// Operations that still follow on before a place is drawn.
+    held: u32,
+    /// Bytes asked for of this file, for those who turn to the next when all was visited.
+    visited: u64,
+}
+
+/// A part of a file with a pattern of its own.
+#[derive(Clone, Debug)]
+struct Zone {
+    /// Operations up to and with this zone, as a share.
+    until: f64,
+    first: u64,
+    blocks: u64,
+    places: Places,
+}
+
+impl Lane {
+    /// A direction that is never taken.
+    pub(super) fn idle() -> Self {
+        Self {
+            sizes: Sizes::one(1),
+            weight: 1,
+            align: 1,
+            gap: 0,
+            hold: 1,
+            random: 0.0,
+            files: Vec::new(),
+            turns: Turns::Sequential,
+            file: 0,
+            on_file: 0,
+            last: 0,
+            rng: Rng::with_seed(0),
+        }
+    }
+
+    pub(super) fn new(spec: &LaneSpec, files: &[Region], turns: Turns, seed: u64) -> Option<Self> {
+        let (largest, align) = (u64::from(spec.sizes.largest()), u64::from(spec.align).max(1));
+        let fits = |region: &Region| region.length.get() >= largest && largest > 0;
+        let weight = match &spec.sizes {
+            Sizes::Split(sizes) => sizes.iter().try_fold(0_u32, |sum, &(_, weight)| sum.checked_add(weight))?,
+            Sizes::Range { least, most, step } => (*least > 0 && least <= most && *step > 0).then_some(1)?,
+        };
+        if weight == 0 || spec.sizes.smallest() == 0 || !files.iter().all(fits) {
+            return None;
+        }
+        let files = files.iter().enumerate().map(|(index, region)| {
+            let blocks = region.length.get() / align;
+            let zones = zones(spec, blocks, mixed(seed ^ (index as u64) << 16))?;
+            let sequential = spec.pattern == Pattern::Sequential && spec.zones.is_empty();
+            Some(File { region: *region, zones, sequential, follows: 0, held: 0, visited: 0 })
+        });
+        Some(Self {
+            sizes: spec.sizes.clone(),
+            weight,
+            align,
+            gap: spec.gap,
+            hold: spec.hold.max(1),
+            random: spec.random,
+            files: files.collect::<Option<_>>()?,
+            turns,
+            file: 0,
+            on_file: 0,
+            last: 0,
+            rng: Rng::with_seed(mixed(seed ^ 0xf11e)),
+        })
+    }
+
+    /// Where the last operation began.
+    pub(super) const fn last(&self) -> u64 {
+        self.last
+    }
+
+    #[inline]
+    pub(super) fn next(&mut self, kind: Kind, stream: u8) -> Op {
+        self.turn();
+        let length = u64::from(self.size());
+        let strays = self.random > 0.0 && self.rng.f64() < self.random;
+        let file = &mut self.files[self.file];
+        let space = file.region.length.get();
+        let within = if strays {
+            self.rng.u64(0..=(space - length) / self.align) * self.align
+        } else if file.sequential || file.held > 0 {
+            file.held = file.held.saturating_sub(1);
+            if file.follows + length <= space { file.follows } else { 0 }
+        } else {
+            file.held = self.hold - 1;
+            file.draw(length, self.align, &mut self.rng)
+        };
+        if !strays {
+            let gap = if file.sequential { self.gap } else { 0 };
+            let follows = (within + length).saturating_add_signed(gap);
+            // Going back, the start is reached: from the end again.
+            let backs_out = gap < 0 && (within + length).checked_add_signed(gap).is_none();
+            file.follows = if backs_out { (space - length) / self.align * self.align } else { follows };
+        }
+        file.visited += length;
+        self.on_file += 1;
+        self.last = file.region.start + within;
+        Op { offset: self.last, length: length as u32, kind, stream }
+    }
+
+    /// Turns to another file when it is its turn.
+    #[inline]
+    fn turn(&mut self) {
+        if self.files.len() == 1 {
+            return;
+        }
+        let next = (self.file + 1) % self.files.len();
+        match self.turns {
+            Turns::RoundRobin(each) if self.on_file >= each.max(1) => self.file = next,
+            Turns::Random(each) if self.on_file >= each.max(1) || self.on_file == 0 => {
+                self.file = self.rng.usize(0..self.files.len());
+            }
+            Turns::Sequential if self.files[self.file].visited >= self.files[self.file].region.length.get() => {
+                self.files[self.file].visited = 0;
+                self.file = next;
+            }
+            _ => return,
+        }
+        self.on_file = 0;
+    }
+
+    #[inline]
+    fn size(&mut self) -> u32 {
+        match &self.sizes {
+            Sizes::Split(sizes) => {
+                if let [(size, _)] = sizes[..] {
+                    return size;
+                }
+                let mut ticket = self.rng.u32(0..self.weight);
+                for &(size, weight) in sizes {
+                    match ticket.checked_sub(weight) {
+                        Some(rest) => ticket = rest,
+                        None => return size,
+                    }
+                }
+                1
+            }
+            Sizes::Range { least, most, step } => least + self.rng.u32(0..=(most - least) / step) * step,
+        }
+    }
+}
+
+impl File {
+    fn draw(&mut self, length: u64, align: u64, rng: &mut Rng) -> u64 {
+        let zone = match &mut self.zones[..] {
+            [only] => only,
+            zones => {
+                let share = rng.f64();
+                let last = zones.len() - 1;
+                let index = zones.iter().position(|zone| share < zone.until).unwrap_or(last);
+                &mut zones[index]
+            }
+        };
+        let span = length.div_ceil(align).clamp(1, zone.blocks);
+        let place = (zone.first + zone.places.next(zone.blocks, span)) * align;
+        place.min((self.region.length.get() - length) / align * align)
+    }
+}
+
+/// The parts of a file of so many blocks; one where the lane has none.
+fn zones(spec: &LaneSpec, blocks: u64, seed: u64) -> Option<Vec<Zone>> {
+    let whole = [(1.0, 1.0)];
+    let parts = if spec.zones.is_empty() { &whole[..] } else { &spec.zones };
+    let (mut until, mut first) = (0.0, 0);
+    let mut zones = Vec::new();
+    for (index, (operations, space)) in parts.iter().enumerate() {
+        until += operations;
+        let left = blocks - first;
+        let is_last = index + 1 == parts.len();
+        let share = if is_last { left } else { ((blocks as f64 * space) as u64).min(left) };
+        if share == 0 {
+            continue;
+        }
+        let places = Places::new(spec.pattern, share, 0, mixed(seed ^ index as u64))?;
+        zones.push(Zone { until, first, blocks: share, places });
+        first += share;
+    }
+    (!zones.is_empty()).then_some(zones)
+}

@@ -1,0 +1,172 @@
+//! What jobs ask for, operation by operation, of a target that answers after a fixed time.
+
+use std::collections::VecDeque;
+
+use plimsoll_load::{Arrival, Due, Job, JobSpec, LaneSpec, Load, Outcome, Pattern, Region, Sizes, Turns, Until, Work};
+use plimsoll_units::{Bytes, Instant, Iops, Kind, Op, Span};
+
+const KIB: u32 = 1024;
+
+fn file(kib: u64) -> Region {
+    Region::first(Bytes::kib(kib))
+}
+
+/// The operations of a job whose target answers each one `service` after it was asked for.
+fn operations(spec: JobSpec, service: Span) -> Vec<(Instant, Op)> {
+    let mut job = Job::new(spec, 3, Instant::ZERO).expect("the job fits its files");
+    let (mut now, mut asked, mut flights) = (Instant::ZERO, Vec::new(), VecDeque::<(Instant, Op)>::new());
+    while asked.len() < 10_000 {
+        match job.due() {
+            Due::Now => {}
+            Due::At(moment) if moment <= now => {}
+            Due::At(moment) if flights.front().is_none_or(|(at, _)| moment < *at) => {
+                now = moment;
+                continue;
+            }
+            _ => {
+                let Some((at, op)) = flights.pop_front() else { break };
+                now = at;
+                job.completed(now, &op, Outcome::Done);
+                continue;
+            }
+        }
+        let op = job.take(now);
+        asked.push((now, op));
+        flights.push_back((now + service, op));
+    }
+    assert!(asked.iter().all(|(_, op)| op.stream == 3));
+    asked
+}
+
+fn places(spec: JobSpec) -> Vec<(Kind, u64)> {
+    operations(spec, Span::from_micros(10)).iter().map(|(_, op)| (op.kind, op.offset / u64::from(KIB))).collect()
+}
+
+#[test]
+fn a_rewrite_reads_and_writes_each_block_back() {
+    let lane = LaneSpec::new(8 * KIB, Pattern::Sequential);
+    let job = JobSpec::new(Work::WriteBack { every: 1 }, lane, file(24), Until::bytes(24 << 10));
+    let (r, w) = (Kind::Read, Kind::Write);
+    assert_eq!(places(job), [(r, 0), (w, 0), (r, 8), (w, 8), (r, 16), (w, 16)]);
+}
+
+#[test]
+fn each_tenth_seek_is_written_back_and_the_last_one_too() {
+    let lane = LaneSpec::new(8 * KIB, Pattern::Uniform);
+    let job = JobSpec::new(Work::WriteBack { every: 10 }, lane, file(1 << 20), Until::operations(100));
+    let seen = places(job);
+    let writes = seen.iter().filter(|(kind, _)| *kind == Kind::Write).count();
+    assert_eq!((seen.len(), writes), (110, 10));
+    assert_eq!(seen[109].0, Kind::Write);
+    for pair in seen.windows(2).filter(|pair| pair[1].0 == Kind::Write) {
+        assert_eq!(pair[0].1, pair[1].1);
+    }
+}
+
+#[test]
+fn flushes_wait_for_what_is_in_flight_and_the_last_one_is_owed() {
+    let lane = LaneSpec::new(4 * KIB, Pattern::Sequential);
+    let mut job = JobSpec::new(Work::Writes, lane, file(1024), Until::operations(8));
+    job.depth = 4;
+    job.flush_every = 4;
+    let kinds: Vec<_> = operations(job, Span::from_micros(10)).iter().map(|(_, op)| op.kind).collect();
+    let four = [Kind::Write; 4];
+    assert_eq!(kinds, [&four[..], &[Kind::Flush], &four, &[Kind::Flush]].concat());
+}
+
+#[test]
+fn the_last_flush_is_asked_for_once_all_is_written_however_the_job_ends() {
+    let lane = LaneSpec::new(4 * KIB, Pattern::Sequential);
+    let rate = Some((Iops::per_second(100_000), Arrival::Constant));
+    for (rate, until, writes) in [
+        (None, Until::operations(8), 8),
+        (None, Until::span(Span::from_micros(20)), 8),
+        (rate, Until::span(Span::from_micros(20)), 2),
+    ] {
+        let mut job = JobSpec::new(Work::Writes, LaneSpec { rate, ..lane.clone() }, file(1024), until);
+        job.depth = 4;
+        job.flush_at_end = true;
+        let seen = operations(job, Span::from_micros(10));
+        let kinds: Vec<_> = seen.iter().map(|(_, op)| op.kind).collect();
+        assert_eq!(kinds, [vec![Kind::Write; writes], vec![Kind::Flush]].concat(), "{until:?}");
+    }
+}
+
+#[test]
+fn files_are_visited_in_turns() {
+    let check = |turns, expected: &[u64]| {
+        let lane = LaneSpec::new(4 * KIB, Pattern::Sequential);
+        let mut job = JobSpec::new(Work::Reads, lane, file(8), Until::operations(6));
+        job.files.push(Region { start: 1 << 20, length: Bytes::kib(8) });
+        job.turns = turns;
+        assert_eq!(places(job).iter().map(|(_, at)| *at).collect::<Vec<_>>(), expected, "{turns:?}");
+    };
+    check(Turns::RoundRobin(1), &[0, 1024, 4, 1028, 0, 1024]);
+    check(Turns::RoundRobin(2), &[0, 4, 1024, 1028, 0, 4]);
+    check(Turns::Sequential, &[0, 4, 1024, 1028, 0, 4]);
+}
+
+#[test]
+fn gaps_and_held_places() {
+    let check = |pattern, gap, hold, expected: &[u64]| {
+        let lane = LaneSpec { gap, hold, ..LaneSpec::new(4 * KIB, pattern) };
+        let job = JobSpec::new(Work::Reads, lane, file(32), Until::operations(expected.len() as u64));
+        assert_eq!(places(job).iter().map(|(_, at)| *at).collect::<Vec<_>>(), expected, "{pattern:?} {gap} {hold}");
+    };
+    check(Pattern::Sequential, 4096, 1, &[0, 8, 16, 24, 0]);
+    check(Pattern::Sequential, -8192, 1, &[0, 28, 24, 20]);
+    check(Pattern::Same, 0, 3, &[0, 4, 8, 0, 4]);
+    check(Pattern::Backward, 0, 1, &[28, 24, 20]);
+}
+
+#[test]
+fn what_was_written_in_an_order_is_read_back_in_it() {
+    let sizes = Sizes::Split(vec![(4 * KIB, 3), (8 * KIB, 1)]);
+    let lane = LaneSpec { sizes, ..LaneSpec::new(4 * KIB, Pattern::Shuffled) };
+    let written = JobSpec::new(Work::Writes, lane, file(1 << 14), Until::operations(500));
+    let read = JobSpec { work: Work::Reads, ..written.clone() };
+    let at = |spec| operations(spec, Span::ZERO).iter().map(|(_, op)| (op.offset, op.length)).collect::<Vec<_>>();
+    assert_eq!(at(written), at(read));
+}
+
+#[test]
+fn a_rate_is_kept_and_a_thinker_rests() {
+    let rate = Some((Iops::per_second(1000), Arrival::Constant));
+    let lane = LaneSpec { rate, ..LaneSpec::new(4 * KIB, Pattern::Uniform) };
+    let mut job = JobSpec::new(Work::Reads, lane, file(1024), Until::span(Span::from_millis(100)));
+    job.depth = 8;
+    let asked = operations(job.clone(), Span::from_micros(10));
+    assert_eq!(asked.len(), 100);
+    assert_eq!(asked[99].0, Instant::ZERO + Span::from_millis(99));
+
+    job.reads.rate = None;
+    job.depth = 1;
+    job.think = Some((2, Span::from_millis(1)));
+    job.until = Until::operations(5);
+    let moments: Vec<_> = operations(job, Span::from_micros(10)).iter().map(|(at, _)| at.as_nanos() / 1000).collect();
+    assert_eq!(moments, [0, 10, 1020, 1030, 2040]);
+}
+
+#[test]
+fn jobs_that_do_not_fit_are_none() {
+    let none = |job: JobSpec| assert!(Job::new(job.clone(), 0, Instant::ZERO).is_none(), "{job:?}");
+    let lane = LaneSpec::new(4 * KIB, Pattern::Uniform);
+    let job = JobSpec::new(Work::Reads, lane, file(3), Until::ENDLESS);
+    none(job.clone());
+    none(JobSpec { files: Vec::new(), ..job.clone() });
+    let job = JobSpec { files: vec![file(64)], ..job };
+    assert!(Job::new(job.clone(), 0, Instant::ZERO).is_some());
+    none(JobSpec { depth: 0, ..job.clone() });
+    none(JobSpec { reads: LaneSpec { sizes: Sizes::Split(Vec::new()), ..job.reads.clone() }, ..job.clone() });
+    none(JobSpec { reads: LaneSpec { sizes: Sizes::one(0), ..job.reads.clone() }, ..job });
+}
+
+#[test]
+fn zones_take_their_shares() {
+    let lane = LaneSpec { zones: vec![(0.6, 0.1), (0.3, 0.2), (0.1, 0.7)], ..LaneSpec::new(4 * KIB, Pattern::Uniform) };
+    let job = JobSpec::new(Work::Reads, lane, file(4 * 1000), Until::operations(9_000));
+    let seen = places(job);
+    let share = |from, to| seen.iter().filter(|(_, at)| (from..to).contains(at)).count() as f64 / 9_000.0;
+    assert!((share(0, 400) - 0.6).abs() < 0.03, "{}", share(0, 400));
+    assert!((share(400, 1200) - 0.3).abs() < 0.03, "{}", share(400, 1200));
+}
