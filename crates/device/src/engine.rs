@@ -8,6 +8,9 @@ use plimsoll_units::Bytes;
 
 use crate::buffers::PAGE;
 use crate::clock::Clock;
+use crate::content::{Contents, Scribe};
+use crate::inline::Inline;
+use crate::mapped::Mapped;
 use crate::ring::Ring;
 use crate::threads::Threads;
 
@@ -18,6 +21,11 @@ pub enum Engine {
     Ring,
     /// Threads with `pread` and `pwrite`.
     Threads,
+    /// `pread` and `pwrite` of the loop itself, one operation after the other.
+    Inline,
+    /// The files mapped into memory: copies to and from the page cache, and `msync`. A file must keep its length meanwhile:
+    /// what is touched behind its end, or cannot be read from the device, kills the process with `SIGBUS`.
+    Mapped,
 }
 
 impl fmt::Display for Engine {
@@ -25,12 +33,47 @@ impl fmt::Display for Engine {
         f.write_str(match self {
             Self::Ring => "io_uring",
             Self::Threads => "threads",
+            Self::Inline => "sync",
+            Self::Mapped => "mmap",
         })
     }
 }
 
+/// How a flush is made.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Flush {
+    /// `fdatasync`: the data, and what is needed to find them.
+    #[default]
+    Fdatasync,
+    /// `fsync`: times and owners too.
+    Fsync,
+    /// `sync_file_range` over the whole file: dirty pages are written and waited for. Neither the device's cache is flushed
+    /// nor what is needed to find them is written, so nothing is durable by it.
+    SyncFileRange,
+}
+
+/// How a durable write is made.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Durable {
+    /// With `RWF_DSYNC`: as a write and an `fdatasync`.
+    #[default]
+    Dsync,
+    /// With `RWF_SYNC`: as a write and an `fsync`.
+    Sync,
+}
+
+impl Durable {
+    /// Flags of `pwritev2` and of the ring.
+    pub(crate) const fn flags(self) -> i32 {
+        match self {
+            Self::Dsync => libc::RWF_DSYNC,
+            Self::Sync => libc::RWF_SYNC,
+        }
+    }
+}
+
 /// What an engine has to be prepared for.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Debug)]
 pub struct Shape {
     /// Operations in flight at most, at least 1.
     pub depth: u32,
@@ -38,16 +81,37 @@ pub struct Shape {
     pub largest: Bytes,
     /// Some operations write.
     pub writes: bool,
-    /// Share of the written data that compresses away, 0 to 1.
-    pub compressible: f64,
-    /// What determines the written data.
+    /// What they write, and whether it is checked.
+    pub contents: Contents,
+    /// What determines the written data: loops with different seeds write different data.
     pub seed: u64,
+    /// How a flush is made.
+    pub flush: Flush,
+    /// How a durable write is made.
+    pub durable: Durable,
 }
 
 impl Shape {
+    /// For operations that only read.
+    pub const fn reading(depth: u32, largest: Bytes) -> Self {
+        let contents = Contents::Stamped { compressible: 0.0 };
+        Self { depth, largest, writes: false, contents, seed: 0, flush: Flush::Fdatasync, durable: Durable::Dsync }
+    }
+
+    /// For operations that write random data too; a share `compressible` of them, 0 to 1, compresses away.
+    pub const fn writing(depth: u32, largest: Bytes, compressible: f64, seed: u64) -> Self {
+        let contents = Contents::Stamped { compressible };
+        Self { depth, largest, writes: true, contents, seed, flush: Flush::Fdatasync, durable: Durable::Dsync }
+    }
+
     /// From one slot's buffer to the next, in bytes: whole pages.
     pub(crate) fn stride(&self) -> usize {
         (self.largest.get() as usize).next_multiple_of(PAGE).max(PAGE)
+    }
+
+    /// What fills the buffers of `slots` operations at once.
+    pub(crate) fn scribe(&self, slots: u32) -> Scribe {
+        Scribe::new(&self.contents, self.seed, slots)
     }
 }
 
@@ -55,19 +119,31 @@ impl Engine {
     /// What the kernel says when this engine cannot be used here; `None` when it can.
     pub fn refused(self) -> Option<String> {
         match self {
-            Self::Threads => None,
+            Self::Threads | Self::Inline | Self::Mapped => None,
             Self::Ring => {
-                let least = Shape { depth: 1, largest: Bytes::kib(4), writes: false, compressible: 0.0, seed: 0 };
+                let least = Shape::reading(1, Bytes::kib(4));
                 Ring::new(None, &least, Clock::start()).err().map(|error| error.to_string())
             }
         }
     }
 
-    /// A target on `file`. Call it on the thread that will use it.
-    pub fn start(self, file: BorrowedFd<'_>, shape: &Shape, clock: Clock) -> Result<Box<dyn Target>, Fault> {
+    /// A target on `files`, at least one, with their lengths: the first occupies the offsets from 0 on, and each other
+    /// those behind it. An operation has to lie in one of them; a flush goes to the one that its offset lies in. With a
+    /// single file offsets are the file's own, and a flush ignores them. Call it on the thread that will use it.
+    ///
+    /// # Errors
+    /// What the kernel says: no `io_uring`, no more threads or descriptors, a file that is shorter than was said (mapped).
+    pub fn start(
+        self,
+        files: &[(BorrowedFd<'_>, Bytes)],
+        shape: &Shape,
+        clock: Clock,
+    ) -> Result<Box<dyn Target>, Fault> {
         let made: std::io::Result<Box<dyn Target>> = match self {
-            Self::Ring => Ring::new(Some(file), shape, clock).map(|ring| Box::new(ring) as Box<dyn Target>),
-            Self::Threads => Threads::new(file, shape, clock).map(|threads| Box::new(threads) as Box<dyn Target>),
+            Self::Ring => Ring::over(files, shape, clock).map(|ring| Box::new(ring) as Box<dyn Target>),
+            Self::Threads => Threads::new(files, shape, clock).map(|threads| Box::new(threads) as Box<dyn Target>),
+            Self::Inline => Inline::new(files, shape, clock).map(|inline| Box::new(inline) as Box<dyn Target>),
+            Self::Mapped => Mapped::new(files, shape, clock).map(|mapped| Box::new(mapped) as Box<dyn Target>),
         };
         made.map_err(|source| Fault { attempt: format!("starting {self} at depth {}", shape.depth), source })
     }

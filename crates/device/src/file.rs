@@ -1,12 +1,17 @@
 //! Opening what is measured: the path that the user gave, or a file of our own that leaves nothing behind.
 
+mod made;
+
 use std::io;
-use std::os::fd::OwnedFd;
+use std::os::fd::{AsFd, OwnedFd};
 use std::path::Path;
 
 use plimsoll_units::Bytes;
-use rustix::fs::{FallocateFlags, Mode, OFlags};
+use rustix::fs::{FallocateFlags, Mode, OFlags, SeekFrom};
 use rustix::io::Errno;
+
+pub(crate) use made::marked;
+pub use made::{Space, create, is_ours, mark, preallocate};
 
 /// Names that are tried for a file: others of this process, or of a crashed one that had its number, may be taken.
 const NAMES_MAX: u32 = 100;
@@ -29,6 +34,29 @@ pub enum Caching {
     Buffered,
 }
 
+/// Whether a write is answered before it is durable.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum SyncMode {
+    /// It is; what was written becomes durable by a flush.
+    #[default]
+    None,
+    /// `O_DSYNC`: every write is durable when it is answered, as if `fdatasync` followed it.
+    Dsync,
+    /// `O_SYNC`: as if `fsync` followed it.
+    Sync,
+}
+
+/// How a file is opened.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct OpenHow {
+    /// What is done with it.
+    pub access: Access,
+    /// Whether I/O passes the page cache.
+    pub caching: Caching,
+    /// Whether every write is durable.
+    pub sync: SyncMode,
+}
+
 /// A file that is open.
 #[derive(Debug)]
 pub struct Opened {
@@ -40,11 +68,27 @@ pub struct Opened {
 
 /// Opens a file or block device that exists.
 pub fn open(path: &Path, access: Access, caching: Caching) -> io::Result<Opened> {
-    let flags = match access {
+    open_how(path, &OpenHow { access, caching, sync: SyncMode::None })
+}
+
+/// Opens a file or block device that exists in this way.
+pub fn open_how(path: &Path, how: &OpenHow) -> io::Result<Opened> {
+    let access = match how.access {
         Access::Read => OFlags::RDONLY,
         Access::Write => OFlags::RDWR,
     };
-    open_with(caching, |direct| rustix::fs::open(path, flags | direct | OFlags::CLOEXEC, Mode::empty()))
+    let sync = match how.sync {
+        SyncMode::None => OFlags::empty(),
+        SyncMode::Dsync => OFlags::DSYNC,
+        SyncMode::Sync => OFlags::SYNC,
+    };
+    let flags = access | sync | OFlags::CLOEXEC;
+    open_with(how.caching, |direct| rustix::fs::open(path, flags | direct, Mode::empty()))
+}
+
+/// Bytes of an open file or block device. Its position is at the end then, which no engine looks at.
+pub fn length(file: impl AsFd) -> io::Result<Bytes> {
+    Ok(Bytes::new(rustix::fs::seek(file, SeekFrom::End(0))?))
 }
 
 /// Makes a file in `directory` that has no name, so that it is gone as soon as the process is, however that ends. Its

@@ -5,15 +5,21 @@
 
 mod activity;
 mod buffers;
+mod calls;
 mod clock;
+mod content;
 mod disk;
 mod engine;
+mod extents;
 mod file;
 mod host;
+mod inline;
 mod loop_device;
+mod mapped;
 pub mod nbd;
 mod null;
 mod occupant;
+mod page_cache;
 mod realtime;
 mod refuse;
 mod ring;
@@ -25,19 +31,26 @@ mod usage;
 pub use activity::{Activity, ActivityDelta, DiskDelta, Frequency, ProcessDelta, Watch};
 pub use buffers::Aligned;
 pub use clock::Clock;
+pub use content::{Content, Contents};
 pub use disk::describe as describe_disk;
-pub use engine::{Engine, Shape};
-pub use file::{Access, Caching, Opened, open, scratch, sync, truncate};
+pub use engine::{Durable, Engine, Flush, Shape};
+pub use file::{
+    Access, Caching, OpenHow, Opened, Space, SyncMode, create, is_ours, length, mark, open, open_how, preallocate,
+    scratch, sync, truncate,
+};
 pub use host::describe as describe_host;
+pub use inline::Inline;
 pub use loop_device::{LoopDevice, LoopError};
+pub use mapped::Mapped;
 pub use null::Null;
 pub use occupant::{Occupant, occupant};
+pub use page_cache::{NotDropped, dirty_bytes, drop_all_caches, drop_cache};
 pub use realtime::{NoRealtime, realtime};
-pub use refuse::{Claim, InUse, Refusal, Unknown, check_destroy, claim, claim_image};
+pub use refuse::{Claim, InUse, Refusal, Unknown, check_destroy, claim, claim_image, claim_ours};
 pub use ring::Ring;
 pub use signature::{Family, Signature, signature};
 pub use subject::{
     Alignment, DeviceNumber, Direct, Filesystem, Nature, Needs, NotANumber, Subject, SubjectKind, Unusable, classify,
 };
 pub use threads::Threads;
-pub use usage::{cpu_time, sharpen_timers, thread_cpu_time};
+pub use usage::{ThreadUsage, cpu_time, sharpen_timers, thread_cpu_time, thread_usage};

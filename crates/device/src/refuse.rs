@@ -22,6 +22,7 @@ use identity::Identity;
 use opener::Opener;
 
 use crate::disk::Block;
+use crate::file::marked;
 use crate::host::Tree;
 use crate::signature::signature;
 use crate::subject::{DeviceNumber, Subject, SubjectKind, classify, open, shown};
@@ -70,6 +71,27 @@ pub fn check_destroy(path: &Path, named: &[PathBuf]) -> Result<(), Refusal> {
 /// [`Refusal`], in one line that says what was found and what to do.
 pub fn claim(path: &Path, named: &[PathBuf]) -> Result<Claim, Refusal> {
     check_named(path, named)?;
+    claim_any(path)
+}
+
+/// Takes leave to write to the existing regular file `path` without `--destroy`, because plimsoll made it and left its
+/// mark: see [`crate::mark`]. Refused for the same reasons as with [`claim`], and when the mark is not there or was made
+/// for another file.
+///
+/// # Errors
+/// [`Refusal`], in one line that says what was found and what to do.
+pub fn claim_ours(path: &Path) -> Result<Claim, Refusal> {
+    let subject = classify(path).map_err(Refusal::Unusable)?;
+    if subject.kind != SubjectKind::File {
+        return Err(Refusal::NotNamed { path: shown(path) });
+    }
+    let claim = claim_any(path)?;
+    // Asked of the open file: the path may have led elsewhere a moment ago.
+    if marked(&claim.file) { Ok(claim) } else { Err(Refusal::NotNamed { path: shown(path) }) }
+}
+
+/// Everything that is refused even when it is named.
+fn claim_any(path: &Path) -> Result<Claim, Refusal> {
     let subject = classify(path).map_err(Refusal::Unusable)?;
     let shown_path = resolved(path);
     if subject.kind == SubjectKind::Directory {

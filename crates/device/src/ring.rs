@@ -1,6 +1,6 @@
 //! An `io_uring` ring as a target: operations are queued without a system call, and one call submits, waits and reaps.
 //!
-//! Knows nothing about loads or figures. File and buffers are registered where the kernel lets them be.
+//! Knows nothing about loads or figures. Files and buffers are registered where the kernel lets them be.
 #![allow(unsafe_code)]
 
 use std::io;
@@ -10,11 +10,13 @@ use io_uring::types::{Fixed, FsyncFlags, SubmitArgs, Timespec};
 use io_uring::{IoUring, opcode, squeue};
 use plimsoll_drive::{Completion, Fault, Target};
 use plimsoll_load::Outcome;
-use plimsoll_units::{Instant, Kind, Op, Slot, Span};
+use plimsoll_units::{Bytes, Instant, Kind, Op, Slot, Span};
 
-use crate::buffers::{Aligned, fill, stamp};
+use crate::buffers::Aligned;
 use crate::clock::Clock;
-use crate::engine::Shape;
+use crate::content::Scribe;
+use crate::engine::{Flush, Shape};
+use crate::extents::Extents;
 
 /// A wait shorter than this is worth a clock reading of its own, because an arrival may depend on it.
 const SHORT_WAIT: Span = Span::from_millis(5);
@@ -24,12 +26,22 @@ const SHORT_WAIT: Span = Span::from_millis(5);
 /// and no more than noise in parts of 2 to 8 operations.
 const HANDFULS: usize = 8;
 
-/// A ring with one file, or with none: then every operation is a no-op that the kernel completes at once.
+/// Dirty pages that are already on their way are waited for, all others are written, and waited for too.
+pub(crate) const WHOLE_RANGE: u32 =
+    libc::SYNC_FILE_RANGE_WAIT_BEFORE | libc::SYNC_FILE_RANGE_WRITE | libc::SYNC_FILE_RANGE_WAIT_AFTER;
+
+/// A ring with files, or with none: then every operation is a no-op that the kernel completes at once.
 pub struct Ring {
     uring: IoUring,
     clock: Clock,
     now: Instant,
-    file: Option<RawFd>,
+    /// No file: every operation is a no-op.
+    idle: bool,
+    extents: Extents,
+    flush: Flush,
+    /// Flags of a durable write.
+    durable: i32,
+    scribe: Scribe,
     reads: Aligned,
     writes: Aligned,
     stride: usize,
@@ -40,7 +52,6 @@ pub struct Ring {
     /// Operations handed to the kernel at once: the device begins on the first while the next are prepared.
     handful: usize,
     in_flight: u32,
-    written: u64,
 }
 
 impl Ring {
@@ -49,13 +60,26 @@ impl Ring {
     /// # Errors
     /// What the kernel says when `io_uring` is not there, or not allowed.
     pub fn new(file: Option<BorrowedFd<'_>>, shape: &Shape, clock: Clock) -> io::Result<Self> {
+        // A single file's length is never looked at.
+        let files = file.map(|file| (file, Bytes::default()));
+        Self::over(files.as_slice(), shape, clock)
+    }
+
+    /// A ring for `shape` on `files` with their lengths, one behind the other as [`crate::Engine::start`] has them.
+    ///
+    /// # Errors
+    /// What the kernel says when `io_uring` is not there, or not allowed.
+    pub fn over(files: &[(BorrowedFd<'_>, Bytes)], shape: &Shape, clock: Clock) -> io::Result<Self> {
         let uring = setup(shape.depth)?;
         let stride = shape.stride();
-        let reads = Aligned::new(if file.is_some() { stride * shape.depth as usize } else { 1 });
-        let mut writes = Aligned::new(if file.is_some() && shape.writes { reads.len() } else { 1 });
-        fill(writes.bytes(), shape.compressible, shape.seed);
-        if let Some(file) = file {
-            uring.submitter().register_files(&[file.as_raw_fd()])?;
+        let idle = files.is_empty();
+        let reads = Aligned::new(if idle { 1 } else { stride * shape.depth as usize });
+        let mut writes = Aligned::new(if idle || !shape.writes { 1 } else { reads.len() });
+        let scribe = shape.scribe(shape.depth);
+        scribe.prepare(writes.bytes());
+        if !idle {
+            let descriptors: Vec<RawFd> = files.iter().map(|(file, _)| file.as_raw_fd()).collect();
+            uring.submitter().register_files(&descriptors)?;
         }
         let vectors = [&reads, &writes].map(|b| libc::iovec { iov_base: b.at(0).cast(), iov_len: b.len() });
         // SAFETY: both buffers live as long as the ring, or are leaked with it (see Drop). Registration may be refused
@@ -65,7 +89,11 @@ impl Ring {
             uring,
             now: clock.now(),
             clock,
-            file: file.map(|file| file.as_raw_fd()),
+            idle,
+            extents: Extents::new(files.iter().map(|(_, length)| *length)),
+            flush: shape.flush,
+            durable: shape.durable.flags(),
+            scribe,
             reads,
             writes,
             stride,
@@ -73,23 +101,29 @@ impl Ring {
             expected: vec![0; shape.depth as usize],
             handful: (shape.depth as usize / HANDFULS).max(1),
             in_flight: 0,
-            written: shape.seed,
         })
     }
 
     #[inline]
     fn entry(&mut self, slot: Slot, op: &Op) -> squeue::Entry {
-        let entry = if self.file.is_none() {
+        let entry = if self.idle {
             opcode::Nop::new().build()
         } else {
             match op.kind {
                 Kind::Read => self.read(slot, op),
                 Kind::Write => self.write(slot, op, 0),
-                Kind::DurableWrite => self.write(slot, op, libc::RWF_DSYNC),
-                Kind::Flush => opcode::Fsync::new(Fixed(0)).flags(FsyncFlags::DATASYNC).build(),
+                Kind::DurableWrite => self.write(slot, op, self.durable),
+                Kind::Flush => self.flush(slot, op),
             }
         };
         entry.user_data(u64::from(slot.0))
+    }
+
+    /// The registered file of an operation, and the place in it.
+    #[inline]
+    fn file(&self, op: &Op) -> (Fixed, u64) {
+        let (file, offset) = self.extents.place(op);
+        (Fixed(file as u32), offset)
     }
 
     /// Where the buffer of an operation begins. What is longer than a slot would reach into the next one's, or beyond
@@ -100,28 +134,41 @@ impl Ring {
         slot.index() * self.stride
     }
 
-    fn read(&self, slot: Slot, op: &Op) -> squeue::Entry {
+    fn read(&mut self, slot: Slot, op: &Op) -> squeue::Entry {
         let buffer = self.reads.at(self.place(slot, op));
+        let (file, offset) = self.file(op);
+        self.scribe.begin(slot, op);
         if self.registered {
-            opcode::ReadFixed::new(Fixed(0), buffer, op.length, 0).offset(op.offset).build()
+            opcode::ReadFixed::new(file, buffer, op.length, 0).offset(offset).build()
         } else {
-            opcode::Read::new(Fixed(0), buffer, op.length).offset(op.offset).build()
+            opcode::Read::new(file, buffer, op.length).offset(offset).build()
         }
     }
 
     fn write(&mut self, slot: Slot, op: &Op, flags: i32) -> squeue::Entry {
         let start = self.place(slot, op);
         assert!(self.writes.len() == self.reads.len(), "a write is submitted to a ring whose shape says no writes");
-        self.written += 1;
+        let (file, offset) = self.file(op);
         // SAFETY: `place` has checked that the operation fits its slot, and the buffer holds whole slots. The slot is
         // free, so the kernel does not use its part of the buffer, and no other reference exists.
         let data = unsafe { std::slice::from_raw_parts_mut(self.writes.at(start), op.length as usize) };
-        stamp(data, self.written);
+        self.scribe.write(slot, op, data);
         let buffer = data.as_ptr();
         if self.registered {
-            opcode::WriteFixed::new(Fixed(0), buffer, op.length, 1).offset(op.offset).rw_flags(flags).build()
+            opcode::WriteFixed::new(file, buffer, op.length, 1).offset(offset).rw_flags(flags).build()
         } else {
-            opcode::Write::new(Fixed(0), buffer, op.length).offset(op.offset).rw_flags(flags).build()
+            opcode::Write::new(file, buffer, op.length).offset(offset).rw_flags(flags).build()
+        }
+    }
+
+    fn flush(&mut self, slot: Slot, op: &Op) -> squeue::Entry {
+        let (file, _) = self.file(op);
+        self.scribe.begin(slot, op);
+        match self.flush {
+            Flush::Fdatasync => opcode::Fsync::new(file).flags(FsyncFlags::DATASYNC).build(),
+            Flush::Fsync => opcode::Fsync::new(file).build(),
+            // A length of zero means the rest of the file.
+            Flush::SyncFileRange => opcode::SyncFileRange::new(file, 0).flags(WHOLE_RANGE).build(),
         }
     }
 
@@ -179,7 +226,7 @@ impl Target for Ring {
         while let Some(handful) = handfuls.next() {
             for (slot, op) in handful {
                 let entry = self.entry(*slot, op);
-                self.expected[slot.index()] = if self.file.is_some() { op.length } else { 0 };
+                self.expected[slot.index()] = if self.idle { 0 } else { op.length };
                 // SAFETY: the buffers behind the entry are not moved or freed while it is in flight.
                 let pushed = unsafe { self.uring.submission().push(&entry) };
                 pushed.expect("the queue holds as many entries as there are slots");
@@ -206,9 +253,18 @@ impl Target for Ring {
                 moved if moved as u32 == self.expected[slot.index()] => Outcome::Done,
                 _ => Outcome::Failed(libc::EIO),
             };
+            let outcome = self.scribe.end(slot, outcome, |length| {
+                // SAFETY: the slot's operation was a read of so many bytes, which fit its slot. It has ended, so the
+                // kernel does not use this part of the buffer, and nobody else has a reference to it.
+                unsafe { std::slice::from_raw_parts(self.reads.at(slot.index() * self.stride), length) }
+            });
             completions.push(Completion { slot, at: self.now, outcome, bound_by: None });
         }
         self.in_flight -= (completions.len() - before) as u32;
+        if self.scribe.follows() {
+            // Checking took a while, which is not the next operations' time.
+            self.now = self.clock.now();
+        }
         Ok(self.now)
     }
 }

@@ -4,19 +4,18 @@
 
 use std::collections::VecDeque;
 use std::io;
-use std::os::fd::{BorrowedFd, OwnedFd};
+use std::os::fd::BorrowedFd;
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
 use plimsoll_drive::{Completion, Fault, Target};
-use plimsoll_load::Outcome;
-use plimsoll_units::{Instant, Kind, Op, Slot, Span};
-use rustix::io::{Errno, IoSlice, ReadWriteFlags};
+use plimsoll_units::{Bytes, Instant, Op, Slot, Span};
 
-use crate::buffers::{Aligned, fill, stamp};
+use crate::calls::Calls;
 use crate::clock::Clock;
 use crate::engine::Shape;
+use crate::extents::Files;
 
 /// How long the pool's end waits for workers whose operations are still with the device.
 const PATIENCE: Span = Span::from_secs(2);
@@ -24,7 +23,7 @@ const PATIENCE: Span = Span::from_secs(2);
 /// How often it looks whether they are back.
 const LOOK: Duration = Duration::from_millis(1);
 
-/// A pool of workers on one file.
+/// A pool of workers on the same files.
 pub struct Threads {
     desk: Arc<Desk>,
     clock: Clock,
@@ -47,17 +46,17 @@ struct Orders {
 }
 
 impl Threads {
-    /// Workers for `shape` on `file`.
+    /// Workers for `shape` on `files` with their lengths, one behind the other as [`crate::Engine::start`] has them.
     ///
     /// # Errors
-    /// The file cannot be duplicated, or a thread cannot be started.
-    pub fn new(file: BorrowedFd<'_>, shape: &Shape, clock: Clock) -> io::Result<Self> {
+    /// The files cannot be duplicated, or a thread cannot be started.
+    pub fn new(files: &[(BorrowedFd<'_>, Bytes)], shape: &Shape, clock: Clock) -> io::Result<Self> {
         let desk = Arc::new(Desk::default());
         // One descriptor for all: a process may have 1,024 by default, and there can be as many workers.
-        let file = Arc::new(file.try_clone_to_owned()?);
+        let files = Arc::new(Files::keep(files)?);
         let mut threads = Self { desk: Arc::clone(&desk), clock, workers: Vec::new() };
         for index in 0..shape.depth {
-            let mut worker = Worker::new(Arc::clone(&file), shape, index);
+            let mut worker = Worker { calls: Calls::new(Arc::clone(&files), shape, index) };
             let desk = Arc::clone(&desk);
             let builder = std::thread::Builder::new().name(format!("worker {index}")).stack_size(64 << 10);
             threads.workers.push(builder.spawn(move || worker.serve(&desk, clock))?);
@@ -67,19 +66,10 @@ impl Threads {
 }
 
 struct Worker {
-    file: Arc<OwnedFd>,
-    reads: Aligned,
-    writes: Aligned,
-    written: u64,
+    calls: Calls,
 }
 
 impl Worker {
-    fn new(file: Arc<OwnedFd>, shape: &Shape, index: u32) -> Self {
-        let mut writes = Aligned::new(if shape.writes { shape.stride() } else { 1 });
-        fill(writes.bytes(), shape.compressible, shape.seed ^ u64::from(index));
-        Self { file, reads: Aligned::new(shape.stride()), writes, written: u64::from(index) << 40 }
-    }
-
     fn serve(&mut self, desk: &Desk, clock: Clock) {
         loop {
             let mut orders = desk.orders.lock().unwrap_or_else(PoisonError::into_inner);
@@ -91,29 +81,12 @@ impl Worker {
                 }
             };
             drop(orders);
-            let outcome = match self.perform(&op) {
-                Ok(moved) if moved == op.length as usize => Outcome::Done,
-                Ok(_) => Outcome::Failed(Errno::IO.raw_os_error()),
-                Err(error) => Outcome::Failed(error.raw_os_error()),
-            };
-            let completion = Completion { slot, at: clock.now(), outcome, bound_by: None };
+            let ended = self.calls.perform(&op);
+            let at = clock.now();
+            let outcome = self.calls.checked(ended);
+            let completion = Completion { slot, at, outcome, bound_by: None };
             desk.answers.lock().unwrap_or_else(PoisonError::into_inner).push(completion);
             desk.answered.notify_one();
-        }
-    }
-
-    fn perform(&mut self, op: &Op) -> rustix::io::Result<usize> {
-        let length = op.length as usize;
-        match op.kind {
-            Kind::Read => rustix::io::pread(&self.file, &mut self.reads.bytes()[..length], op.offset),
-            Kind::Flush => rustix::fs::fdatasync(&self.file).map(|()| 0),
-            Kind::Write | Kind::DurableWrite => {
-                self.written += 1;
-                let data = &mut self.writes.bytes()[..length];
-                stamp(data, self.written);
-                let flags = if op.kind == Kind::DurableWrite { ReadWriteFlags::DSYNC } else { ReadWriteFlags::empty() };
-                rustix::io::pwritev2(&self.file, &[IoSlice::new(data)], op.offset, flags)
-            }
         }
     }
 }

@@ -1,24 +1,72 @@
 //! What the process itself used.
 #![allow(unsafe_code)]
 
+use std::ops::Sub;
+
 use plimsoll_record::CpuTime;
 use plimsoll_units::Span;
 
+/// What a thread used, from its start on or between two looks.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct ThreadUsage {
+    /// Processor time.
+    pub cpu: CpuTime,
+    /// Context switches because it waited.
+    pub voluntary: u64,
+    /// Context switches because another thread was to run.
+    pub involuntary: u64,
+    /// Page faults that were served without I/O.
+    pub minor_faults: u64,
+    /// Page faults that waited for I/O.
+    pub major_faults: u64,
+}
+
+impl Sub for ThreadUsage {
+    type Output = Self;
+
+    /// What was used since `before`.
+    fn sub(self, before: Self) -> Self {
+        Self {
+            cpu: CpuTime { user: self.cpu.user - before.cpu.user, system: self.cpu.system - before.cpu.system },
+            voluntary: self.voluntary - before.voluntary,
+            involuntary: self.involuntary - before.involuntary,
+            minor_faults: self.minor_faults - before.minor_faults,
+            major_faults: self.major_faults - before.major_faults,
+        }
+    }
+}
+
+/// What this thread used so far.
+pub fn thread_usage() -> ThreadUsage {
+    let usage = rusage(libc::RUSAGE_THREAD);
+    ThreadUsage {
+        cpu: cpu_of(&usage),
+        voluntary: usage.ru_nvcsw.unsigned_abs(),
+        involuntary: usage.ru_nivcsw.unsigned_abs(),
+        minor_faults: usage.ru_minflt.unsigned_abs(),
+        major_faults: usage.ru_majflt.unsigned_abs(),
+    }
+}
+
 /// Processor time of this process so far.
 pub fn cpu_time() -> CpuTime {
-    usage_of(libc::RUSAGE_SELF)
+    cpu_of(&rusage(libc::RUSAGE_SELF))
 }
 
 /// Processor time of this thread so far.
 pub fn thread_cpu_time() -> CpuTime {
-    usage_of(libc::RUSAGE_THREAD)
+    cpu_of(&rusage(libc::RUSAGE_THREAD))
 }
 
-fn usage_of(who: libc::c_int) -> CpuTime {
+fn rusage(who: libc::c_int) -> libc::rusage {
     // SAFETY: all-zero is a valid rusage.
     let mut usage: libc::rusage = unsafe { std::mem::zeroed() };
     // SAFETY: the pointer is to a live rusage; the call cannot fail with one of the known values.
     unsafe { libc::getrusage(who, &raw mut usage) };
+    usage
+}
+
+fn cpu_of(usage: &libc::rusage) -> CpuTime {
     let span = |time: libc::timeval| {
         Span::from_secs(time.tv_sec.unsigned_abs()) + Span::from_micros(time.tv_usec.unsigned_abs())
     };
@@ -30,4 +78,19 @@ fn usage_of(who: libc::c_int) -> CpuTime {
 pub fn sharpen_timers() {
     // SAFETY: this prctl takes an integer and touches no memory.
     unsafe { libc::prctl(libc::PR_SET_TIMERSLACK, 1) };
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_thread_that_waits_and_touches_memory_is_seen() {
+        let before = thread_usage();
+        // So much is never taken from what an allocator kept.
+        let pages = vec![1_u8; 48 << 20];
+        std::thread::sleep(std::time::Duration::from_millis(1));
+        let used = thread_usage() - before;
+        assert!(used.voluntary >= 1 && used.minor_faults >= 1, "{used:?}, {} bytes", pages.len());
+    }
 }

@@ -14,7 +14,7 @@ use plimsoll_units::{Bytes, Instant, Kind, Op, Slot, Span};
 
 const SIZE: Bytes = Bytes::mib(4);
 
-const SHAPE: Shape = Shape { depth: 4, largest: Bytes::kib(8), writes: true, compressible: 1.0, seed: 1 };
+const SHAPE: Shape = Shape::writing(4, Bytes::kib(8), 1.0, 1);
 
 fn file() -> OwnedFd {
     scratch(Path::new(env!("CARGO_TARGET_TMPDIR")), SIZE, Caching::Buffered).unwrap().file
@@ -22,7 +22,7 @@ fn file() -> OwnedFd {
 
 /// The engines that there are here.
 fn engines() -> Vec<Engine> {
-    let engines = [Engine::Ring, Engine::Threads].into_iter();
+    let engines = [Engine::Ring, Engine::Threads, Engine::Inline, Engine::Mapped].into_iter();
     engines
         .filter(|engine| {
             let refused = engine.refused();
@@ -45,7 +45,7 @@ fn check(engine: Engine, block: Bytes, depth: u32, operations: u64) {
         pace: Pace::Closed { depth },
     };
     let clock = Clock::start();
-    let mut target = engine.start(file.as_fd(), &Shape { depth, largest: block, ..SHAPE }, clock).unwrap();
+    let mut target = engine.start(&[(file.as_fd(), SIZE)], &Shape { depth, largest: block, ..SHAPE }, clock).unwrap();
     let phase = Phase { start: Instant::ZERO, end: Instant::NEVER, operations };
     let mut load = Stream::new(&spec, 0, 1, phase).unwrap();
     let rules = Rules::new(depth, Span::from_secs(1));
@@ -69,7 +69,7 @@ fn threads_share_a_descriptor() {
     let open = || std::fs::read_dir("/proc/self/fd").unwrap().count();
     let file = file();
     let before = open();
-    let pool = Engine::Threads.start(file.as_fd(), &Shape { depth: 200, ..SHAPE }, Clock::start()).unwrap();
+    let pool = Engine::Threads.start(&[(file.as_fd(), SIZE)], &Shape { depth: 200, ..SHAPE }, Clock::start()).unwrap();
     // Other tests of this process have files open too.
     assert!(open() < before + 100, "{} descriptors more", open() - before);
     drop(pool);
@@ -90,7 +90,7 @@ fn written(target: &mut dyn Target, length: u32) {
 fn small_appends_differ() {
     for engine in engines() {
         let file = file();
-        let mut target = engine.start(file.as_fd(), &SHAPE, Clock::start()).unwrap();
+        let mut target = engine.start(&[(file.as_fd(), SIZE)], &SHAPE, Clock::start()).unwrap();
         written(target.as_mut(), 2300);
         let mut first: Vec<[u8; 8]> = (0..4)
             .map(|slot| {

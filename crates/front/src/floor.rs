@@ -148,7 +148,7 @@ fn offer(server: OwnedFd, depth: u32, lasts: Span) -> io::Result<(Bins, f64)> {
         pace: Pace::Closed { depth },
     };
     let clock = Clock::start();
-    let shape = Shape { depth, largest: block, writes: false, compressible: 0.0, seed: 0 };
+    let shape = Shape::reading(depth, block);
     let connection = Connection::over(Socket::from(server), "").map_err(io::Error::other)?;
     let mut target = Remote::new(vec![connection], &shape, clock).map_err(io::Error::other)?;
     let start = clock.now();

@@ -49,7 +49,7 @@ pub fn ceiling(engine: Engine, depth: u32, threads: u32) -> Option<f64> {
         return None;
     }
     let clock = Clock::start();
-    let shape = Shape { depth, largest: Bytes::kib(4), writes: false, compressible: 0.0, seed: 0 };
+    let shape = Shape::reading(depth, Bytes::kib(4));
     let mut ring = Ring::new(None, &shape, clock).ok()?;
     let start = ring.now();
     let lasts = Span::from_millis(20);

@@ -8,7 +8,7 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::time::Duration;
 
 use plimsoll_device::nbd::{Address, Connection, Remote};
-use plimsoll_device::{Clock, Engine, Shape, cpu_time, sharpen_timers, thread_cpu_time};
+use plimsoll_device::{Clock, Contents, Durable, Engine, Flush, Shape, cpu_time, length, sharpen_timers, thread_cpu_time};
 use plimsoll_drive::{Fault, Observe, Onward, Rules, Seen, Simulated, Target, Torn, drive};
 use plimsoll_load::{Arrival, Pace, Phase, StreamSpec, Streams};
 use plimsoll_model::{Chain, ChainSpec};
@@ -167,8 +167,10 @@ impl Storage {
             depth: slots(&specs, self.threads),
             largest: specs.iter().map(|spec| spec.mix.sizes.largest()).max().unwrap_or_default(),
             writes: specs.iter().any(StreamSpec::writes),
-            compressible: self.compressible,
+            contents: Contents::Stamped { compressible: self.compressible },
             seed: own_seed,
+            flush: Flush::default(),
+            durable: Durable::default(),
         };
         let mut delivered = 0;
         let mut observe = |series: &[Slice]| {
@@ -193,7 +195,9 @@ impl Storage {
     fn on_target(&self, shape: &Shape, clock: Clock, offer: &mut dyn FnMut(&mut dyn Target) -> Sighted) -> Sighted {
         match &self.way {
             Way::File(file, engine) => {
-                let mut target = engine.start(file.as_fd(), shape, clock).map_err(at_once)?;
+                let failed = |source| at_once(Fault { attempt: "finding out the file's length".into(), source });
+                let whole = (file.as_fd(), length(file).map_err(failed)?);
+                let mut target = engine.start(&[whole], shape, clock).map_err(at_once)?;
                 offer(&mut *target)
             }
             Way::Export(address, idle) => {

@@ -68,7 +68,7 @@ fn offered(target: &mut dyn Target, pace: Pace) -> Bins {
 }
 
 fn commutes(pace: Pace) {
-    let shape = Shape { depth: 1, largest: Bytes::kib(4), writes: false, compressible: 0.0, seed: 0 };
+    let shape = Shape::reading(1, Bytes::kib(4));
     if let Err(error) = Ring::new(None, &shape, Clock::start()) {
         eprintln!("skipped: waiting needs io_uring here, and it was refused ({error})");
         return;

@@ -1,7 +1,7 @@
 //! An export of an NBD server as a target: each slot is a request, spread over one or several connections.
 //!
 //! Simple replies only, as the Linux driver has them: with structured replies a server may leave out zeros, and what is
-//! measured would depend on what is stored. Data that are read are thrown away as they come in.
+//! measured would depend on what is stored. Data that are read are thrown away as they come in, unless they are checked.
 #![allow(unsafe_code)]
 
 use std::io;
@@ -20,8 +20,9 @@ use super::socket::Socket;
 use super::talk::{Asked, Chosen, TalkError};
 use super::tls::Opened;
 use super::wire::{PAYLOAD_MAX, SIMPLE_REPLY, Style, command, command_flag, flag};
-use crate::buffers::{Aligned, fill, stamp};
+use crate::buffers::Aligned;
 use crate::clock::Clock;
+use crate::content::Scribe;
 use crate::engine::Shape;
 use crate::ring::setup;
 
@@ -41,6 +42,8 @@ struct Line {
     end: usize,
     /// Bytes of a read's payload that are still to come.
     skip: u64,
+    /// Bytes of it that came.
+    came: usize,
     /// The request whose payload is coming.
     reading: Option<Slot>,
     receiving: bool,
@@ -62,6 +65,39 @@ impl Payload for Data {
     }
 }
 
+/// What is under way, and what of it is kept to be checked.
+struct Desk {
+    /// What each slot that is not free was asked for.
+    asked: Vec<Option<Op>>,
+    scribe: Scribe,
+    /// What checked reads brought, a stretch for each slot; a byte where nothing is checked.
+    reads: Aligned,
+    stride: usize,
+}
+
+impl Desk {
+    fn new(shape: &Shape) -> Self {
+        let scribe = shape.scribe(shape.depth);
+        let stride = shape.stride();
+        let reads = Aligned::new(if scribe.follows() { stride * shape.depth as usize } else { 1 });
+        Self { asked: vec![None; shape.depth as usize], scribe, reads, stride }
+    }
+
+    /// A part of what a slot reads has come, `from` bytes behind its beginning.
+    #[inline]
+    fn keep(&mut self, slot: Slot, from: usize, bytes: &[u8]) {
+        if self.scribe.follows() {
+            let start = slot.index() * self.stride + from;
+            self.reads.bytes()[start..start + bytes.len()].copy_from_slice(bytes);
+        }
+    }
+
+    fn ended(&self, slot: Slot, outcome: Outcome) -> Outcome {
+        let start = slot.index() * self.stride;
+        self.scribe.end(slot, outcome, |length| &self.reads.content()[start..start + length])
+    }
+}
+
 /// An export as a target.
 pub struct Remote {
     uring: IoUring,
@@ -71,9 +107,7 @@ pub struct Remote {
     chosen: Chosen,
     writes: Aligned,
     stride: usize,
-    written: u64,
-    /// What each slot that is not free was asked for.
-    asked: Vec<Option<Op>>,
+    desk: Desk,
     /// Requests that were not answered.
     in_flight: usize,
 }
@@ -106,19 +140,9 @@ impl Remote {
         let lines = connections.into_iter().map(|connection| Line::new(connection.into_socket())).collect();
         let stride = shape.stride();
         let mut writes = Aligned::new(if shape.writes { stride * shape.depth as usize } else { 1 });
-        fill(writes.bytes(), shape.compressible, shape.seed);
-        Ok(Self {
-            uring,
-            now: clock.now(),
-            clock,
-            lines,
-            chosen,
-            writes,
-            stride,
-            written: shape.seed,
-            asked: vec![None; shape.depth as usize],
-            in_flight: 0,
-        })
+        let desk = Desk::new(shape);
+        desk.scribe.prepare(writes.bytes());
+        Ok(Self { uring, now: clock.now(), clock, lines, chosen, writes, stride, desk, in_flight: 0 })
     }
 
     /// The connections again, for another load; none, and they are closed, if something is under way on one.
@@ -186,18 +210,21 @@ impl Remote {
         };
         let (offset, length) = if op.kind == Kind::Flush { (0, 0) } else { (op.offset, u64::from(op.length)) };
         let data = op.kind.writes().then(|| self.data(slot, op));
+        if data.is_none() {
+            assert!(op.length as usize <= self.stride, "{} bytes do not fit a slot of {}", op.length, self.stride);
+            self.desk.scribe.begin(slot, op);
+        }
         let count = self.lines.len();
         let asked = Asked { flags, command, cookie: u64::from(slot.0), offset, length };
         self.lines[slot.index() % count].out.put(data, |out| asked.write(Style::Simple, out));
-        self.asked[slot.index()] = Some(*op);
+        self.desk.asked[slot.index()] = Some(*op);
     }
 
     fn data(&mut self, slot: Slot, op: &Op) -> Data {
         assert!(op.length as usize <= self.stride, "{} bytes do not fit a slot of {}", op.length, self.stride);
-        self.written += 1;
         let start = slot.index() * self.stride;
         let data = &mut self.writes.bytes()[start..start + op.length as usize];
-        stamp(data, self.written);
+        self.desk.scribe.write(slot, op, data);
         Data { start: data.as_ptr(), length: data.len() }
     }
 
@@ -238,6 +265,7 @@ impl Line {
             inbox: vec![0; INBOX_BYTES].into_boxed_slice(),
             end: 0,
             skip: 0,
+            came: 0,
             reading: None,
             receiving: false,
             out: Outgoing::default(),
@@ -249,13 +277,13 @@ impl Line {
     fn received(
         &mut self,
         count: usize,
-        asked: &mut [Option<Op>],
+        desk: &mut Desk,
         at: Instant,
         completions: &mut Vec<Completion>,
     ) -> io::Result<()> {
         let Some(channel) = self.socket.channel() else {
             self.end += count;
-            return self.understand(asked, at, completions);
+            return self.understand(desk, at, completions);
         };
         channel.received(count);
         while let Some(channel) = self.socket.channel() {
@@ -264,43 +292,45 @@ impl Line {
                 Opened::End => return Err(io::Error::other("it closed the connection")),
                 Opened::Bytes(count) => self.end += count,
             }
-            self.understand(asked, at, completions)?;
+            self.understand(desk, at, completions)?;
         }
         Ok(())
     }
 
     /// Understands what was received.
-    fn understand(
-        &mut self,
-        asked: &mut [Option<Op>],
-        at: Instant,
-        completions: &mut Vec<Completion>,
-    ) -> io::Result<()> {
+    fn understand(&mut self, desk: &mut Desk, at: Instant, completions: &mut Vec<Completion>) -> io::Result<()> {
         let mut start = 0;
         loop {
             let skipped = (self.skip.min((self.end - start) as u64)) as usize;
+            if let Some(slot) = self.reading {
+                desk.keep(slot, self.came, &self.inbox[start..start + skipped]);
+                self.came += skipped;
+            }
             start += skipped;
             self.skip -= skipped as u64;
             if self.skip > 0 {
                 break;
             }
             if let Some(slot) = self.reading.take() {
-                completions.push(Completion { slot, at, outcome: Outcome::Done, bound_by: None });
+                let outcome = desk.ended(slot, Outcome::Done);
+                completions.push(Completion { slot, at, outcome, bound_by: None });
             }
             let Some((head, _)) = self.inbox[start..self.end].split_first_chunk::<16>() else { break };
             start += 16;
             let word = |from: usize| u32::from_be_bytes([head[from], head[from + 1], head[from + 2], head[from + 3]]);
             let slot = Slot(word(12));
             let known = word(0) == SIMPLE_REPLY && word(8) == 0;
-            let op = asked.get_mut(slot.index()).filter(|_| known).and_then(Option::take);
+            let op = desk.asked.get_mut(slot.index()).filter(|_| known).and_then(Option::take);
             let op = op.ok_or_else(|| io::Error::other("the server sends what is no reply to a request"))?;
             match word(4) {
                 0 if op.kind == Kind::Read => {
                     self.skip = op.length.into();
+                    self.came = 0;
                     self.reading = Some(slot);
                 }
                 error => {
                     let outcome = if error == 0 { Outcome::Done } else { Outcome::Failed(error.cast_signed()) };
+                    let outcome = desk.ended(slot, outcome);
                     completions.push(Completion { slot, at, outcome, bound_by: None });
                 }
             }
@@ -371,7 +401,7 @@ impl Target for Remote {
                 match entry.result() {
                     0 => return Err(failed(io::Error::other("it closed the connection"))),
                     moved @ 1.. => {
-                        line.received(moved as usize, &mut self.asked, self.now, completions).map_err(failed)?;
+                        line.received(moved as usize, &mut self.desk, self.now, completions).map_err(failed)?;
                     }
                     error if error == -libc::EINTR || error == -libc::EAGAIN => {}
                     error => return Err(failed(io::Error::from_raw_os_error(-error))),

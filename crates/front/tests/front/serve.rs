@@ -72,7 +72,7 @@ fn every_style_reads_what_was_written() {
 fn a_load_runs_through_the_client() {
     let serving = Serving::start(true, Limits::default());
     let clock = Clock::start();
-    let shape = Shape { depth: 16, largest: Bytes::mib(1), writes: true, compressible: 0.0, seed: 1 };
+    let shape = Shape::writing(16, Bytes::mib(1), 0.0, 1);
     let mut remote = Remote::connect(&serving.address, &shape, 2, clock).unwrap();
     assert_eq!((remote.lines(), remote.chosen().size), (2, SIZE));
     let mix = Mix {

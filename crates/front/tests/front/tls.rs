@@ -85,7 +85,7 @@ fn a_load_runs_over_tls() {
     let Some((ours, _)) = certificates() else { return };
     let serving = required(ours, Peers::Anyone, Limits::default());
     let clock = Clock::start();
-    let shape = Shape { depth: 16, largest: Bytes::mib(1), writes: true, compressible: 0.0, seed: 1 };
+    let shape = Shape::writing(16, Bytes::mib(1), 0.0, 1);
     let address = encrypted(&serving, ours, Names::Any);
     let mut remote = Remote::connect(&address, &shape, 2, clock).unwrap();
     let sizes = Split::weighted(vec![(Bytes::kib(4), 8), (Bytes::mib(1), 2)]).unwrap();

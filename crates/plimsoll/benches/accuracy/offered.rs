@@ -39,7 +39,7 @@ pub fn reads(size: Bytes, depth: u32) -> StreamSpec {
 }
 
 fn shape(depth: u32) -> Shape {
-    Shape { depth, largest: Bytes::new(BLOCK), writes: false, compressible: 0.0, seed: 0 }
+    Shape::reading(depth, Bytes::new(BLOCK))
 }
 
 /// An export behind a socket that appears within ten seconds.

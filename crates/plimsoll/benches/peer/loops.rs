@@ -15,7 +15,7 @@ pub fn table() {
     println!("| target, depth {DEPTH}, full histograms | million operations a second |");
     println!("|---|---|");
     row("nothing (`Null`)", || Box::new(Null::new(Clock::start())));
-    let shape = Shape { depth: DEPTH, largest: Bytes::kib(4), writes: false, compressible: 0.0, seed: 0 };
+    let shape = Shape::reading(DEPTH, Bytes::kib(4));
     if Ring::new(None, &shape, Clock::start()).is_ok() {
         row("io_uring no-op", || Box::new(Ring::new(None, &shape, Clock::start()).unwrap()));
     }

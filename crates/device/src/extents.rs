@@ -1,0 +1,116 @@
+//! Several files as one linear space: file k occupies the stretch behind file k - 1.
+//!
+//! Knows nothing about what is done there. A single file is the space itself, and nothing is looked for.
+
+use std::io;
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+
+use plimsoll_units::{Bytes, Op};
+
+/// Where each file begins in the space of offsets.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Extents {
+    /// First offsets, ascending; empty for a single file.
+    bases: Vec<u64>,
+    /// Behind the last file.
+    end: u64,
+}
+
+impl Extents {
+    pub(crate) fn new(lengths: impl ExactSizeIterator<Item = Bytes>) -> Self {
+        if lengths.len() < 2 {
+            return Self::default();
+        }
+        let mut end = 0_u64;
+        let mut place = |length: Bytes| {
+            let base = end;
+            end = end.saturating_add(length.get());
+            base
+        };
+        let bases = lengths.map(&mut place).collect();
+        Self { bases, end }
+    }
+
+    /// The file of an operation, and the place in it.
+    ///
+    /// # Panics
+    /// When the operation does not lie in one of several files.
+    #[inline]
+    pub(crate) fn place(&self, op: &Op) -> (usize, u64) {
+        if self.bases.is_empty() { (0, op.offset) } else { self.find(op) }
+    }
+
+    fn find(&self, op: &Op) -> (usize, u64) {
+        let behind = self.bases.partition_point(|base| *base <= op.offset);
+        let file = behind - 1;
+        let end = self.bases.get(behind).copied().unwrap_or(self.end);
+        assert!(
+            op.offset.checked_add(u64::from(op.length)).is_some_and(|last| last <= end) && op.offset < end,
+            "{} bytes at {} do not lie in one file",
+            op.length,
+            op.offset
+        );
+        (file, op.offset - self.bases[file])
+    }
+}
+
+/// Files that are kept open, and where they lie.
+#[derive(Debug)]
+pub(crate) struct Files {
+    descriptors: Vec<OwnedFd>,
+    extents: Extents,
+}
+
+impl Files {
+    /// Descriptors of their own for `files`, at least one, each with its length.
+    pub(crate) fn keep(files: &[(BorrowedFd<'_>, Bytes)]) -> io::Result<Self> {
+        if files.is_empty() {
+            return Err(io::Error::new(io::ErrorKind::InvalidInput, "there is no file"));
+        }
+        let descriptors = files.iter().map(|(file, _)| file.try_clone_to_owned()).collect::<io::Result<_>>()?;
+        Ok(Self { descriptors, extents: Extents::new(files.iter().map(|(_, length)| *length)) })
+    }
+
+    /// Which file an operation lies in, and the place in it.
+    pub(crate) fn index(&self, op: &Op) -> (usize, u64) {
+        self.extents.place(op)
+    }
+
+    /// The file of an operation, and the place in it.
+    #[inline]
+    pub(crate) fn place(&self, op: &Op) -> (BorrowedFd<'_>, u64) {
+        let (file, offset) = self.extents.place(op);
+        (self.descriptors[file].as_fd(), offset)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::panic::catch_unwind;
+
+    use plimsoll_units::Kind;
+
+    use super::*;
+
+    fn check(lengths: &[u64], offset: u64, length: u32, expected: Option<(usize, u64)>) {
+        let extents = Extents::new(lengths.iter().copied().map(Bytes::new));
+        let op = Op { offset, length, kind: Kind::Read, stream: 0 };
+        assert_eq!(catch_unwind(|| extents.place(&op)).ok(), expected, "{lengths:?}, {length} bytes at {offset}");
+    }
+
+    #[test]
+    fn an_operation_lies_in_one_file() {
+        check(&[10], 0, 10, Some((0, 0)));
+        check(&[10], 50, 10, Some((0, 50)));
+        check(&[10, 20, 5], 0, 10, Some((0, 0)));
+        check(&[10, 20, 5], 10, 20, Some((1, 0)));
+        check(&[10, 20, 5], 29, 1, Some((1, 19)));
+        check(&[10, 20, 5], 30, 5, Some((2, 0)));
+        check(&[10, 20, 5], 34, 0, Some((2, 4)));
+        check(&[10, 0, 5], 10, 5, Some((2, 0)));
+        check(&[10, 20, 5], 9, 2, None);
+        check(&[10, 20, 5], 34, 2, None);
+        check(&[10, 20, 5], 35, 0, None);
+        check(&[10, 20, 5], u64::MAX, 1, None);
+    }
+}

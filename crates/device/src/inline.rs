@@ -1,0 +1,85 @@
+//! `pread` and `pwrite` by the loop itself as a target: for a load whose point is a call that waits, and for what comes
+//! out of the page cache sooner than another thread could be asked.
+//!
+//! An operation is done when `submit` returns, and each has a clock reading of its own. Several are served one after the
+//! other.
+
+use std::io;
+use std::os::fd::BorrowedFd;
+use std::sync::Arc;
+use std::time::Duration;
+
+use plimsoll_drive::{Completion, Fault, Target};
+use plimsoll_units::{Bytes, Instant, Op, Slot};
+
+use crate::calls::Calls;
+use crate::clock::Clock;
+use crate::engine::Shape;
+use crate::extents::Files;
+
+/// Calls on files, one after the other.
+pub struct Inline {
+    clock: Clock,
+    now: Instant,
+    calls: Calls,
+    done: Vec<Completion>,
+}
+
+impl Inline {
+    /// For `shape` on `files` with their lengths, one behind the other as [`crate::Engine::start`] has them.
+    ///
+    /// # Errors
+    /// The files cannot be duplicated.
+    pub fn new(files: &[(BorrowedFd<'_>, Bytes)], shape: &Shape, clock: Clock) -> io::Result<Self> {
+        let calls = Calls::new(Arc::new(Files::keep(files)?), shape, 0);
+        Ok(Self { now: clock.now(), clock, calls, done: Vec::with_capacity(shape.depth as usize) })
+    }
+}
+
+impl Target for Inline {
+    fn now(&mut self) -> Instant {
+        self.now = self.clock.now();
+        self.now
+    }
+
+    /// # Panics
+    /// When an operation is larger than the shape says, or writes although the shape says that none does.
+    fn submit(&mut self, batch: &[(Slot, Op)]) -> Result<(), Fault> {
+        for (slot, op) in batch {
+            let ended = self.calls.perform(op);
+            self.now = self.clock.now();
+            let outcome = self.calls.checked(ended);
+            self.done.push(Completion { slot: *slot, at: self.now, outcome, bound_by: None });
+            if self.calls.checks() {
+                self.now = self.clock.now();
+            }
+        }
+        Ok(())
+    }
+
+    fn wait(&mut self, until: Instant, completions: &mut Vec<Completion>) -> Result<Instant, Fault> {
+        Ok(waited(&mut self.done, &mut self.now, self.clock, until, completions))
+    }
+}
+
+/// Hands over what is done, or sleeps until `until` when nothing is. Returns the moment at which the waiting ended, without
+/// another look at the clock where the last operation's own is one.
+#[inline]
+pub(crate) fn waited(
+    done: &mut Vec<Completion>,
+    now: &mut Instant,
+    clock: Clock,
+    until: Instant,
+    completions: &mut Vec<Completion>,
+) -> Instant {
+    if done.is_empty() {
+        *now = clock.now();
+        if until > *now {
+            std::thread::sleep(Duration::from_nanos(until.since(*now).as_nanos()));
+            *now = clock.now();
+        }
+    } else {
+        completions.append(done);
+    }
+    *now
+}
