@@ -287,7 +287,8 @@ impl Job {
             clocks: [clock(&spec.reads, 3)?, clock(&spec.writes, 4)?],
             rng: Rng::with_seed(purpose(5)),
             start,
-            now: start,
+            // Before the start nothing is due at once.
+            now: Instant::ZERO,
             ended: start,
             in_flight: 0,
             asked: Asked::default(),

@@ -8,7 +8,9 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::time::Duration;
 
 use plimsoll_device::nbd::{Address, Connection, Remote};
-use plimsoll_device::{Clock, Contents, Durable, Engine, Flush, Shape, cpu_time, length, sharpen_timers, thread_cpu_time};
+use plimsoll_device::{
+    Clock, Contents, Durable, Engine, Flush, Shape, cpu_time, length, sharpen_timers, thread_cpu_time,
+};
 use plimsoll_drive::{Fault, Observe, Onward, Rules, Seen, Simulated, Target, Torn, drive};
 use plimsoll_load::{Arrival, Pace, Phase, StreamSpec, Streams};
 use plimsoll_model::{Chain, ChainSpec};

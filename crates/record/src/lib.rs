@@ -11,6 +11,7 @@ mod histogram;
 mod host;
 mod objective;
 mod run;
+mod suite;
 mod tally;
 mod trace;
 
@@ -22,5 +23,6 @@ pub use histogram::{Bins, Recorder};
 pub use host::{Device, Host};
 pub use objective::{Measure, Objective, ObjectiveError, Scope};
 pub use run::{CpuTime, Run, Slice};
+pub use suite::{JobRun, Listing, SUITE_FORMAT, StepRun, StepWork, SuiteRun};
 pub use tally::{Counter, Counting, Tally};
 pub use trace::{Action, Asked, Outline, TRACE_FORMAT, TraceError, TraceLine, TraceReader, TraceWriter, Wrong};

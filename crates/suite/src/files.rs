@@ -1,0 +1,126 @@
+//! Many small files in a directory of their own: made, looked up and removed, one call after the other.
+//!
+//! Knows nothing about suites. The directory is removed with all that is in it when the last step is done.
+
+use std::fs::{self, File};
+use std::io::{self, Read, Write};
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+use fastrand::Rng;
+use plimsoll_device::thread_usage;
+use plimsoll_drive::{Fault, Observe};
+use plimsoll_record::Recorder;
+use plimsoll_units::Span;
+
+use crate::seen::FilesSeen;
+use crate::step::{FileWork, FilesStep};
+
+/// How often it is asked whether to go on.
+const LOOK: Duration = Duration::from_millis(100);
+
+/// A directory of our own in which files are made.
+pub(crate) struct Tree(PathBuf);
+
+impl Tree {
+    pub(crate) fn new(directory: &Path) -> Result<Self, Fault> {
+        let path = directory.join(format!(".plimsoll-files-{}", std::process::id()));
+        fs::create_dir(&path).map_err(|source| Fault { attempt: format!("making {}", path.display()), source })?;
+        Ok(Self(path))
+    }
+
+    pub(crate) fn work(&self, step: &FilesStep, observe: Observe<'_>) -> Result<FilesSeen, Fault> {
+        let failed = |source| Fault { attempt: format!("working on files in {}", self.0.display()), source };
+        let names = Names::new(step);
+        for directory in 0..step.directories.max(1) {
+            fs::create_dir_all(self.0.join(directory.to_string())).map_err(failed)?;
+        }
+        let mut buffer = vec![0; step.sizes.1 as usize];
+        Rng::with_seed(step.seed).fill(&mut buffer);
+        let (mut each, mut done) = (Recorder::new(), 0);
+        let before = thread_usage();
+        let began = Instant::now();
+        let mut looked = began;
+        for (path, size) in names.order(step).map(|index| names.at(&self.0, index)) {
+            let start = Instant::now();
+            touch(step.work, &path, &mut buffer[..size as usize]).map_err(failed)?;
+            let ended = Instant::now();
+            each.record(span(ended - start));
+            done += 1;
+            if ended - looked > LOOK {
+                looked = ended;
+                if observe(&[]).is_break() {
+                    break;
+                }
+            }
+        }
+        sync_of(&self.0).map_err(failed)?;
+        let cpu = (thread_usage() - before).cpu;
+        Ok(FilesSeen { files: done, span: span(began.elapsed()), each: each.take(), cpu })
+    }
+}
+
+impl Drop for Tree {
+    fn drop(&mut self) {
+        // Nothing could be done about what cannot be removed; it is named so that its owner is known.
+        let _ = fs::remove_dir_all(&self.0);
+    }
+}
+
+fn span(duration: Duration) -> Span {
+    Span::from_nanos(duration.as_nanos() as u64)
+}
+
+/// All of the filesystem becomes durable, names included.
+fn sync_of(directory: &Path) -> io::Result<()> {
+    Ok(rustix::fs::syncfs(File::open(directory)?)?)
+}
+
+fn touch(work: FileWork, path: &Path, content: &mut [u8]) -> io::Result<()> {
+    match work {
+        FileWork::Create => File::create_new(path)?.write_all(content),
+        FileWork::Stat => {
+            let length = fs::metadata(path)?.len() as usize;
+            if length > 0 {
+                File::open(path)?.read_exact(&mut content[..length])?;
+            }
+            Ok(())
+        }
+        FileWork::Delete => fs::remove_file(path),
+    }
+}
+
+/// Names and sizes of a step's files: the same for every step with the same seed.
+struct Names {
+    step: FilesStep,
+    /// The names' random parts; none where names rise.
+    random: Vec<u64>,
+}
+
+impl Names {
+    fn new(step: &FilesStep) -> Self {
+        let mut rng = Rng::with_seed(step.seed);
+        let random = if step.ordered { Vec::new() } else { (0..step.files).map(|_| rng.u64(..)).collect() };
+        Self { step: *step, random }
+    }
+
+    /// The order in which files are visited: that of their names where these rise; where they do not, files are made as
+    /// they come and looked up and removed in another order.
+    fn order(&self, step: &FilesStep) -> impl Iterator<Item = u64> + use<> {
+        let mut order: Vec<u64> = (0..self.step.files).collect();
+        if !step.ordered && step.work != FileWork::Create {
+            Rng::with_seed(step.seed ^ 1).shuffle(&mut order);
+        }
+        order.into_iter()
+    }
+
+    fn at(&self, root: &Path, index: u64) -> (PathBuf, u64) {
+        let name = match self.random.get(index as usize) {
+            None => format!("{index:010}"),
+            Some(random) => format!("{:07x}{index:06}", random & 0xfff_ffff),
+        };
+        let (least, most) = self.step.sizes;
+        let size = Rng::with_seed(self.step.seed ^ index).u64(least..=most.max(least));
+        (root.join((index % self.step.directories.max(1)).to_string()).join(name), size)
+    }
+}

@@ -1,0 +1,158 @@
+//! Where a suite runs: a directory, a file or device, an export of an NBD server, or a model in virtual time.
+//!
+//! Knows nothing about suites: it lays files out, runs workers side by side, and says what it saw.
+
+mod disk;
+mod export;
+mod model;
+mod side_by_side;
+
+use plimsoll_device::SyncMode;
+use plimsoll_drive::{Fault, Observe, Torn};
+use plimsoll_load::{JobSpec, Region};
+use plimsoll_record::{Host, Source, Subject};
+use plimsoll_units::{Bytes, Span};
+
+pub use disk::{Disk, DiskPlace};
+pub use export::Export;
+pub use model::Model;
+
+use crate::seen::{IoSeen, StepSeen};
+use crate::step::{FileSpec, FilesStep, IoStep, Worker};
+
+/// What a ground is of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Nature {
+    /// A directory: files can be made and removed, and there is a page cache.
+    Directory,
+    /// One file or block device, with a page cache.
+    Blocks,
+    /// An export, without one.
+    Export,
+    /// A model, without one, in virtual time.
+    Model,
+}
+
+impl Nature {
+    /// There is a page cache between a worker and the storage, where direct I/O is not asked for.
+    pub const fn has_cache(self) -> bool {
+        matches!(self, Self::Directory | Self::Blocks)
+    }
+}
+
+/// What is known of a ground before anything runs.
+#[derive(Clone, Debug)]
+pub struct Facts {
+    /// How figures come to be here.
+    pub source: Source,
+    /// What it is.
+    pub subject: Subject,
+    /// Where the load comes from; none in virtual time.
+    pub host: Option<Host>,
+    /// Bytes that files may take.
+    pub space: Bytes,
+    /// What direct I/O has to be aligned to, in bytes; 1 for anything.
+    pub grid: u64,
+    /// What it is of.
+    pub nature: Nature,
+    /// Nothing may be written.
+    pub read_only: bool,
+    /// Names of a model's stages.
+    pub stages: Vec<String>,
+}
+
+/// Files that do not fit, or cannot be made.
+#[derive(Debug, thiserror::Error)]
+pub enum Unfit {
+    /// There is too little space.
+    #[error("{subject}: {needed} are needed, and {space} are there: give --size less, or another place")]
+    Space {
+        /// Where.
+        subject: String,
+        /// What the files take.
+        needed: Bytes,
+        /// What there is.
+        space: Bytes,
+    },
+    /// Files with names are of directories only.
+    #[error("{0}: a file by name can only be in a directory")]
+    Names(String),
+    /// Something is written, and nothing may be.
+    #[error("{0}: it would be written to: name it with --destroy too, letter for letter, if its data may be lost")]
+    ReadOnly(String),
+    /// A file that exists may not be written to.
+    #[error(transparent)]
+    Refused(#[from] plimsoll_device::Refusal),
+    /// A file cannot be made.
+    #[error(transparent)]
+    Fault(#[from] Fault),
+}
+
+/// Where steps run.
+pub trait Ground {
+    /// What is known of it.
+    fn facts(&self) -> &Facts;
+
+    /// Makes room for the files that steps will use, in place of those before.
+    fn lay(&mut self, files: &[FileSpec]) -> Result<(), Unfit>;
+
+    /// Runs workers side by side until they are done or `observe` breaks off.
+    fn io(&mut self, step: &IoStep, observe: Observe<'_>) -> Result<IoSeen, Box<Torn<IoSeen>>>;
+
+    /// Makes, looks up or removes many files.
+    fn files(&mut self, _step: &FilesStep, _observe: Observe<'_>) -> Result<StepSeen, Fault> {
+        Ok(StepSeen::Skipped("there are no files here, only blocks"))
+    }
+
+    /// Lets time pass, or less when `observe` breaks off.
+    fn idle(&mut self, span: Span, observe: Observe<'_>);
+}
+
+/// Files end to end from the start of a space, each beginning on a whole MiB. None when they do not fit.
+fn end_to_end(files: &[FileSpec], subject: &str, space: Bytes) -> Result<Vec<Region>, Unfit> {
+    let mut start = 0;
+    let mut regions = Vec::new();
+    for file in files {
+        if file.path.is_some() {
+            return Err(Unfit::Names(subject.into()));
+        }
+        regions.push(Region { start, length: file.size });
+        start += file.size.get().next_multiple_of(1 << 20);
+    }
+    let needed = regions.last().map_or(0, |last| last.start + last.length.get());
+    if needed > space.get() {
+        return Err(Unfit::Space { subject: subject.into(), needed: Bytes::new(needed), space });
+    }
+    Ok(regions)
+}
+
+/// A worker's job on the regions of one space.
+fn placed(worker: &Worker, regions: &[Region]) -> JobSpec {
+    let place = |part: &crate::step::Part| Region { start: regions[part.file].start + part.start, length: part.length };
+    JobSpec { files: worker.parts.iter().map(place).collect(), ..worker.job.clone() }
+}
+
+/// The same where nothing is opened, so that a file cannot be opened for synchronous writes.
+fn placed_durable(worker: &Worker, regions: &[Region]) -> JobSpec {
+    let job = placed(worker, regions);
+    JobSpec { durable: job.durable || worker.access.opened != SyncMode::None, ..job }
+}
+
+/// Length of a slice of a step's series: short where the step is, and never more than 1,200 of them where its end is known.
+fn slice_of(step: &IoStep) -> Span {
+    let longest = step.workers.iter().map(|worker| worker.job.until.span).max().unwrap_or(Span::MAX);
+    let usual = Span::from_millis(200);
+    if longest == Span::MAX {
+        return usual;
+    }
+    (longest / 40).max(Span::from_millis(10)).min(usual).max(longest / 1200)
+}
+
+/// A job that does not fit its files.
+fn misfit(worker: usize) -> Fault {
+    let source = std::io::Error::new(
+        std::io::ErrorKind::InvalidInput,
+        "a file is smaller than one operation, or its sizes and places cannot be drawn",
+    );
+    Fault { attempt: format!("placing worker {worker}"), source }
+}

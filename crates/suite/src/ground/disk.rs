@@ -1,0 +1,238 @@
+//! Real storage: a directory in which files are made, or one file or block device that holds them end to end.
+
+use std::os::fd::{AsFd, AsRawFd, OwnedFd};
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+use plimsoll_device::{
+    Access, Caching, Claim, Clock, OpenHow, Opened, Shape, Space, claim, claim_ours, create, drop_cache, open_how,
+    preallocate, scratch, sync, truncate,
+};
+use plimsoll_drive::{Fault, Observe, Target, Torn};
+use plimsoll_load::{JobSpec, Region};
+use plimsoll_units::{Bytes, Span};
+
+use super::side_by_side::{Targets, run};
+use super::{Facts, Ground, Unfit, end_to_end, placed};
+use crate::files::Tree;
+use crate::seen::{IoSeen, StepSeen};
+use crate::step::{Before, FileSpec, FilesStep, IoStep, Part, Worker};
+
+/// Where on real storage.
+#[derive(Debug)]
+pub enum DiskPlace {
+    /// A directory.
+    Directory(PathBuf),
+    /// A file or block device that exists; with leave to write to it, if there is one.
+    Whole(PathBuf, Option<Claim>),
+}
+
+/// Real storage.
+pub struct Disk {
+    place: DiskPlace,
+    facts: Facts,
+    /// Existing files that may be written to.
+    destroy: Vec<PathBuf>,
+    files: Vec<Laid>,
+    regions: Vec<Region>,
+    tree: Option<Tree>,
+    direct_refused: AtomicBool,
+}
+
+/// A file that was laid out.
+struct Laid {
+    file: OwnedFd,
+    /// What opens it again.
+    path: PathBuf,
+    size: Bytes,
+    reserved: bool,
+    writes: bool,
+    /// Keeps others from a file that exists.
+    _claim: Option<Claim>,
+}
+
+impl Disk {
+    /// A place that was looked at. `destroy` names files that exist and may be overwritten.
+    pub const fn new(place: DiskPlace, facts: Facts, destroy: Vec<PathBuf>) -> Self {
+        let direct_refused = AtomicBool::new(false);
+        Self { place, facts, destroy, files: Vec::new(), regions: Vec::new(), tree: None, direct_refused }
+    }
+
+    /// Direct I/O was asked for, and the filesystem has none.
+    pub fn direct_was_refused(&self) -> bool {
+        self.direct_refused.load(Ordering::Relaxed)
+    }
+
+    fn make(&self, directory: &Path, spec: &FileSpec) -> Result<Laid, Unfit> {
+        let failed = |path: &Path, source| Fault { attempt: format!("making a file in {}", path.display()), source };
+        let (file, path, claim) = match &spec.path {
+            None => {
+                let made =
+                    scratch(directory, spec.size, Caching::Buffered).map_err(|error| failed(directory, error))?;
+                let path = PathBuf::from(format!("/proc/self/fd/{}", made.file.as_raw_fd()));
+                (made.file, path, None)
+            }
+            Some(name) => {
+                let path = directory.join(name);
+                let (file, claim) = self.named(&path, spec)?;
+                (file, path, claim)
+            }
+        };
+        if !spec.reserved && spec.path.is_none() {
+            truncate(&file, Bytes::default()).map_err(|error| failed(directory, error))?;
+        }
+        Ok(Laid { file, path, size: spec.size, reserved: spec.reserved, writes: spec.writes, _claim: claim })
+    }
+
+    /// A file by name: made, or, if it exists, opened as far as that is allowed.
+    fn named(&self, path: &Path, spec: &FileSpec) -> Result<(OwnedFd, Option<Claim>), Unfit> {
+        let failed = |source| Fault { attempt: format!("opening {}", path.display()), source };
+        let space = if spec.reserved { Space::Reserve } else { Space::Sparse };
+        if !path.exists() {
+            return Ok((create(path, spec.size, space).map_err(failed)?, None));
+        }
+        let how = |access| OpenHow { access, caching: Caching::Buffered, sync: plimsoll_device::SyncMode::None };
+        if !spec.writes {
+            return Ok((open_how(path, &how(Access::Read)).map_err(failed)?.file, None));
+        }
+        let claim = claim_ours(path).or_else(|_| claim(path, &self.destroy))?;
+        let file = open_how(path, &how(Access::Write)).map_err(failed)?.file;
+        let is_shorter = plimsoll_device::length(&file).map_err(failed)? < spec.size;
+        if is_shorter {
+            preallocate(&file, spec.size, space).map_err(failed)?;
+        }
+        Ok((file, Some(claim)))
+    }
+
+    fn open(&self, path: &Path, worker: &Worker) -> Result<OwnedFd, Fault> {
+        let how = OpenHow {
+            access: if worker.job.writes() { Access::Write } else { Access::Read },
+            caching: if worker.access.direct { Caching::Direct } else { Caching::Buffered },
+            sync: worker.access.opened,
+        };
+        let failed = |source| Fault { attempt: format!("opening {}", path.display()), source };
+        let Opened { file, caching } = open_how(path, &how).map_err(failed)?;
+        if caching != how.caching {
+            self.direct_refused.store(true, Ordering::Relaxed);
+        }
+        Ok(file)
+    }
+
+    /// Empties files, or the page cache of them, before a step.
+    fn prepare(&self, step: &IoStep) -> std::io::Result<()> {
+        let used = |index: usize| step.workers.iter().any(|w| w.parts.iter().any(|part| part.file == index));
+        for laid in self.files.iter().enumerate().filter(|(index, _)| used(*index)).map(|(_, laid)| laid) {
+            if step.before == Before::Anew && laid.writes {
+                truncate(&laid.file, Bytes::default())?;
+                if laid.reserved {
+                    preallocate(&laid.file, laid.size, Space::Reserve)?;
+                }
+            }
+            if step.before == Before::Uncached {
+                sync(&laid.file)?;
+                drop_cache(&laid.file)?;
+            }
+        }
+        if let (DiskPlace::Whole(path, _), true) = (&self.place, step.before == Before::Uncached) {
+            let how =
+                OpenHow { access: Access::Read, caching: Caching::Buffered, sync: plimsoll_device::SyncMode::None };
+            let file = open_how(path, &how)?.file;
+            sync(&file)?;
+            drop_cache(&file)?;
+        }
+        Ok(())
+    }
+}
+
+impl Targets for Disk {
+    fn target(&self, worker: &Worker, shape: &Shape, clock: Clock) -> Result<(Box<dyn Target>, JobSpec), Fault> {
+        if let DiskPlace::Whole(path, _) = &self.place {
+            let file = self.open(path, worker)?;
+            let target = worker.access.engine.start(&[(file.as_fd(), self.facts.subject.size)], shape, clock)?;
+            return Ok((target, placed(worker, &self.regions)));
+        }
+        let (mut opened, mut bases, mut parts) = (Vec::<(usize, OwnedFd)>::new(), Vec::new(), Vec::new());
+        let mut end = 0;
+        for part in &worker.parts {
+            let laid = &self.files[part.file];
+            let known = opened.iter().position(|(file, _)| *file == part.file);
+            if known.is_none() {
+                opened.push((part.file, self.open(&laid.path, worker)?));
+                bases.push(Region { start: end, length: laid.size });
+                end += laid.size.get();
+            }
+            parts.push(Part { file: known.unwrap_or(opened.len() - 1), ..*part });
+        }
+        let files: Vec<_> = opened.iter().zip(&bases).map(|((_, file), base)| (file.as_fd(), base.length)).collect();
+        let target = worker.access.engine.start(&files, shape, clock)?;
+        let local = Worker { parts, ..worker.clone() };
+        Ok((target, placed(&local, &bases)))
+    }
+}
+
+impl Ground for Disk {
+    fn facts(&self) -> &Facts {
+        &self.facts
+    }
+
+    fn lay(&mut self, files: &[FileSpec]) -> Result<(), Unfit> {
+        let subject = self.facts.subject.name.clone();
+        match &self.place {
+            DiskPlace::Whole(_, claim) => {
+                if claim.is_none() && files.iter().any(|file| file.writes) {
+                    return Err(Unfit::ReadOnly(subject));
+                }
+                self.regions = end_to_end(files, &subject, self.facts.space)?;
+            }
+            DiskPlace::Directory(directory) => {
+                self.files.clear();
+                let is_new = |file: &&FileSpec| file.path.as_ref().is_none_or(|path| !directory.join(path).exists());
+                let needed = Bytes::new(files.iter().filter(is_new).map(|file| file.size.get()).sum());
+                if needed > self.facts.space {
+                    return Err(Unfit::Space { subject, needed, space: self.facts.space });
+                }
+                let made = files.iter().map(|file| self.make(directory, file)).collect::<Result<_, _>>()?;
+                self.files = made;
+            }
+        }
+        Ok(())
+    }
+
+    fn io(&mut self, step: &IoStep, observe: Observe<'_>) -> Result<IoSeen, Box<Torn<IoSeen>>> {
+        self.prepare(step).map_err(|source| {
+            let fault = Fault { attempt: "preparing files for a step".into(), source };
+            Box::new(Torn { fault, until: IoSeen::default() })
+        })?;
+        run(self, step, observe)
+    }
+
+    fn files(&mut self, step: &FilesStep, observe: Observe<'_>) -> Result<StepSeen, Fault> {
+        let DiskPlace::Directory(directory) = &self.place else {
+            return Ok(StepSeen::Skipped("there are no files here, only blocks"));
+        };
+        let tree = match self.tree.take() {
+            Some(tree) => tree,
+            None => Tree::new(directory)?,
+        };
+        let seen = tree.work(step, observe);
+        self.tree = Some(tree);
+        seen.map(StepSeen::Files)
+    }
+
+    fn idle(&mut self, span: Span, observe: Observe<'_>) {
+        sleep(span, observe);
+    }
+}
+
+/// Sleeps, and asks meanwhile whether to go on.
+pub(super) fn sleep(span: Span, observe: Observe<'_>) {
+    let clock = Clock::start();
+    loop {
+        let left = span - clock.now().since(plimsoll_units::Instant::ZERO).min(span);
+        if left.is_zero() || observe(&[]).is_break() {
+            return;
+        }
+        std::thread::sleep(Duration::from_nanos(left.as_nanos()).min(Duration::from_millis(100)));
+    }
+}

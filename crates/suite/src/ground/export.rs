@@ -1,0 +1,56 @@
+//! An export of an NBD server, reached without a kernel driver.
+
+use std::io;
+
+use plimsoll_device::nbd::{Address, Connection, Remote};
+use plimsoll_device::{Clock, Shape};
+use plimsoll_drive::{Fault, Observe, Target, Torn};
+use plimsoll_load::{JobSpec, Region};
+use plimsoll_units::Span;
+
+use super::side_by_side::{Targets, run};
+use super::{Facts, Ground, Unfit, end_to_end, placed_durable};
+use crate::seen::IoSeen;
+use crate::step::{FileSpec, IoStep, Worker};
+
+/// An export, with a connection for each worker.
+pub struct Export {
+    address: Address,
+    facts: Facts,
+    regions: Vec<Region>,
+}
+
+impl Export {
+    /// An export that was looked at.
+    pub const fn new(address: Address, facts: Facts) -> Self {
+        Self { address, facts, regions: Vec::new() }
+    }
+}
+
+impl Targets for Export {
+    fn target(&self, worker: &Worker, shape: &Shape, clock: Clock) -> Result<(Box<dyn Target>, JobSpec), Fault> {
+        let failed = |error| Fault { attempt: self.address.to_string(), source: io::Error::other(error) };
+        let connection = Connection::open(&self.address).map_err(failed)?;
+        let target = Remote::new(vec![connection], shape, clock).map_err(failed)?;
+        Ok((Box::new(target), placed_durable(worker, &self.regions)))
+    }
+}
+
+impl Ground for Export {
+    fn facts(&self) -> &Facts {
+        &self.facts
+    }
+
+    fn lay(&mut self, files: &[FileSpec]) -> Result<(), Unfit> {
+        self.regions = end_to_end(files, &self.facts.subject.name, self.facts.space)?;
+        Ok(())
+    }
+
+    fn io(&mut self, step: &IoStep, observe: Observe<'_>) -> Result<IoSeen, Box<Torn<IoSeen>>> {
+        run(self, step, observe)
+    }
+
+    fn idle(&mut self, span: Span, observe: Observe<'_>) {
+        super::disk::sleep(span, observe);
+    }
+}

@@ -1,0 +1,16 @@
+//! Classic benchmarks as recipes: steps as data, the grounds that they run on, and the layouts that people know.
+//!
+//! Every block operation goes through the one loop of `drive`; recipes say what is asked for, and a [`Ground`] where. Knows
+//! nothing about arguments, screens or where results are kept.
+
+pub mod crew;
+mod files;
+mod ground;
+mod recipe;
+mod seen;
+mod step;
+
+pub use ground::{Disk, DiskPlace, Export, Facts, Ground, Model, Nature, Unfit};
+pub use recipe::{Done, Outcome, Recipe, Watch, perform, step_run};
+pub use seen::{FilesSeen, IoSeen, Logged, StepSeen, WorkerSeen};
+pub use step::{Access, Before, FileSpec, FileWork, FilesStep, IoStep, Order, Part, Step, Work, Worker};

@@ -1,0 +1,199 @@
+//! A recipe: which step comes next, and what its figures become in the layout that people know.
+
+use plimsoll_analyse::{Settle, settle};
+use plimsoll_drive::{Fault, Observe, Onward, Torn};
+use plimsoll_load::Pace;
+use plimsoll_record::{Ended, JobRun, Listing, Run, Slice, StepRun, StepWork};
+use plimsoll_units::{Instant, Span};
+
+use crate::ground::{Facts, Ground, Unfit};
+use crate::seen::{IoSeen, StepSeen};
+use crate::step::{FileSpec, IoStep, Step, Work};
+
+/// A step that was made.
+#[derive(Clone, Debug)]
+pub struct Done {
+    /// What was asked for.
+    pub step: Step,
+    /// What was seen.
+    pub seen: StepSeen,
+}
+
+/// A classic benchmark.
+pub trait Recipe {
+    /// Its name, as it is asked for: `bonnie`.
+    fn name(&self) -> &'static str;
+
+    /// What it follows, in one line: `Bonnie++ 2.00`.
+    fn follows(&self) -> String;
+
+    /// How it is set, as `(name, value)`.
+    fn settings(&self) -> Vec<(String, String)>;
+
+    /// Files that it uses.
+    fn files(&self) -> Vec<FileSpec>;
+
+    /// Steps that it will make, as far as it knows: for progress.
+    fn expected(&self) -> usize;
+
+    /// The next step after those that were made; none when it is done.
+    fn next(&mut self, done: &[Done], facts: &Facts) -> Option<Step>;
+
+    /// Its figures in the layouts that people know. Called with whatever was made until the end, however that came.
+    fn listings(&self, done: &[Done], facts: &Facts) -> Vec<Listing>;
+
+    /// What is concluded, in sentences with their figures.
+    fn verdicts(&self, _done: &[Done], _facts: &Facts) -> Vec<String> {
+        Vec::new()
+    }
+
+    /// It found what must not be, such as data that were not as written: the command fails.
+    fn has_failed(&self, _done: &[Done]) -> bool {
+        false
+    }
+}
+
+/// Who looks on while a suite runs.
+pub trait Watch {
+    /// A step begins: its place among those expected, from 0.
+    fn begins(&mut self, step: &Step, place: usize, expected: usize);
+
+    /// The series of a step so far.
+    fn looks(&mut self, step: &Step, series: &[Slice]) -> Onward;
+
+    /// A step ended.
+    fn ends(&mut self, _done: &Done) {}
+}
+
+/// What came of a suite.
+#[derive(Debug)]
+pub struct Outcome {
+    /// The steps that were made.
+    pub done: Vec<Done>,
+    /// Why it ended.
+    pub ended: Ended,
+    /// What failed, if that ended it.
+    pub fault: Option<Fault>,
+}
+
+/// Makes the steps of a recipe until it is done, the watcher breaks off, or the ground fails.
+///
+/// # Errors
+/// Its files do not fit, or cannot be made: nothing was done.
+pub fn perform(recipe: &mut dyn Recipe, ground: &mut dyn Ground, watch: &mut dyn Watch) -> Result<Outcome, Unfit> {
+    ground.lay(&recipe.files())?;
+    let facts = ground.facts().clone();
+    let mut outcome = Outcome { done: Vec::new(), ended: Ended::Complete, fault: None };
+    while let Some(step) = recipe.next(&outcome.done, &facts) {
+        watch.begins(&step, outcome.done.len(), recipe.expected());
+        let mut stopped = false;
+        let made = make(&step, ground, &mut |series| {
+            let onward = watch.looks(&step, series);
+            stopped |= onward.is_break();
+            onward
+        });
+        let (seen, fault) = match made {
+            Ok(seen) => (Some(seen), None),
+            Err(torn) => (torn.until, Some(torn.fault)),
+        };
+        if let Some(seen) = seen {
+            let done = Done { step, seen };
+            watch.ends(&done);
+            outcome.done.push(done);
+        }
+        if fault.is_some() {
+            outcome.ended = Ended::Failed;
+            outcome.fault = fault;
+            break;
+        }
+        if stopped {
+            outcome.ended = Ended::Interrupted;
+            break;
+        }
+    }
+    Ok(outcome)
+}
+
+fn make(step: &Step, ground: &mut dyn Ground, observe: Observe<'_>) -> Result<StepSeen, Torn<Option<StepSeen>>> {
+    match &step.work {
+        Work::Io(io) => ground.io(io, observe).map(StepSeen::Io).map_err(|torn| {
+            let until = (!torn.until.workers.is_empty()).then_some(StepSeen::Io(torn.until));
+            Torn { fault: torn.fault, until }
+        }),
+        Work::Files(files) => ground.files(files, observe).map_err(|fault| Torn { fault, until: None }),
+        Work::Pause(span) => {
+            ground.idle(*span, observe);
+            Ok(StepSeen::Paused)
+        }
+    }
+}
+
+/// A step as it is kept; none for a pause.
+pub fn step_run(done: &Done, facts: &Facts) -> Option<StepRun> {
+    let work = match (&done.step.work, &done.seen) {
+        (Work::Io(step), StepSeen::Io(seen)) => {
+            StepWork::Io { jobs: jobs(step, seen), run: Box::new(run_of(step, seen, &facts.stages)), span: seen.span() }
+        }
+        (_, StepSeen::Files(seen)) => {
+            StepWork::Files { files: seen.files, span: seen.span, each: seen.each.clone(), cpu: seen.cpu }
+        }
+        (_, StepSeen::Skipped(why)) => StepWork::Skipped { why: (*why).into() },
+        _ => return None,
+    };
+    let Step { name, round, counts, measures, .. } = &done.step;
+    Some(StepRun { name: name.clone(), round: *round, counts: *counts, measures: (*measures).into(), work })
+}
+
+fn jobs(step: &IoStep, seen: &IoSeen) -> Vec<JobRun> {
+    let both = step.workers.iter().zip(&seen.workers);
+    let one = |(worker, seen): (&crate::step::Worker, &crate::seen::WorkerSeen)| JobRun {
+        job: worker.job.clone(),
+        engine: worker.access.engine.to_string(),
+        direct: worker.access.direct,
+        began: seen.began,
+        span: seen.span(),
+        total: seen.total(),
+        cpu: seen.cpu,
+    };
+    both.map(one).collect()
+}
+
+/// All workers as one run. Nothing is cut from its start: classic figures have no warm-up.
+fn run_of(step: &IoStep, seen: &IoSeen, stages: &[String]) -> Run {
+    let depth = step.workers.iter().map(|worker| worker.job.depth).sum::<u32>().max(1);
+    let offered = Pace::Closed { depth };
+    let span = seen.span();
+    let options = Settle { least_warm_up: Span::ZERO, offered_span: span, objective: None, offered, unserved: 0 };
+    let settled = settle(&seen.series, &options);
+    let answered: u64 = seen.bound_by.iter().sum();
+    let shares = seen.bound_by.iter().zip(stages).filter(|(count, _)| **count > 0);
+    Run {
+        offered,
+        warm_up: settled.warm_up,
+        span: settled.span,
+        total: settled.total,
+        unserved: 0,
+        lateness: plimsoll_record::Bins::default(),
+        series: kept(&seen.series, span),
+        cpu: seen.cpu(),
+        bound_by: shares.map(|(count, name)| (name.clone(), *count as f64 / answered as f64)).collect(),
+        figures: settled.figures,
+        findings: settled.findings,
+    }
+}
+
+/// The series in at most 120 slices.
+fn kept(series: &[Slice], span: Span) -> Vec<Slice> {
+    let unit = (span / 120).max(Span::from_millis(100));
+    let mut kept: Vec<Slice> = Vec::new();
+    for slice in series {
+        match kept.last_mut().filter(|last| last.span < unit) {
+            Some(last) => {
+                last.tally.merge(&slice.tally);
+                last.span += slice.span;
+            }
+            None => kept.push(Slice { start: Instant::ZERO + slice.start.since(Instant::ZERO), ..slice.clone() }),
+        }
+    }
+    kept
+}

@@ -1,0 +1,127 @@
+//! What a ground saw of a step, before it is kept.
+
+use plimsoll_device::ThreadUsage;
+use plimsoll_drive::Seen;
+use plimsoll_record::{Bins, CpuTime, Slice, Tally};
+use plimsoll_units::{Instant, Op, Span};
+
+/// One operation with its moments, for logs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Logged {
+    /// What was asked.
+    pub op: Op,
+    /// When it was handed over, from the beginning of the step.
+    pub submitted: Instant,
+    /// When it came back.
+    pub completed: Instant,
+}
+
+/// What a worker used and did.
+#[derive(Clone, Debug, Default)]
+pub struct WorkerSeen {
+    /// What its loop saw.
+    pub seen: Seen,
+    /// When it began, from the beginning of the step.
+    pub began: Instant,
+    /// When its last operation came back.
+    pub ended: Instant,
+    /// Processor time of its thread; none in virtual time.
+    pub cpu: Option<CpuTime>,
+    /// The same with context switches and page faults.
+    pub usage: Option<ThreadUsage>,
+    /// Its operations, where it was told to keep them.
+    pub log: Vec<Logged>,
+}
+
+impl WorkerSeen {
+    /// How long it worked.
+    pub fn span(&self) -> Span {
+        self.ended.since(self.began)
+    }
+
+    /// All that it counted.
+    pub fn total(&self) -> Tally {
+        let mut total = Tally::default();
+        self.seen.series.iter().for_each(|slice| total.merge(&slice.tally));
+        total
+    }
+}
+
+/// What a step of blocks showed.
+#[derive(Clone, Debug, Default)]
+pub struct IoSeen {
+    /// Its workers, in their order.
+    pub workers: Vec<WorkerSeen>,
+    /// All of them, slice by slice.
+    pub series: Vec<Slice>,
+    /// Operations by the stage that held them, where a model said.
+    pub bound_by: Vec<u64>,
+}
+
+impl IoSeen {
+    /// From the first beginning to the last end.
+    pub fn span(&self) -> Span {
+        let began = self.workers.iter().map(|worker| worker.began).min().unwrap_or(Instant::ZERO);
+        let ended = self.workers.iter().map(|worker| worker.ended).max().unwrap_or(Instant::ZERO);
+        ended.since(began)
+    }
+
+    /// All that was counted; streams are the workers.
+    pub fn total(&self) -> Tally {
+        let mut total = Tally::default();
+        self.workers.iter().for_each(|worker| total.merge(&worker.total()));
+        total
+    }
+
+    /// Adds what another part of the step was held by.
+    pub(crate) fn add_bound_by(&mut self, other: &[u64]) {
+        self.bound_by.resize(self.bound_by.len().max(other.len()), 0);
+        self.bound_by.iter_mut().zip(other).for_each(|(mine, theirs)| *mine += theirs);
+    }
+
+    /// Processor time of all workers; none in virtual time.
+    pub fn cpu(&self) -> Option<CpuTime> {
+        self.workers
+            .iter()
+            .filter_map(|worker| worker.cpu)
+            .reduce(|a, b| CpuTime { user: a.user + b.user, system: a.system + b.system })
+    }
+}
+
+/// What a step of files showed.
+#[derive(Clone, Debug, Default)]
+pub struct FilesSeen {
+    /// Files that were worked on.
+    pub files: u64,
+    /// How long it took, with the final `sync`.
+    pub span: Span,
+    /// Time for each file.
+    pub each: Bins,
+    /// Processor time.
+    pub cpu: CpuTime,
+}
+
+/// What a step showed.
+#[derive(Clone, Debug)]
+pub enum StepSeen {
+    /// Of blocks.
+    Io(IoSeen),
+    /// Of files.
+    Files(FilesSeen),
+    /// It could not be done here, and why.
+    Skipped(&'static str),
+    /// Nothing happened, as planned.
+    Paused,
+}
+
+impl StepSeen {
+    /// What was seen of blocks.
+    pub const fn io(&self) -> Option<&IoSeen> {
+        if let Self::Io(seen) = self { Some(seen) } else { None }
+    }
+
+    /// What was seen of files.
+    pub const fn files(&self) -> Option<&FilesSeen> {
+        if let Self::Files(seen) = self { Some(seen) } else { None }
+    }
+}
