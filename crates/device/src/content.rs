@@ -3,7 +3,15 @@
 //! Knows nothing about engines: it is asked for the bytes of a write before it is handed over, and told how each
 //! operation ended.
 
+mod block;
+mod checked;
+mod generations;
+mod judge;
+mod mismatch;
+mod pattern;
+mod refilled;
 mod scribe;
+mod state;
 
 use std::fmt;
 use std::sync::Arc;
@@ -11,7 +19,12 @@ use std::sync::Arc;
 use plimsoll_load::Outcome;
 use plimsoll_units::Op;
 
+pub use checked::{BadInterval, Blank, Checked, Checking};
+pub use mismatch::{Mismatch, Mismatches, What};
+pub use pattern::{Compare, Pattern, Restart};
+pub use refilled::Refilled;
 pub(crate) use scribe::Scribe;
+pub use state::BadState;
 
 /// Makes what is written and checks what was read. One may serve several loops at once.
 pub trait Content: Send + Sync + fmt::Debug {

@@ -31,7 +31,10 @@ mod usage;
 pub use activity::{Activity, ActivityDelta, DiskDelta, Frequency, ProcessDelta, Watch};
 pub use buffers::Aligned;
 pub use clock::Clock;
-pub use content::{Content, Contents};
+pub use content::{
+    BadInterval, BadState, Blank, Checked, Checking, Compare, Content, Contents, Mismatch, Mismatches, Pattern,
+    Refilled, Restart, What,
+};
 pub use disk::describe as describe_disk;
 pub use engine::{Durable, Engine, Flush, Shape};
 pub use file::{

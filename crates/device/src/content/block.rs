@@ -1,0 +1,171 @@
+//! A block that says what it is: a header, and data that follow from it.
+//!
+//! Everything of a block follows from five figures, which stand in its header with a sum over them. So there is no sum
+//! over the data: they are compared with what they have to be, which says at which byte they are not. Knows nothing about
+//! which block is right.
+
+/// What a header begins with.
+const MAGIC: [u8; 8] = *b"plimsoll";
+
+/// Bytes of a header: magic, seed, offset, length, generation, live bytes, 4 bytes of zeroes, sum. All little-endian.
+pub(super) const HEADER: usize = 48;
+
+/// Data begin random and end in zeroes again and again, each time after so many bytes: a sector, so that none looks like
+/// that of another version.
+const CHUNK: usize = 512;
+
+/// What a block is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Block {
+    /// Which series of runs it belongs to.
+    pub(super) seed: u64,
+    /// Where it belongs.
+    pub(super) offset: u64,
+    /// Its bytes, a multiple of 8, at least [`HEADER`].
+    pub(super) length: u32,
+    /// Which write to this place it is, from 1 on.
+    pub(super) generation: u32,
+    /// Bytes of each chunk of data that are random, a multiple of 8; the others are zeroes.
+    pub(super) live: u32,
+}
+
+/// Random bytes of each chunk when a share `compressible` of the data, 0 to 1, is to compress away: a few at least.
+pub(super) fn live(compressible: f64) -> u32 {
+    let words = (CHUNK as f64 * (1.0 - compressible.clamp(0.0, 1.0)) / 8.0).round() as u32;
+    8 * words.max(1)
+}
+
+impl Block {
+    /// The block that begins `bytes`, if its header is one of plimsoll's and undamaged.
+    pub(super) fn read(bytes: &[u8]) -> Option<Self> {
+        let block = Self::claimed(bytes)?;
+        (bytes[..HEADER] == block.header()).then_some(block)
+    }
+
+    /// What the header would say, damaged or not.
+    pub(super) fn claimed(bytes: &[u8]) -> Option<Self> {
+        let (header, _) = bytes.split_first_chunk::<HEADER>()?;
+        let word = |at: usize| u32::from_le_bytes([header[at], header[at + 1], header[at + 2], header[at + 3]]);
+        let long = |at: usize| u64::from(word(at)) | u64::from(word(at + 4)) << 32;
+        Some(Self { seed: long(8), offset: long(16), length: word(24), generation: word(28), live: word(32) })
+    }
+
+    /// Writes the whole block.
+    pub(super) fn write(&self, bytes: &mut [u8]) {
+        let key = self.key();
+        bytes[..HEADER].copy_from_slice(&self.header());
+        for (index, chunk) in bytes.chunks_mut(CHUNK).enumerate() {
+            let skipped = if index == 0 { HEADER } else { 0 };
+            let live = (self.live as usize).clamp(skipped, chunk.len());
+            let first = (index * CHUNK + skipped) / 8;
+            for (word, place) in chunk[skipped..live].chunks_exact_mut(8).enumerate() {
+                place.copy_from_slice(&random(key, (first + word) as u64).to_le_bytes());
+            }
+            chunk[live..].fill(0);
+        }
+    }
+
+    /// True when `bytes` are this block, from the first to the last.
+    pub(super) fn matches(&self, bytes: &[u8]) -> bool {
+        let key = self.key();
+        bytes[..HEADER] == self.header()
+            && bytes.chunks(CHUNK).enumerate().all(|(index, chunk)| {
+                let skipped = if index == 0 { HEADER } else { 0 };
+                let live = (self.live as usize).clamp(skipped, chunk.len());
+                let first = (index * CHUNK + skipped) / 8;
+                let mut differs = 0;
+                for (word, place) in chunk[skipped..live].chunks_exact(8).enumerate() {
+                    let found = u64::from_le_bytes(place.try_into().expect("8 bytes"));
+                    differs |= found ^ random(key, (first + word) as u64);
+                }
+                differs == 0 && chunk[live..].iter().all(|byte| *byte == 0)
+            })
+    }
+
+    fn header(&self) -> [u8; HEADER] {
+        let mut header = [0; HEADER];
+        header[..8].copy_from_slice(&MAGIC);
+        header[8..16].copy_from_slice(&self.seed.to_le_bytes());
+        header[16..24].copy_from_slice(&self.offset.to_le_bytes());
+        header[24..28].copy_from_slice(&self.length.to_le_bytes());
+        header[28..32].copy_from_slice(&self.generation.to_le_bytes());
+        header[32..36].copy_from_slice(&self.live.to_le_bytes());
+        header[40..].copy_from_slice(&self.key().to_le_bytes());
+        header
+    }
+
+    /// One figure of all of them: the header's sum, and where its data begin in the random sequence.
+    fn key(&self) -> u64 {
+        let sizes = u64::from(self.length) | u64::from(self.live) << 32;
+        [self.seed, self.offset, sizes, self.generation.into()].into_iter().fold(0, |key, figure| mixed(key ^ figure))
+    }
+}
+
+/// Word `index` of the sequence of `key`: the generator `wyrand` (Wang Yi, 2019), entered at any place.
+#[inline]
+pub(super) fn random(key: u64, index: u64) -> u64 {
+    let at = key.wrapping_add(index.wrapping_mul(0xa076_1d64_78bd_642f));
+    let wide = u128::from(at) * u128::from(at ^ 0xe703_7ed1_a0b4_28db);
+    (wide >> 64) as u64 ^ wide as u64
+}
+
+/// A figure that depends on every bit of `x`: the last step of `SplitMix64` (Steele, Lea and Flood, 2014).
+pub(super) const fn mixed(x: u64) -> u64 {
+    let x = x.wrapping_add(0x9e37_79b9_7f4a_7c15);
+    let x = (x ^ (x >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    let x = (x ^ (x >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+    x ^ (x >> 31)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check(length: u32, compressible: f64) {
+        let block = Block { seed: 7, offset: 1 << 40, length, generation: 3, live: live(compressible) };
+        let mut bytes = vec![0xff; length as usize];
+        block.write(&mut bytes);
+        assert_eq!(Block::read(&bytes), Some(block));
+        assert!(block.matches(&bytes));
+        let others = [
+            Block { seed: 8, ..block },
+            Block { offset: 0, ..block },
+            Block { generation: 4, ..block },
+            Block { live: block.live ^ 8, ..block },
+        ];
+        assert!(others.iter().all(|other| !other.matches(&bytes)), "{length}");
+        for at in (0..bytes.len()).step_by(13) {
+            bytes[at] ^= 1;
+            assert!(!block.matches(&bytes), "byte {at} of {length}");
+            bytes[at] ^= 1;
+        }
+        let zeroes = bytes[HEADER..].iter().map(|byte| u32::from(*byte == 0)).sum::<u32>() as f64 / length as f64;
+        let expected = if length as usize >= CHUNK { compressible } else { zeroes };
+        assert!((zeroes - expected).abs() < 0.03, "{length}: {zeroes} of {compressible}");
+    }
+
+    #[test]
+    fn a_block_is_what_its_header_says() {
+        check(64, 0.0);
+        check(512, 0.0);
+        check(520, 0.0);
+        check(4096, 0.0);
+        check(4096, 0.5);
+        check(4096, 1.0);
+        check(20_480, 0.25);
+        check(12_296, 0.75);
+    }
+
+    #[test]
+    fn a_header_shows_its_damage() {
+        let block = Block { seed: 1, offset: 0, length: 512, generation: 1, live: 512 };
+        let mut bytes = vec![0; 512];
+        block.write(&mut bytes);
+        for at in 0..HEADER {
+            bytes[at] ^= 0x10;
+            assert_eq!(Block::read(&bytes), None, "byte {at}");
+            bytes[at] ^= 0x10;
+        }
+        assert_eq!(Block::read(&bytes[..HEADER - 1]), None);
+    }
+}

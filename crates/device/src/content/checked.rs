@@ -1,0 +1,208 @@
+//! Blocks that say what they are, and the memory of what was written where: reads that bring anything else are mismatches.
+//!
+//! Knows nothing about engines and files. Without a memory, as in a process that begins after the writes, any block is right
+//! that is of this place and of the same seed.
+
+use std::ops::Range;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use plimsoll_load::{Outcome, Region};
+use plimsoll_units::{Bytes, Op};
+
+use super::Content;
+use super::block::{Block, HEADER, live, mixed, random};
+use super::generations::{Generations, SCRAP, UNKNOWN};
+use super::judge::{Verdict, judge};
+use super::mismatch::{Collected, Mismatch, Mismatches};
+
+/// What a read is that finds no block where nothing is known to have been written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Blank {
+    /// Nothing to be checked: the place was not written yet.
+    PassedOver,
+    /// A mismatch: all places were written.
+    Mismatch,
+}
+
+/// How data are checked.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Checking {
+    /// Tells these blocks from those of other runs.
+    pub seed: u64,
+    /// Each block has so many bytes: a multiple of 8, from 64 up to 1 GiB. Only reads of whole blocks are checked.
+    pub interval: Bytes,
+    /// What is remembered: blocks lie one behind the other from its beginning on. What is outside is not checked.
+    pub region: Region,
+    /// Share of the data that compresses away, 0 to 1.
+    pub compressible: f64,
+    /// What blank places are.
+    pub blank: Blank,
+}
+
+/// It cannot be checked like that.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("blocks of {0} bytes cannot be checked: choose a multiple of 8 from 64 bytes to 1 GiB")]
+pub struct BadInterval(pub u64);
+
+/// Contents that are checked. Several loops may share one.
+#[derive(Debug)]
+pub struct Checked {
+    pub(super) how: Checking,
+    pub(super) memory: Mutex<Generations>,
+    mismatches: Collected,
+    compared: AtomicU64,
+    passed_over: AtomicU64,
+}
+
+impl Checked {
+    /// Nothing is known of what is there. The memory has 4 bytes for each block of the region.
+    ///
+    /// # Errors
+    /// The interval is not one of those that can be.
+    pub fn new(how: &Checking) -> Result<Self, BadInterval> {
+        valid(how.interval)?;
+        let places = (how.region.length.get() / how.interval.get()) as usize;
+        Ok(Self::remembering(how, Generations::of(vec![UNKNOWN; places])))
+    }
+
+    pub(super) fn remembering(how: &Checking, memory: Generations) -> Self {
+        Self {
+            how: *how,
+            memory: Mutex::new(memory),
+            mismatches: Collected::default(),
+            compared: AtomicU64::new(0),
+            passed_over: AtomicU64::new(0),
+        }
+    }
+
+    /// What was wrong so far.
+    pub fn mismatches(&self) -> Mismatches {
+        self.mismatches.so_far()
+    }
+
+    /// Blocks that were read and compared.
+    pub fn compared(&self) -> u64 {
+        self.compared.load(Ordering::Relaxed)
+    }
+
+    /// Blocks that were read and could not be compared, because nothing is known of them or parts of them were written
+    /// alone.
+    pub fn passed_over(&self) -> u64 {
+        self.passed_over.load(Ordering::Relaxed)
+    }
+
+    pub(super) fn memory(&self) -> MutexGuard<'_, Generations> {
+        self.memory.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn block(&self, place: usize, generation: u32) -> Block {
+        Block {
+            seed: self.how.seed,
+            offset: self.how.region.start + place as u64 * self.how.interval.get(),
+            length: self.how.interval.get() as u32,
+            generation,
+            live: live(self.how.compressible),
+        }
+    }
+
+    /// The parts of an operation, one for each block that it touches: the block's place, the part's bytes in the operation, and
+    /// whether that is all of the block. Only what lies in the region.
+    fn parts(&self, op: &Op) -> impl Iterator<Item = (usize, Range<usize>, bool)> + use<> {
+        let Region { start, length } = self.how.region;
+        let interval = self.how.interval.get();
+        let places = length.get() / interval;
+        let from = op.offset.saturating_sub(start);
+        let to = (op.offset.saturating_add(u64::from(op.length))).saturating_sub(start).min(places * interval);
+        let skipped = start.saturating_sub(op.offset);
+        let touched = if from < to { from / interval..to.div_ceil(interval) } else { 0..0 };
+        touched.map(move |place| {
+            let (first, last) = ((place * interval).max(from), ((place + 1) * interval).min(to));
+            let bytes = (first - from + skipped) as usize..(last - from + skipped) as usize;
+            (place as usize, bytes, last - first == interval)
+        })
+    }
+
+    /// Judges one block that was read, counts it, and returns the version that it is.
+    fn check(&self, place: usize, ticket: u64, bytes: &[u8]) -> Result<Option<u32>, ()> {
+        let permitted = self.memory().permitted(place, ticket);
+        let block = self.block(place, permitted.newest);
+        let verdict = if permitted.contains(SCRAP) { None } else { Some(judge(bytes, &block, &permitted)) };
+        let (what, found) = match verdict {
+            Some(Verdict::Right(found)) => {
+                self.compared.fetch_add(1, Ordering::Relaxed);
+                return Ok(found);
+            }
+            Some(Verdict::Wrong(what, found)) => (what, found),
+            Some(Verdict::Blank(what)) if self.how.blank == Blank::Mismatch => (what, None),
+            Some(Verdict::Blank(_)) | None => {
+                self.passed_over.fetch_add(1, Ordering::Relaxed);
+                return Ok(None);
+            }
+        };
+        self.compared.fetch_add(1, Ordering::Relaxed);
+        let expected = (permitted.newest != UNKNOWN).then_some(permitted.newest);
+        self.mismatches.add(Mismatch { offset: block.offset, length: block.length, what, expected, found });
+        Err(())
+    }
+}
+
+/// Refuses what is no interval.
+pub(super) fn valid(interval: Bytes) -> Result<(), BadInterval> {
+    let bytes = interval.get();
+    let fits = bytes.is_multiple_of(8) && (64..=1 << 30).contains(&bytes) && bytes >= HEADER as u64;
+    if fits { Ok(()) } else { Err(BadInterval(bytes)) }
+}
+
+impl Content for Checked {
+    fn fill(&self, op: &Op, _: u64, bytes: &mut [u8]) -> u64 {
+        let ticket = self.memory().tick();
+        let mut end = 0;
+        for (place, part, whole) in self.parts(op) {
+            let generation = self.memory().write(place, ticket, whole);
+            scrap(&mut bytes[end..part.start], ticket);
+            end = part.end;
+            if whole {
+                self.block(place, generation).write(&mut bytes[part]);
+            } else {
+                scrap(&mut bytes[part], ticket);
+            }
+        }
+        scrap(&mut bytes[end..], ticket);
+        ticket
+    }
+
+    fn checks(&self) -> bool {
+        true
+    }
+
+    fn asked(&self, op: &Op) -> u64 {
+        let mut memory = self.memory();
+        let ticket = memory.tick();
+        self.parts(op).filter(|(.., whole)| *whole).for_each(|(place, ..)| memory.read(place, ticket));
+        ticket
+    }
+
+    fn ended(&self, op: &Op, ticket: u64, bytes: &[u8], outcome: Outcome) -> Outcome {
+        let mut said = outcome;
+        for (place, part, whole) in self.parts(op) {
+            if op.kind.writes() {
+                self.memory().written(place, ticket, outcome == Outcome::Done);
+            } else if whole {
+                let seen = if outcome == Outcome::Done { self.check(place, ticket, &bytes[part]) } else { Ok(None) };
+                if seen.is_err() {
+                    said = Outcome::Failed(libc::EILSEQ);
+                }
+                self.memory().seen(place, ticket, seen.unwrap_or(None));
+            }
+        }
+        said
+    }
+}
+
+/// Random bytes where no whole block fits.
+fn scrap(bytes: &mut [u8], ticket: u64) {
+    for (index, part) in bytes.chunks_mut(8).enumerate() {
+        part.copy_from_slice(&random(mixed(ticket), index as u64).to_le_bytes()[..part.len()]);
+    }
+}

@@ -1,0 +1,350 @@
+//! Which writes a place may hold: what was acknowledged, and what is under way.
+//!
+//! A write may be read from its beginning on. It may not be read any more by a read that begins after another write has
+//! ended which began after its own end. What overlaps has no order: either may be there, or parts of both. Knows nothing
+//! about bytes, and counts its own time: one tick for each thing that it is told.
+
+use std::collections::BTreeMap;
+
+/// Nothing is known of a place: any valid block may be there.
+pub(super) const UNKNOWN: u32 = 0;
+
+/// A part of a place was written alone: anything may be there, valid or not.
+pub(super) const SCRAP: u32 = u32::MAX;
+
+/// Still under way, or still there.
+const NOT_YET: u64 = u64::MAX;
+
+/// One write of a place.
+#[derive(Clone, Copy, Debug)]
+struct Version {
+    generation: u32,
+    begun: u64,
+    ended: u64,
+    /// When a later write had taken its place for sure.
+    superseded: u64,
+}
+
+/// A place at which something is under way, or that may hold several versions.
+#[derive(Debug, Default)]
+struct Busy {
+    versions: Vec<Version>,
+    /// Tickets of reads under way.
+    readers: Vec<u64>,
+}
+
+impl Busy {
+    fn settled(generation: u32) -> Self {
+        let version = Version { generation, begun: 0, ended: 0, superseded: NOT_YET };
+        Self { versions: vec![version], readers: Vec::new() }
+    }
+
+    /// Forgets the versions that no read under way may see.
+    fn tidy(&mut self) {
+        let oldest = self.readers.iter().copied().min().unwrap_or(NOT_YET);
+        self.versions.retain(|version| version.superseded == NOT_YET || version.superseded > oldest);
+    }
+
+    /// The one version, when nothing is under way.
+    fn quiet(&self) -> Option<u32> {
+        match (&self.versions[..], &self.readers[..]) {
+            ([only], []) if only.ended != NOT_YET => Some(only.generation),
+            _ => None,
+        }
+    }
+}
+
+/// Versions that a read may bring.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Permitted {
+    /// The latest.
+    pub(super) newest: u32,
+    /// All others.
+    pub(super) others: Vec<u32>,
+}
+
+impl Permitted {
+    /// One version and no other.
+    pub(super) const fn only(generation: u32) -> Self {
+        Self { newest: generation, others: Vec::new() }
+    }
+
+    /// True when this version is one of them.
+    pub(super) fn contains(&self, generation: u32) -> bool {
+        self.newest == generation || self.others.contains(&generation)
+    }
+
+    /// All of them, the latest first.
+    pub(super) fn all(&self) -> impl Iterator<Item = u32> + Clone {
+        std::iter::once(self.newest).chain(self.others.iter().copied())
+    }
+}
+
+/// What is remembered of some places: 4 bytes each, and more where something is under way.
+#[derive(Debug, Default)]
+pub(super) struct Generations {
+    settled: Vec<u32>,
+    busy: BTreeMap<usize, Busy>,
+    time: u64,
+}
+
+impl Generations {
+    /// Remembers these.
+    pub(super) const fn of(settled: Vec<u32>) -> Self {
+        Self { settled, busy: BTreeMap::new(), time: 0 }
+    }
+
+    /// A moment of its own, which also names the operation that begins in it.
+    pub(super) const fn tick(&mut self) -> u64 {
+        self.time += 1;
+        self.time
+    }
+
+    fn busy(&mut self, place: usize) -> &mut Busy {
+        let settled = self.settled[place];
+        self.busy.entry(place).or_insert_with(|| Busy::settled(settled))
+    }
+
+    /// A write of a place begins; all of it, or a part alone. Returns its generation.
+    pub(super) fn write(&mut self, place: usize, ticket: u64, whole: bool) -> u32 {
+        let busy = self.busy(place);
+        let known = busy.versions.iter().map(|version| version.generation).filter(|generation| *generation != SCRAP);
+        let next = known.max().unwrap_or(UNKNOWN).saturating_add(1).min(SCRAP - 1);
+        let generation = if whole { next } else { SCRAP };
+        busy.versions.push(Version { generation, begun: ticket, ended: NOT_YET, superseded: NOT_YET });
+        generation
+    }
+
+    /// A write ended. One that failed may have left its data all the same, or a part of them.
+    pub(super) fn written(&mut self, place: usize, ticket: u64, done: bool) {
+        let now = self.tick();
+        let Some(busy) = self.busy.get_mut(&place) else { return };
+        let own = |version: &Version| version.begun == ticket && version.ended == NOT_YET;
+        let Some(index) = busy.versions.iter().position(own) else { return };
+        busy.versions[index].ended = now;
+        // A part covers nothing that was there.
+        if done && busy.versions[index].generation != SCRAP {
+            for version in busy.versions.iter_mut().filter(|version| version.ended < ticket) {
+                version.superseded = version.superseded.min(now);
+            }
+        }
+        self.settle(place);
+    }
+
+    /// A read of a place begins.
+    pub(super) fn read(&mut self, place: usize, ticket: u64) {
+        self.busy(place).readers.push(ticket);
+    }
+
+    /// What the read may bring.
+    pub(super) fn permitted(&self, place: usize, ticket: u64) -> Permitted {
+        let Some(busy) = self.busy.get(&place) else { return Permitted::only(self.settled[place]) };
+        let seen = busy.versions.iter().filter(|version| version.superseded > ticket).map(|version| version.generation);
+        let newest = seen.clone().max().unwrap_or(UNKNOWN);
+        Permitted { newest, others: seen.filter(|generation| *generation != newest).collect() }
+    }
+
+    /// A read ended. Where nothing was known of the place, it is known now what was `found`.
+    pub(super) fn seen(&mut self, place: usize, ticket: u64, found: Option<u32>) {
+        let Some(busy) = self.busy.get_mut(&place) else { return };
+        if let Some(index) = busy.readers.iter().position(|reader| *reader == ticket) {
+            busy.readers.swap_remove(index);
+        }
+        if let ([only], Some(found)) = (&mut busy.versions[..], found)
+            && only.generation == UNKNOWN
+        {
+            only.generation = found;
+        }
+        self.settle(place);
+    }
+
+    fn settle(&mut self, place: usize) {
+        let Some(busy) = self.busy.get_mut(&place) else { return };
+        busy.tidy();
+        if let Some(generation) = busy.quiet() {
+            self.settled[place] = generation;
+            self.busy.remove(&place);
+        }
+    }
+
+    /// What is known of each place, in their order; of one where something is under way, nothing.
+    pub(super) fn known(&self) -> impl Iterator<Item = u32> {
+        let known = |(place, generation): (usize, &u32)| match self.busy.get(&place) {
+            Some(busy) => busy.quiet().unwrap_or(SCRAP),
+            None => *generation,
+        };
+        self.settled.iter().enumerate().map(known)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use fastrand::Rng;
+
+    use super::*;
+
+    const PLACE: usize = 0;
+
+    fn memory() -> Generations {
+        Generations::of(vec![UNKNOWN])
+    }
+
+    impl Generations {
+        fn begin(&mut self) -> (u64, u32) {
+            let ticket = self.tick();
+            (ticket, self.write(PLACE, ticket, true))
+        }
+
+        fn look(&mut self) -> u64 {
+            let ticket = self.tick();
+            self.read(PLACE, ticket);
+            ticket
+        }
+
+        /// What a read may bring that begins now.
+        fn now(&mut self) -> Vec<u32> {
+            let ticket = self.look();
+            let permitted = self.permitted(PLACE, ticket);
+            self.seen(PLACE, ticket, None);
+            permitted.all().collect()
+        }
+    }
+
+    #[test]
+    fn writes_one_after_the_other_leave_the_last() {
+        let mut memory = memory();
+        assert_eq!(memory.now(), [UNKNOWN]);
+        for generation in 1..=3 {
+            let (ticket, begun) = memory.begin();
+            assert_eq!((begun, memory.now()), (generation, vec![generation, generation - 1]));
+            memory.written(PLACE, ticket, true);
+            assert_eq!(memory.now(), [generation]);
+        }
+        assert!(memory.busy.is_empty());
+        assert_eq!(memory.known().collect::<Vec<_>>(), [3]);
+    }
+
+    #[test]
+    fn writes_that_overlap_may_both_be_there() {
+        let mut memory = memory();
+        let (first, _) = memory.begin();
+        let (second, _) = memory.begin();
+        memory.written(PLACE, second, true);
+        memory.written(PLACE, first, true);
+        assert_eq!(memory.now(), [2, 1]);
+        assert_eq!(memory.known().collect::<Vec<_>>(), [SCRAP]);
+        let (third, _) = memory.begin();
+        assert_eq!(memory.now(), [3, 1, 2]);
+        memory.written(PLACE, third, true);
+        assert_eq!(memory.now(), [3]);
+    }
+
+    #[test]
+    fn a_read_may_bring_what_was_there_when_it_began() {
+        let mut memory = memory();
+        let (first, _) = memory.begin();
+        memory.written(PLACE, first, true);
+        let early = memory.look();
+        let (second, _) = memory.begin();
+        memory.written(PLACE, second, true);
+        assert_eq!(memory.now(), [2]);
+        assert_eq!(memory.permitted(PLACE, early).all().collect::<Vec<_>>(), [2, 1]);
+        memory.seen(PLACE, early, Some(1));
+        assert_eq!(memory.now(), [2]);
+        assert!(memory.busy.is_empty());
+    }
+
+    #[test]
+    fn a_write_that_failed_may_be_there() {
+        let mut memory = memory();
+        let (first, _) = memory.begin();
+        memory.written(PLACE, first, true);
+        let (failed, _) = memory.begin();
+        memory.written(PLACE, failed, false);
+        assert_eq!(memory.now(), [2, 1]);
+        let (third, _) = memory.begin();
+        memory.written(PLACE, third, true);
+        assert_eq!(memory.now(), [3]);
+    }
+
+    #[test]
+    fn what_was_seen_is_known() {
+        let mut memory = memory();
+        let ticket = memory.look();
+        memory.seen(PLACE, ticket, Some(7));
+        assert_eq!(memory.now(), [7]);
+        let (ticket, generation) = memory.begin();
+        memory.written(PLACE, ticket, true);
+        assert_eq!((generation, memory.now()), (8, vec![8]));
+    }
+
+    #[test]
+    fn a_part_spoils_the_whole() {
+        let mut memory = memory();
+        let part = memory.tick();
+        memory.write(PLACE, part, false);
+        memory.written(PLACE, part, true);
+        assert_eq!(memory.now(), [SCRAP, UNKNOWN]);
+        let (ticket, _) = memory.begin();
+        memory.written(PLACE, ticket, true);
+        assert_eq!(memory.now(), [1]);
+    }
+
+    /// A place whose bytes change at some moment of each write and are taken at some moment of each read.
+    #[test]
+    fn what_is_really_there_is_permitted_and_what_was_lost_is_not() {
+        for seed in 0..300 {
+            let mut rng = Rng::with_seed(seed);
+            let mut memory = memory();
+            let mut there = UNKNOWN;
+            // Under way: ticket, generation, whether it has its effect already.
+            let mut writes: Vec<(u64, u32, bool)> = Vec::new();
+            let mut reads: Vec<(u64, Option<u32>)> = Vec::new();
+            // Ends of writes by generation, to know what is lost for sure.
+            let mut spans: Vec<(u32, u64, u64)> = Vec::new();
+            for _ in 0..200 {
+                match rng.u8(..6) {
+                    0 if writes.len() < 4 => {
+                        let (ticket, generation) = memory.begin();
+                        writes.push((ticket, generation, false));
+                    }
+                    1 if reads.len() < 4 => reads.push((memory.look(), None)),
+                    2 if !writes.is_empty() => {
+                        let chosen = rng.usize(..writes.len());
+                        let write = &mut writes[chosen];
+                        if !std::mem::replace(&mut write.2, true) {
+                            there = write.1;
+                        }
+                    }
+                    3 if !reads.is_empty() => {
+                        let chosen = rng.usize(..reads.len());
+                        reads[chosen].1.get_or_insert(there);
+                    }
+                    4 => {
+                        if let Some(index) = writes.iter().position(|write| write.2) {
+                            let (ticket, generation, _) = writes.swap_remove(index);
+                            spans.push((generation, ticket, memory.time + 1));
+                            memory.written(PLACE, ticket, true);
+                        }
+                    }
+                    5 => {
+                        if let Some(index) = reads.iter().position(|read| read.1.is_some()) {
+                            let (ticket, seen) = reads.swap_remove(index);
+                            let permitted = memory.permitted(PLACE, ticket);
+                            assert!(permitted.contains(seen.unwrap()), "seed {seed}: {seen:?} of {permitted:?}");
+                            let lost = |generation: &u32| {
+                                let own = spans.iter().find(|span| span.0 == *generation);
+                                let end = own.map_or(if *generation == UNKNOWN { 0 } else { NOT_YET }, |span| span.2);
+                                spans.iter().any(|later| later.1 > end && later.2 < ticket)
+                            };
+                            assert_eq!(permitted.all().find(lost), None, "seed {seed}: {permitted:?}");
+                            // As in a run: what nothing was known of is learned by the first look.
+                            memory.seen(PLACE, ticket, seen.filter(|seen| *seen != UNKNOWN));
+                        }
+                    }
+                    _ => {}
+                }
+            }
+        }
+    }
+}
