@@ -135,11 +135,24 @@ pub struct Until {
     /// So much time has passed, in nanoseconds.
     #[serde(rename = "span_ns")]
     pub span: Span,
+    /// The time is looked at only after each so many operations: they are always whole passes or batches. At least 1.
+    #[serde(default = "Until::each_one", skip_serializing_if = "Until::is_each_one")]
+    pub looks: u64,
 }
 
 impl Until {
     /// Never.
-    pub const ENDLESS: Self = Self { bytes: u64::MAX, operations: u64::MAX, span: Span::MAX };
+    pub const ENDLESS: Self = Self { bytes: u64::MAX, operations: u64::MAX, span: Span::MAX, looks: 1 };
+
+    const fn each_one() -> u64 {
+        1
+    }
+
+    // The form is serde's.
+    #[allow(clippy::trivially_copy_pass_by_ref)]
+    const fn is_each_one(looks: &u64) -> bool {
+        *looks == 1
+    }
 
     /// After so many bytes.
     pub const fn bytes(bytes: u64) -> Self {
@@ -154,6 +167,11 @@ impl Until {
     /// After so much time.
     pub const fn span(span: Span) -> Self {
         Self { span, ..Self::ENDLESS }
+    }
+
+    /// The same, with the time looked at only after each so many operations.
+    pub const fn looked_at_each(self, operations: u64) -> Self {
+        Self { looks: operations, ..self }
     }
 }
 
@@ -320,18 +338,23 @@ impl Job {
     }
 
     fn is_over(&self) -> bool {
-        let Until { bytes, operations, span } = self.spec.until;
+        let Until { bytes, operations, .. } = self.spec.until;
         // What was read to be written back is written back, and what was written is flushed.
         let owed = matches!(self.next, Next::Back | Next::Flush);
         let all = self.asked.bytes >= bytes || self.asked.operations >= operations;
-        (all && !owed) || (span < Span::MAX && self.now >= self.start + span)
+        (all && !owed) || self.is_after(self.now)
     }
 
     /// What comes next would come after the end.
     fn is_late(&self) -> bool {
-        let Until { span, .. } = self.spec.until;
         let next = self.clock().map_or(self.rests_until, |clock| clock.next().max(self.rests_until));
-        span < Span::MAX && next >= self.start + span
+        self.is_after(next)
+    }
+
+    /// The time is over at `moment`, and is looked at.
+    fn is_after(&self, moment: Instant) -> bool {
+        let Until { span, looks, .. } = self.spec.until;
+        span < Span::MAX && moment >= self.start + span && (looks <= 1 || self.asked.operations.is_multiple_of(looks))
     }
 
     /// What is due when nothing more is asked for: the last flush, and before it what may be owed to reads in flight.

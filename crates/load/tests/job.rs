@@ -75,6 +75,18 @@ fn flushes_wait_for_what_is_in_flight_and_the_last_one_is_owed() {
 }
 
 #[test]
+fn time_that_is_looked_at_after_each_pass_ends_whole_passes() {
+    // At depth 1 operations begin at 0, 10, 20, 30 us, at depth 2 two at each of them; the time is over at 31.
+    for (looks, depth, operations_asked) in [(1, 1, 4), (4, 1, 4), (3, 1, 6), (1, 2, 8), (6, 2, 12), (40, 1, 40)] {
+        let until = Until::span(Span::from_micros(31)).looked_at_each(looks);
+        let lane = LaneSpec::new(4 * KIB, Pattern::Sequential);
+        let job = JobSpec { depth, ..JobSpec::new(Work::Reads, lane, file(1024), until) };
+        let seen = operations(job, Span::from_micros(10)).len();
+        assert_eq!(seen, operations_asked, "each {looks} at depth {depth}");
+    }
+}
+
+#[test]
 fn the_last_flush_is_asked_for_once_all_is_written_however_the_job_ends() {
     let lane = LaneSpec::new(4 * KIB, Pattern::Sequential);
     let rate = Some((Iops::per_second(100_000), Arrival::Constant));
