@@ -7,6 +7,7 @@ pub mod crew;
 mod files;
 mod ground;
 mod recipe;
+pub mod recipes;
 mod seen;
 mod step;
 

@@ -1,0 +1,3 @@
+//! The classic benchmarks, each a recipe of its own.
+
+pub mod crystaldiskmark;
