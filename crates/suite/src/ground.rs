@@ -5,6 +5,7 @@
 mod disk;
 mod export;
 mod model;
+mod reopening;
 mod side_by_side;
 
 use plimsoll_device::SyncMode;

@@ -114,13 +114,13 @@ pub fn perform(recipe: &mut dyn Recipe, ground: &mut dyn Ground, watch: &mut dyn
     Ok(outcome)
 }
 
-fn make(step: &Step, ground: &mut dyn Ground, observe: Observe<'_>) -> Result<StepSeen, Torn<Option<StepSeen>>> {
+fn make(step: &Step, ground: &mut dyn Ground, observe: Observe<'_>) -> Result<StepSeen, Box<Torn<Option<StepSeen>>>> {
     match &step.work {
         Work::Io(io) => ground.io(io, observe).map(StepSeen::Io).map_err(|torn| {
             let until = (!torn.until.workers.is_empty()).then_some(StepSeen::Io(torn.until));
-            Torn { fault: torn.fault, until }
+            Box::new(Torn { fault: torn.fault, until })
         }),
-        Work::Files(files) => ground.files(files, observe).map_err(|fault| Torn { fault, until: None }),
+        Work::Files(files) => ground.files(files, observe).map_err(|fault| Box::new(Torn { fault, until: None })),
         Work::Pause(span) => {
             ground.idle(*span, observe);
             Ok(StepSeen::Paused)

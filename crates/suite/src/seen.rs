@@ -3,7 +3,7 @@
 use plimsoll_device::ThreadUsage;
 use plimsoll_drive::Seen;
 use plimsoll_record::{Bins, CpuTime, Slice, Tally};
-use plimsoll_units::{Instant, Op, Span};
+use plimsoll_units::{Bytes, Instant, Op, Span};
 
 /// One operation with its moments, for logs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -56,6 +56,9 @@ pub struct IoSeen {
     pub series: Vec<Slice>,
     /// Operations by the stage that held them, where a model said.
     pub bound_by: Vec<u64>,
+    /// What waited in the whole host's page cache to be written when the step ended; none where there is no cache, or the
+    /// kernel does not say.
+    pub dirty: Option<Bytes>,
 }
 
 impl IoSeen {

@@ -44,6 +44,18 @@ pub struct Part {
     pub length: Bytes,
 }
 
+/// Through which descriptor a file is flushed. Where nothing is opened, a flush is a flush.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Descriptor {
+    /// The one that it was written through.
+    #[default]
+    Kept,
+    /// The one that it was written through; then the file is opened and closed once.
+    Reopened,
+    /// Another one, opened for the flush and closed after it: of a worker with a single file.
+    Another,
+}
+
 /// How a worker's operations reach its files.
 #[derive(Clone, Debug)]
 pub struct Access {
@@ -57,6 +69,8 @@ pub struct Access {
     pub durable: Durable,
     /// How a flush is made.
     pub flush: Flush,
+    /// Through what it is made.
+    pub descriptor: Descriptor,
     /// What is written, and whether it is checked.
     pub contents: Contents,
 }
@@ -70,6 +84,7 @@ impl Access {
             opened: SyncMode::None,
             durable: Durable::Dsync,
             flush: Flush::Fsync,
+            descriptor: Descriptor::Kept,
             contents: Contents::Stamped { compressible: 0.0 },
         }
     }

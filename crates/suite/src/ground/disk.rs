@@ -6,13 +6,14 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use plimsoll_device::{
-    Access, Caching, Claim, Clock, OpenHow, Opened, Shape, Space, claim, claim_ours, create, drop_cache, open_how,
-    preallocate, scratch, sync, truncate,
+    Access, Caching, Claim, Clock, OpenHow, Opened, Shape, Space, claim, claim_ours, create, dirty_bytes, drop_cache,
+    open_how, preallocate, scratch, sync, truncate,
 };
 use plimsoll_drive::{Fault, Observe, Target, Torn};
 use plimsoll_load::{JobSpec, Region};
 use plimsoll_units::{Bytes, Span};
 
+use super::reopening::reopening;
 use super::side_by_side::{Targets, run};
 use super::{Facts, Ground, Unfit, end_to_end, placed};
 use crate::files::Tree;
@@ -150,6 +151,7 @@ impl Targets for Disk {
         if let DiskPlace::Whole(path, _) = &self.place {
             let file = self.open(path, worker)?;
             let target = worker.access.engine.start(&[(file.as_fd(), self.facts.subject.size)], shape, clock)?;
+            let target = reopening(target, path, &worker.access);
             return Ok((target, placed(worker, &self.regions)));
         }
         let (mut opened, mut bases, mut parts) = (Vec::<(usize, OwnedFd)>::new(), Vec::new(), Vec::new());
@@ -166,6 +168,10 @@ impl Targets for Disk {
         }
         let files: Vec<_> = opened.iter().zip(&bases).map(|((_, file), base)| (file.as_fd(), base.length)).collect();
         let target = worker.access.engine.start(&files, shape, clock)?;
+        let target = match worker.parts.first() {
+            Some(part) => reopening(target, &self.files[part.file].path, &worker.access),
+            None => target,
+        };
         let local = Worker { parts, ..worker.clone() };
         Ok((target, placed(&local, &bases)))
     }
@@ -204,7 +210,9 @@ impl Ground for Disk {
             let fault = Fault { attempt: "preparing files for a step".into(), source };
             Box::new(Torn { fault, until: IoSeen::default() })
         })?;
-        run(self, step, observe)
+        let mut seen = run(self, step, observe)?;
+        seen.dirty = dirty_bytes();
+        Ok(seen)
     }
 
     fn files(&mut self, step: &FilesStep, observe: Observe<'_>) -> Result<StepSeen, Fault> {

@@ -56,7 +56,8 @@ impl Model {
                 ..WorkerSeen::default()
             }
         });
-        let all = IoSeen { workers: workers.collect(), bound_by: seen.bound_by, series: seen.series };
+        let all =
+            IoSeen { workers: workers.collect(), bound_by: seen.bound_by, series: seen.series, ..IoSeen::default() };
         match fault {
             None => Ok(all),
             Some(fault) => Err(Box::new(Torn { fault, until: all })),
