@@ -1,3 +1,4 @@
-//! The classic benchmarks, each a recipe of its own.
+//! The suites: one module for each classic benchmark.
 
 pub mod crystaldiskmark;
+pub mod dd;

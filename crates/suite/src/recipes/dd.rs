@@ -1,0 +1,342 @@
+//! Copies as `dd` makes them, and the truth beside the line that it prints.
+//!
+//! A copy through the page cache ends when the last byte is in memory. What it left behind is flushed in a step of its own,
+//! so that the rate of storage stands beside the rate of memory. Knows nothing about arguments.
+
+mod plan;
+mod print;
+
+use plimsoll_record::Listing;
+use plimsoll_units::Bytes;
+
+use crate::ground::Facts;
+use crate::recipe::{Done, Recipe};
+use crate::seen::IoSeen;
+use crate::step::{FileSpec, Step};
+
+use plan::{Part, Planned, plan};
+
+/// The most that one call of `write` moves on Linux, in bytes.
+const CALL_MAX: u64 = 0x7fff_f000;
+
+/// Zeroes that are faster by this factor were compressed, or not stored at all.
+const COMPRESSION_RATIO: f64 = 1.3;
+
+/// How a copy is made.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum DdKind {
+    /// A write through the page cache, ended when all is in it.
+    Buffered,
+    /// `conv=fdatasync`: the same, ended when the data are durable.
+    Fdatasync,
+    /// `conv=fsync`: the same with times and owners.
+    Fsync,
+    /// `oflag=direct`: past the page cache.
+    Direct,
+    /// `oflag=dsync`: each block durable before the next one.
+    Dsync,
+    /// `oflag=sync`: the same with times and owners.
+    Sync,
+    /// `of=/dev/null`: a read through the page cache as it is.
+    Read,
+    /// `iflag=nocache`: a read through a page cache that holds nothing of the file.
+    ReadNocache,
+    /// `iflag=direct`: a read past the page cache.
+    ReadDirect,
+}
+
+impl DdKind {
+    /// All of them.
+    pub const ALL: [Self; 9] = [
+        Self::Buffered,
+        Self::Fdatasync,
+        Self::Fsync,
+        Self::Direct,
+        Self::Dsync,
+        Self::Sync,
+        Self::Read,
+        Self::ReadNocache,
+        Self::ReadDirect,
+    ];
+
+    /// Its word: `fdatasync`.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Buffered => "buffered",
+            Self::Fdatasync => "fdatasync",
+            Self::Fsync => "fsync",
+            Self::Direct => "direct",
+            Self::Dsync => "dsync",
+            Self::Sync => "sync",
+            Self::Read => "read",
+            Self::ReadNocache => "read-nocache",
+            Self::ReadDirect => "read-direct",
+        }
+    }
+
+    /// It writes; otherwise it reads.
+    pub const fn writes(self) -> bool {
+        !matches!(self, Self::Read | Self::ReadNocache | Self::ReadDirect)
+    }
+
+    /// It goes past the page cache.
+    pub const fn is_direct(self) -> bool {
+        matches!(self, Self::Direct | Self::ReadDirect)
+    }
+
+    /// What it adds to the command.
+    const fn flags(self) -> &'static str {
+        match self {
+            Self::Buffered | Self::Read => "",
+            Self::Fdatasync => " conv=fdatasync",
+            Self::Fsync => " conv=fsync",
+            Self::Direct => " oflag=direct",
+            Self::Dsync => " oflag=dsync",
+            Self::Sync => " oflag=sync",
+            Self::ReadNocache => " iflag=nocache",
+            Self::ReadDirect => " iflag=direct",
+        }
+    }
+}
+
+/// What is written.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum DdData {
+    /// Zeroes, as of `/dev/zero`.
+    #[default]
+    Zeroes,
+    /// Random data, made before the time begins.
+    Random,
+}
+
+/// How the copies are made.
+#[derive(Clone, Debug)]
+pub struct DdOptions {
+    /// `bs`: bytes of one call, at most 2,147,479,552.
+    pub block: Bytes,
+    /// `count`: blocks of a copy.
+    pub count: u64,
+    /// The copies, in their order. What reads, reads what was written last.
+    pub kinds: Vec<DdKind>,
+    /// What is written.
+    pub data: DdData,
+    /// Bytes of zeroes and of random data that are compared at the end, to see whether zeroes are stored; none to leave
+    /// that out. Not on models, which see no bytes.
+    pub probe: Option<Bytes>,
+}
+
+/// A write of 5 GiB in blocks of 1 GiB through the page cache, and the same made durable.
+impl Default for DdOptions {
+    fn default() -> Self {
+        Self {
+            block: Bytes::gib(1),
+            count: 5,
+            kinds: vec![DdKind::Buffered, DdKind::Fdatasync],
+            data: DdData::Zeroes,
+            probe: Some(Bytes::mib(256)),
+        }
+    }
+}
+
+/// Copies of `dd`.
+#[derive(Debug)]
+pub struct Dd {
+    options: DdOptions,
+    total: Bytes,
+    plan: Vec<Planned>,
+}
+
+impl Dd {
+    /// Its steps on a ground with these facts.
+    ///
+    /// # Errors
+    /// What to say instead, in one line: sizes that cannot be, too little space, a place that may not be written to.
+    pub fn new(options: DdOptions, facts: &Facts) -> Result<Self, String> {
+        let DdOptions { block, count, kinds, .. } = &options;
+        if block.get() == 0 || *count == 0 || kinds.is_empty() {
+            return Err("dd copies nothing: give a block size and a count of at least 1".into());
+        }
+        if block.get() > CALL_MAX {
+            return Err(format!("one call moves at most {CALL_MAX} bytes: give a block size of 1GiB or less"));
+        }
+        let total = block.get().checked_mul(*count).map(Bytes::new).filter(|total| *total <= facts.space);
+        let Some(total) = total else {
+            return Err(format!("{count} blocks of {block} do not fit into {}: give a lower count", facts.space));
+        };
+        let off_grid = kinds.iter().find(|kind| kind.is_direct() && !block.get().is_multiple_of(facts.grid));
+        if let Some(kind) = off_grid {
+            let grid = facts.grid;
+            return Err(format!(
+                "{} needs a block size that is a multiple of {grid} bytes here, not {block}",
+                kind.name()
+            ));
+        }
+        if let Some(kind) = kinds.iter().find(|kind| kind.writes() && facts.read_only) {
+            let name = &facts.subject.name;
+            return Err(format!(
+                "{name}: {} would write to it: read from it, or name it with --destroy too",
+                kind.name()
+            ));
+        }
+        let plan = plan(&options, total, facts);
+        Ok(Self { options, total, plan })
+    }
+
+    fn command(&self, kind: DdKind) -> String {
+        let source = match self.options.data {
+            _ if !kind.writes() => "FILE of=/dev/null",
+            DdData::Zeroes => "/dev/zero of=FILE",
+            DdData::Random => "RANDOM of=FILE",
+        };
+        let block = print::typed(self.options.block);
+        format!("dd if={source} bs={block} count={}{}", self.options.count, kind.flags())
+    }
+
+    /// What was seen of the parts that were made.
+    fn seen<'a>(&'a self, done: &'a [Done]) -> impl Iterator<Item = (Part, &'a IoSeen)> + Clone {
+        self.plan.iter().zip(done).filter_map(|(planned, done)| Some((planned.part, done.seen.io()?)))
+    }
+}
+
+impl Recipe for Dd {
+    fn name(&self) -> &'static str {
+        "dd"
+    }
+
+    fn follows(&self) -> String {
+        "dd of GNU coreutils".into()
+    }
+
+    fn settings(&self) -> Vec<(String, String)> {
+        let kinds: Vec<_> = self.options.kinds.iter().map(|kind| kind.name()).collect();
+        let data = match self.options.data {
+            DdData::Zeroes => "zeroes",
+            DdData::Random => "random",
+        };
+        [
+            ("block", self.options.block.to_string()),
+            ("count", self.options.count.to_string()),
+            ("kinds", kinds.join(", ")),
+            ("data", data.into()),
+        ]
+        .map(|(name, value)| (name.to_owned(), value))
+        .into()
+    }
+
+    fn files(&self) -> Vec<FileSpec> {
+        let writes = self.plan.iter().any(|planned| planned.part.writes());
+        vec![FileSpec { path: None, size: self.total, reserved: false, writes }]
+    }
+
+    fn expected(&self) -> usize {
+        self.plan.len()
+    }
+
+    fn next(&mut self, done: &[Done], _facts: &Facts) -> Option<Step> {
+        self.plan.get(done.len()).map(|planned| planned.step.clone())
+    }
+
+    fn listings(&self, done: &[Done], _facts: &Facts) -> Vec<Listing> {
+        let copies = self.seen(done).filter_map(|(part, seen)| match part {
+            Part::Copy(kind) => Some((kind, seen)),
+            _ => None,
+        });
+        copies
+            .map(|(kind, seen)| Listing {
+                title: self.command(kind),
+                text: print::lines(seen.total().bytes(), self.options.block, seen.span()),
+            })
+            .collect()
+    }
+
+    fn verdicts(&self, done: &[Done], facts: &Facts) -> Vec<String> {
+        let mut said = Vec::new();
+        for (part, seen) in self.seen(done) {
+            let Part::Copy(kind) = part else { continue };
+            match kind {
+                DdKind::Buffered => said.extend(self.buffered(seen, done, facts)),
+                DdKind::Dsync | DdKind::Sync => said.extend(one_by_one(kind, seen)),
+                DdKind::Read => said.extend(from_memory(seen, self.total, facts)),
+                _ => {}
+            }
+        }
+        said.extend(self.zeroes(done, facts));
+        said
+    }
+}
+
+impl Dd {
+    /// What the buffered copy left behind, and the rate with its flush.
+    fn buffered(&self, copy: &IoSeen, done: &[Done], facts: &Facts) -> Option<String> {
+        if !facts.nature.has_cache() {
+            return Some(
+                "there is no page cache here, so the buffered copy is storage alone: on a host it prints more, by what \
+                 its memory takes before dd ends"
+                    .into(),
+            );
+        }
+        let bytes = copy.total().bytes();
+        let said = print::rate(bytes, copy.span());
+        let flush = self.seen(done).find(|(part, _)| *part == Part::Flush).map(|(_, seen)| seen.span())?;
+        let whole = copy.span() + flush;
+        let left = match copy.dirty {
+            Some(dirty) => format!("{} of its {} still", dirty.min(Bytes::new(bytes)), Bytes::new(bytes)),
+            None => "some of it".into(),
+        };
+        Some(format!(
+            "the buffered copy says {said}, the speed of memory as much as of storage: when it ended, {left} waited to be \
+             written (as the host counts), and their flush took {flush} more; with it the rate is {}",
+            print::rate(bytes, whole)
+        ))
+    }
+
+    /// Whether zeroes are stored as other data are.
+    fn zeroes(&self, done: &[Done], facts: &Facts) -> Option<String> {
+        let rates = |wanted| {
+            let of = move |(part, seen): (Part, &IoSeen)| {
+                (part == Part::Probe(wanted)).then(|| seen.total().bytes() as f64 / seen.span().as_secs_f64())
+            };
+            self.seen(done).filter_map(of)
+        };
+        let zeroes_are_written = self.options.data == DdData::Zeroes && self.options.kinds.iter().any(|k| k.writes());
+        // All rounds have to agree before storage is accused.
+        let slowest = rates(DdData::Zeroes).reduce(f64::min);
+        let fastest = rates(DdData::Random).reduce(f64::max);
+        match (slowest, fastest) {
+            (Some(zeroes), Some(random)) if zeroes > random * COMPRESSION_RATIO => Some(format!(
+                "zeroes were written at least {:.1} times as fast as random data: the storage compresses them or does \
+                 not store them, and copies of zeroes say nothing about other data",
+                zeroes / random
+            )),
+            (Some(_), Some(_)) => Some(
+                "zeroes were not written faster than random data in every round: nothing says that they are not stored"
+                    .into(),
+            ),
+            _ if zeroes_are_written && facts.nature.has_cache() => {
+                Some("only zeroes were written: storage that compresses looks faster with them than with data".into())
+            }
+            _ => None,
+        }
+    }
+}
+
+/// What synchronous blocks say about commits.
+fn one_by_one(kind: DdKind, seen: &IoSeen) -> Option<String> {
+    let each = seen.total().response();
+    let (median, tail) = (each.quantile(0.5)?, each.quantile(0.99)?);
+    let rate = seen.total().operations() as f64 / seen.span().as_secs_f64();
+    Some(format!(
+        "with {} each block waits until it is durable: {rate:.0} a second, {median} (median) and {tail} (p99) each",
+        kind.name()
+    ))
+}
+
+/// Whether a read can have come out of memory.
+fn from_memory(seen: &IoSeen, total: Bytes, facts: &Facts) -> Option<String> {
+    let memory = facts.host.as_ref()?.memory.filter(|memory| facts.nature.has_cache() && total < *memory)?;
+    let rate = print::rate(seen.total().bytes(), seen.span());
+    Some(format!(
+        "{rate} is a read of {total} through the page cache of a host with {memory} of memory, which may hold them all: \
+         read with iflag=direct to see storage"
+    ))
+}

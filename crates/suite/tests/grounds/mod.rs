@@ -1,0 +1,71 @@
+//! Grounds for the tests of recipes: a model of one station in virtual time, and a temporary directory.
+#![allow(dead_code)]
+
+use std::path::{Path, PathBuf};
+
+use plimsoll_drive::Onward;
+use plimsoll_model::parse;
+use plimsoll_record::{Ended, Slice, Source, Subject};
+use plimsoll_suite::{Disk, DiskPlace, Facts, Ground, Model, Nature, Outcome, Recipe, Step, Watch, perform};
+use plimsoll_units::Bytes;
+
+/// Facts of a ground of this nature and size.
+pub fn facts(nature: Nature, space: Bytes) -> Facts {
+    let source = match nature {
+        Nature::Model => Source::Simulated { model: "test".into() },
+        _ => Source::Measured { engine: "sync".into() },
+    };
+    let subject = Subject { name: "place".into(), kind: "test".into(), size: space, device: None };
+    Facts { source, subject, host: None, space, grid: 1, nature, read_only: false, stages: Vec::new() }
+}
+
+/// A model by its notation.
+pub fn model(notation: &str, space: Bytes) -> Model {
+    Model::new(&parse(notation).expect("a notation"), 1, facts(Nature::Model, space))
+}
+
+/// A directory that is removed with all that is in it.
+pub struct Temporary(pub PathBuf);
+
+impl Temporary {
+    pub fn new(name: &str) -> Self {
+        let path = std::env::temp_dir().join(format!("plimsoll-suite-{name}-{}", std::process::id()));
+        std::fs::create_dir(&path).expect("a directory");
+        Self(path)
+    }
+
+    pub fn ground(&self) -> Disk {
+        Disk::new(DiskPlace::Directory(self.0.clone()), facts(Nature::Directory, Bytes::gib(1)), Vec::new())
+    }
+
+    pub fn path(&self) -> &Path {
+        &self.0
+    }
+}
+
+impl Drop for Temporary {
+    fn drop(&mut self) {
+        let _ = std::fs::remove_dir_all(&self.0);
+    }
+}
+
+/// Looks on and does nothing.
+pub struct Silent;
+
+impl Watch for Silent {
+    fn begins(&mut self, _step: &Step, place: usize, expected: usize) {
+        assert!(place < expected, "more steps than were expected");
+    }
+
+    fn looks(&mut self, _step: &Step, _series: &[Slice]) -> Onward {
+        Onward::Continue(())
+    }
+}
+
+/// All of a recipe.
+pub fn all(recipe: &mut dyn Recipe, ground: &mut dyn Ground) -> Outcome {
+    let outcome = perform(recipe, ground, &mut Silent).expect("a ground that fits");
+    assert_eq!(outcome.ended, Ended::Complete, "{:?}", outcome.fault);
+    assert!(outcome.done.iter().all(|done| done.seen.io().is_none_or(|seen| seen.total().errors() == 0)));
+    outcome
+}
