@@ -2,3 +2,4 @@
 
 pub mod crystaldiskmark;
 pub mod dd;
+pub mod walfsync;
