@@ -14,6 +14,7 @@ mod inputs;
 mod nbd;
 mod offers;
 mod size;
+mod suite;
 mod volumes;
 
 use collect::COLLECT_EXAMPLES;
@@ -30,6 +31,8 @@ use offers::QUOTE_EXAMPLES;
 pub use offers::{CatalogueArgs, CatalogueCommand, ExplainArgs, FitArgs, MatchArgs, QuoteArgs, TermsArgs};
 use size::SIZE_EXAMPLES;
 pub use size::{SizeArgs, WhatIfWord};
+use suite::SUITE_EXAMPLES;
+pub use suite::SuiteArgs;
 pub use volumes::{
     AttachArgs, AutotuneArgs, FaultsArgs, GroupCommand, MakeFs, ReachArgs, ServeArgs, VolumeArgs, VolumeCommand,
 };
@@ -80,6 +83,9 @@ pub enum Command {
     /// Say what to buy for the demand of reports: configurations that carry it, the cheapest first, and why
     #[command(after_help = SIZE_EXAMPLES)]
     Size(Box<SizeArgs>),
+    /// Run a classic benchmark (crystaldiskmark, dd, bonnie, tiobench, ...) as it is, and say what its numbers mean
+    #[command(after_help = SUITE_EXAMPLES)]
+    Suite(Box<SuiteArgs>),
     /// Put a run beside what a configuration would give, with the likely cause of each difference
     Explain(ExplainArgs),
     /// Fit a model to runs, as a product file for storage that is in no catalogue

@@ -4,8 +4,9 @@ use std::io::{IsTerminal, Write};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use plimsoll_record::Run;
+use plimsoll_record::{Run, Tally};
 use plimsoll_report::{Progress, progress_line};
+use plimsoll_units::Span;
 
 /// Progress on standard error, and Ctrl-C.
 #[derive(Debug)]
@@ -70,9 +71,22 @@ impl Console {
         if self.live || self.quiet {
             return;
         }
-        let p99 = plimsoll_units::Span::from_nanos(run.figures.p99_ns.value as u64);
+        let p99 = Span::from_nanos(run.figures.p99_ns.value as u64);
         let pace = plimsoll_report::words::pace(&run.offered);
         let _ = writeln!(std::io::stderr(), "  {pace}: {:.0} IOPS, p99 {p99}", run.figures.iops.value);
+    }
+
+    /// Says that a step is done, where there is no terminal to show progress in place: its operations, and how long it took.
+    pub fn step_done(&mut self, name: &str, seen: Option<(Tally, Span)>) {
+        if self.live || self.quiet {
+            return;
+        }
+        let seconds = |span: Span| span.as_secs_f64().max(1e-9);
+        let moved = seen.map(|(total, span)| {
+            let moved = plimsoll_units::Throughput::per_second((total.bytes() as f64 / seconds(span)) as u64);
+            format!(": {:.0} IOPS, {moved}, {span}", total.operations() as f64 / seconds(span))
+        });
+        let _ = writeln!(std::io::stderr(), "  {name}{}", moved.unwrap_or_default());
     }
 
     /// Takes the progress line away.

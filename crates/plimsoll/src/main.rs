@@ -29,9 +29,11 @@ mod replay;
 mod serve;
 mod show;
 mod simulate;
+mod site;
 mod sizing;
 mod stand;
 mod store;
+mod suite;
 mod systemd;
 mod tls;
 mod trouble;
@@ -63,6 +65,7 @@ fn main() -> ExitCode {
         Command::Demo(args) => demo::run(&args),
         Command::Collect(args) => collect::run(&args),
         Command::Size(args) => sizing::run(&args),
+        Command::Suite(args) => suite::run(&args),
         Command::Explain(args) => explain::run(&args),
         Command::Fit(args) => fitting::run(&args),
         Command::Serve(args) => serve::run(&args),

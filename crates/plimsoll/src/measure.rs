@@ -272,7 +272,7 @@ fn engine(wanted: EngineWord, findings: &mut Vec<Finding>) -> Result<Engine, Tro
 }
 
 /// What lies between the path and the storage of this machine.
-fn whereabouts(subject: &Subject) -> Option<Finding> {
+pub fn whereabouts(subject: &Subject) -> Option<Finding> {
     let disk = describe_disk(subject).name;
     if let Some(what) = disk.filter(|name| name.starts_with("zram") || name.starts_with("ram")) {
         return Some(Finding::InMemory { what });
@@ -285,7 +285,7 @@ fn whereabouts(subject: &Subject) -> Option<Finding> {
 }
 
 /// A file of which a part was never written: reading that reaches no device.
-fn holes(subject: &Subject) -> Option<Finding> {
+pub fn holes(subject: &Subject) -> Option<Finding> {
     let (allocated, size) = (subject.allocated?, subject.size);
     (subject.kind == SubjectKind::File && allocated.get() < size.get() / 20 * 19)
         .then_some(Finding::Holes { allocated, size })

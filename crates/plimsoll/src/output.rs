@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use anyhow::Context;
 use plimsoll_analyse::{chosen_objective, knee, ladder, load_line};
 use plimsoll_load::Pace;
-use plimsoll_record::{Curve, Ended, LoadLine, Run};
+use plimsoll_record::{Curve, Ended, LoadLine, Run, SuiteRun};
 use plimsoll_report::{Charset, Color, Sheet, TextStyle};
 
 use crate::args::OutputArgs;
@@ -95,6 +95,27 @@ impl Outputs {
         Ok(())
     }
 
+    /// Writes suites in every format that was asked for. JSON and CSV take one.
+    pub fn write_suites(&self, suites: &[SuiteRun]) -> Result<(), Trouble> {
+        for suite in suites {
+            if let Some(path) = &self.json {
+                put(path, &suite.to_json())?;
+            }
+            if let Some(path) = &self.csv {
+                put(path, plimsoll_report::suite_csv(suite).as_bytes())?;
+            }
+        }
+        if let Some(path) = &self.html {
+            put(path, plimsoll_report::suites_html(suites).as_bytes())?;
+        }
+        Ok(())
+    }
+
+    /// Prints a suite as a person reads it.
+    pub fn show_suite(&self, suite: &SuiteRun) -> Result<(), Trouble> {
+        self.print(&plimsoll_report::suite(suite, &self.style))
+    }
+
     /// Prints text for people, unless they asked for silence or standard output is taken.
     pub fn print(&self, text: &str) -> Result<(), Trouble> {
         if self.quiet || self.stdout_is_taken() { Ok(()) } else { print(text.as_bytes()) }
@@ -117,17 +138,32 @@ pub fn finish(mut curve: Curve, outputs: &Outputs) -> Result<(), Trouble> {
     if let Some(matched) = matching::short(&curve, outputs) {
         outputs.print(&matched)?;
     }
+    say_kept(kept.map(Some), outputs)?;
+    ended(curve.ended)
+}
+
+/// Keeps a suite, writes and shows it.
+pub fn finish_suite(suite: &SuiteRun, outputs: &Outputs) -> Result<(), Trouble> {
+    let is_real = suite.started.is_some();
+    let kept = is_real.then(|| store::keep_suite(suite)).transpose();
+    outputs.show_suite(suite)?;
+    outputs.write_suites(std::slice::from_ref(suite))?;
+    say_kept(kept, outputs)?;
+    ended(suite.ended)
+}
+
+/// Says where a result was kept, or why it was not; nothing of what is not to be kept.
+fn say_kept(kept: anyhow::Result<Option<PathBuf>>, outputs: &Outputs) -> Result<(), Trouble> {
     match kept {
         // What could not be kept was shown and written all the same.
         Err(error) => {
             let _ = writeln!(std::io::stderr(), "plimsoll: the run was not kept: {error:#}");
+            Ok(())
         }
-        Ok(path) => outputs.print(&format!(
-            "Kept as {}\nA page with pictures: plimsoll report --html report.html\n",
-            path.display()
-        ))?,
+        Ok(None) => Ok(()),
+        Ok(Some(path)) => outputs
+            .print(&format!("Kept as {}\nA page with pictures: plimsoll report --html report.html\n", path.display())),
     }
-    ended(curve.ended)
 }
 
 /// Judges simulated curves, writes and shows them.

@@ -1,12 +1,11 @@
 //! The commands that measure nothing: `report`, `compare`, `runs`, `presets`.
 
 use plimsoll_analyse::compare;
-use plimsoll_record::Curve;
 
 use crate::args::{Compare, Report};
 use crate::output::{Outputs, print, share_an_objective};
 use crate::preset::{BUILT_IN, Preset};
-use crate::store;
+use crate::store::{self, Kept};
 use crate::trouble::Trouble;
 
 /// `plimsoll report`
@@ -19,8 +18,21 @@ pub fn report(args: &Report) -> Result<(), Trouble> {
     } else {
         &args.runs[..]
     };
-    let curves: Result<Vec<Curve>, _> = names.iter().map(|name| store::load(name)).collect();
-    let mut curves = curves?;
+    let (mut curves, mut suites) = (Vec::new(), Vec::new());
+    for name in names {
+        match store::load_any(name)? {
+            Kept::Curve(curve) => curves.push(*curve),
+            Kept::Suite(suite) => suites.push(*suite),
+        }
+    }
+    if !suites.is_empty() {
+        if !curves.is_empty() {
+            return Err(Trouble::usage("suites and curves do not go into one report: name one kind"));
+        }
+        outputs.fit(suites.len())?;
+        suites.iter().try_for_each(|suite| outputs.show_suite(suite))?;
+        return outputs.write_suites(&suites);
+    }
     outputs.fit(curves.len())?;
     if curves.len() > 1 && curves.iter().all(|curve| curve.conditions.objective.is_none()) {
         share_an_objective(&mut curves);
@@ -48,8 +60,11 @@ pub fn runs() -> Result<(), Trouble> {
     let mut listing = String::new();
     for path in store::kept() {
         let name = path.file_stem().unwrap_or_default().to_string_lossy();
-        let line =
-            store::load(&path).ok().and_then(|curve| curve.load_line).map(|l| plimsoll_report::words::load_line(&l));
+        let line = match store::load_any(&path) {
+            Ok(Kept::Curve(curve)) => curve.load_line.map(|line| plimsoll_report::words::load_line(&line)),
+            Ok(Kept::Suite(suite)) => Some(format!("{}, {} steps", suite.follows, suite.steps.len())),
+            Err(_) => None,
+        };
         listing += &format!("{name}  {}\n", line.unwrap_or_else(|| "no load line".into()));
     }
     if listing.is_empty() {

@@ -3,18 +3,16 @@
 use std::io;
 use std::os::fd::{AsFd, OwnedFd};
 use std::sync::Mutex;
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
-use std::time::Duration;
 
 use plimsoll_device::nbd::{Address, Connection, Remote};
 use plimsoll_device::{
     Clock, Contents, Durable, Engine, Flush, Shape, cpu_time, length, sharpen_timers, thread_cpu_time,
 };
-use plimsoll_drive::{Fault, Observe, Onward, Rules, Seen, Simulated, Target, Torn, drive};
+use plimsoll_drive::{Fault, Observe, Rules, Seen, Simulated, Target, Torn, drive};
 use plimsoll_load::{Arrival, Pace, Phase, StreamSpec, Streams};
 use plimsoll_model::{Chain, ChainSpec};
-use plimsoll_record::{CpuTime, Slice};
+use plimsoll_record::CpuTime;
+use plimsoll_suite::crew::{self, Tie, together};
 use plimsoll_units::{Instant, Span};
 
 use crate::plan::slots;
@@ -95,27 +93,13 @@ impl Stand for Storage {
     /// The loops run on threads of their own, so that watching and analysing them takes nothing from them.
     fn offer(&mut self, trial: &Trial<'_>, observe: Observe<'_>) -> Result<Sighting, Box<Torn<Sighting>>> {
         let clock = Clock::start();
-        let stop = AtomicBool::new(false);
-        let (send, receive) = channel();
         let process_before = cpu_time();
-        let parts: Vec<_> = (0..self.threads).map(|part| self.part(trial, part)).collect();
-        let busy = parts.iter().filter(|part| !part.is_empty()).count();
-        let sightings: Vec<Sighted> = std::thread::scope(|scope| {
-            let (this, stop) = (&*self, &stop);
-            let start = |(part, streams): (usize, Vec<(u8, StreamSpec)>)| {
-                let send = send.clone();
-                let run = move || this.one_loop(trial, part as u32, &streams, clock, stop, &send);
-                std::thread::Builder::new().name(format!("loop {part}")).spawn_scoped(scope, run)
-            };
-            let loops: Vec<_> = parts.into_iter().enumerate().filter(|(_, part)| !part.is_empty()).map(start).collect();
-            drop(send);
-            if loops.iter().any(Result::is_err) {
-                stop.store(true, Ordering::Relaxed);
-            }
-            gather(&receive, busy, observe, stop);
-            loops.into_iter().map(joined).collect()
-        });
-        let (mut merged, fault) = merge(sightings);
+        let this = &*self;
+        let parts = (0..self.threads).map(|part| (part, self.part(trial, part))).filter(|(_, part)| !part.is_empty());
+        let loops =
+            parts.map(|(part, streams)| move |tie: &mut Tie<'_>| this.one_loop(trial, part, &streams, clock, tie));
+        let sightings = together(loops.collect(), observe);
+        let (mut merged, fault) = merge(sightings.into_iter().map(joined).collect());
         if matches!(self.way, Way::File(_, Engine::Threads)) {
             merged.cpu = Some(difference(cpu_time(), process_before));
         }
@@ -128,11 +112,8 @@ impl Stand for Storage {
 
 type Sighted = Result<Sighting, Box<Torn<Sighting>>>;
 
-fn joined(one: io::Result<std::thread::ScopedJoinHandle<'_, Sighted>>) -> Sighted {
-    match one {
-        Ok(handle) => handle.join().expect("a loop does not panic"),
-        Err(source) => Err(at_once(Fault { attempt: "starting a thread for a loop".into(), source })),
-    }
+fn joined(one: io::Result<Sighted>) -> Sighted {
+    one.unwrap_or_else(|source| Err(at_once(Fault { attempt: "starting a thread for a loop".into(), source })))
 }
 
 /// A fault before anything was seen.
@@ -159,8 +140,7 @@ impl Storage {
         part: u32,
         streams: &[(u8, StreamSpec)],
         clock: Clock,
-        stop: &AtomicBool,
-        send: &Sender<(usize, Slice)>,
+        tie: &mut Tie<'_>,
     ) -> Sighted {
         sharpen_timers();
         let own_seed = trial.seed ^ (u64::from(part) << 32);
@@ -174,23 +154,14 @@ impl Storage {
             flush: Flush::default(),
             durable: Durable::default(),
         };
-        let mut delivered = 0;
-        let mut observe = |series: &[Slice]| {
-            for slice in &series[delivered..] {
-                // The receiver is gone only when the trial is being ended.
-                let _ = send.send((delivered, slice.clone()));
-                delivered += 1;
-            }
-            if stop.load(Ordering::Relaxed) { Onward::Break(()) } else { Onward::Continue(()) }
-        };
-        let sighted = self.on_target(&shape, clock, &mut |target| {
+        self.on_target(&shape, clock, &mut |target| {
             let start = target.now() + turn(streams, part, self.threads);
             let mut load = load_of(trial, streams, start, own_seed).map_err(at_once)?;
             let cpu_before = thread_cpu_time();
-            let driven = drive(target, &mut load, &Rules::new(shape.depth, trial.slice), &mut observe);
+            let rules = Rules::new(shape.depth, trial.slice);
+            let driven = drive(target, &mut load, &rules, &mut |series| tie.observe(series));
             sighting(driven, Some(difference(thread_cpu_time(), cpu_before)))
-        });
-        sighted.inspect_err(|_| stop.store(true, Ordering::Relaxed))
+        })
     }
 
     /// Has `offer` done on a target of the calling thread.
@@ -235,34 +206,6 @@ fn load_of(trial: &Trial<'_>, streams: &[(u8, StreamSpec)], start: Instant, seed
     })
 }
 
-/// Shows `observe` the merged series as soon as all loops have delivered a slice, and passes its verdict on.
-fn gather(receive: &Receiver<(usize, Slice)>, loops: usize, observe: Observe<'_>, stop: &AtomicBool) {
-    let mut series: Vec<Slice> = Vec::new();
-    let mut delivered: Vec<usize> = Vec::new();
-    let mut complete = 0;
-    loop {
-        match receive.recv_timeout(Duration::from_millis(250)) {
-            Err(RecvTimeoutError::Disconnected) => return,
-            // The observer is asked all the same: the user may want an end while a slice is long.
-            Err(RecvTimeoutError::Timeout) => {}
-            Ok((index, slice)) if index < series.len() => {
-                series[index].tally.merge(&slice.tally);
-                delivered[index] += 1;
-            }
-            Ok((_, slice)) => {
-                series.push(slice);
-                delivered.push(1);
-            }
-        }
-        while delivered.get(complete).is_some_and(|count| *count == loops) {
-            complete += 1;
-        }
-        if observe(&series[..complete]).is_break() {
-            stop.store(true, Ordering::Relaxed);
-        }
-    }
-}
-
 /// What all loops saw, and the first fault among them.
 fn merge(sightings: Vec<Sighted>) -> (Sighting, Option<Fault>) {
     let mut all = Sighting::default();
@@ -275,15 +218,7 @@ fn merge(sightings: Vec<Sighted>) -> (Sighting, Option<Fault>) {
         });
         all.seen.unserved += seen.unserved;
         all.seen.lateness.merge(&seen.lateness);
-        for (index, slice) in seen.series.into_iter().enumerate() {
-            match all.seen.series.get_mut(index) {
-                Some(mine) => {
-                    mine.tally.merge(&slice.tally);
-                    mine.span = mine.span.max(slice.span);
-                }
-                None => all.seen.series.push(slice),
-            }
-        }
+        crew::merge(&mut all.seen.series, seen.series);
         let sum = all.cpu.unwrap_or_default();
         all.cpu = cpu.map(|cpu| CpuTime { user: sum.user + cpu.user, system: sum.system + cpu.system }).or(all.cpu);
     }

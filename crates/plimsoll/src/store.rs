@@ -5,7 +5,7 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, anyhow};
-use plimsoll_record::Curve;
+use plimsoll_record::{Curve, FormatError, SuiteRun};
 use plimsoll_units::Bytes;
 
 use crate::trouble::Trouble;
@@ -75,20 +75,44 @@ pub fn runs_folder() -> Option<PathBuf> {
     Some(state.or_else(home)?.join("plimsoll/runs"))
 }
 
+/// What can be kept.
+#[derive(Debug)]
+pub enum Kept {
+    /// Runs of one load.
+    Curve(Box<Curve>),
+    /// Steps of a classic benchmark.
+    Suite(Box<SuiteRun>),
+}
+
 /// Keeps a run under a name made of its moment and its subject. Returns where.
 pub fn keep(curve: &Curve) -> anyhow::Result<PathBuf> {
+    let name = format!("{}-{}", curve.source.word(), curve.subject.name);
+    keep_as(curve.started.as_deref(), &name, &curve.to_json())
+}
+
+/// Keeps a suite under a name made of its moment, its own name and its subject. Returns where.
+pub fn keep_suite(suite: &SuiteRun) -> anyhow::Result<PathBuf> {
+    let name = format!("{SUITE}{}-{}-{}", suite.suite, suite.source.word(), suite.subject.name);
+    keep_as(suite.started.as_deref(), &name, &suite.to_json())
+}
+
+/// Names of kept suites begin so after their moment.
+const SUITE: &str = "suite-";
+
+fn keep_as(started: Option<&str>, name: &str, bytes: &[u8]) -> anyhow::Result<PathBuf> {
     let folder = runs_folder().ok_or_else(|| anyhow!("there is no home folder: set {RUNS_VARIABLE} to keep runs"))?;
     fs::create_dir_all(&folder).with_context(|| format!("making {}", folder.display()))?;
-    let moment: String = curve.started.as_deref().unwrap_or("").chars().filter(char::is_ascii_digit).take(14).collect();
-    let subject: String = curve.subject.name.chars().map(|c| if c.is_ascii_alphanumeric() { c } else { '-' }).collect();
-    let subject: String = subject.trim_matches('-').chars().take(40).collect();
-    let mut path = folder.join(format!("{moment}-{}-{subject}.json", curve.source.word()).replace("-.json", ".json"));
+    let moment: String = started.unwrap_or("").chars().filter(char::is_ascii_digit).take(14).collect();
+    let name: String = name.chars().map(|c| if c.is_ascii_alphanumeric() { c } else { '-' }).collect();
+    let name: String = name.chars().take(50).collect();
+    let stem = format!("{moment}-{}", name.trim_matches('-'));
+    let mut path = folder.join(format!("{stem}.json"));
     let mut number = 1;
     while path.exists() {
         number += 1;
-        path = folder.join(format!("{moment}-{}-{subject}-{number}.json", curve.source.word()));
+        path = folder.join(format!("{stem}-{number}.json"));
     }
-    write_whole(&path, &curve.to_json())?;
+    write_whole(&path, bytes)?;
     Ok(path)
 }
 
@@ -101,9 +125,16 @@ pub fn kept() -> Vec<PathBuf> {
     runs
 }
 
-/// Reads a run, or the last one that was kept.
+/// Reads a run, or the last curve that was kept.
 pub fn load_or_last(name: Option<&Path>) -> Result<Curve, Trouble> {
-    let last = || kept().pop().ok_or_else(|| Trouble::usage("no run was kept yet: start with `plimsoll measure .`"));
+    let is_suite = |path: &PathBuf| {
+        let name = path.file_name().unwrap_or_default().to_string_lossy();
+        name.split_once('-').is_some_and(|(_, rest)| rest.starts_with(SUITE))
+    };
+    let last = || {
+        let newest = kept().into_iter().rev().find(|path| !is_suite(path));
+        newest.ok_or_else(|| Trouble::usage("no run was kept yet: start with `plimsoll measure .`"))
+    };
     match name {
         Some(name) => load(name),
         None => load(&last()?),
@@ -122,8 +153,35 @@ pub fn load_generated(name: Option<&Path>) -> Result<Curve, Trouble> {
     }
 }
 
-/// Reads a run: a path, or the name of a kept run with or without its ending.
+/// Reads a run of one load: a path, or the name of a kept run with or without its ending.
 pub fn load(name: &Path) -> Result<Curve, Trouble> {
+    match load_any(name)? {
+        Kept::Curve(curve) => Ok(*curve),
+        Kept::Suite(suite) => Err(Trouble::usage(format!(
+            "{}: it holds the suite {}, not the curve of one load: show it with plimsoll report {0}",
+            name.display(),
+            suite.suite
+        ))),
+    }
+}
+
+/// Reads a run or a suite: a path, or the name of a kept one with or without its ending.
+pub fn load_any(name: &Path) -> Result<Kept, Trouble> {
+    let (found, bytes) = read(name)?;
+    let kept = match Curve::from_json(&bytes) {
+        Ok(curve) => Ok(Kept::Curve(curve.into())),
+        Err(FormatError::Version(version)) if version == plimsoll_record::SUITE_FORMAT => {
+            SuiteRun::from_json(&bytes).map(|suite| Kept::Suite(suite.into()))
+        }
+        Err(error) => Err(error),
+    };
+    kept.map_err(|error| {
+        let cause = std::error::Error::source(&error).map(|cause| format!(" ({cause})")).unwrap_or_default();
+        Trouble::usage(format!("{}: {error}{cause}", found.display()))
+    })
+}
+
+fn read(name: &Path) -> Result<(PathBuf, Vec<u8>), Trouble> {
     let candidates = [
         Some(name.to_owned()),
         runs_folder().map(|folder| folder.join(name)),
@@ -141,8 +199,5 @@ pub fn load(name: &Path) -> Result<Curve, Trouble> {
         return Err(unreadable(&format!("{} are more than any run file has", Bytes::new(length))));
     }
     let bytes = fs::read(&found).map_err(|error| unreadable(&error))?;
-    Curve::from_json(&bytes).map_err(|error| {
-        let cause = std::error::Error::source(&error).map(|cause| format!(" ({cause})")).unwrap_or_default();
-        Trouble::usage(format!("{}: {error}{cause}", found.display()))
-    })
+    Ok((found, bytes))
 }

@@ -1,6 +1,7 @@
 //! A curve as comma-separated values (RFC 4180): one row a run, then one for each of its streams and kinds.
 
 mod sizing;
+mod suite;
 
 use plimsoll_load::Pace;
 use plimsoll_record::{Bins, Counter, Curve, Estimate, Run, Steadiness};
@@ -8,6 +9,7 @@ use plimsoll_record::{Bins, Counter, Curve, Estimate, Run, Steadiness};
 use crate::{pick, words};
 
 pub use sizing::sizing_csv;
+pub use suite::suite_csv;
 
 const HEADER: &[&str] = &[
     "subject",

@@ -3,7 +3,7 @@
 use std::cmp::Reverse;
 use std::mem::{Discriminant, discriminant};
 
-use plimsoll_record::{Curve, Finding, Run, Weight};
+use plimsoll_record::{Curve, Finding, Run, StepWork, SuiteRun, Weight};
 
 use crate::words;
 
@@ -36,6 +36,28 @@ pub(crate) fn of(curve: &Curve) -> Vec<Doubt> {
             1 => format!("{pace}, and 1 more run"),
             more => format!("{pace}, and {more} more runs"),
         };
+        out.push(doubt(finding, Some(scope)));
+    }
+    out.sort_by_key(|doubt| Reverse(doubt.weight));
+    out
+}
+
+/// All findings of a suite, likewise; those of steps by the step's name.
+pub(crate) fn of_suite(suite: &SuiteRun) -> Vec<Doubt> {
+    let mut out: Vec<Doubt> = suite.findings.iter().map(|finding| doubt(finding, None)).collect();
+    let mut kinds: Vec<(Discriminant<Finding>, &str, &Finding, u32)> = Vec::new();
+    for step in suite.steps.iter().filter(|step| step.counts) {
+        let StepWork::Io { run, .. } = &step.work else { continue };
+        for finding in &run.findings {
+            let kind = discriminant(finding);
+            match kinds.iter_mut().find(|(known, ..)| *known == kind) {
+                Some((.., more)) => *more += 1,
+                None => kinds.push((kind, &step.name, finding, 0)),
+            }
+        }
+    }
+    for (_, name, finding, more) in kinds {
+        let scope = if more == 0 { name.to_owned() } else { format!("{name}, and {more} more steps") };
         out.push(doubt(finding, Some(scope)));
     }
     out.sort_by_key(|doubt| Reverse(doubt.weight));

@@ -7,6 +7,7 @@ mod grid;
 mod prose;
 mod replays;
 mod sizing;
+mod suite;
 mod tables;
 mod verdict;
 
@@ -17,6 +18,7 @@ use crate::words;
 
 pub use diagnosis::diagnoses_html;
 pub use sizing::sizing_html;
+pub use suite::suites_html;
 
 /// A curve, and what was worked out of it besides.
 #[derive(Clone, Copy, Debug)]

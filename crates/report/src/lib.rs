@@ -15,20 +15,21 @@ mod number;
 mod pick;
 mod progress;
 mod scale;
+mod suite;
 mod svg;
 mod terraform;
 mod text;
 mod timeline;
 pub mod words;
 
-pub use csv::{csv, sizing_csv};
-pub use html::{Sheet, diagnoses_html, html, html_of, sizing_html};
+pub use csv::{csv, sizing_csv, suite_csv};
+pub use html::{Sheet, diagnoses_html, html, html_of, sizing_html, suites_html};
 pub use json::{demand_json, diagnoses_json, explanation_json, matches_json, quotes_json, sizing_json};
 pub use progress::{Progress, progress_line};
 pub use svg::svg;
 pub use terraform::terraform;
 pub use text::{
     Cells, Charset, Color, Detail, Heading, Telling, TextStyle, comparison, demand, diagnoses, explanation, facts, fit,
-    grid, ladder, matches, product_list, product_page, quotes, replays, sizing, text, what_ifs,
+    grid, ladder, matches, product_list, product_page, quotes, replays, sizing, suite, text, what_ifs,
 };
 pub use timeline::{Mark, Panel, PanelScale, Timeline, Track, timeline};

@@ -20,6 +20,7 @@ mod replays;
 mod rungs;
 mod runs;
 mod sizing;
+mod suite;
 mod table;
 mod what_if;
 
@@ -30,7 +31,7 @@ use plimsoll_choose::sizing::Sizing;
 use plimsoll_choose::what_if::WhatIfs;
 use plimsoll_choose::{Explanation, Matches, Need, Quote, Resemblance};
 use plimsoll_ingest::{Demand, Outcome};
-use plimsoll_record::{Curve, LoadLine};
+use plimsoll_record::{Curve, LoadLine, SuiteRun};
 
 pub use demand::Telling;
 pub(crate) use demand::measure_name;
@@ -74,6 +75,12 @@ impl Default for TextStyle {
     fn default() -> Self {
         Self { color: Color::Plain, width: 80, unicode: Charset::Unicode }
     }
+}
+
+/// A suite for a terminal, ending in a newline. No line passes the width but those of classic layouts.
+pub fn suite(run: &SuiteRun, style: &TextStyle) -> String {
+    let style = &TextStyle { width: style.width.max(40), ..*style };
+    paint::finish(&suite::parts(run, style), style)
 }
 
 /// A curve for a terminal, ending in a newline. No line passes the width.

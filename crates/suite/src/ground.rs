@@ -11,7 +11,7 @@ mod side_by_side;
 use plimsoll_device::SyncMode;
 use plimsoll_drive::{Fault, Observe, Torn};
 use plimsoll_load::{JobSpec, Region};
-use plimsoll_record::{Host, Source, Subject};
+use plimsoll_record::{Finding, Host, Source, Subject};
 use plimsoll_units::{Bytes, Span};
 
 pub use disk::{Disk, DiskPlace};
@@ -93,6 +93,11 @@ pub enum Unfit {
 pub trait Ground {
     /// What is known of it.
     fn facts(&self) -> &Facts;
+
+    /// What makes its figures questionable, as far as it is known by now.
+    fn findings(&self) -> Vec<Finding> {
+        Vec::new()
+    }
 
     /// Makes room for the files that steps will use, in place of those before.
     fn lay(&mut self, files: &[FileSpec]) -> Result<(), Unfit>;

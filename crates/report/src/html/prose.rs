@@ -4,11 +4,16 @@ use maud::{Markup, html};
 use plimsoll_record::Curve;
 
 use crate::chart::{sentence, typeset};
-use crate::{doubts, number, words};
+use crate::doubts::{self, Doubt};
+use crate::{number, words};
 
 /// Findings of the curve and of its runs, the heaviest first.
 pub(super) fn findings(curve: &Curve) -> Markup {
-    let doubts = doubts::of(curve);
+    listed(&doubts::of(curve))
+}
+
+/// Findings, as they come.
+pub(super) fn listed(doubts: &[Doubt]) -> Markup {
     html! {
         section {
             h2 { "Findings" }
@@ -17,7 +22,7 @@ pub(super) fn findings(curve: &Curve) -> Markup {
             } @else {
                 p class="lead" { "What makes these figures questionable, and what to do about it." }
                 ul class="findings" {
-                    @for doubt in &doubts {
+                    @for doubt in doubts {
                         @let weight = words::weight(doubt.weight);
                         li {
                             span class={ "weight " (weight) } { (doubts::sign(doubt.weight)) " " (weight) }

@@ -11,6 +11,7 @@ use plimsoll_device::{
 };
 use plimsoll_drive::{Fault, Observe, Target, Torn};
 use plimsoll_load::{JobSpec, Region};
+use plimsoll_record::Finding;
 use plimsoll_units::{Bytes, Span};
 
 use super::reopening::reopening;
@@ -38,7 +39,9 @@ pub struct Disk {
     files: Vec<Laid>,
     regions: Vec<Region>,
     tree: Option<Tree>,
+    /// Direct I/O was asked for, and the filesystem has none.
     direct_refused: AtomicBool,
+    findings: Vec<Finding>,
 }
 
 /// A file that was laid out.
@@ -54,15 +57,10 @@ struct Laid {
 }
 
 impl Disk {
-    /// A place that was looked at. `destroy` names files that exist and may be overwritten.
-    pub const fn new(place: DiskPlace, facts: Facts, destroy: Vec<PathBuf>) -> Self {
+    /// A place that was looked at, with what makes it questionable. `destroy` names files that exist and may be overwritten.
+    pub const fn new(place: DiskPlace, facts: Facts, destroy: Vec<PathBuf>, findings: Vec<Finding>) -> Self {
         let direct_refused = AtomicBool::new(false);
-        Self { place, facts, destroy, files: Vec::new(), regions: Vec::new(), tree: None, direct_refused }
-    }
-
-    /// Direct I/O was asked for, and the filesystem has none.
-    pub fn direct_was_refused(&self) -> bool {
-        self.direct_refused.load(Ordering::Relaxed)
+        Self { place, facts, destroy, files: Vec::new(), regions: Vec::new(), tree: None, direct_refused, findings }
     }
 
     fn make(&self, directory: &Path, spec: &FileSpec) -> Result<Laid, Unfit> {
@@ -180,6 +178,11 @@ impl Targets for Disk {
 impl Ground for Disk {
     fn facts(&self) -> &Facts {
         &self.facts
+    }
+
+    fn findings(&self) -> Vec<Finding> {
+        let refused = self.direct_refused.load(Ordering::Relaxed).then_some(Finding::DirectRefused);
+        self.findings.iter().cloned().chain(refused).collect()
     }
 
     fn lay(&mut self, files: &[FileSpec]) -> Result<(), Unfit> {

@@ -1,0 +1,86 @@
+//! Flags of `plimsoll suite`: one command for each suite, and what they have in common.
+
+mod crystaldiskmark;
+mod dd;
+
+use std::path::PathBuf;
+
+use clap::{Args, Subcommand};
+use plimsoll_suite::{Facts, Recipe};
+
+use super::OutputArgs;
+use super::offers::TermsArgs;
+
+pub(super) const SUITE_EXAMPLES: &str = "\
+Examples:
+  plimsoll suite crystaldiskmark .                      five runs of each test, the best of them, as that tool shows it
+  plimsoll suite bonnie /var/lib/postgresql --size 4GiB
+  plimsoll suite tiobench oci:50GB@0vpu                 the same on a product of the catalogue, simulated
+  plimsoll suite walfsync nbd://db1/data --destroy nbd://db1/data
+  plimsoll suite dd . --html dd.html                    what each variant of dd really measures";
+
+/// `plimsoll suite`
+#[derive(Debug, Args)]
+pub struct SuiteArgs {
+    #[command(subcommand)]
+    pub suite: SuiteCommand,
+}
+
+/// Where a suite runs, and what becomes of the result.
+#[derive(Debug, Args)]
+pub struct PlaceArgs {
+    /// A directory, a file, a block device, an export of an NBD server (`nbd://HOST/NAME`), a configuration of the
+    /// catalogue or stages (simulated)
+    #[arg(value_name = "PATH|URI|CONFIG")]
+    pub place: String,
+    /// Allow writing to this existing file, block device or export: the same path or URI again. ITS DATA ARE LOST
+    #[arg(long, value_name = "PATH|URI")]
+    pub destroy: Vec<PathBuf>,
+    #[command(flatten)]
+    pub terms: TermsArgs,
+    #[command(flatten)]
+    pub output: OutputArgs,
+}
+
+/// The suites.
+#[derive(Debug, Subcommand)]
+pub enum SuiteCommand {
+    /// CrystalDiskMark 3 or 8: sequential and random throughput, the best of several runs
+    Crystaldiskmark(crystaldiskmark::CrystalDiskMarkArgs),
+    /// dd: a copy in large blocks, through the page cache and past it, with what it leaves behind
+    Dd(dd::DdArgs),
+}
+
+/// What every suite's flags are.
+trait Suite {
+    /// Where it runs.
+    fn place(&self) -> &PlaceArgs;
+
+    /// The recipe on a ground with these facts.
+    ///
+    /// # Errors
+    /// One line that says what to write instead.
+    fn recipe(&self, facts: &Facts) -> Result<Box<dyn Recipe>, String>;
+}
+
+impl SuiteArgs {
+    fn chosen(&self) -> &dyn Suite {
+        match &self.suite {
+            SuiteCommand::Crystaldiskmark(args) => args,
+            SuiteCommand::Dd(args) => args,
+        }
+    }
+
+    /// Where the suite runs, and what becomes of the result.
+    pub fn place(&self) -> &PlaceArgs {
+        self.chosen().place()
+    }
+
+    /// The recipe on a ground with these facts.
+    ///
+    /// # Errors
+    /// One line that says what to write instead.
+    pub fn recipe(&self, facts: &Facts) -> Result<Box<dyn Recipe>, String> {
+        self.chosen().recipe(facts)
+    }
+}

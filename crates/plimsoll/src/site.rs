@@ -1,0 +1,148 @@
+//! From what a user named to the ground that a suite runs on: a directory, a file or device, an export, a product.
+
+use std::path::{Path, PathBuf};
+
+use plimsoll_catalogue::Like;
+use plimsoll_device::nbd::wire::flag;
+use plimsoll_device::nbd::{Address, Connection, Emulation, NoAddress, TalkError};
+use plimsoll_device::{Direct, SubjectKind, claim, classify, describe_disk, describe_host};
+use plimsoll_model::ChainSpec;
+use plimsoll_record::{Source, Subject};
+use plimsoll_suite::{Disk, DiskPlace, Export, Facts, Ground, Model, Nature};
+use plimsoll_units::Bytes;
+
+use crate::measure::{holes, whereabouts};
+use crate::offers::Offers;
+use crate::trouble::Trouble;
+
+/// Space that is left to others on a filesystem.
+const SPARE: Bytes = Bytes::mib(256);
+/// The space that bare stages are addressed on.
+const SPACE: Bytes = Bytes::gib(64);
+
+/// What was named, and what may be done to it.
+#[derive(Debug)]
+pub struct Site<'a> {
+    /// A path, the URI of an export, a configuration of the catalogue, or stages.
+    pub place: &'a str,
+    /// Paths and URIs whose data may be lost.
+    pub destroy: &'a [PathBuf],
+    /// What determines the random streams of a model.
+    pub seed: u64,
+}
+
+impl Site<'_> {
+    /// The ground. Nothing is written yet.
+    pub fn ground(&self, offers: impl FnOnce() -> Result<Offers, Trouble>) -> Result<Box<dyn Ground>, Trouble> {
+        if Address::is_meant(self.place) {
+            return self.export();
+        }
+        let path = Path::new(self.place);
+        if path.exists() {
+            return self.disk(path);
+        }
+        self.model(offers).map_err(|trouble| match trouble {
+            // What looks like a path is more likely one that is not there than a product.
+            Trouble::Usage(_) if self.place.contains('/') && path.parent().is_some_and(Path::is_dir) => {
+                Trouble::usage(format!("{}: there is no such directory, file or device", self.place))
+            }
+            other => other,
+        })
+    }
+
+    fn disk(&self, path: &Path) -> Result<Box<dyn Ground>, Trouble> {
+        let subject = classify(path).map_err(usage)?;
+        let is_directory = subject.kind == SubjectKind::Directory;
+        let named = self.destroy.iter().any(|named| named == path);
+        let findings = whereabouts(&subject).into_iter().chain(holes(&subject)).collect();
+        let claim = (!is_directory && named).then(|| claim(path, self.destroy)).transpose().map_err(usage)?;
+        let space = match subject.available {
+            Some(available) => Bytes::new(available.get().saturating_sub(SPARE.get())),
+            None => subject.size,
+        };
+        let grid = subject.direct.alignment().map_or(512, |alignment| u64::from(alignment.offset.max(1)));
+        let facts = Facts {
+            // Workers say what issued their operations, each for itself.
+            source: Source::Measured { engine: "suite".into() },
+            subject: Subject {
+                name: path.canonicalize().unwrap_or_else(|_| path.to_owned()).display().to_string(),
+                kind: subject.kind.name().into(),
+                size: if is_directory { space } else { subject.size },
+                device: Some(describe_disk(&subject)),
+            },
+            host: Some(describe_host()),
+            space,
+            grid: if matches!(subject.direct, Direct::Refused) { 1 } else { grid },
+            nature: if is_directory { Nature::Directory } else { Nature::Blocks },
+            read_only: subject.read_only || (!is_directory && claim.is_none()),
+            stages: Vec::new(),
+        };
+        let place = match subject.kind {
+            SubjectKind::Directory => DiskPlace::Directory(path.to_owned()),
+            SubjectKind::File | SubjectKind::BlockDevice => DiskPlace::Whole(path.to_owned(), claim),
+        };
+        Ok(Box::new(Disk::new(place, facts, self.destroy.to_vec(), findings)))
+    }
+
+    fn export(&self) -> Result<Box<dyn Ground>, Trouble> {
+        let address: Address = self.place.parse().map_err(|error: NoAddress| usage(error))?;
+        let unreachable = |error: TalkError| {
+            Trouble::usage(format!(
+                "{address}: {:#}: start the server, or correct the address",
+                anyhow::Error::new(error)
+            ))
+        };
+        let chosen = Connection::open(&address).map_err(unreachable)?.chosen().clone();
+        let named = self.destroy.iter().any(|named| named == Path::new(self.place));
+        let emulation: Option<Emulation> = chosen.description.as_deref().and_then(|text| text.parse().ok());
+        let size = Bytes::new(chosen.size);
+        let name = emulation.as_ref().and_then(|emulation| emulation.like.clone());
+        let source = match &emulation {
+            Some(emulation) => Source::Emulated { model: emulation.model.clone() },
+            None => Source::Measured { engine: "NBD".into() },
+        };
+        let facts = Facts {
+            source,
+            subject: Subject {
+                name: name.unwrap_or_else(|| address.to_string()),
+                kind: "NBD export".into(),
+                size,
+                device: None,
+            },
+            host: Some(describe_host()),
+            space: size,
+            grid: chosen.blocks.map_or(512, |[least, ..]| u64::from(least.max(1))),
+            nature: Nature::Export,
+            read_only: !named || chosen.flags & flag::READ_ONLY != 0,
+            stages: Vec::new(),
+        };
+        Ok(Box::new(Export::new(address, facts)))
+    }
+
+    fn model(&self, offers: impl FnOnce() -> Result<Offers, Trouble>) -> Result<Box<dyn Ground>, Trouble> {
+        let like = self.place.parse::<Like>().map_err(usage)?;
+        let (name, kind, model, size): (String, &str, ChainSpec, Bytes) = match like {
+            Like::Stages(model) => (model.to_string(), "model", model, SPACE),
+            Like::Config(_) => {
+                let offer = offers()?.offer(self.place)?;
+                let model = offer.model().map_err(|why| usage(format!("{}: {why}", self.place)))?;
+                (offer.short().to_string(), "product", model, offer.capacity)
+            }
+        };
+        let facts = Facts {
+            source: Source::Simulated { model: model.to_string() },
+            subject: Subject { name, kind: kind.into(), size, device: None },
+            host: None,
+            space: size,
+            grid: 1,
+            nature: Nature::Model,
+            read_only: false,
+            stages: model.names(),
+        };
+        Ok(Box::new(Model::new(&model, self.seed, facts)))
+    }
+}
+
+fn usage(error: impl std::fmt::Display) -> Trouble {
+    Trouble::usage(error.to_string())
+}

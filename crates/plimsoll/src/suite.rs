@@ -1,0 +1,124 @@
+//! `plimsoll suite`: a classic benchmark on a path, an export or a product.
+
+use std::ops::ControlFlow;
+
+use plimsoll_drive::Onward;
+use plimsoll_record::{Finding, SUITE_FORMAT, Slice, SuiteRun};
+use plimsoll_report::Progress;
+use plimsoll_suite::{Done, Facts, Ground, Nature, Recipe, Step, Watch, Work, perform, step_run};
+use plimsoll_units::{Instant, Span};
+
+use crate::args::SuiteArgs;
+use crate::console::Console;
+use crate::course::{length, of_late};
+use crate::offers::Offers;
+use crate::output::{Outputs, finish_suite};
+use crate::site::Site;
+use crate::trouble::Trouble;
+
+/// Runs the suite.
+pub fn run(args: &SuiteArgs) -> Result<(), Trouble> {
+    let place = args.place();
+    let outputs = Outputs::new(&place.output)?;
+    let site = Site { place: &place.place, destroy: &place.destroy, seed: 1 };
+    let mut ground = site.ground(|| Offers::new(&place.terms))?;
+    let mut recipe = args.recipe(ground.facts()).map_err(Trouble::usage)?;
+    if ground.facts().read_only && recipe.files().iter().any(|file| file.writes) {
+        return Err(read_only(&place.place, ground.facts()));
+    }
+    let mut console = Console::new(place.output.quiet).map_err(|error| Trouble::Failed(error.into()))?;
+    let (suite, failed) = made(&mut *recipe, &mut *ground, &mut console)?;
+    finish_suite(&suite, &outputs)?;
+    if failed { Err(Trouble::Ended(1)) } else { Ok(()) }
+}
+
+fn read_only(place: &str, facts: &Facts) -> Trouble {
+    Trouble::usage(match facts.nature {
+        Nature::Directory => format!("{place}: nothing can be written there: give a directory that you can write to"),
+        _ => format!("{place}: this suite writes, and its data would be lost: add --destroy {place} if they may be"),
+    })
+}
+
+/// Makes all steps, and says what came of them; true when the suite found what must not be.
+fn made(recipe: &mut dyn Recipe, ground: &mut dyn Ground, console: &mut Console) -> Result<(SuiteRun, bool), Trouble> {
+    let is_virtual = ground.facts().nature == Nature::Model;
+    let started = jiff::Timestamp::now();
+    let clock = plimsoll_device::Clock::start();
+    let mut watch = OnScreen { console, place: 0, expected: 1, spent: Span::ZERO };
+    let outcome = perform(recipe, ground, &mut watch).map_err(|unfit| Trouble::usage(unfit.to_string()))?;
+    let spent = watch.spent;
+    watch.console.clear();
+    let facts = ground.facts().clone();
+    if outcome.done.is_empty() {
+        return Err(match outcome.fault {
+            Some(fault) => Trouble::Failed(anyhow::Error::new(fault)),
+            None => Trouble::Interrupted,
+        });
+    }
+    let fault = outcome.fault.map(|fault| Finding::Fault { what: format!("{:#}", anyhow::Error::new(fault)) });
+    let suite = SuiteRun {
+        format: SUITE_FORMAT.into(),
+        made_by: crate::MADE_BY.into(),
+        started: (!is_virtual).then(|| started.to_string()),
+        wall: if is_virtual { spent } else { clock.now().since(Instant::ZERO) },
+        command: std::env::args().collect(),
+        ended: outcome.ended,
+        listings: recipe.listings(&outcome.done, &facts),
+        verdicts: recipe.verdicts(&outcome.done, &facts),
+        steps: outcome.done.iter().filter_map(|done| step_run(done, &facts)).collect(),
+        findings: fault.into_iter().chain(ground.findings()).collect(),
+        source: facts.source,
+        subject: facts.subject,
+        host: facts.host,
+        suite: recipe.name().into(),
+        follows: recipe.follows(),
+        settings: recipe.settings(),
+    };
+    let failed = recipe.has_failed(&outcome.done);
+    Ok((suite, failed))
+}
+
+/// Progress of a suite on the user's screen.
+struct OnScreen<'a> {
+    console: &'a mut Console,
+    place: usize,
+    expected: usize,
+    /// Time of the steps that were made.
+    spent: Span,
+}
+
+impl Watch for OnScreen<'_> {
+    fn begins(&mut self, _step: &Step, place: usize, expected: usize) {
+        (self.place, self.expected) = (place, expected.max(place + 1));
+    }
+
+    fn looks(&mut self, step: &Step, series: &[Slice]) -> Onward {
+        let (place, expected) = (self.place, self.expected);
+        self.console.show(|| progress(step, series, place, expected));
+        if self.console.interrupted() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+    }
+
+    fn ends(&mut self, done: &Done) {
+        self.spent += match (&done.seen, &done.step.work) {
+            (plimsoll_suite::StepSeen::Io(seen), _) => seen.span(),
+            (plimsoll_suite::StepSeen::Files(seen), _) => seen.span,
+            (_, Work::Pause(span)) => *span,
+            _ => Span::ZERO,
+        };
+        self.console.step_done(&done.step.name, done.seen.io().map(|seen| (seen.total(), seen.span())));
+    }
+}
+
+fn progress<'a>(step: &'a Step, series: &[Slice], place: usize, expected: usize) -> Progress<'a> {
+    let (iops, p99) = of_late(series);
+    let elapsed = length(series).as_secs_f64();
+    // Of a step whose end is known, how far it is.
+    let lasts = match &step.work {
+        Work::Io(io) => io.workers.iter().map(|worker| worker.job.until.span).max().filter(|span| *span < Span::MAX),
+        _ => None,
+    };
+    let share = lasts.map_or(0.5, |span| (elapsed / span.as_secs_f64()).clamp(0.0, 1.0));
+    let left = lasts.map_or(Span::ZERO, |span| Span::from_secs_f64((span.as_secs_f64() - elapsed).max(0.0)));
+    let done = (place as f64 + share) / expected as f64;
+    Progress { phase: &step.name, point: format!("step {} of {expected}", place + 1), iops, p99, done, left }
+}

@@ -1,0 +1,138 @@
+//! Suites as one page: what was concluded, the classic layout, and what stands behind it, as pictures and as a table.
+
+use maud::{Markup, html};
+use plimsoll_record::SuiteRun;
+use plimsoll_units::Span;
+
+use super::figures::{both, figure};
+use super::framed;
+use super::grid::filled;
+use super::prose::listed;
+use crate::chart::{Bar, Fill, bars, plimsoll_mark, typeset};
+use crate::suite::{Row, rows, skipped, table};
+use crate::words::clean;
+use crate::{doubts, number, words};
+
+/// More bars than this are no picture.
+const MOST_BARS: usize = 40;
+
+/// One self-contained page of suites, one after the other.
+pub fn suites_html(suites: &[SuiteRun]) -> String {
+    let title = match suites {
+        [suite] => title(suite),
+        _ => format!("{} suites", suites.len()),
+    };
+    let body = html! { @for (index, suite) in suites.iter().enumerate() { (sheet(suite, index)) } };
+    framed(&title, &body, "Made by plimsoll. This page needs no network.")
+}
+
+fn title(suite: &SuiteRun) -> String {
+    format!("{} on {}", clean(&suite.suite), clean(&suite.subject.name))
+}
+
+fn sheet(suite: &SuiteRun, index: usize) -> Markup {
+    let rows = rows(suite);
+    html! {
+        (head(suite))
+        @for listing in &suite.listings {
+            section { h2 { (clean(&listing.title)) } pre tabindex="0" { (listing.text) } }
+        }
+        (pictures(suite, &rows, index))
+        section {
+            h2 { "Behind these figures" }
+            (filled("Steps", &table(suite), |_, _| None))
+            (meanings(suite, &rows))
+        }
+        (listed(&doubts::of_suite(suite)))
+        section {
+            h2 { "Where and how" }
+            dl class="about" {
+                @for (name, text) in facts(suite).iter().filter(|(_, text)| !text.is_empty()) { dt { (name) } dd { (typeset(text)) } }
+            }
+        }
+    }
+}
+
+fn head(suite: &SuiteRun) -> Markup {
+    html! {
+        header {
+            h1 { "Plimsoll " small { (clean(&suite.follows)) } }
+            @if let Some(ended) = words::ended(suite.ended) { p class="alert" { (ended) } }
+            div class="verdict-head" {
+                (plimsoll_mark())
+                div {
+                    p class="big words" { (title(suite)) }
+                    p class="promise" { span class="word" { (suite.source.word()) } }
+                }
+            }
+            @for verdict in &suite.verdicts { p { (typeset(&clean(verdict))) } }
+        }
+    }
+}
+
+/// What each number really measures, said once.
+fn meanings(suite: &SuiteRun, rows: &[Row<'_>]) -> Markup {
+    let mut said: Vec<(&str, Vec<&str>)> = Vec::new();
+    for row in rows.iter().filter(|row| !row.step.measures.is_empty()) {
+        match said.iter_mut().find(|(measures, _)| *measures == row.step.measures) {
+            Some((_, names)) => names.push(&row.step.name),
+            None => said.push((&row.step.measures, vec![&row.step.name])),
+        }
+    }
+    html! {
+        ul class="method" {
+            @for (measures, names) in &said { li { strong { (clean(&names.join("; "))) } ": " (clean(measures)) } }
+            @for (name, why) in skipped(suite) { li { strong { (clean(name)) } ": left out, as " (clean(why)) } }
+        }
+    }
+}
+
+fn pictures(suite: &SuiteRun, rows: &[Row<'_>], index: usize) -> Markup {
+    let source = html! { (suite.source.word()) " on " (clean(&suite.subject.name)) };
+    let rates: Vec<Bar> = rows.iter().filter_map(moved).take(MOST_BARS).collect();
+    let times: Vec<Bar> = rows.iter().flat_map(times).take(2 * MOST_BARS).collect();
+    let chart = |id: &str, title: &str, lead: &str, drawn: &[Bar]| {
+        if drawn.is_empty() {
+            return html! {};
+        }
+        let picture = both(&format!("{id}-{index}"), title, lead, |size| bars(drawn, size));
+        html! { section { h2 { (title) } p class="lead" { (lead) } (figure(&picture, &source)) } }
+    };
+    html! {
+        (chart("moved", "Moved per second", "Of several rounds the median one.", &rates))
+        (chart("times", "Time of an operation", "Full bars are the median, hollow ones the 99th percentile.", &times))
+    }
+}
+
+fn moved(row: &Row<'_>) -> Option<Bar> {
+    let rate = row.bytes_per_second?;
+    let value = format!("{}, {} IOPS", number::throughput(rate), number::three(row.rate()));
+    Some(Bar { name: clean(&row.step.name), from: 0.0, to: rate, value, fill: Fill::Full })
+}
+
+fn times(row: &Row<'_>) -> Vec<Bar> {
+    let bar =
+        |name: String, span: Span, fill| Bar { name, from: 0.0, to: span.as_secs_f64(), value: span.to_string(), fill };
+    let median = row.times.quantile(0.5).map(|span| bar(clean(&row.step.name), span, Fill::Full));
+    let tail = row.times.quantile(0.99).map(|span| bar(String::new(), span, Fill::Hollow));
+    median.into_iter().chain(tail).collect()
+}
+
+fn facts(suite: &SuiteRun) -> Vec<(&'static str, String)> {
+    let settings: Vec<String> = suite.settings.iter().map(|(name, value)| format!("{name} {value}")).collect();
+    vec![
+        ("Follows", clean(&suite.follows)),
+        ("Settings", clean(&settings.join(", "))),
+        ("Target", format!("{}, {}", clean(&suite.subject.name), words::subject(&suite.subject))),
+        ("Host", suite.host.as_ref().map(words::host).unwrap_or_default()),
+        ("Began", suite.started.as_ref().map(|started| clean(started)).unwrap_or_default()),
+        ("Took", number::clock(suite.wall)),
+        ("Command", words::command(&suite.command)),
+        (
+            "Figures",
+            "over the whole of each step, from its first operation to its last answer, a final flush included; times \
+             are service times; 1 MB is 1,000,000 bytes"
+                .into(),
+        ),
+    ]
+}

@@ -1,0 +1,137 @@
+//! The steps of a suite as rows: one for each name, its rounds beside each other.
+//!
+//! What stands in the cells is the same for text, CSV and pages.
+
+use plimsoll_record::{Bins, StepRun, StepWork, SuiteRun};
+use plimsoll_units::Span;
+
+use crate::number;
+use crate::text::{Cells, Filled, Heading, NONE};
+
+/// A step of which there is a figure, in its median round.
+#[derive(Clone, Debug)]
+pub(crate) struct Row<'a> {
+    pub step: &'a StepRun,
+    /// Rounds that count.
+    pub rounds: usize,
+    /// Operations, or files, per second in each round, from the least to the most.
+    pub rates: Vec<f64>,
+    /// Bytes per second; none for steps of files.
+    pub bytes_per_second: Option<f64>,
+    /// Time of each operation.
+    pub times: Bins,
+    /// Share of one processor, where it is known.
+    pub cpu: Option<f64>,
+    /// The limit that held most operations of a model, and its share.
+    pub bound_by: Option<(&'a str, f64)>,
+}
+
+impl Row<'_> {
+    /// Operations, or files, per second of the median round.
+    pub fn rate(&self) -> f64 {
+        self.rates[self.rates.len() / 2]
+    }
+}
+
+/// The steps that count, in the order in which they were made first.
+pub(crate) fn rows(suite: &SuiteRun) -> Vec<Row<'_>> {
+    let mut names: Vec<&str> = Vec::new();
+    for step in suite.steps.iter().filter(|step| step.counts) {
+        if !names.contains(&step.name.as_str()) {
+            names.push(&step.name);
+        }
+    }
+    names.iter().filter_map(|name| row(suite, name)).collect()
+}
+
+/// Steps that could not be done, each with its reason.
+pub(crate) fn skipped(suite: &SuiteRun) -> impl Iterator<Item = (&str, &str)> {
+    suite.steps.iter().filter_map(|step| match &step.work {
+        StepWork::Skipped { why } => Some((step.name.as_str(), why.as_str())),
+        _ => None,
+    })
+}
+
+fn row<'a>(suite: &'a SuiteRun, name: &str) -> Option<Row<'a>> {
+    let rounds = suite.steps.iter().filter(|step| step.counts && step.name == name);
+    let mut ranked: Vec<(f64, &StepRun)> = rounds.filter_map(|step| Some((rate(step)?, step))).collect();
+    ranked.sort_by(|a, b| a.0.total_cmp(&b.0));
+    let (_, step) = *ranked.get(ranked.len() / 2)?;
+    let rates = ranked.iter().map(|(rate, _)| *rate).collect();
+    let (bytes_per_second, times, cpu, bound_by) = match &step.work {
+        StepWork::Io { jobs, run, span } => {
+            let mut times = Bins::default();
+            for job in jobs {
+                times.merge(&job.total.service());
+            }
+            let bytes: u64 = jobs.iter().map(|job| job.total.bytes()).sum();
+            let most = run.bound_by.iter().max_by(|a, b| a.1.total_cmp(&b.1));
+            let cpu = run.cpu.map(|cpu| (cpu.user + cpu.system).as_secs_f64() / span.as_secs_f64());
+            (Some(bytes as f64 / span.as_secs_f64()), times, cpu, most.map(|(name, share)| (name.as_str(), *share)))
+        }
+        StepWork::Files { each, span, cpu, .. } => {
+            (None, each.clone(), Some((cpu.user + cpu.system).as_secs_f64() / span.as_secs_f64()), None)
+        }
+        StepWork::Skipped { .. } => return None,
+    };
+    Some(Row { step, rounds: ranked.len(), rates, bytes_per_second, times, cpu, bound_by })
+}
+
+/// Operations, or files, per second; none where nothing was done or it took no time.
+fn rate(step: &StepRun) -> Option<f64> {
+    let (count, span) = match &step.work {
+        StepWork::Io { jobs, span, .. } => (jobs.iter().map(|job| job.total.operations()).sum(), *span),
+        StepWork::Files { files, span, .. } => (*files, *span),
+        StepWork::Skipped { .. } => return None,
+    };
+    (count > 0 && !span.is_zero()).then(|| count as f64 / span.as_secs_f64())
+}
+
+/// The rows as a table.
+pub(crate) fn table(suite: &SuiteRun) -> Filled {
+    let rows = rows(suite);
+    let heading = |name, unit, cells, expendable| Heading { name, unit, cells, expendable };
+    let headings = [
+        heading("step", "", Cells::Words, 0),
+        heading("moved", "", Cells::Figures, 0),
+        heading("done", "a second", Cells::Figures, 0),
+        heading("rounds", "", Cells::Words, 4),
+        heading("mean", "", Cells::Figures, 0),
+        heading("p50", "", Cells::Figures, 2),
+        heading("p99", "", Cells::Figures, 0),
+        heading("p99.9", "", Cells::Figures, 5),
+        heading("longest", "", Cells::Figures, 1),
+        heading("CPU", "", Cells::Figures, 3),
+        heading("limit", "", Cells::Words, 1),
+    ];
+    let cells = rows.iter().map(cells).collect();
+    let mut notes = Vec::new();
+    if rows.iter().any(|row| row.rounds > 1) {
+        notes.push("several rounds: the median one is shown, with the least and the most beside it".to_owned());
+    }
+    Filled::new(&headings, cells, notes).said()
+}
+
+fn cells(row: &Row<'_>) -> Vec<String> {
+    let time = |quantile: f64| row.times.quantile(quantile).map_or(NONE.into(), |span| span.to_string());
+    let mean = row.times.sum_ns.checked_div(row.times.count).map(Span::from_nanos);
+    let rounds = match row.rates[..] {
+        [] | [_] => NONE.into(),
+        [least, .., most] => format!("{}, {} \u{2013} {}", row.rounds, number::three(least), number::three(most)),
+    };
+    vec![
+        row.step.name.clone(),
+        row.bytes_per_second.map_or(NONE.into(), number::throughput),
+        number::three(row.rate()),
+        rounds,
+        mean.map_or(NONE.into(), |mean| mean.to_string()),
+        time(0.5),
+        time(0.99),
+        time(0.999),
+        if row.times.count > 0 { Span::from_nanos(row.times.max_ns).to_string() } else { NONE.into() },
+        row.cpu.map_or(NONE.into(), |cpu| number::percent((cpu * 1e3).round() / 1e3)),
+        row.bound_by.map_or(NONE.into(), |(name, share)| {
+            format!("{name} ({})", number::percent((share * 100.0).round() / 100.0))
+        }),
+    ]
+}

@@ -1,0 +1,111 @@
+//! A suite for a terminal: the layout that people know, then what stands behind it.
+
+use plimsoll_record::{SuiteRun, Weight};
+
+use super::TextStyle;
+use super::paint::{INDENT, Line, Tone, hanging, wrap};
+use crate::suite::{rows, skipped, table};
+use crate::words;
+use crate::words::clean;
+use crate::{doubts, number};
+
+/// All of it.
+pub(super) fn parts(suite: &SuiteRun, style: &TextStyle) -> Vec<Vec<Line>> {
+    let mut parts = vec![head(suite, style)];
+    for listing in &suite.listings {
+        let mut lines = vec![Line::of(clean(&listing.title), Tone::Strong)];
+        // Others read these layouts: no line of them is wrapped or cut.
+        lines.extend(listing.text.lines().map(Line::plain));
+        parts.push(lines);
+    }
+    parts.push(verdicts(suite, style));
+    let table = table(suite).lay_out(style);
+    if !table.is_empty() {
+        parts.push(vec![Line::of("Behind these figures", Tone::Strong)]);
+        let last = parts.len() - 1;
+        parts[last].extend(table.into_iter().flatten());
+    }
+    parts.push(meanings(suite, style));
+    parts.push(findings(suite, style));
+    parts.push(place(suite, style));
+    parts
+}
+
+fn head(suite: &SuiteRun, style: &TextStyle) -> Vec<Line> {
+    let title = format!("{} on {} - {}", clean(&suite.suite), clean(&suite.subject.name), suite.source.word());
+    let mut lines: Vec<Line> = wrap(&title, style.width).into_iter().map(|line| Line::of(line, Tone::Strong)).collect();
+    if let Some(ended) = words::ended(suite.ended) {
+        lines.push(Line::of(ended, Tone::Yellow));
+    }
+    let settings: Vec<String> = suite.settings.iter().map(|(name, value)| format!("{name} {value}")).collect();
+    let text = format!("{}: {}", clean(&suite.follows), clean(&settings.join(", ")));
+    lines.extend(wrap(&text, style.width).into_iter().map(Line::plain));
+    lines
+}
+
+fn verdicts(suite: &SuiteRun, style: &TextStyle) -> Vec<Line> {
+    let all = suite.verdicts.iter();
+    all.flat_map(|verdict| hanging("verdict", Tone::Blue, wrap(&clean(verdict), style.width - INDENT))).collect()
+}
+
+/// What each number really measures, said once.
+fn meanings(suite: &SuiteRun, style: &TextStyle) -> Vec<Line> {
+    let mut lines = Vec::new();
+    let mut said: Vec<(&str, Vec<&str>)> = Vec::new();
+    for row in rows(suite).iter().filter(|row| !row.step.measures.is_empty()) {
+        match said.iter_mut().find(|(measures, _)| *measures == row.step.measures) {
+            Some((_, names)) => names.push(&row.step.name),
+            None => said.push((&row.step.measures, vec![&row.step.name])),
+        }
+    }
+    if !said.is_empty() {
+        lines.push(Line::of("What they measure", Tone::Strong));
+    }
+    for (measures, names) in said {
+        let text = format!("{}: {}", clean(&names.join("; ")), clean(measures));
+        lines.extend(wrap(&text, style.width).into_iter().map(Line::plain));
+    }
+    for (name, why) in skipped(suite) {
+        let text = format!("{}: left out, as {}", clean(name), clean(why));
+        lines.extend(wrap(&text, style.width).into_iter().map(Line::plain));
+    }
+    lines
+}
+
+fn findings(suite: &SuiteRun, style: &TextStyle) -> Vec<Line> {
+    let mut lines = Vec::new();
+    for doubt in doubts::of_suite(suite) {
+        let tone = match doubt.weight {
+            Weight::Void => Tone::Red,
+            Weight::Caution => Tone::Yellow,
+            Weight::Note => Tone::Blue,
+        };
+        let scope = doubt.scope.as_ref().map(|scope| format!(" ({scope})")).unwrap_or_default();
+        let text = wrap(&format!("{}{scope}", doubt.text), style.width - INDENT);
+        lines.extend(hanging(words::weight(doubt.weight), tone, text));
+        for line in wrap(&format!("-> {}", doubt.remedy), style.width - INDENT) {
+            lines.push(Line::of(format!("{:INDENT$}{line}", ""), Tone::Quiet));
+        }
+    }
+    if !lines.is_empty() {
+        lines.insert(0, Line::of("Findings", Tone::Strong));
+    }
+    lines
+}
+
+fn place(suite: &SuiteRun, style: &TextStyle) -> Vec<Line> {
+    let mut lines = Vec::new();
+    let mut add = |name: &str, text: &str| lines.extend(hanging(name, Tone::Quiet, wrap(text, style.width - INDENT)));
+    add("target", &format!("{}, {}", clean(&suite.subject.name), words::subject(&suite.subject)));
+    if let Some(host) = suite.host.as_ref().map(words::host).filter(|host| !host.is_empty()) {
+        add("host", &host);
+    }
+    let began = suite.started.as_ref().map(|started| format!(", began {}", clean(started))).unwrap_or_default();
+    add("source", &format!("{}{began}, took {}", suite.source.word(), number::clock(suite.wall)));
+    add(
+        "figures",
+        "over the whole of each step, from its first operation to its last answer, a final flush included; \
+                    times are service times; 1 MB is 1,000,000 bytes",
+    );
+    lines
+}
