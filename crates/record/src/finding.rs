@@ -176,6 +176,13 @@ pub enum Finding {
         /// What the kernel said.
         reason: String,
     },
+    /// Another generator than plimsoll's own offered the load, and could not do so in the same way.
+    OfferedOtherwise {
+        /// Which generator, such as `fio 3.33`.
+        generator: String,
+        /// What was different, in sentences.
+        how: String,
+    },
     /// The block device, file or export was not named to `--destroy`, so writes of the load became reads.
     ReadOnly,
     /// Operations failed.
@@ -312,6 +319,7 @@ impl Finding {
             Self::RingRefused { reason } => {
                 format!("io_uring was refused ({reason}): threads with pread and pwrite were used")
             }
+            Self::OfferedOtherwise { generator, how } => format!("{generator} offers this load in its own way: {how}"),
             Self::ReadOnly => "read-only: every write of the load was made a read".into(),
             Self::Errors { count, errno } => format!("{count} operations failed, most with errno {errno}"),
             Self::NotSaturated { depth } => format!("not saturated: more was still answered at depth {depth}"),
@@ -364,6 +372,7 @@ impl Finding {
             Self::RingRefused { .. } => {
                 "allow io_uring (container seccomp profile, kernel.io_uring_disabled=0) for lower overhead"
             }
+            Self::OfferedOtherwise { .. } => "compare with a run of plimsoll's own engines: leave out --engine",
             Self::ReadOnly => "to write, name it once more: --destroy PATH or URI (its data are lost)",
             Self::Errors { .. } => "read the kernel log (dmesg), and the errors by kind in the JSON output",
             Self::NotSaturated { .. } => "raise --max-depth or --threads",
@@ -393,7 +402,7 @@ mod tests {
         {"finding":"fault","what":"x"}, {"finding":"in-memory","what":"tmpfs"}, {"finding":"not-storage-alone","note":"nfs"},
         {"finding":"time-dilated","slow":10}, {"finding":"model-doubted","what":"x"}, {"finding":"floor","round_trip_ns":1,"wait_ns":3,"beyond_ns":2},
         {"finding":"clock-changed","from":"tsc","to":"hpet"}, {"finding":"frequency-changed","ratio":0.5},
-        {"finding":"ring-refused","reason":"x"}, {"finding":"read-only"}, {"finding":"errors","count":1,"errno":5},
+        {"finding":"ring-refused","reason":"x"}, {"finding":"offered-otherwise","generator":"fio","how":"x"}, {"finding":"read-only"}, {"finding":"errors","count":1,"errno":5},
         {"finding":"not-saturated","depth":8}, {"finding":"budget-spent","half_width":0.2},
         {"finding":"trace-incomplete","dropped":1,"kept":2}, {"finding":"trace-doubted","what":"x"}
     ]"#;

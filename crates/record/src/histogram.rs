@@ -81,6 +81,25 @@ pub struct Bins {
 }
 
 impl Bins {
+    /// What another program counted in bins of its own: each count goes to where `spans` says that its bin stands.
+    /// `sum_ns` is the sum of all spans in nanoseconds as that program knows it.
+    pub fn counted(spans: impl IntoIterator<Item = (Span, u64)>, sum_ns: u64) -> Self {
+        let mut all = Self { sum_ns, min_ns: u64::MAX, ..Self::default() };
+        let mut bins = std::collections::BTreeMap::new();
+        for (span, count) in spans.into_iter().filter(|(_, count)| *count > 0) {
+            let ns = span.as_nanos().min(LONGEST_NS);
+            *bins.entry(ns & !(width(ns) - 1)).or_default() += count;
+            all.count += count;
+            all.min_ns = all.min_ns.min(ns);
+            all.max_ns = all.max_ns.max(ns);
+        }
+        if all.count == 0 {
+            return Self::default();
+        }
+        all.bins = bins.into_iter().collect();
+        all
+    }
+
     /// True when nothing was counted.
     pub fn is_empty(&self) -> bool {
         self.count == 0
@@ -199,6 +218,18 @@ mod tests {
             let lowest = counts.lowest_equivalent(value);
             assert_eq!(width(lowest), counts.equivalent_range(value), "{value}");
         }
+    }
+
+    #[test]
+    fn counts_of_others_land_where_spans_would() {
+        let spans_ns = [0, 3, 200, 256, 257, 1_000, 65_535, 123_456_789, 123_456_789];
+        let sum = spans_ns.iter().sum();
+        let counted = Bins::counted(spans_ns.map(|ns| (Span::from_nanos(ns), 1)), sum);
+        let one_by_one = recorded(spans_ns);
+        assert_eq!((counted.count, counted.sum_ns), (one_by_one.count, one_by_one.sum_ns));
+        assert_eq!(counted.bins, one_by_one.bins);
+        assert_eq!((counted.min_ns, counted.max_ns), (0, 123_456_789));
+        assert_eq!(Bins::counted([(Span::from_nanos(5), 0)], 9), Bins::default());
     }
 
     #[test]
