@@ -328,6 +328,10 @@ pub struct TargetArgs {
     /// What issues the operations
     #[arg(long, value_enum, default_value_t = EngineWord::Auto)]
     pub engine: EngineWord,
+    /// Share the load among these hosts, on the path as it is there: each runs `fio --server`. Needs --engine fio and --size;
+    /// direct I/O, and only reads unless --destroy names the path
+    #[arg(long, value_name = "HOST[:PORT],...", value_delimiter = ',')]
+    pub hosts: Vec<String>,
     /// Allow writing to this existing file, block device or export: the same path or URI again. ITS DATA ARE LOST
     #[arg(long, value_name = "PATH|URI")]
     pub destroy: Vec<PathBuf>,
@@ -343,6 +347,8 @@ pub enum EngineWord {
     IoUring,
     /// Threads with pread and pwrite
     Threads,
+    /// An installed fio (3.20 or newer) in place of plimsoll's own loops, as a cross-check of them
+    Fio,
 }
 
 /// What becomes of the result.

@@ -72,8 +72,14 @@ fn generator(curve: &Curve, evidence: &Evidence, host: &Host) -> Vec<Finding> {
     if let Some(ceiling) = evidence.ceiling.filter(|ceiling| achieved > ceiling * CEILING_SHARE) {
         return vec![Finding::GeneratorBound { achieved, ceiling }];
     }
-    // Workers of the thread engine are spread over all processors, a loop has one.
-    let cores = if by_workers { host.cpus.unwrap_or(1) } else { threads };
+    // Workers of the thread engine are spread over all processors, a loop has one, and so has each of fio's jobs.
+    let by_fio = matches!(&curve.source, Source::Measured { engine } if engine.starts_with("fio "));
+    let jobs = threads * curve.conditions.streams.len() as u32;
+    let cores = match host.cpus {
+        cpus if by_workers => cpus.unwrap_or(1),
+        cpus if by_fio => jobs.min(cpus.unwrap_or(jobs)),
+        _ => threads,
+    };
     let busy = fastest.cpu.map(|cpu| {
         let lasted: f64 = fastest.series.iter().map(|slice| slice.span.as_secs_f64()).sum();
         (cpu.user + cpu.system).as_secs_f64() / lasted / f64::from(cores)

@@ -124,7 +124,7 @@ impl Step<'_> {
         paced[0].pace = self.point.pace;
         let lasts = self.point.warm_up + self.point.most;
         let slice = (self.point.least / 40).min(LONGEST_SLICE).max(self.shortest_slice).max(lasts / MOST_SLICES);
-        let trial = Trial { streams: &paced, lasts, slice, seed };
+        let trial = Trial { streams: &paced, lasts, warm_up: self.point.warm_up, slice, seed };
         stand.offer(&trial, &mut |series| self.watch(series, lasts, console))
     }
 
@@ -188,13 +188,16 @@ fn settled(sweep: &Sweep, point: &Point, series: &[Slice], unserved: u64, offere
 
 fn settled_at_end(sweep: &Sweep, point: &Point, sighting: &Sighting) -> Settled {
     let Seen { series, unserved, .. } = &sighting.seen;
+    if sighting.ends_offered {
+        return settled(sweep, point, series, *unserved, Span::MAX);
+    }
     // A run that was ended early stopped offering when its last slice, in which the rest came back, began.
     let last_began = series.last().map_or(Span::ZERO, |slice| slice.start.since(Instant::ZERO));
     settled(sweep, point, series, *unserved, last_began.min(point.warm_up + point.most))
 }
 
 /// What was seen under one offered load, as it is kept. `stages` names the stages of a model.
-pub fn run_of(offered: Pace, settled: Settled, Sighting { seen, cpu }: Sighting, stages: &[String]) -> Run {
+pub fn run_of(offered: Pace, settled: Settled, Sighting { seen, cpu, .. }: Sighting, stages: &[String]) -> Run {
     let answered: u64 = seen.bound_by.iter().sum();
     let shares = seen.bound_by.iter().zip(stages).filter(|(count, _)| **count > 0);
     let mut run = Run {

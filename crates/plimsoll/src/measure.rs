@@ -1,6 +1,7 @@
 //! `plimsoll measure`: from a path, or the URI of an export, to a curve.
 
 mod export;
+mod fio;
 
 use std::fmt::Display;
 use std::fs::File;
@@ -23,6 +24,7 @@ use crate::course::{Travelled, follow};
 use crate::output::{Outputs, finish};
 use crate::plan::{Grid, Plan};
 use crate::probe;
+use crate::stand::fio::Fio;
 use crate::stand::{Storage, Way};
 use crate::trouble::Trouble;
 use crate::words::WorkingSet;
@@ -36,6 +38,10 @@ const LEAST_FILE: Bytes = Bytes::mib(16);
 pub fn run(args: &Measure) -> Result<(), Trouble> {
     let plan = Plan::new(&args.load, &args.course)?;
     let outputs = Outputs::new(&args.output)?;
+    fio::meant_for_fio(args)?;
+    if !args.target.hosts.is_empty() {
+        return fio::run_on_hosts(args, plan, &outputs);
+    }
     if let Some(uri) = args.path.to_str().filter(|text| Address::is_meant(text)) {
         return export::run(args, plan, uri, &outputs);
     }
@@ -72,6 +78,8 @@ struct Site {
     file: OwnedFd,
     engine: Engine,
     storage: Storage,
+    /// In place of the loops, but for filling and probing.
+    fio: Option<Fio>,
     caching: Caching,
     size: Bytes,
     findings: Vec<Finding>,
@@ -120,7 +128,9 @@ impl Site {
         findings.extend(holes(&subject));
         let way = Way::File(file.try_clone().map_err(usage)?, engine);
         let storage = Storage { way, threads: args.course.threads, compressible: plan.compressible };
-        let prepared = Self { plan, subject, file, engine, storage, caching, size, findings, claim };
+        let writable = claim.is_some() || subject.kind == SubjectKind::Directory;
+        let fio = fio::wanted(args, &plan, &file, caching, writable)?;
+        let prepared = Self { plan, subject, file, engine, storage, fio, caching, size, findings, claim };
         prepared.plan.place(prepared.size, prepared.grid())?;
         Ok(prepared)
     }
@@ -140,7 +150,9 @@ impl Site {
         let clock = plimsoll_device::Clock::start();
         let failed = |fault| Trouble::Failed(anyhow::Error::new(fault));
         let mut evidence = Evidence { buffered: self.caching == Caching::Buffered, ..Evidence::default() };
-        evidence.ceiling = probe::ceiling(self.engine, 64, self.storage.threads);
+        if self.fio.is_none() {
+            evidence.ceiling = probe::ceiling(self.engine, 64, self.storage.threads);
+        }
         let own = self.subject.kind == SubjectKind::Directory;
         if own || self.claim.is_some() {
             // Before the filling, which overwrites the zeroes that this leaves behind.
@@ -156,11 +168,15 @@ impl Site {
         evidence.data = addressed(&streams);
         let watch = Watch::new(&self.subject);
         let before = watch.snapshot();
-        let travelled = follow(&self.plan, &streams, &[], &mut self.storage, console);
+        let travelled = match &mut self.fio {
+            None => follow(&self.plan, &streams, &[], &mut self.storage, console),
+            Some(fio) => follow(&self.plan, &streams, &[], fio, console),
+        };
         evidence.activity = watch.snapshot().since(&before);
+        self.findings.extend(self.fio.as_ref().and_then(|fio| fio::differences(fio, &streams, &travelled.runs)));
         let head = Head {
             started,
-            source: Source::Measured { engine: self.engine.to_string() },
+            source: Source::Measured { engine: self.fio.as_ref().map_or(self.engine.to_string(), Fio::to_string) },
             subject: self.kept_subject(),
             conditions: conditions(&self.plan, streams, self.storage.threads, self.caching),
             findings: self.findings.clone(),
@@ -255,6 +271,8 @@ impl Head {
 fn engine(wanted: EngineWord, findings: &mut Vec<Finding>) -> Result<Engine, Trouble> {
     match wanted {
         EngineWord::Threads => Ok(Engine::Threads),
+        // For filling and probing.
+        EngineWord::Fio => Ok(if Engine::Ring.refused().is_none() { Engine::Ring } else { Engine::Threads }),
         EngineWord::IoUring => match Engine::Ring.refused() {
             None => Ok(Engine::Ring),
             Some(reason) => Err(Trouble::usage(format!(

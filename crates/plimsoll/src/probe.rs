@@ -24,7 +24,7 @@ pub fn fill(
 ) -> Result<Bytes, Fault> {
     let block = Bytes::mib(1);
     let stream = stream(block, 0.0, Pattern::Sequential, size, Pace::Closed { depth: 8 });
-    let trial = Trial { streams: &[stream], lasts: most, slice: Span::from_millis(100), seed: 0 };
+    let trial = Trial { streams: &[stream], lasts: most, warm_up: Span::ZERO, slice: Span::from_millis(100), seed: 0 };
     let mut filled = 0;
     let threads = std::mem::replace(&mut storage.threads, 1);
     let sighting = storage.offer(&trial, &mut |series| {
@@ -86,7 +86,7 @@ pub fn compression(storage: &mut Storage, size: Bytes) -> Result<Option<f64>, Fa
 }
 
 fn glance(storage: &mut Storage, spec: &StreamSpec, lasts: Span) -> Result<Tally, Fault> {
-    let trial = Trial { streams: std::slice::from_ref(spec), lasts, slice: SLICE, seed: 0 };
+    let trial = Trial { streams: std::slice::from_ref(spec), lasts, warm_up: Span::ZERO, slice: SLICE, seed: 0 };
     let threads = std::mem::replace(&mut storage.threads, 1);
     let sighting = storage.offer(&trial, &mut |_| Onward::Continue(()));
     storage.threads = threads;

@@ -158,7 +158,7 @@ impl Replaying {
         let (objective, unserved) = (self.objective, seen.unserved);
         let settle = Settle { least_warm_up: Span::ZERO, offered_span, objective, offered, unserved };
         let settled = settle_recorded(&seen.series, &settle);
-        Ok((run_of(offered, settled, Sighting { seen, cpu: None }, &model.names()), spent))
+        Ok((run_of(offered, settled, Sighting { seen, ..Sighting::default() }, &model.names()), spent))
     }
 
     /// How long operations are asked for; at a depth an estimate from the first of them.

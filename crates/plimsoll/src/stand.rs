@@ -1,4 +1,7 @@
-//! Where a load can be offered: on real storage or an export by one or more loops, or on a model in virtual time.
+//! Where a load can be offered: on real storage or an export by one or more loops, or on a model in virtual time,
+//! or on storage by another generator, which is `fio`.
+
+pub mod fio;
 
 use std::io;
 use std::os::fd::{AsFd, OwnedFd};
@@ -24,6 +27,8 @@ pub struct Trial<'a> {
     pub streams: &'a [StreamSpec],
     /// How long operations are asked for; `observe` may end it sooner.
     pub lasts: Span,
+    /// Time at its start that will be in no figure. A stand that sees no more than the whole leaves it out of that.
+    pub warm_up: Span,
     /// The length of a slice of the series.
     pub slice: Span,
     /// What determines the random streams.
@@ -37,6 +42,8 @@ pub struct Sighting {
     pub seen: Seen,
     /// Processor time of the loops; of the whole process where the operations are made by workers.
     pub cpu: Option<CpuTime>,
+    /// All of the series is offered time, even its last slice: what was in flight at the end is not told apart.
+    pub ends_offered: bool,
 }
 
 /// Where a load can be offered.
@@ -123,8 +130,11 @@ fn at_once(fault: Fault) -> Box<Torn<Sighting>> {
 
 fn sighting(driven: Result<Seen, Box<Torn<Seen>>>, cpu: Option<CpuTime>) -> Sighted {
     match driven {
-        Ok(seen) => Ok(Sighting { seen, cpu }),
-        Err(torn) => Err(Box::new(Torn { fault: torn.fault, until: Sighting { seen: torn.until, cpu } })),
+        Ok(seen) => Ok(Sighting { seen, cpu, ends_offered: false }),
+        Err(torn) => {
+            let until = Sighting { seen: torn.until, cpu, ends_offered: false };
+            Err(Box::new(Torn { fault: torn.fault, until }))
+        }
     }
 }
 
@@ -211,7 +221,7 @@ fn merge(sightings: Vec<Sighted>) -> (Sighting, Option<Fault>) {
     let mut all = Sighting::default();
     let mut first = None;
     for sighted in sightings {
-        let Sighting { seen, cpu } = sighted.unwrap_or_else(|torn| {
+        let Sighting { seen, cpu, .. } = sighted.unwrap_or_else(|torn| {
             let Torn { fault, until } = *torn;
             first.get_or_insert(fault);
             until

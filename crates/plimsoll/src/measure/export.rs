@@ -45,6 +45,7 @@ fn meant_for_files(args: &Measure, plan: &Plan) -> Result<(), Trouble> {
         (true, ..) => "--buffered is",
         (_, true, _) => "this preset is",
         (.., EngineWord::Threads) => "--engine threads is",
+        (.., EngineWord::Fio) => "--engine fio is",
         _ => return Ok(()),
     };
     Err(Trouble::usage(format!("{flag} for files and devices: an export is reached over NBD alone")))

@@ -1,0 +1,231 @@
+//! `plimsoll measure --engine fio` beside plimsoll's own loops, and on hosts that are servers of fio on the loopback.
+//!
+//! Needs fio; each test says when it is not installed, and is skipped.
+#![allow(clippy::print_stderr, reason = "a test that is skipped says why")]
+
+use std::fs;
+use std::net::{Ipv4Addr, TcpListener, TcpStream};
+use std::path::PathBuf;
+use std::process::{Child, Command, Output, Stdio};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+
+use plimsoll_load::Pace;
+use plimsoll_record::{Curve, Finding, Source};
+
+/// Figures of two generators on a machine that others use: far enough apart that only a mistake is further.
+const FACTOR: f64 = 5.0;
+
+/// Figures of one test are not those of a machine that another one keeps busy.
+static ONE_AT_A_TIME: Mutex<()> = Mutex::new(());
+
+/// A folder of a test's own, removed in the end.
+struct Folder {
+    path: PathBuf,
+    _turn: MutexGuard<'static, ()>,
+}
+
+impl Folder {
+    /// `None`, with the reason printed, where there is no fio.
+    fn new(name: &str) -> Option<Self> {
+        let found = Command::new("fio").arg("--version").output();
+        if !found.is_ok_and(|output| output.status.success()) {
+            eprintln!("skipped: needs fio (apt install fio)");
+            return None;
+        }
+        let path = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join(format!("{name}-{}", std::process::id()));
+        fs::create_dir_all(&path).expect("the folder can be made");
+        Some(Self { path, _turn: ONE_AT_A_TIME.lock().unwrap_or_else(PoisonError::into_inner) })
+    }
+
+    fn file(&self, name: &str, bytes: usize) -> PathBuf {
+        let path = self.path.join(name);
+        fs::write(&path, vec![0x5a; bytes]).expect("a file can be made");
+        path
+    }
+
+    fn measure(&self, arguments: &[&str]) -> Output {
+        Command::new(env!("CARGO_BIN_EXE_plimsoll"))
+            .args(["measure", "--json", "-", "--quiet"])
+            .args(arguments)
+            .env("PLIMSOLL_RUNS", self.path.join("runs"))
+            .output()
+            .expect("the command starts")
+    }
+
+    fn curve(&self, arguments: &[&str]) -> Curve {
+        let output = self.measure(arguments);
+        let message = String::from_utf8_lossy(&output.stderr);
+        assert!(output.status.success(), "{arguments:?}: {message}");
+        Curve::from_json(&output.stdout).expect("a curve")
+    }
+
+    #[track_caller]
+    fn refuses(&self, arguments: &[&str], expected: &str) {
+        let output = self.measure(arguments);
+        let message = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(output.status.code(), Some(2), "{arguments:?}: {message}");
+        assert!(message.contains(expected) && message.lines().count() == 1, "{arguments:?}: {message}");
+    }
+}
+
+impl Drop for Folder {
+    fn drop(&mut self) {
+        let _ = fs::remove_dir_all(&self.path);
+    }
+}
+
+/// A server of fio, ended with the test.
+struct Server {
+    child: Child,
+    host: String,
+}
+
+impl Server {
+    fn start() -> Self {
+        let free = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).expect("a port is free");
+        let port = free.local_addr().expect("it is bound").port();
+        drop(free);
+        let mut command = Command::new("fio");
+        command.arg(format!("--server=127.0.0.1,{port}")).stdout(Stdio::null()).stderr(Stdio::null());
+        let child = command.spawn().expect("fio starts");
+        let server = Self { child, host: format!("127.0.0.1:{port}") };
+        let began = Instant::now();
+        while TcpStream::connect((Ipv4Addr::LOCALHOST, port)).is_err() {
+            assert!(began.elapsed() < Duration::from_secs(20), "no server of fio answers at {}", server.host);
+            std::thread::sleep(Duration::from_millis(50));
+        }
+        server
+    }
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+fn depths(curve: &Curve) -> Vec<u32> {
+    let depth = |pace| if let Pace::Closed { depth } = pace { depth } else { 0 };
+    curve.runs.iter().map(|run| depth(run.offered)).collect()
+}
+
+fn engine(curve: &Curve) -> &str {
+    let Source::Measured { engine } = &curve.source else { panic!("{:?}", curve.source) };
+    engine
+}
+
+/// Each operation of `size` bytes is in the counts of its slice, all slices are in the total, and both are in the rate.
+fn adds_up(curve: &Curve, size: u64) {
+    for run in &curve.runs {
+        let (operations, bytes) = (run.total.operations(), run.total.bytes());
+        let apart = bytes.abs_diff(operations * size);
+        assert!(apart * 100 <= bytes, "{operations} operations of {size} bytes are not {bytes} bytes");
+        let rate = operations as f64 / run.span.as_secs_f64();
+        let told = run.figures.iops.value;
+        assert!((rate / told - 1.0).abs() < 0.02, "{operations} operations in {} are not {told} a second", run.span);
+        // Little's law: the depth is what rate and response time say.
+        let Pace::Closed { depth } = run.offered else { continue };
+        let in_flight = told * run.figures.mean_ns.value / 1e9;
+        assert!(in_flight < f64::from(depth) * 1.1 && in_flight > f64::from(depth) * 0.4, "{in_flight} at {depth}");
+    }
+}
+
+#[test]
+fn fio_and_the_loops_see_the_same_curve() {
+    let Some(folder) = Folder::new("fio-beside") else { return };
+    let place = folder.path.to_str().expect("a plain path").to_owned();
+    let with = |engine: &str| {
+        folder.curve(&[&place, "--engine", engine, "--duration", "6s", "--depth", "1,8", "--size", "64MiB"])
+    };
+    let (by_fio, own) = (with("fio"), with("auto"));
+    assert!(engine(&by_fio).starts_with("fio 3.") && !engine(&own).starts_with("fio"), "{}", engine(&by_fio));
+    assert_eq!((depths(&by_fio), depths(&own)), (vec![1, 8], vec![1, 8]));
+    for (fio, own) in by_fio.runs.iter().zip(&own.runs) {
+        let near = |a: f64, b: f64| a < b * FACTOR && b < a * FACTOR;
+        let (a, b) = (&fio.figures, &own.figures);
+        assert!(near(a.iops.value, b.iops.value), "{:?} and {:?} IOPS", a.iops, b.iops);
+        assert!(near(a.p50_ns.value, b.p50_ns.value), "{:?} and {:?} ns", a.p50_ns, b.p50_ns);
+        assert!(fio.series.len() > 2 && fio.cpu.is_some(), "{} slices", fio.series.len());
+        let reads = fio.total.only(|counter| counter.kind == plimsoll_units::Kind::Read).operations();
+        let share = reads as f64 / fio.total.operations() as f64;
+        assert!((0.75..0.85).contains(&share), "80 % are reads, and {share} were");
+    }
+    adds_up(&by_fio, 8192);
+    let left: Vec<_> =
+        fs::read_dir(&folder.path).expect("it is there").flatten().map(|entry| entry.file_name()).collect();
+    assert_eq!(left, ["runs"], "the file was removed");
+}
+
+#[test]
+fn open_loads_keep_their_rate_and_say_what_they_do_not_see() {
+    let Some(folder) = Folder::new("fio-open") else { return };
+    let place = folder.path.to_str().expect("a plain path").to_owned();
+    let arguments = ["--engine", "fio", "--duration", "3s", "--rate", "200", "--size", "32MiB"];
+    for (arrival, sizes) in [("constant", "4KiB:50,12KiB:50"), ("poisson", "8KiB")] {
+        let more = ["--arrival", arrival, "--block-size", sizes, place.as_str()];
+        let curve = folder.curve(&[&arguments[..], &more[..]].concat());
+        let rate = curve.runs[0].figures.iops.value;
+        assert!((120.0..280.0).contains(&rate), "{arrival}: 200 a second, and {rate} were");
+        let said = curve.findings.iter().find(|finding| matches!(finding, Finding::OfferedOtherwise { .. }));
+        assert!(said.is_some_and(|finding| finding.text().contains("coordinated omission")), "{:?}", curve.findings);
+    }
+}
+
+#[test]
+fn a_file_that_was_not_named_is_only_read() {
+    let Some(folder) = Folder::new("fio-read") else { return };
+    let file = folder.file("da ta", 16 << 20);
+    let before = fs::read(&file).expect("it can be read");
+    let path = file.to_str().expect("a plain path");
+    let curve = folder.curve(&[path, "--engine", "fio", "--duration", "1s", "--depth", "2"]);
+    assert!(curve.findings.contains(&Finding::ReadOnly), "{:?}", curve.findings);
+    assert!(fs::read(&file).expect("it is still there") == before, "it was written to");
+    let curve = folder.curve(&[path, "--engine", "fio", "--duration", "1s", "--depth", "2", "--destroy", path]);
+    assert!(!curve.findings.contains(&Finding::ReadOnly));
+    let after = fs::read(&file).expect("it is still there");
+    assert!(after != before && after.len() == before.len());
+}
+
+#[test]
+fn hosts_share_a_load_and_their_counts_are_added() {
+    let Some(folder) = Folder::new("fio-hosts") else { return };
+    let file = folder.file("data", 16 << 20);
+    let path = file.to_str().expect("a plain path");
+    let before = fs::read(&file).expect("it can be read");
+    let (one, other) = (Server::start(), Server::start());
+    let hosts = format!("{},{}", one.host, other.host);
+    let flags = ["--engine", "fio", "--duration", "2s", "--depth", "1,4"];
+    let curve = folder.curve(&[&flags[..], &[path, "--hosts", &hosts, "--size", "16MiB"]].concat());
+    assert_eq!(depths(&curve), [1, 4]);
+    assert!(engine(&curve).ends_with("2 hosts"), "{}", engine(&curve));
+    adds_up(&curve, 8192);
+    // fio would remove a file that is smaller than it is told.
+    let too_large = folder.measure(&[&flags[..], &[path, "--hosts", &hosts, "--size", "64MiB"]].concat());
+    assert_eq!(too_large.status.code(), Some(2), "{}", String::from_utf8_lossy(&too_large.stderr));
+    assert!(fs::read(&file).expect("it is still there") == before, "it was written to");
+    let missing = folder.path.join("missing");
+    let path = missing.to_str().expect("a plain path");
+    folder.refuses(&[&flags[..], &[path, "--hosts", &hosts, "--size", "16MiB"]].concat(), "fio --server");
+    assert!(!missing.exists(), "nothing is made there");
+}
+
+#[test]
+fn what_cannot_be_is_refused_in_one_line() {
+    let Some(folder) = Folder::new("fio-refused") else { return };
+    let file = folder.file("data", 1 << 20);
+    let path = file.to_str().expect("a plain path");
+    folder.refuses(&[path, "--hosts", "db1", "--size", "1MiB"], "add --engine fio");
+    folder.refuses(&[path, "--engine", "fio", "--hosts", "db1"], "--hosts needs --size");
+    folder.refuses(&[path, "--engine", "fio", "--hosts", "a b", "--size", "1MiB"], "is no host");
+    folder.refuses(&["data", "--engine", "fio", "--hosts", "db1", "--size", "1MiB"], "fio cannot be told");
+    folder.refuses(&[path, "--engine", "fio", "--hosts", "db1", "--size", "1MiB", "--reads", "50"], "add --destroy");
+    folder.refuses(&["nbd://localhost/x", "--engine", "fio"], "--engine fio is for files and devices");
+    let none = Command::new(env!("CARGO_BIN_EXE_plimsoll"))
+        .args(["measure", path, "--engine", "fio"])
+        .env("PATH", folder.path.join("nowhere"))
+        .output()
+        .expect("the command starts");
+    assert!(String::from_utf8_lossy(&none.stderr).contains("apt install fio"), "{none:?}");
+}
