@@ -81,7 +81,7 @@ impl Site<'_> {
             SubjectKind::Directory => DiskPlace::Directory(path.to_owned()),
             SubjectKind::File | SubjectKind::BlockDevice => DiskPlace::Whole(path.to_owned(), claim),
         };
-        Ok(Box::new(Disk::new(place, facts, self.destroy.to_vec(), findings)))
+        Ok(Box::new(Disk::new(place, facts, self.destroy.to_vec()).doubted(findings)))
     }
 
     fn export(&self) -> Result<Box<dyn Ground>, Trouble> {

@@ -2,6 +2,7 @@
 
 mod crystaldiskmark;
 mod dd;
+mod walfsync;
 
 use std::path::PathBuf;
 
@@ -49,6 +50,8 @@ pub enum SuiteCommand {
     Crystaldiskmark(crystaldiskmark::CrystalDiskMarkArgs),
     /// dd: a copy in large blocks, through the page cache and past it, with what it leaves behind
     Dd(dd::DdArgs),
+    /// Methods to make a write-ahead log durable, as pg_test_fsync tries them, with percentiles
+    Walfsync(walfsync::WalfsyncArgs),
 }
 
 /// What every suite's flags are.
@@ -68,6 +71,7 @@ impl SuiteArgs {
         match &self.suite {
             SuiteCommand::Crystaldiskmark(args) => args,
             SuiteCommand::Dd(args) => args,
+            SuiteCommand::Walfsync(args) => args,
         }
     }
 

@@ -57,10 +57,15 @@ struct Laid {
 }
 
 impl Disk {
-    /// A place that was looked at, with what makes it questionable. `destroy` names files that exist and may be overwritten.
-    pub const fn new(place: DiskPlace, facts: Facts, destroy: Vec<PathBuf>, findings: Vec<Finding>) -> Self {
-        let direct_refused = AtomicBool::new(false);
+    /// A place that was looked at. `destroy` names files that exist and may be overwritten.
+    pub const fn new(place: DiskPlace, facts: Facts, destroy: Vec<PathBuf>) -> Self {
+        let (direct_refused, findings) = (AtomicBool::new(false), Vec::new());
         Self { place, facts, destroy, files: Vec::new(), regions: Vec::new(), tree: None, direct_refused, findings }
+    }
+
+    /// The same with what makes its figures questionable.
+    pub fn doubted(self, findings: Vec<Finding>) -> Self {
+        Self { findings, ..self }
     }
 
     fn make(&self, directory: &Path, spec: &FileSpec) -> Result<Laid, Unfit> {
