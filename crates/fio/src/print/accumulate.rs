@@ -1,0 +1,174 @@
+//! Figures of several jobs as one (`group_reporting`), and of all directions as one (`unified_rw_reporting`). Knows
+//! nothing of how they are printed.
+
+use super::result::{Depths, JobReport, Lane, LatencyCounts, Report, Samples};
+
+impl Report {
+    /// Tells the jobs of each group as one, as `group_reporting` asks.
+    #[must_use]
+    pub fn grouped(mut self) -> Self {
+        let mut groups: Vec<JobReport> = Vec::new();
+        for job in std::mem::take(&mut self.jobs) {
+            match groups.iter_mut().find(|known| known.group == job.group) {
+                Some(known) => known.merge(&job),
+                None => groups.push(job),
+            }
+        }
+        Self { jobs: groups, ..self }
+    }
+}
+
+impl JobReport {
+    /// Adds the figures of another job of the group. Name, description and what failed stay those of the first; options
+    /// and percentiles become those of the last, as in fio's own reports.
+    pub fn merge(&mut self, other: &Self) {
+        self.members += other.members;
+        self.failure = self.failure.take().or_else(|| other.failure.clone());
+        self.started_unix_ms = self.started_unix_ms.min(other.started_unix_ms);
+        self.eta_s = self.eta_s.max(other.eta_s);
+        self.elapsed_s = self.elapsed_s.max(other.elapsed_s);
+        self.options.clone_from(&other.options);
+        self.percentiles.clone_from(&other.percentiles);
+        self.latency_counts = self.joint_counts(other);
+        self.read.merge(&other.read);
+        self.write.merge(&other.write);
+        self.trim.merge(&other.trim);
+        self.sync.merge(&other.sync);
+        self.runtime_ms += other.runtime_ms;
+        self.user += other.user;
+        self.system += other.system;
+        self.switches += other.switches;
+        self.major_faults += other.major_faults;
+        self.minor_faults += other.minor_faults;
+        self.depths.merge(&other.depths);
+        match (&mut self.errors, &other.errors) {
+            (Some(mine), Some(more)) => mine.total += more.total,
+            (mine @ None, more) => mine.clone_from(more),
+            (Some(_), None) => {}
+        }
+    }
+
+    /// The counts of both; absent while bins tell them for both.
+    fn joint_counts(&self, other: &Self) -> Option<LatencyCounts> {
+        if self.latency_counts.is_none() && other.latency_counts.is_none() {
+            return None;
+        }
+        let (mut counts, more) = (self.counts(), other.counts());
+        add(&mut counts.ns, &more.ns);
+        add(&mut counts.us, &more.us);
+        add(&mut counts.ms, &more.ms);
+        Some(counts)
+    }
+
+    /// All directions as one.
+    pub(super) fn mixed(&self) -> Lane {
+        let mut mixed = Lane::default();
+        self.lanes().into_iter().for_each(|lane| mixed.merge(lane));
+        mixed
+    }
+}
+
+impl Lane {
+    /// Adds what was done at the same time: the time that is covered is the longer one.
+    pub fn merge(&mut self, other: &Self) {
+        self.bytes += other.bytes;
+        self.operations += other.operations;
+        self.short += other.short;
+        self.dropped += other.dropped;
+        self.runtime_ms = self.runtime_ms.max(other.runtime_ms);
+        self.submission.merge(&other.submission);
+        self.completion.merge(&other.completion);
+        self.total.merge(&other.total);
+        self.bandwidth.merge(&other.bandwidth);
+        self.rate.merge(&other.rate);
+    }
+}
+
+impl Samples {
+    /// Adds the samples of what ran at the same time.
+    ///
+    /// Nothing tells which samples were of one moment, so least, most and mean are added up, and the deviation is the
+    /// root of the mean square of both: fio does the same.
+    pub fn merge(&mut self, other: &Self) {
+        if other.count == 0 {
+            return;
+        }
+        if self.count == 0 {
+            *self = *other;
+            return;
+        }
+        let squares = |samples: &Self| samples.deviation.powi(2) * (samples.count - 1) as f64;
+        let all = self.count + other.count;
+        *self = Self {
+            least: self.least + other.least,
+            most: self.most + other.most,
+            mean: self.mean + other.mean,
+            deviation: ((squares(self) + squares(other)) / (all - 1) as f64).sqrt(),
+            count: all,
+        };
+    }
+
+    /// Samples that were kept, each a rate. The deviation is that of a sample; of a single one it is 0.
+    pub fn of(rates: &[f64]) -> Self {
+        let count = rates.len() as f64;
+        if rates.is_empty() {
+            return Self::default();
+        }
+        let mean = rates.iter().sum::<f64>() / count;
+        let squares: f64 = rates.iter().map(|rate| (rate - mean).powi(2)).sum();
+        Self {
+            least: rates.iter().copied().fold(f64::INFINITY, f64::min) as u64,
+            most: rates.iter().copied().fold(0.0, f64::max) as u64,
+            mean,
+            deviation: if rates.len() > 1 { (squares / (count - 1.0)).sqrt() } else { 0.0 },
+            count: rates.len() as u64,
+        }
+    }
+}
+
+impl Depths {
+    /// Adds the counts of another job.
+    pub fn merge(&mut self, other: &Self) {
+        add(&mut self.level, &other.level);
+        add(&mut self.submitted, &other.submitted);
+        add(&mut self.completed, &other.completed);
+    }
+}
+
+fn add(counts: &mut [u64], more: &[u64]) {
+    counts.iter_mut().zip(more).for_each(|(count, more)| *count += more);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{JobReport, Report, Samples};
+
+    #[test]
+    fn samples_of_the_same_time_are_added() {
+        // The reads, writes and both together of one job that fio 3.42 reported with unified_rw_reporting=both.
+        let of = |least, most, mean, deviation, count| Samples { least, most, mean, deviation, count };
+        let mut all = of(23_952, 25_205, 24_578.5, 886.004_797, 2);
+        all.merge(&of(23_440, 25_029, 24_234.5, 1_123.592_675, 2));
+        all.merge(&Samples::default());
+        assert_eq!((all.least, all.most, all.mean as u64, all.count), (47_392, 50_234, 48_813, 4));
+        assert!((all.deviation - 826.13).abs() < 0.005, "{all:?}");
+        assert_eq!(Samples::of(&[1.0, 2.0, 6.0]).deviation.to_bits(), 7.0_f64.sqrt().to_bits());
+        assert_eq!((Samples::of(&[]).count, Samples::of(&[5.0]).deviation as u64), (0, 0));
+    }
+
+    #[test]
+    fn jobs_of_a_group_are_told_as_one() {
+        let job = |name: &str, group, bytes, runtime_ms| {
+            let mut job = JobReport { group, runtime_ms, ..JobReport::new(name) };
+            (job.read.bytes, job.read.operations, job.read.runtime_ms) = (bytes, bytes / 4_096, runtime_ms);
+            job
+        };
+        let report =
+            Report { jobs: vec![job("a", 0, 4_096, 7), job("b", 0, 8_192, 9), job("c", 1, 0, 1)], ..Report::default() };
+        let grouped = report.grouped();
+        let told: Vec<_> =
+            grouped.jobs.iter().map(|job| (job.name.as_str(), job.members, job.read.operations)).collect();
+        assert_eq!(told, [("a", 2, 3), ("c", 1, 0)]);
+        assert_eq!((grouped.jobs[0].runtime_ms, grouped.jobs[0].read.runtime_ms), (16, 9));
+    }
+}

@@ -1,0 +1,116 @@
+//! fio's histogram, made of plimsoll's: 64 buckets for each octave, where plimsoll has 128. Knows nothing of layouts.
+//!
+//! Learned from the bins of fio's JSON+ and its histogram logs: values below 128 ns have a bucket each, every octave above
+//! has 64, 29 groups of 64 in all; what is longer than 17 s is counted in the last. A bucket is told as its middle.
+
+use plimsoll_record::Bins;
+
+/// Buckets of an octave.
+const EACH: usize = 64;
+/// All buckets: those below 128 ns are two groups, and 27 octaves follow.
+pub(super) const BUCKETS: usize = 29 * EACH;
+
+/// The bucket of a latency in nanoseconds.
+pub(super) fn index(latency_ns: u64) -> usize {
+    let octave = (latency_ns | 1).ilog2() as usize;
+    if octave < 7 {
+        return latency_ns as usize;
+    }
+    // The six bits below the highest tell the place in an octave.
+    let place = (latency_ns >> (octave - 6)) as usize - EACH;
+    ((octave - 5) * EACH + place).min(BUCKETS - 1)
+}
+
+/// The middle of a bucket in nanoseconds, as fio tells it.
+pub(super) fn middle_ns(index: usize) -> u64 {
+    let (group, place) = (index / EACH, (index % EACH) as u64);
+    match group {
+        0 | 1 => index as u64,
+        _ => (((EACH as u64 + place) << 1) + 1) << (group - 2),
+    }
+}
+
+/// The buckets that hold something: their middles in nanoseconds, and how many latencies each holds; ascending.
+///
+/// plimsoll's bins are halves of fio's buckets, or equal them, so that no latency is counted in a wrong one.
+pub fn buckets(bins: &Bins) -> Vec<(u64, u64)> {
+    let mut buckets: Vec<(u64, u64)> = Vec::with_capacity(bins.bins.len() / 2 + 1);
+    for &(lowest, count) in &bins.bins {
+        let middle = middle_ns(index(lowest));
+        match buckets.last_mut() {
+            Some(last) if last.0 == middle => last.1 += count,
+            _ => buckets.push((middle, count)),
+        }
+    }
+    buckets
+}
+
+/// The latency in nanoseconds that each percent of `list` (ascending) of the counted ones does not exceed: the middle of
+/// fio's bucket. Empty when there are no bins.
+pub fn percentiles(bins: &Bins, list: &[f64]) -> Vec<u64> {
+    let buckets = buckets(bins);
+    let all: u64 = buckets.iter().map(|(_, count)| count).sum();
+    let mut passed = 0;
+    let mut found = Vec::with_capacity(list.len());
+    for (middle, count) in buckets {
+        passed += count;
+        let holds = |percent: &f64| passed == all || passed as f64 >= percent / 100.0 * all as f64;
+        while list.get(found.len()).is_some_and(holds) {
+            found.push(middle);
+        }
+    }
+    found
+}
+
+#[cfg(test)]
+mod tests {
+    use plimsoll_record::Recorder;
+    use plimsoll_units::Span;
+
+    use super::{BUCKETS, buckets, index, middle_ns, percentiles};
+
+    #[test]
+    fn buckets_are_those_of_fio() {
+        // Middles that fio 3.42 prints for latencies near them.
+        for (latency_ns, middle) in [
+            (0, 0),
+            (110, 110),
+            (127, 127),
+            (130, 131),
+            (1_021, 1_020),
+            (4_316, 4_320),
+            (10_526, 10_560),
+            (46_399, 46_336),
+            (5_184_486, 5_210_112),
+            (20_000_000_000, 17_112_760_320),
+            (u64::MAX, 17_112_760_320),
+        ] {
+            assert_eq!(middle_ns(index(latency_ns)), middle, "{latency_ns}");
+        }
+        assert!((1..BUCKETS).all(|bucket| middle_ns(bucket) > middle_ns(bucket - 1)));
+        assert!((0..BUCKETS).all(|bucket| index(middle_ns(bucket)) == bucket));
+    }
+
+    #[test]
+    fn bins_fall_into_the_bucket_of_their_latencies() {
+        let latencies: Vec<u64> = (0..40_000_u64).map(|i| i * i * 3).collect();
+        let mut recorder = Recorder::new();
+        for ns in &latencies {
+            recorder.record(Span::from_nanos(*ns));
+        }
+        let mut expected = std::collections::BTreeMap::new();
+        for ns in latencies {
+            *expected.entry(middle_ns(index(ns))).or_insert(0) += 1;
+        }
+        assert_eq!(buckets(&recorder.take()), expected.into_iter().collect::<Vec<_>>());
+    }
+
+    #[test]
+    fn percentiles_are_the_bucket_that_passes_them() {
+        let mut recorder = Recorder::new();
+        (1..=100).for_each(|ns| recorder.record(Span::from_nanos(ns)));
+        let bins = recorder.take();
+        assert_eq!(percentiles(&bins, &[0.5, 1.0, 50.0, 99.0, 99.1, 100.0]), [1, 1, 50, 99, 100, 100]);
+        assert_eq!(percentiles(&plimsoll_record::Bins::default(), &[50.0]), Vec::<u64>::new());
+    }
+}

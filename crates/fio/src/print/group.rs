@@ -1,0 +1,114 @@
+//! Sums of the jobs of a group: what `Run status group` tells, and what shares are shares of. Knows nothing of text.
+
+use super::number::Units;
+use super::result::{JobReport, Lane, Samples, Unified};
+
+/// The sums of one group.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(super) struct GroupSum {
+    pub(super) number: u32,
+    pub(super) units: Units,
+    /// Reads, writes, trims, and all as one of jobs that are told so.
+    pub(super) lanes: [LaneSum; 4],
+}
+
+/// The sums of one direction.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub(super) struct LaneSum {
+    pub(super) bytes: u64,
+    /// The slowest and the fastest job, bytes a second.
+    pub(super) bytes_s: (u64, u64),
+    /// The shortest and the longest time of a job, in milliseconds.
+    pub(super) runtime_ms: (u64, u64),
+}
+
+/// The place of all directions as one.
+pub(super) const MIXED: usize = 3;
+
+impl LaneSum {
+    fn add(&mut self, lane: &Lane) {
+        if lane.runtime_ms == 0 {
+            return;
+        }
+        let (bytes_s, ms) = (lane.bytes_s(), lane.runtime_ms);
+        if self.runtime_ms.1 == 0 {
+            (self.bytes_s, self.runtime_ms) = ((bytes_s, bytes_s), (ms, ms));
+        }
+        self.bytes += lane.bytes;
+        self.bytes_s = (self.bytes_s.0.min(bytes_s), self.bytes_s.1.max(bytes_s));
+        self.runtime_ms = (self.runtime_ms.0.min(ms), self.runtime_ms.1.max(ms));
+    }
+
+    /// All jobs together, bytes a second over the longest time.
+    pub(super) fn all_bytes_s(&self) -> u64 {
+        rate(self.bytes, self.runtime_ms.1)
+    }
+
+    /// The percent of this that a job's samples are, 100 at most, as text and terse lines tell it: of whole KiB.
+    pub(super) fn percent(&self, samples: &Samples) -> f64 {
+        match self.all_bytes_s() / 1_024 {
+            0 => 100.0,
+            kib_s => (samples.mean * 100.0 / kib_s as f64).min(100.0),
+        }
+    }
+
+    /// The same as JSON tells it: of a mean that was cut to a whole number.
+    pub(super) fn percent_of_whole(&self, samples: &Samples) -> f64 {
+        match self.all_bytes_s() {
+            0..=1_024 => 100.0,
+            bytes_s => (samples.mean.trunc() * 100.0 / (bytes_s as f64 / 1_024.0)).min(100.0),
+        }
+    }
+}
+
+/// Units in a second, of so many in so many milliseconds; 0 when there was no time.
+pub(super) fn rate(units: u64, ms: u64) -> u64 {
+    if ms == 0 { 0 } else { u64::try_from(u128::from(units) * 1_000 / u128::from(ms)).unwrap_or(u64::MAX) }
+}
+
+/// The directions that a job tells: which, by its place in [`GroupSum::lanes`], and its figures.
+pub(super) fn told(job: &JobReport) -> Vec<(usize, Lane)> {
+    let apart = job.lanes().into_iter().cloned().enumerate();
+    match job.unified {
+        Unified::Apart => apart.collect(),
+        Unified::Mixed => vec![(MIXED, job.mixed())],
+        Unified::Both => apart.chain([(MIXED, job.mixed())]).collect(),
+    }
+}
+
+/// The groups in the order of their first jobs.
+pub(super) fn sums(jobs: &[JobReport]) -> Vec<GroupSum> {
+    let mut sums: Vec<GroupSum> = Vec::new();
+    for job in jobs {
+        let place = sums.iter().position(|sum| sum.number == job.group).unwrap_or_else(|| {
+            sums.push(GroupSum { number: job.group, units: job.units, ..GroupSum::default() });
+            sums.len() - 1
+        });
+        for (kind, lane) in told(job) {
+            sums[place].lanes[kind].add(&lane);
+        }
+    }
+    sums
+}
+
+/// The sums of a job's group.
+pub(super) fn sum_of<'a>(sums: &'a [GroupSum], job: &JobReport) -> &'a GroupSum {
+    sums.iter().find(|sum| sum.number == job.group).expect("the sums were made of these jobs")
+}
+
+impl Lane {
+    /// Bytes a second.
+    pub(super) fn bytes_s(&self) -> u64 {
+        rate(self.bytes, self.runtime_ms)
+    }
+
+    /// Operations a second, whole ones.
+    pub(super) fn whole_iops(&self) -> u64 {
+        rate(self.operations, self.runtime_ms)
+    }
+
+    /// Operations a second.
+    pub(super) fn iops(&self) -> f64 {
+        if self.runtime_ms == 0 { 0.0 } else { self.operations as f64 * 1_000.0 / self.runtime_ms as f64 }
+    }
+}

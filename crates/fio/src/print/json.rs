@@ -1,0 +1,198 @@
+//! fio's JSON, and JSON+ with all buckets of latencies. Knows nothing of other forms.
+
+pub(super) mod writer;
+
+use super::buckets::buckets;
+use super::group::{self, GroupSum, LaneSum, MIXED};
+use super::latency::Latency;
+use super::result::{DiskCounts, DiskUse, Idleness, JobReport, Lane, Report, Unified};
+use super::{shares, steady};
+use writer::Writer;
+
+/// How much JSON tells of latencies.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Detail {
+    /// Percentiles.
+    Percentiles,
+    /// All buckets too (`json+`).
+    Buckets,
+}
+
+/// The report as one JSON document.
+pub fn json(report: &Report, detail: Detail) -> String {
+    let sums = group::sums(&report.jobs);
+    Writer::document(|out| {
+        out.text("fio version", &report.version);
+        out.whole("timestamp", report.made_unix_ms / 1_000);
+        out.whole("timestamp_ms", report.made_unix_ms);
+        out.text("time", &report.made);
+        if !report.global_options.is_empty() {
+            out.texts("global options", &report.global_options);
+        }
+        out.objects("jobs", &report.jobs, |out, job| job_object(job, group::sum_of(&sums, job), detail, out));
+        if !report.disks.is_empty() {
+            out.objects("disk_util", &report.disks, |out, disk| disk_object(disk, out));
+        }
+        if let Some(idleness) = &report.idleness {
+            idleness_object(idleness, out);
+        }
+    })
+}
+
+fn job_object(job: &JobReport, sum: &GroupSum, detail: Detail, out: &mut Writer) {
+    out.text("jobname", &job.name);
+    out.whole("groupid", u64::from(job.group));
+    out.whole("job_start", job.started_unix_ms);
+    out.whole("error", job.failure.as_ref().map_or(0, |failure| u64::from(failure.errno.unsigned_abs())));
+    out.whole("eta", job.eta_s);
+    out.whole("elapsed", job.elapsed_s);
+    if !job.options.is_empty() {
+        out.texts("job options", &job.options);
+    }
+    let lanes = group::told(job);
+    for (kind, lane) in lanes.iter().filter(|(kind, _)| *kind != MIXED) {
+        lane_object(["read", "write", "trim"][*kind], (job, lane), &sum.lanes[*kind], detail, out);
+    }
+    if job.unified != Unified::Mixed {
+        out.object("sync", |out| {
+            out.whole("total_ios", job.sync.count());
+            latency_object("lat_ns", &job.sync, Some(&job.percentiles.list), detail, out);
+        });
+    }
+    if let Some((_, lane)) = lanes.iter().find(|(kind, _)| *kind == MIXED) {
+        lane_object("mixed", (job, lane), &sum.lanes[MIXED], detail, out);
+    }
+    counts(job, out);
+    target(job, out);
+    if let Some(description) = &job.description {
+        out.text("desc", description);
+    }
+    if let Some(found) = &job.steady {
+        steady::json(found, out);
+    }
+}
+
+fn lane_object(name: &str, (job, lane): (&JobReport, &Lane), sum: &LaneSum, detail: Detail, out: &mut Writer) {
+    let told = &job.percentiles;
+    let list = |is_told: bool| is_told.then_some(told.list.as_slice());
+    let percent = if lane.bandwidth.count > 0 { sum.percent_of_whole(&lane.bandwidth) } else { 0.0 };
+    out.object(name, |out| {
+        out.whole("io_bytes", lane.bytes);
+        out.whole("io_kbytes", lane.bytes / 1_024);
+        out.whole("bw_bytes", lane.bytes_s());
+        out.whole("bw", lane.bytes_s() / 1_024);
+        out.real("iops", lane.iops());
+        out.whole("runtime", lane.runtime_ms);
+        out.whole("total_ios", lane.operations);
+        out.whole("short_ios", lane.short);
+        out.whole("drop_ios", lane.dropped);
+        latency_object("slat_ns", &lane.submission, list(told.submission), detail, out);
+        latency_object("clat_ns", &lane.completion, list(told.completion), detail, out);
+        latency_object("lat_ns", &lane.total, list(told.total), detail, out);
+        out.whole("bw_min", lane.bandwidth.least);
+        out.whole("bw_max", lane.bandwidth.most);
+        out.real("bw_agg", percent);
+        out.real("bw_mean", lane.bandwidth.mean);
+        out.real("bw_dev", lane.bandwidth.deviation);
+        out.whole("bw_samples", lane.bandwidth.count);
+        out.whole("iops_min", lane.rate.least);
+        out.whole("iops_max", lane.rate.most);
+        out.real("iops_mean", lane.rate.mean);
+        out.real("iops_stddev", lane.rate.deviation);
+        out.whole("iops_samples", lane.rate.count);
+    });
+}
+
+/// One kind of latency; with a list of percents, its percentiles and buckets too.
+fn latency_object(name: &str, latency: &Latency, list: Option<&[f64]>, detail: Detail, out: &mut Writer) {
+    let found = latency.moments();
+    out.object(name, |out| {
+        out.whole("min", found.min_ns);
+        out.whole("max", found.max_ns);
+        out.real("mean", found.mean_ns);
+        out.real("stddev", found.deviation_ns);
+        out.whole("N", latency.count());
+        let Some(list) = list.filter(|_| !latency.bins.bins.is_empty()) else { return };
+        out.object("percentile", |out| {
+            for (percent, ns) in list.iter().zip(latency.percentiles(list)) {
+                out.whole(&format!("{percent:.6}"), ns);
+            }
+        });
+        if detail == Detail::Buckets {
+            out.object("bins", |out| {
+                for (ns, count) in buckets(&latency.bins) {
+                    out.whole(&ns.to_string(), count);
+                }
+            });
+        }
+    });
+}
+
+fn counts(job: &JobReport, out: &mut Writer) {
+    let (user, system) = shares::of_processor(job);
+    out.whole("job_runtime", job.runtime_ms);
+    out.real("usr_cpu", user);
+    out.real("sys_cpu", system);
+    out.whole("ctx", job.switches);
+    out.whole("majf", job.major_faults);
+    out.whole("minf", job.minor_faults);
+    let mut object = |name: &str, labels: &[&str], shares: &[f64]| {
+        out.object(name, |out| labels.iter().zip(shares).for_each(|(label, share)| out.real(label, *share)));
+    };
+    let [level, submitted, completed] = shares::of_depths(job);
+    object("iodepth_level", &shares::LEVELS, &level);
+    object("iodepth_submit", &shares::BATCHES, &submitted);
+    object("iodepth_complete", &shares::BATCHES, &completed);
+    let latencies = shares::of_latencies(job);
+    object("latency_ns", &shares::LIMITS, &latencies.ns);
+    object("latency_us", &shares::LIMITS, &latencies.us);
+    object("latency_ms", &shares::LIMITS, &latencies.ms);
+    if let Some(errors) = job.errors.as_ref().filter(|errors| errors.total > 0) {
+        out.whole("total_err", errors.total);
+        out.whole("first_error", u64::from(errors.first.unsigned_abs()));
+    }
+}
+
+fn target(job: &JobReport, out: &mut Writer) {
+    let target = &job.target;
+    out.whole("latency_depth", u64::from(target.depth));
+    // fio names the unit since 3.41, and keeps the old names beside.
+    out.whole("latency_target", target.latency_ns);
+    out.whole("latency_target_ns", target.latency_ns);
+    out.real("latency_percentile", target.percentile);
+    out.whole("latency_window", target.window_us);
+    out.whole("latency_window_us", target.window_us);
+}
+
+fn disk_object(disk: &DiskUse, out: &mut Writer) {
+    out.text("name", &disk.name);
+    disk_counts(&disk.own, ("", "write_merges"), out);
+    if let Some(below) = &disk.below {
+        disk_counts(below, ("aggr_", "write_merge"), out);
+    }
+}
+
+fn disk_counts(counts: &DiskCounts, (of, write_merges): (&str, &str), out: &mut Writer) {
+    let mut whole = |name: &str, number| out.whole(&format!("{of}{name}"), number);
+    whole("read_ios", counts.operations[0]);
+    whole("write_ios", counts.operations[1]);
+    whole("read_sectors", counts.sectors[0]);
+    whole("write_sectors", counts.sectors[1]);
+    whole("read_merges", counts.merges[0]);
+    whole(write_merges, counts.merges[1]);
+    whole("read_ticks", counts.ticks_ms[0]);
+    whole("write_ticks", counts.ticks_ms[1]);
+    whole("in_queue", counts.queue_ms);
+    out.real(&format!("{of}util"), counts.busy_percent);
+}
+
+fn idleness_object(idleness: &Idleness, out: &mut Writer) {
+    out.object("cpu_idleness", |out| {
+        out.real("system", idleness.system_percent);
+        for (processor, percent) in idleness.each_percent.iter().enumerate() {
+            out.real(&format!("cpu-{processor}"), *percent);
+        }
+        out.real("unit_mean", idleness.unit_mean_us);
+        out.real("unit_stddev", idleness.unit_deviation_us);
+    });
+}

@@ -1,0 +1,312 @@
+//! Logs of single operations or of windows of time, line by line. Knows no files: it writes to what the caller opened.
+//!
+//! A line is `time, value, direction, block, priority`, the offset before the priority where it is asked for, and the
+//! issue time behind it. Times are milliseconds since the run began, or since 1970. Bandwidth is in KiB a second,
+//! latencies are in nanoseconds. Of a window there is one line for each direction in which something was done, at its
+//! end; what ends the run within a window is told too.
+
+use std::io::{self, Write};
+
+use plimsoll_units::Span;
+
+/// What a log is of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Log {
+    /// `write_bw_log`.
+    Bandwidth,
+    /// `write_iops_log`.
+    Operations,
+    /// Times to hand operations over.
+    Submission,
+    /// Times from there to their completion.
+    Completion,
+    /// Both together.
+    Total,
+    /// `write_hist_log`.
+    Histogram,
+}
+
+impl Log {
+    /// The logs of `write_lat_log`.
+    pub const LATENCIES: [Self; 3] = [Self::Submission, Self::Completion, Self::Total];
+
+    /// What stands for it in names of files.
+    pub fn suffix(self) -> &'static str {
+        match self {
+            Self::Bandwidth => "bw",
+            Self::Operations => "iops",
+            Self::Submission => "slat",
+            Self::Completion => "clat",
+            Self::Total => "lat",
+            Self::Histogram => "clat_hist",
+        }
+    }
+}
+
+/// Name of a log's file: `a_bw.1.log`, or `a_bw.log` for the log of all jobs (`per_job_logs=0`). Jobs count from 1.
+pub fn log_name(prefix: &str, log: Log, job: Option<u32>) -> String {
+    let job = job.map_or(String::new(), |job| format!(".{job}"));
+    format!("{prefix}_{}{job}.log", log.suffix())
+}
+
+/// Which way data went.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Direction {
+    /// 0.
+    Read,
+    /// 1.
+    Write,
+    /// 2.
+    Trim,
+}
+
+impl Direction {
+    /// All, in the order of their numbers.
+    pub(super) const ALL: [Self; 3] = [Self::Read, Self::Write, Self::Trim];
+}
+
+/// One operation that completed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Seen {
+    /// When it completed, since the run began.
+    pub at: Span,
+    /// The latency that the log is of; for bandwidth the total one.
+    pub latency: Span,
+    /// Its direction.
+    pub direction: Direction,
+    /// Its length in bytes.
+    pub length: u64,
+    /// Its offset in bytes.
+    pub offset: u64,
+    /// Its priority as Linux keeps it: the class in the three highest bits.
+    pub priority: u16,
+    /// When it was handed over, since the run began.
+    pub issued: Span,
+}
+
+/// What a window tells (`log_window_value`, formerly `log_max_value`).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum WindowValue {
+    /// The mean.
+    #[default]
+    Mean,
+    /// The most.
+    Most,
+    /// Both, the mean first.
+    Both,
+}
+
+/// How a log is written.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct LogColumns {
+    /// Offsets (`log_offset`).
+    pub offset: bool,
+    /// Priorities in full (`log_prio`); else 1 for the real-time class and 0 for others.
+    pub priority: bool,
+    /// Issue times in nanoseconds (`log_issue_time`).
+    pub issue_time: bool,
+    /// Length of a window (`log_avg_msec`); absent for a line for each operation.
+    pub window: Option<Span>,
+    /// What a window tells.
+    pub value: WindowValue,
+    /// What is added to times, in milliseconds: the run's beginning since 1970 (`log_unix_epoch`).
+    pub epoch_ms: u64,
+}
+
+/// Writes a log of bandwidth, operations or latencies.
+#[derive(Debug)]
+pub struct LogWriter<W> {
+    out: W,
+    log: Log,
+    columns: LogColumns,
+    /// When the open window began.
+    since: Span,
+    cells: [Cell; 3],
+}
+
+/// What was seen of one direction in the open window.
+#[derive(Clone, Copy, Debug, Default)]
+struct Cell {
+    count: u64,
+    bytes: u64,
+    sum_ns: u128,
+    most_ns: u64,
+}
+
+/// One line to be.
+struct Line {
+    at_ms: u64,
+    values: (u64, u64),
+    direction: Direction,
+    length: u64,
+    offset: u64,
+    priority: u16,
+    issued_ns: u64,
+}
+
+impl<W: Write> LogWriter<W> {
+    /// A log of any kind but [`Log::Histogram`], which is [`HistogramLog`](super::HistogramLog).
+    pub fn new(out: W, log: Log, columns: LogColumns) -> Self {
+        let columns = LogColumns { window: columns.window.filter(|window| !window.is_zero()), ..columns };
+        Self { out, log, columns, since: Span::ZERO, cells: Default::default() }
+    }
+
+    /// Takes an operation. They come in the order of their completion; what comes late counts in the open window.
+    pub fn add(&mut self, seen: &Seen) -> io::Result<()> {
+        let Some(window) = self.columns.window else { return self.single(seen) };
+        if seen.at >= self.since + window {
+            self.close(self.since + window)?;
+            // Windows in which nothing was done have no lines.
+            let passed = seen.at.as_nanos() / window.as_nanos();
+            self.since = Span::from_nanos(passed * window.as_nanos());
+        }
+        let cell = &mut self.cells[seen.direction as usize];
+        cell.count += 1;
+        cell.bytes += seen.length;
+        cell.sum_ns += u128::from(seen.latency.as_nanos());
+        cell.most_ns = cell.most_ns.max(seen.latency.as_nanos());
+        Ok(())
+    }
+
+    /// Ends the log at the end of the run, and gives back what it was written to.
+    pub fn finish(mut self, end: Span) -> io::Result<W> {
+        if let Some(window) = self.columns.window {
+            let full = self.since + window;
+            self.close(if end > self.since && end < full { end } else { full })?;
+        }
+        self.out.flush()?;
+        Ok(self.out)
+    }
+
+    fn single(&mut self, seen: &Seen) -> io::Result<()> {
+        let value = match self.log {
+            Log::Bandwidth => rounded(seen.length as f64 / 1_024.0 * 1e9, seen.latency),
+            Log::Operations => 1,
+            _ => seen.latency.as_nanos(),
+        };
+        self.line(&Line {
+            at_ms: seen.at.as_nanos() / 1_000_000,
+            values: (value, value),
+            direction: seen.direction,
+            length: seen.length,
+            offset: seen.offset,
+            priority: seen.priority,
+            issued_ns: seen.issued.as_nanos(),
+        })
+    }
+
+    fn close(&mut self, end: Span) -> io::Result<()> {
+        let length = end - self.since;
+        let cells = std::mem::take(&mut self.cells);
+        for (direction, cell) in Direction::ALL.into_iter().zip(cells).filter(|(_, cell)| cell.count > 0) {
+            let values = match self.log {
+                Log::Bandwidth => [rounded(cell.bytes as f64 / 1_024.0 * 1e9, length); 2].into(),
+                Log::Operations => [rounded(cell.count as f64 * 1e9, length); 2].into(),
+                _ => ((cell.sum_ns as f64 / cell.count as f64 + 0.5) as u64, cell.most_ns),
+            };
+            let at_ms = end.as_nanos() / 1_000_000;
+            self.line(&Line { at_ms, values, direction, length: 0, offset: 0, priority: 0, issued_ns: 0 })?;
+        }
+        Ok(())
+    }
+
+    fn line(&mut self, line: &Line) -> io::Result<()> {
+        let columns = &self.columns;
+        write!(self.out, "{}, ", line.at_ms + columns.epoch_ms)?;
+        match (columns.window.map(|_| columns.value).unwrap_or_default(), line.values) {
+            (WindowValue::Mean, (value, _)) | (WindowValue::Most, (_, value)) => write!(self.out, "{value}")?,
+            (WindowValue::Both, (mean, most)) => write!(self.out, "{mean}, {most}")?,
+        }
+        write!(self.out, ", {}, {}", line.direction as u8, line.length)?;
+        if columns.offset {
+            write!(self.out, ", {}", line.offset)?;
+        }
+        if columns.priority {
+            write!(self.out, ", 0x{:04x}", line.priority)?;
+        } else {
+            write!(self.out, ", {}", u8::from(line.priority >> 13 == 1))?;
+        }
+        if columns.issue_time {
+            write!(self.out, ", {}", line.issued_ns)?;
+        }
+        writeln!(self.out)
+    }
+}
+
+/// Units in a second, of so many in 1e9 spans; a span of nothing counts as one nanosecond.
+fn rounded(units: f64, span: Span) -> u64 {
+    (units / span.as_nanos().max(1) as f64 + 0.5) as u64
+}
+
+#[cfg(test)]
+mod tests {
+    use plimsoll_units::Span;
+
+    use super::{Direction, Log, LogColumns, LogWriter, Seen, WindowValue, log_name};
+
+    fn seen(at_us: u64, latency_us: u64, direction: Direction) -> Seen {
+        Seen {
+            at: Span::from_micros(at_us),
+            latency: Span::from_micros(latency_us),
+            direction,
+            length: 4_096,
+            offset: 12_288,
+            priority: 0x2004,
+            issued: Span::from_micros(at_us - latency_us),
+        }
+    }
+
+    #[track_caller]
+    fn check(log: Log, columns: LogColumns, expected: &[&str]) {
+        let mut writer = LogWriter::new(Vec::new(), log, columns);
+        writer.add(&seen(100_000, 50, Direction::Read)).unwrap();
+        writer.add(&seen(150_000, 150, Direction::Read)).unwrap();
+        writer.add(&seen(199_999, 20, Direction::Write)).unwrap();
+        writer.add(&seen(650_000, 40, Direction::Read)).unwrap();
+        let text = String::from_utf8(writer.finish(Span::from_millis(700)).unwrap()).unwrap();
+        assert_eq!(text.lines().collect::<Vec<_>>(), expected);
+    }
+
+    #[test]
+    fn without_windows_each_operation_has_a_line() {
+        let lines =
+            ["100, 50000, 0, 4096, 1", "150, 150000, 0, 4096, 1", "199, 20000, 1, 4096, 1", "650, 40000, 0, 4096, 1"];
+        check(Log::Total, LogColumns::default(), &lines);
+        let all =
+            LogColumns { offset: true, priority: true, issue_time: true, epoch_ms: 1_000, ..LogColumns::default() };
+        let lines = [
+            "1100, 80000, 0, 4096, 12288, 0x2004, 99950000",
+            "1150, 26667, 0, 4096, 12288, 0x2004, 149850000",
+            "1199, 200000, 1, 4096, 12288, 0x2004, 199979000",
+            "1650, 100000, 0, 4096, 12288, 0x2004, 649960000",
+        ];
+        check(Log::Bandwidth, all, &lines);
+    }
+
+    #[test]
+    fn windows_have_a_line_for_each_direction() {
+        let columns = LogColumns { window: Some(Span::from_millis(200)), ..LogColumns::default() };
+        check(Log::Completion, columns, &["200, 100000, 0, 0, 0", "200, 20000, 1, 0, 0", "700, 40000, 0, 0, 0"]);
+        check(Log::Operations, columns, &["200, 10, 0, 0, 0", "200, 5, 1, 0, 0", "700, 10, 0, 0, 0"]);
+        check(Log::Bandwidth, columns, &["200, 40, 0, 0, 0", "200, 20, 1, 0, 0", "700, 40, 0, 0, 0"]);
+        let most = LogColumns { value: WindowValue::Most, priority: true, ..columns };
+        check(
+            Log::Submission,
+            most,
+            &["200, 150000, 0, 0, 0x0000", "200, 20000, 1, 0, 0x0000", "700, 40000, 0, 0, 0x0000"],
+        );
+        let both = LogColumns { value: WindowValue::Both, offset: true, ..columns };
+        check(
+            Log::Total,
+            both,
+            &["200, 100000, 150000, 0, 0, 0, 0", "200, 20000, 20000, 1, 0, 0, 0", "700, 40000, 40000, 0, 0, 0, 0"],
+        );
+    }
+
+    #[test]
+    fn files_are_named_as_fio_names_them() {
+        assert_eq!(log_name("a", Log::Bandwidth, Some(1)), "a_bw.1.log");
+        assert_eq!(log_name("d/a", Log::Histogram, Some(12)), "d/a_clat_hist.12.log");
+        assert_eq!(Log::LATENCIES.map(|log| log_name("x", log, None)), ["x_slat.log", "x_clat.log", "x_lat.log"]);
+    }
+}
