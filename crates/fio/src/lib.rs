@@ -3,3 +3,29 @@
 //! Runs nothing, opens nothing and reads no clock: files, environment and the facts of a machine come in as arguments.
 
 pub mod print;
+mod command;
+mod engine;
+mod fault;
+mod groups;
+mod job;
+mod near;
+mod number;
+mod options;
+mod parse;
+mod settings;
+mod showcmd;
+mod value;
+
+pub use command::{Command, Eta, Flags, Format, IdleProfile, Question, command, job_file};
+pub use engine::Engine;
+pub use fault::{Fault, FaultKind, Note, Place};
+pub use groups::{Placing, groups};
+pub use job::{
+    Access, Allocation, BlockSizes, Buffers, Continuation, Direction, ErrorList, ExitWhat, Files, Flow, FlushEvery,
+    Job, LatencyTarget, Life, Logs, Order, Rate, RawOption, Replay, Reporting, Seed, SequenceStep, Shown,
+    SteadyCriterion, SteadyState, Strides, Synchronous, ThinkTime, Verification, WindowValue,
+};
+pub use number::{Bare, Base};
+pub use options::{Fate, Form, Known, Spec, known, options};
+pub use parse::Surroundings;
+pub use value::{Distribution, Each, Extent, Piece, Zone};

@@ -1,0 +1,174 @@
+//! The command line in fio's manner, and job files as a part of it, up to jobs.
+//!
+//! Knows no terminal and no exit: arguments in; jobs, flags and what is worth a word out. Learned by running fio 3.33:
+//! `--name` begins a job, options before the first one are global; jobs of the command line stand before those of files,
+//! wherever the files stand; what the command line says globally holds for the first file alone; the first job of each
+//! later file waits for all before it.
+
+mod arguments;
+mod flags;
+
+use std::rc::Rc;
+
+use crate::fault::{Fault, FaultKind, Findings, Note, Place};
+use crate::groups;
+use crate::job::{self, Draft, Job, RawOption};
+use crate::number::Base;
+use crate::parse::{Given, Reader, Section, Sorted, Surroundings};
+use crate::showcmd::Transcript;
+pub use flags::{Eta, Flags, Format, IdleProfile, Question};
+
+/// Jobs of a command or file, without their copies, and copies of all of them.
+const JOBS_MAX: u64 = 4_096;
+
+/// What was asked for.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Command {
+    /// Jobs in the order in which fio takes them; copies are not written out.
+    pub jobs: Vec<Job>,
+    /// fio's `global options`: all of them, those of the command line first.
+    pub globals: Vec<RawOption>,
+    /// What is not of a job.
+    pub flags: Flags,
+    /// What runs and not quite as its words suggest.
+    pub warnings: Vec<Note>,
+    /// `--showcmd`: one line for each job file.
+    pub shown: String,
+}
+
+/// Reads the arguments behind the program's name, and the job files that they name.
+///
+/// # Errors
+/// All faults, in the order in which they stand.
+pub fn command(arguments: &[String], around: &Surroundings<'_>) -> Result<Command, Vec<Fault>> {
+    let lenient = arguments.iter().any(|argument| matches!(argument.as_str(), "--lenient" | "-lenient"));
+    let mut reader = Reader::new(*around, lenient);
+    let read = arguments::read(arguments, &mut reader.findings);
+    let mut plan = Plan { reader, flags: read.flags, drafts: Vec::new(), globals: Vec::new(), shown: String::new() };
+    plan.own(read.sections);
+    for (index, (path, place)) in read.files.iter().enumerate() {
+        match (plan.reader.around.read)(path) {
+            Ok(text) => plan.file(path, &text, index),
+            Err(why) => {
+                let what = format!("{path} cannot be read: {why}");
+                let remedy = "name a job file that exists; options begin with --";
+                plan.reader.findings.fault(place, FaultKind::Structure, what, remedy);
+            }
+        }
+    }
+    plan.command()
+}
+
+/// Reads one job file alone, as `command` would with its name only.
+///
+/// # Errors
+/// All faults, in the order in which they stand.
+pub fn job_file(path: &str, text: &str, flags: Flags, around: &Surroundings<'_>) -> Result<Command, Vec<Fault>> {
+    let reader = Reader::new(*around, flags.lenient);
+    let mut plan = Plan { reader, flags, drafts: Vec::new(), globals: Vec::new(), shown: String::new() };
+    plan.file(path, text, 0);
+    plan.command()
+}
+
+struct Plan<'a> {
+    reader: Reader<'a>,
+    flags: Flags,
+    drafts: Vec<Draft>,
+    /// Global options of all that was read so far.
+    globals: Vec<Rc<Given>>,
+    shown: String,
+}
+
+impl Plan<'_> {
+    /// Jobs of the command line.
+    fn own(&mut self, sections: Vec<Section>) {
+        let mut base = Base::default();
+        for section in sections {
+            let Section { name, written, place } = section;
+            match name {
+                None => self.globals = self.reader.given(written, Sorted::No, &mut base),
+                Some(name) => {
+                    let own = self.reader.given(written, Sorted::No, &mut base.clone());
+                    let globals = self.globals.clone();
+                    self.drafts.push(Draft { name, globals, own, place, begins_later_file: false });
+                }
+            }
+        }
+    }
+
+    /// Jobs of a file; `index` is its place among the files.
+    fn file(&mut self, path: &str, text: &str, index: usize) {
+        let mut globals = if index == 0 { self.globals.clone() } else { Vec::new() };
+        let mut base = base_of(&globals);
+        let mut transcript = Transcript::default();
+        let mut begins = index > 0;
+        let mut found = false;
+        for section in self.reader.file(path, text) {
+            let Section { name, written, place } = section;
+            let Some(name) = name else {
+                let more = self.reader.given(written, Sorted::Yes, &mut base);
+                self.globals.extend(more.iter().cloned());
+                globals.extend(more);
+                transcript.global(&globals);
+                continue;
+            };
+            found = true;
+            if !self.flags.takes_section(&name) {
+                continue;
+            }
+            let own = self.reader.given(written, Sorted::Yes, &mut base.clone());
+            transcript.job(&name, &own);
+            let globals = globals.clone();
+            self.drafts.push(Draft { name, globals, own, place, begins_later_file: std::mem::take(&mut begins) });
+        }
+        if !found && self.reader.findings.faults.is_empty() {
+            let place = Place::Line(path.into(), 1);
+            let remedy = "write [name] and what the job does";
+            self.reader.findings.fault(&place, FaultKind::Structure, "no job in the file", remedy);
+        }
+        self.shown.push_str(&transcript.line());
+    }
+
+    fn command(mut self) -> Result<Command, Vec<Fault>> {
+        let findings = &mut self.reader.findings;
+        let jobs: Vec<Job> =
+            self.drafts.iter().filter_map(|draft| job::build(draft, self.flags.lenient, findings)).collect();
+        if jobs.len() == self.drafts.len() {
+            groups::check(&jobs, findings);
+        }
+        check(&jobs, &self.flags, findings);
+        let Findings { faults, notes } = self.reader.findings;
+        if !faults.is_empty() {
+            return Err(faults);
+        }
+        Ok(Command { jobs, globals: job::raw(&self.globals), flags: self.flags, warnings: notes, shown: self.shown })
+    }
+}
+
+/// What given options say of `kb_base`.
+fn base_of(given: &[Rc<Given>]) -> Base {
+    let last = given.iter().rfind(|given| given.spec.name == "kb_base").and_then(|given| given.raw.as_deref());
+    if last == Some("1000") { Base::Decimal } else { Base::Binary }
+}
+
+fn check(jobs: &[Job], flags: &Flags, findings: &mut Findings) {
+    let limit = flags.jobs_max.unwrap_or(JOBS_MAX);
+    let copies: u64 = jobs.iter().fold(0, |sum, job| sum.saturating_add(job.life.copies));
+    if let Some(job) = jobs.last().filter(|_| copies > limit) {
+        let what = format!("{copies} jobs with their copies, and at most {limit} run");
+        findings.fault(&job.place, FaultKind::Combination, what, "write a lower numjobs, or a higher --max-jobs");
+    }
+    for job in jobs.iter().filter(|job| flags.read_only && job.writes()) {
+        let what = format!("the job {} writes (rw={}), and --readonly was given", job.name, job.access.rw);
+        findings.fault(&job.place, FaultKind::Combination, what, "remove one of them");
+    }
+    if flags.warnings_are_fatal {
+        for Note { place, what } in std::mem::take(&mut findings.notes) {
+            findings.fault(&place, FaultKind::Combination, what, "it is fatal because of --warnings-fatal");
+        }
+    }
+    if jobs.is_empty() && findings.faults.is_empty() && flags.question.is_none() {
+        let remedy = "name a job file, or write --name=job and what it does";
+        findings.fault(&Place::Argument(1), FaultKind::Structure, "no job at all", remedy);
+    }
+}

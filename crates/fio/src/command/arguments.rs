@@ -1,0 +1,119 @@
+//! Arguments as fio takes them: one dash or two, `--name=value` or `--name value`, any beginning of a name that is one
+//! name's only, files among them, nothing but files behind `--`.
+//!
+//! Learned by running fio 3.33, which reads them with `getopt_long_only`. A lone `-` is a job file, standard input.
+
+use super::flags::{self, FLAGS, Flag, Flags, Takes};
+use crate::fault::{FaultKind, Findings, Place};
+use crate::near;
+use crate::options::{self, Known};
+use crate::parse::{Section, Written};
+
+/// Arguments, told apart.
+pub(super) struct Read {
+    pub flags: Flags,
+    /// Global options first, in a section of their own.
+    pub sections: Vec<Section>,
+    pub files: Vec<(String, Place)>,
+}
+
+pub(super) fn read(arguments: &[String], findings: &mut Findings) -> Read {
+    let first = Section { name: None, written: Vec::new(), place: Place::Argument(1) };
+    let mut read = Read { flags: Flags::default(), sections: vec![first], files: Vec::new() };
+    let mut rest = arguments.iter().enumerate();
+    while let Some((index, argument)) = rest.next() {
+        let place = Place::Argument(index + 1);
+        if argument == "--" {
+            read.files.extend(rest.by_ref().map(|(index, file)| (file.clone(), Place::Argument(index + 1))));
+            break;
+        }
+        let Some(word) = argument.strip_prefix("--").or_else(|| argument.strip_prefix('-')).filter(|w| !w.is_empty())
+        else {
+            read.files.push((argument.clone(), place));
+            continue;
+        };
+        let (name, value) = word.split_once('=').map_or((word, None), |(name, value)| (name, Some(value.to_owned())));
+        let mut next = || rest.next().map(|(_, argument)| argument.clone());
+        match find(name, &place, findings) {
+            Some(Meant::Flag(flag)) => {
+                if let Some(value) = flag_value(flag, value, &mut next, &place, findings) {
+                    flags::set(&mut read.flags, flag, value, &place, findings);
+                }
+            }
+            Some(Meant::Option(name)) => read.option(name, value, &mut next, place),
+            None => {}
+        }
+    }
+    read
+}
+
+impl Read {
+    fn option(&mut self, name: String, value: Option<String>, next: &mut dyn FnMut() -> Option<String>, place: Place) {
+        let is_bare = matches!(options::known(&name), Known::Here(spec) if spec.is_bare());
+        let raw = value.or_else(|| if is_bare { None } else { next() });
+        if let ("name", Some(job)) = (name.as_str(), &raw) {
+            self.sections.push(Section { name: Some(job.clone()), written: Vec::new(), place: place.clone() });
+        }
+        if let Some(section) = self.sections.last_mut() {
+            section.written.push(Written { name, raw, place });
+        }
+    }
+}
+
+enum Meant {
+    Flag(&'static Flag),
+    Option(String),
+}
+
+/// Flags and options by their whole name, then by a beginning of it.
+fn find(name: &str, place: &Place, findings: &mut Findings) -> Option<Meant> {
+    let flag = |name: &str| FLAGS.iter().find(|flag| flag.name == name);
+    if let Some(flag) = flag(name) {
+        return Some(Meant::Flag(flag));
+    }
+    if !matches!(options::known(name), Known::Nowhere(_)) {
+        return Some(Meant::Option(name.to_owned()));
+    }
+    let all = || FLAGS.iter().map(|flag| flag.name).chain(options::names());
+    let begun: Vec<&str> = all().filter(|known| known.starts_with(name)).collect();
+    match begun[..] {
+        [only] => return Some(flag(only).map_or_else(|| Meant::Option(only.to_owned()), Meant::Flag)),
+        [] => {
+            let near = near::nearest(name, all());
+            let remedy = near.map_or("see --cmdhelp".to_owned(), |near| format!("did you mean --{near}?"));
+            findings.fault(place, FaultKind::Unknown, format!("fio has no option --{name}"), remedy);
+        }
+        _ => {
+            let what = format!("--{name} may be any of --{}", begun.join(", --"));
+            findings.fault(place, FaultKind::Unknown, what, "write more of it");
+        }
+    }
+    None
+}
+
+/// The value of a flag; `None` after a fault.
+#[expect(clippy::option_option, reason = "no value is not the same as a flag that is wrong")]
+fn flag_value(
+    flag: &Flag,
+    value: Option<String>,
+    next: &mut dyn FnMut() -> Option<String>,
+    place: &Place,
+    findings: &mut Findings,
+) -> Option<Option<String>> {
+    match (flag.takes, value) {
+        (Takes::Nothing, Some(_)) => {
+            let what = format!("--{} takes no value", flag.name);
+            findings.fault(place, FaultKind::Value, what, format!("write --{}", flag.name));
+            None
+        }
+        (Takes::Value, None) => {
+            let value = next();
+            if value.is_none() {
+                let what = format!("--{} without a value", flag.name);
+                findings.fault(place, FaultKind::Value, what, format!("write --{}=VALUE", flag.name));
+            }
+            value.map(Some)
+        }
+        (_, value) => Some(value),
+    }
+}

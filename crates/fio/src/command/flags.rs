@@ -1,0 +1,332 @@
+//! What can be said on the command line that is not of a job.
+
+use plimsoll_units::Span;
+
+use crate::fault::{FaultKind, Findings, Place};
+use crate::number::{self, Bare, Base, Scale, Unreadable};
+
+/// A form of results.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Format {
+    /// For people.
+    Normal,
+    /// Fields with semicolons between them.
+    Terse,
+    /// JSON.
+    Json,
+    /// JSON with histograms.
+    JsonPlus,
+}
+
+/// `--eta`: whether a line says how far jobs are.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Eta {
+    /// On a terminal.
+    #[default]
+    Auto,
+    /// Always.
+    Always,
+    /// Never.
+    Never,
+}
+
+/// What is to be told instead of running anything.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Question {
+    /// `--version`.
+    Version,
+    /// `--help`.
+    Help,
+    /// `--cmdhelp`: of one option, or of all.
+    Option(Option<String>),
+    /// `--enghelp`: of one engine, or their names.
+    Engine(Option<String>),
+}
+
+/// `--idle-prof`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum IdleProfile {
+    /// Of all processors together.
+    System,
+    /// Of each.
+    PerProcessor,
+}
+
+/// What is not of a job.
+#[expect(clippy::struct_excessive_bools, reason = "each is a switch of its own in fio")]
+#[derive(Clone, Debug, PartialEq)]
+pub struct Flags {
+    /// `--output`: results go to this file.
+    pub output: Option<String>,
+    /// `--output-format`, `--minimal`, `--append-terse`: one or more, in the order given.
+    pub formats: Vec<Format>,
+    /// `--terse-version`: 2 to 5.
+    pub terse_version: u8,
+    /// `--eta`.
+    pub eta: Eta,
+    /// `--eta-newline`: a new line for it so often.
+    pub eta_newline: Option<Span>,
+    /// `--eta-interval`: so often.
+    pub eta_interval: Span,
+    /// `--status-interval`: results so often.
+    pub status_interval: Option<Span>,
+    /// `--readonly`: a job that writes is refused.
+    pub read_only: bool,
+    /// `--section`: jobs of these names only; none is all.
+    pub sections: Vec<String>,
+    /// `--parse-only`: nothing runs.
+    pub parse_only: bool,
+    /// `--showcmd`: the job file as a command line, and nothing runs.
+    pub show_command: bool,
+    /// `--max-jobs`.
+    pub jobs_max: Option<u64>,
+    /// `--idle-prof`.
+    pub idle_profile: Option<IdleProfile>,
+    /// `--bandwidth-log`: one log of all jobs.
+    pub bandwidth_log: bool,
+    /// `--aux-path`: files that fio makes up go there.
+    pub state_path: Option<String>,
+    /// `--warnings-fatal`.
+    pub warnings_are_fatal: bool,
+    /// `--version`, `--help`, `--cmdhelp`, `--enghelp`.
+    pub question: Option<Question>,
+    /// `--lenient`: what plimsoll does not do is left out with a note instead of refused.
+    pub lenient: bool,
+    /// `--destroy`: exact paths that may be written to although they were there before.
+    pub destroy: Vec<String>,
+    /// `--on`: simulated on this configuration instead of measured.
+    pub on: Option<String>,
+    /// `--seed`: of all random numbers.
+    pub seed: Option<u64>,
+}
+
+impl Default for Flags {
+    fn default() -> Self {
+        Self {
+            output: None,
+            formats: vec![Format::Normal],
+            terse_version: 3,
+            eta: Eta::Auto,
+            eta_newline: None,
+            eta_interval: Span::from_secs(1),
+            status_interval: None,
+            read_only: false,
+            sections: Vec::new(),
+            parse_only: false,
+            show_command: false,
+            jobs_max: None,
+            idle_profile: None,
+            bandwidth_log: false,
+            state_path: None,
+            warnings_are_fatal: false,
+            question: None,
+            lenient: false,
+            destroy: Vec::new(),
+            on: None,
+            seed: None,
+        }
+    }
+}
+
+impl Flags {
+    /// Whether a section of this name is asked for.
+    pub fn takes_section(&self, name: &str) -> bool {
+        self.sections.is_empty() || self.sections.iter().any(|section| section == name)
+    }
+}
+
+/// What stands behind a flag.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Takes {
+    Nothing,
+    Value,
+    Perhaps,
+}
+
+/// A flag, and what it does.
+pub(super) struct Flag {
+    pub name: &'static str,
+    pub takes: Takes,
+    act: Act,
+}
+
+/// What a flag does with its value.
+enum Act {
+    Set(fn(&mut Flags)),
+    Read(fn(&mut Flags, &str) -> Result<(), String>),
+    Ask(fn(Option<String>) -> Question),
+    /// Taken and without effect; why.
+    Without(&'static str),
+    /// Refused; why.
+    Refuse(&'static str),
+}
+
+use Act::{Ask, Read, Refuse, Set, Without};
+use Takes::{Nothing, Perhaps, Value};
+
+const fn flag(name: &'static str, takes: Takes, act: Act) -> Flag {
+    Flag { name, takes, act }
+}
+
+const REMOTE: &str = "plimsoll speaks to no other fio; run it on that host";
+const TRIGGER: &str = "plimsoll starts no command while it runs";
+
+pub(super) const FLAGS: &[Flag] = &[
+    flag("output", Value, Read(|flags, text| some(&mut flags.output, text))),
+    flag("output-format", Value, Read(output_format)),
+    flag("minimal", Nothing, Set(|flags| flags.formats = vec![Format::Terse])),
+    flag("append-terse", Nothing, Set(|flags| add(&mut flags.formats, Format::Terse))),
+    flag("terse-version", Value, Read(terse_version)),
+    flag("eta", Value, Read(eta)),
+    flag(
+        "eta-newline",
+        Value,
+        Read(|flags, text| span(text, Bare::Seconds).map(|span| flags.eta_newline = Some(span))),
+    ),
+    flag("eta-interval", Value, Read(|flags, text| millis(text).map(|span| flags.eta_interval = span))),
+    flag(
+        "status-interval",
+        Value,
+        Read(|flags, text| span(text, Bare::Seconds).map(|span| flags.status_interval = Some(span))),
+    ),
+    flag("readonly", Nothing, Set(|flags| flags.read_only = true)),
+    flag("section", Value, Read(|flags, text| more(&mut flags.sections, text))),
+    flag("parse-only", Nothing, Set(|flags| flags.parse_only = true)),
+    flag("showcmd", Nothing, Set(|flags| flags.show_command = true)),
+    flag("max-jobs", Value, Read(|flags, text| number(text, 1).map(|jobs| flags.jobs_max = Some(jobs)))),
+    flag("idle-prof", Value, Read(idle_profile)),
+    flag("bandwidth-log", Nothing, Set(|flags| flags.bandwidth_log = true)),
+    flag("aux-path", Value, Read(|flags, text| some(&mut flags.state_path, text))),
+    flag("warnings-fatal", Nothing, Set(|flags| flags.warnings_are_fatal = true)),
+    flag("version", Nothing, Ask(|_| Question::Version)),
+    flag("v", Nothing, Ask(|_| Question::Version)),
+    flag("help", Nothing, Ask(|_| Question::Help)),
+    flag("h", Nothing, Ask(|_| Question::Help)),
+    flag("cmdhelp", Perhaps, Ask(Question::Option)),
+    flag("enghelp", Perhaps, Ask(Question::Engine)),
+    flag("lenient", Nothing, Set(|flags| flags.lenient = true)),
+    flag("destroy", Value, Read(|flags, text| more(&mut flags.destroy, text))),
+    flag("on", Value, Read(|flags, text| some(&mut flags.on, text))),
+    flag("seed", Value, Read(|flags, text| number(text, 0).map(|seed| flags.seed = Some(seed)))),
+    flag(
+        "debug",
+        Value,
+        Without("nothing is told of the inside of a run; --parse-only and --showcmd tell how jobs are read"),
+    ),
+    flag("alloc-size", Value, Without("memory is taken from the system as it is needed")),
+    flag("client", Value, Refuse(REMOTE)),
+    flag("server", Perhaps, Refuse(REMOTE)),
+    flag("daemonize", Value, Refuse(REMOTE)),
+    flag("remote-config", Value, Refuse(REMOTE)),
+    flag("trigger", Value, Refuse(TRIGGER)),
+    flag("trigger-file", Value, Refuse(TRIGGER)),
+    flag("trigger-remote", Value, Refuse(TRIGGER)),
+    flag("trigger-timeout", Value, Refuse(TRIGGER)),
+    flag("inflate-log", Value, Refuse("logs are text from the start")),
+    flag("merge-blktrace-only", Nothing, Refuse("traces are not merged")),
+    flag("latency-log", Nothing, Refuse("fio itself has it no more; write write_lat_log in a job")),
+    flag("cpuclock-test", Nothing, Refuse("time is read from the monotonic clock")),
+    flag("crctest", Perhaps, Refuse("checksums are not measured")),
+    flag("memcpytest", Perhaps, Refuse("memory is not measured")),
+];
+
+/// Does what a flag says.
+pub(super) fn set(flags: &mut Flags, flag: &Flag, value: Option<String>, place: &Place, findings: &mut Findings) {
+    let name = flag.name;
+    match flag.act {
+        Set(act) => act(flags),
+        Ask(question) => flags.question = Some(question(value.filter(|text| !text.is_empty()))),
+        Without(why) => findings.note(place, format!("--{name} changes nothing: {why}")),
+        Refuse(why) => findings.fault(place, FaultKind::Unsupported, format!("--{name} is not supported"), why),
+        Read(act) => {
+            let text = value.unwrap_or_default();
+            if let Err(words) = act(flags, &text) {
+                let (what, remedy) = words.split_once("; ").unwrap_or((&words, "write another value"));
+                findings.fault(place, FaultKind::Value, format!("--{name}={text}: {what}"), remedy);
+            }
+        }
+    }
+}
+
+fn some(place: &mut Option<String>, text: &str) -> Result<(), String> {
+    if text.is_empty() {
+        return Err("empty; write a value behind =".to_owned());
+    }
+    *place = Some(text.to_owned());
+    Ok(())
+}
+
+fn more(list: &mut Vec<String>, text: &str) -> Result<(), String> {
+    let mut one = None;
+    some(&mut one, text)?;
+    list.extend(one);
+    Ok(())
+}
+
+fn add(formats: &mut Vec<Format>, format: Format) {
+    if !formats.contains(&format) {
+        formats.push(format);
+    }
+}
+
+fn output_format(flags: &mut Flags, text: &str) -> Result<(), String> {
+    let mut formats = Vec::new();
+    for word in text.split(',') {
+        let format = match word.trim() {
+            "normal" => Format::Normal,
+            "terse" | "minimal" => Format::Terse,
+            "json" => Format::Json,
+            "json+" => Format::JsonPlus,
+            other => return Err(format!("{other:?} is no form; write some of normal,terse,json,json+")),
+        };
+        add(&mut formats, format);
+    }
+    flags.formats = formats;
+    Ok(())
+}
+
+fn terse_version(flags: &mut Flags, text: &str) -> Result<(), String> {
+    match text.parse::<u8>() {
+        Ok(version @ 2..=5) => {
+            flags.terse_version = version;
+            Ok(())
+        }
+        _ => Err("no version of the terse form; write 2, 3, 4 or 5".to_owned()),
+    }
+}
+
+fn eta(flags: &mut Flags, text: &str) -> Result<(), String> {
+    flags.eta = match text {
+        "auto" => Eta::Auto,
+        "always" => Eta::Always,
+        "never" => Eta::Never,
+        _ => return Err("none of its words; write auto, always or never".to_owned()),
+    };
+    Ok(())
+}
+
+fn idle_profile(flags: &mut Flags, text: &str) -> Result<(), String> {
+    flags.idle_profile = Some(match text {
+        "system" => IdleProfile::System,
+        "percpu" => IdleProfile::PerProcessor,
+        "calibrate" => return Err("nothing is calibrated; write system or percpu".to_owned()),
+        _ => return Err("none of its words; write system or percpu".to_owned()),
+    });
+    Ok(())
+}
+
+fn span(text: &str, bare: Bare) -> Result<Span, String> {
+    number::span(text, bare).map_err(|Unreadable(words)| words)
+}
+
+/// A time in milliseconds where it has no unit, as of `--eta-interval`.
+fn millis(text: &str) -> Result<Span, String> {
+    let micros = number::whole(text, Scale::Time(1_000)).map_err(|Unreadable(words)| words)?;
+    u64::try_from(micros).map(Span::from_micros).map_err(|_| "no time; write milliseconds, such as 500".to_owned())
+}
+
+fn number(text: &str, min: u64) -> Result<u64, String> {
+    let value = number::whole(text, Scale::Counts(Base::Binary)).map_err(|Unreadable(words)| words)?;
+    let value = u64::try_from(value).ok().filter(|value| *value >= min);
+    value.ok_or_else(|| format!("no number that it takes; write one of at least {min}"))
+}

@@ -1,0 +1,134 @@
+//! Engines by their names in fio: those that have a counterpart here, and those that have none, each with the reason.
+
+/// An engine that has a counterpart.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Engine {
+    /// `io_uring`.
+    IoUring,
+    /// `libaio`: many in flight; the ring stands for it.
+    Libaio,
+    /// `posixaio`: likewise.
+    Posixaio,
+    /// `windowsaio`: likewise.
+    Windowsaio,
+    /// `sync`: `lseek` and `read`, one at a time.
+    Sync,
+    /// `psync`: `pread` and `pwrite`, one at a time. The default.
+    Psync,
+    /// `vsync`: `readv` and `writev`, one at a time.
+    Vsync,
+    /// `pvsync`: `preadv` and `pwritev`, one at a time.
+    Pvsync,
+    /// `pvsync2`: `preadv2` and `pwritev2`, one at a time.
+    Pvsync2,
+    /// `mmap`: copies from and to a mapping, one at a time.
+    Mmap,
+    /// `null`: everything succeeds at once and nothing is moved.
+    Null,
+}
+
+use Engine::{IoUring, Libaio, Mmap, Null, Posixaio, Psync, Pvsync, Pvsync2, Sync, Vsync, Windowsaio};
+
+const ENGINES: &[(&str, Engine)] = &[
+    ("io_uring", IoUring),
+    ("libaio", Libaio),
+    ("posixaio", Posixaio),
+    ("windowsaio", Windowsaio),
+    ("sync", Sync),
+    ("psync", Psync),
+    ("vsync", Vsync),
+    ("pvsync", Pvsync),
+    ("pvsync2", Pvsync2),
+    ("mmap", Mmap),
+    ("null", Null),
+];
+
+const METADATA: &str = "it measures metadata of files, not their data";
+const OBJECTS: &str = "it speaks to a store of its own, not to a file or device";
+const MEMORY: &str = "it measures memory that is addressed by byte, not storage of blocks";
+const COMMANDS: &str = "it sends commands past the block layer";
+const NETWORK: &str = "it measures a network, not storage";
+const GRAPHICS: &str = "it moves data to the memory of graphics cards";
+
+/// Engines without a counterpart, and why.
+const OUTSIDE: &[(&str, &str)] = &[
+    ("cpuio", "it measures processors, not storage"),
+    ("net", NETWORK),
+    ("netsplice", NETWORK),
+    ("rdma", NETWORK),
+    ("splice", "it measures pipes; use psync for the same reads"),
+    ("exec", "it starts commands, and plimsoll starts none"),
+    ("filecreate", METADATA),
+    ("filestat", METADATA),
+    ("filedelete", METADATA),
+    ("dircreate", METADATA),
+    ("dirstat", METADATA),
+    ("dirdelete", METADATA),
+    ("ftruncate", METADATA),
+    ("falloc", METADATA),
+    ("e4defrag", METADATA),
+    ("io_uring_cmd", COMMANDS),
+    ("sg", COMMANDS),
+    ("xnvme", COMMANDS),
+    ("libzbc", COMMANDS),
+    ("spdk", COMMANDS),
+    ("spdk_bdev", COMMANDS),
+    ("libblkio", "it drives devices by itself; use io_uring on the device"),
+    ("gfapi", OBJECTS),
+    ("gfapi_async", OBJECTS),
+    ("rados", OBJECTS),
+    ("rbd", "it speaks to Ceph by itself; map the image with rbd and use io_uring on the device"),
+    ("http", OBJECTS),
+    ("dfs", OBJECTS),
+    ("ime_psync", OBJECTS),
+    ("ime_psyncv", OBJECTS),
+    ("ime_aio", OBJECTS),
+    ("libhdfs", OBJECTS),
+    ("nfs", "it speaks NFS by itself; mount the share and use psync on a file of it"),
+    ("nbd", "give the server's address to plimsoll as a target instead"),
+    ("libiscsi", "it speaks iSCSI by itself; attach the target and use io_uring on the device"),
+    ("mtd", "it writes raw flash"),
+    ("dev-dax", MEMORY),
+    ("libpmem", MEMORY),
+    ("pmemblk", MEMORY),
+    ("page_fault", MEMORY),
+    ("libcufile", GRAPHICS),
+    ("libhipfile", GRAPHICS),
+    ("solarisaio", "it is for Solaris alone; use libaio"),
+    ("external", "engines are not loaded from files"),
+];
+
+/// What a name of an engine is.
+pub(crate) enum Found {
+    /// One that runs here.
+    Here(Engine),
+    /// One that does not; the words say why.
+    Outside(&'static str),
+    /// None of fio's.
+    Nowhere,
+}
+
+/// Looks a name up; behind a colon stands the path of an external engine.
+pub(crate) fn find(text: &str) -> Found {
+    let name = text.split(':').next().unwrap_or(text).trim();
+    let here = ENGINES.iter().find(|(known, _)| *known == name).map(|(_, engine)| Found::Here(*engine));
+    let outside = || OUTSIDE.iter().find(|(known, _)| *known == name).map(|(_, why)| Found::Outside(why));
+    here.or_else(outside).unwrap_or(Found::Nowhere)
+}
+
+/// The names that may be written.
+pub(crate) fn names() -> impl Iterator<Item = &'static str> {
+    ENGINES.iter().map(|(name, _)| *name)
+}
+
+impl Engine {
+    /// The name by which fio calls it.
+    pub fn name(self) -> &'static str {
+        ENGINES.iter().find(|(_, engine)| *engine == self).map_or("", |(name, _)| name)
+    }
+
+    /// True when it has one operation in flight whatever `iodepth` says.
+    pub fn is_synchronous(self) -> bool {
+        matches!(self, Sync | Psync | Vsync | Pvsync | Pvsync2 | Mmap)
+    }
+}

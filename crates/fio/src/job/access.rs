@@ -1,0 +1,329 @@
+//! What a job asks: directions, orders, block sizes, offsets.
+
+use plimsoll_units::Bytes;
+
+use crate::fault::{FaultKind, Findings};
+use crate::number::{self, Base, Scale};
+use crate::settings::Settings;
+use crate::value::{Distribution, Each, Extent};
+
+/// Which operations.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Direction {
+    /// There are reads.
+    pub reads: bool,
+    /// There are writes.
+    pub writes: bool,
+}
+
+/// In which order.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Order {
+    /// `read`, `write`, `rw`: one after the other, each so many bytes behind the end of the last one (`rw=read:4k`);
+    /// below zero it goes backward.
+    Sequential {
+        /// Bytes between them.
+        step: i64,
+    },
+    /// `randread`, `randwrite`, `randrw`: this many from each random place on (`rw=randread:8`).
+    Random {
+        /// At least 1.
+        run: u64,
+    },
+}
+
+/// `rw_sequencer`: what a run of a random order does, or of a sequential one with a step.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum SequenceStep {
+    /// One behind the other.
+    Sequential,
+    /// The same place again.
+    Identical,
+}
+
+/// Sizes of blocks.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum BlockSizes {
+    /// From the first to the second, all multiples of the first equally likely; one size where both are the same.
+    Range(Bytes, Bytes),
+    /// Sizes with their hundredths, together 100.
+    Split(Vec<(Bytes, u32)>),
+}
+
+impl BlockSizes {
+    /// The smallest.
+    pub fn smallest(&self) -> Bytes {
+        match self {
+            Self::Range(low, _) => *low,
+            Self::Split(sizes) => sizes.iter().map(|(size, _)| *size).min().unwrap_or(Bytes::ZERO),
+        }
+    }
+
+    /// The largest.
+    pub fn largest(&self) -> Bytes {
+        match self {
+            Self::Range(_, high) => *high,
+            Self::Split(sizes) => sizes.iter().map(|(size, _)| *size).max().unwrap_or(Bytes::ZERO),
+        }
+    }
+}
+
+/// Where the random numbers begin.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Seed {
+    /// `randseed`, as it was given.
+    Given(i64),
+    /// `randrepeat=1`, the default: the same in every run.
+    Repeated,
+    /// `randrepeat=0`: another one in every run.
+    Fresh,
+}
+
+/// `zonemode=strided`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Strides {
+    /// `zonesize`: bytes that are done in one zone.
+    pub size: Extent,
+    /// `zonerange`: how long a zone is; as `size` when not given.
+    pub range: Extent,
+    /// `zoneskip`: how much is left out behind it.
+    pub skip: Extent,
+}
+
+/// What is asked, where and how large.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Access {
+    /// The word behind `rw`, as fio shows it.
+    pub rw: &'static str,
+    /// Reads, writes or both.
+    pub direction: Direction,
+    /// In which order.
+    pub order: Order,
+    /// `rw_sequencer`.
+    pub sequencer: SequenceStep,
+    /// Hundredths of the operations that are reads, of a job that does both: from `rwmixread` or `rwmixwrite`.
+    pub read_percent: u8,
+    /// Sizes of blocks, by direction.
+    pub blocks: Each<BlockSizes>,
+    /// `bs_unaligned`: sizes of a range need not be multiples.
+    pub unaligned: bool,
+    /// `bs_is_seq_rand`: sizes of reads are of sequential operations, those of writes of random ones.
+    pub sizes_by_order: bool,
+    /// `ba`: offsets are multiples of it.
+    pub alignment: Each<Bytes>,
+    /// `offset`.
+    pub offset: Extent,
+    /// `offset_increment`: added to it once for each copy before.
+    pub offset_increment: Extent,
+    /// `offset_align`: an offset in percent is rounded down to a multiple of it; `None` is the smallest block.
+    pub offset_alignment: Option<Bytes>,
+    /// `io_size`: bytes after which the job ends; as `size` when not given.
+    pub io_size: Option<Extent>,
+    /// `number_ios`: operations after which the job ends.
+    pub operations: Option<u64>,
+    /// How random offsets are spread.
+    pub distribution: Distribution,
+    /// Hundredths of the operations of a random order that are random, by direction.
+    pub random_percent: Each<u8>,
+    /// `norandommap`: a block may come again before all others came; also with a spread other than uniform.
+    pub repeats: bool,
+    /// Where the random numbers begin.
+    pub seed: Seed,
+    /// `zonemode=strided`.
+    pub strides: Option<Strides>,
+}
+
+impl Access {
+    /// The smallest block of the directions that are asked for.
+    pub fn smallest(&self) -> Bytes {
+        let read = self.direction.reads.then(|| self.blocks.read.smallest());
+        let write = self.direction.writes.then(|| self.blocks.write.smallest());
+        [read, write].into_iter().flatten().min().unwrap_or(Bytes::ZERO)
+    }
+
+    /// True of a random order.
+    pub fn is_random(&self) -> bool {
+        matches!(self.order, Order::Random { .. })
+    }
+}
+
+const DEFAULT_BLOCK: i64 = 4_096;
+
+pub(super) fn read(settings: &Settings, lenient: bool, findings: &mut Findings) -> Access {
+    let (rw, direction, order) = direction(settings, lenient, findings);
+    let blocks = blocks(settings);
+    let is_random = matches!(order, Order::Random { .. });
+    let distribution = settings.distribution("random_distribution").unwrap_or(Distribution::Uniform);
+    let aligned = settings.integers("ba");
+    let alignment = |given: Option<i64>, blocks: &BlockSizes| match given.filter(|_| is_random) {
+        Some(given) => Bytes::new(given as u64),
+        None => blocks.smallest(),
+    };
+    Access {
+        rw,
+        direction,
+        order,
+        sequencer: match settings.word("rw_sequencer") {
+            "identical" => SequenceStep::Identical,
+            _ => SequenceStep::Sequential,
+        },
+        read_percent: read_percent(settings),
+        alignment: Each {
+            read: alignment(aligned.read, &blocks.read),
+            write: alignment(aligned.write, &blocks.write),
+            trim: alignment(aligned.trim, &blocks.trim),
+        },
+        blocks,
+        unaligned: settings.flag("bs_unaligned"),
+        sizes_by_order: settings.flag("bs_is_seq_rand"),
+        offset: settings.extent("offset").unwrap_or(Extent::Bytes(Bytes::ZERO)),
+        offset_increment: settings.extent("offset_increment").unwrap_or(Extent::Bytes(Bytes::ZERO)),
+        offset_alignment: settings.above_zero("offset_align").map(Bytes::new),
+        io_size: settings.extent("io_size").filter(is_some),
+        operations: settings.above_zero("number_ios"),
+        repeats: settings.flag("norandommap") || distribution != Distribution::Uniform,
+        distribution,
+        random_percent: settings.integers("percentage_random").or(&100).map(|percent| percent as u8),
+        seed: seed(settings),
+        strides: strides(settings, findings),
+    }
+}
+
+fn is_some(extent: &Extent) -> bool {
+    *extent != Extent::Bytes(Bytes::ZERO)
+}
+
+fn direction(settings: &Settings, lenient: bool, findings: &mut Findings) -> (&'static str, Direction, Order) {
+    let (word, after) = settings.choice("rw").unwrap_or(("read", None));
+    let place = settings.place("rw");
+    if word.contains("trim") {
+        let what = format!("rw={word} is not supported");
+        let remedy = "nothing is trimmed: a load that discards data is out of scope; use reads and writes";
+        // A job that does something else would not be the job that was asked for.
+        let kind = FaultKind::Unsupported;
+        if lenient {
+            findings.note(place, format!("{what}, also with --lenient"));
+        }
+        findings.fault(place, kind, what, remedy);
+    }
+    let rw = if word == "readwrite" { "rw" } else { word };
+    let mixed = matches!(rw, "rw" | "randrw");
+    let direction = Direction { reads: mixed || rw.ends_with("read"), writes: mixed || rw.ends_with("write") };
+    let is_random = rw.starts_with("rand");
+    let number = after.as_deref().map(|after| number::whole(after, Scale::Counts(Base::Binary)));
+    let number = match number {
+        None => None,
+        Some(Ok(number)) => i64::try_from(number).ok(),
+        Some(Err(_)) => {
+            let what = format!("rw={rw}:{}: no number behind the colon", after.unwrap_or_default());
+            let remedy = "write a count of operations, as in randread:8, or a step in bytes, as in read:4k";
+            findings.fault(place, FaultKind::Value, what, remedy);
+            None
+        }
+    };
+    let order = if is_random {
+        Order::Random { run: number.unwrap_or(1).max(1) as u64 }
+    } else {
+        Order::Sequential { step: number.unwrap_or(0) }
+    };
+    (rw, direction, order)
+}
+
+fn read_percent(settings: &Settings) -> u8 {
+    let (reads, writes) = (settings.order("rwmixread"), settings.order("rwmixwrite"));
+    if writes > reads { (100 - settings.count("rwmixwrite")) as u8 } else { settings.count("rwmixread") as u8 }
+}
+
+fn blocks(settings: &Settings) -> Each<BlockSizes> {
+    let one = settings.integers("bs").or(&DEFAULT_BLOCK);
+    let range = settings.ranges("bsrange");
+    let split = settings.split("bssplit");
+    let sizes = |one: i64, range: Option<(Bytes, Bytes)>, split: Option<Vec<(Bytes, u32)>>| {
+        let one = Bytes::new(one as u64);
+        let (low, high) = range.unwrap_or((one, one));
+        split.map_or(BlockSizes::Range(low, high), BlockSizes::Split)
+    };
+    Each {
+        read: sizes(one.read, range.read, split.read),
+        write: sizes(one.write, range.write, split.write),
+        trim: sizes(one.trim, range.trim, split.trim),
+    }
+}
+
+/// Of `randrepeat` and `allrandrepeat`, which is the same today, either makes runs repeat.
+fn seed(settings: &Settings) -> Seed {
+    match settings.integer("randseed").filter(|_| settings.order("randseed") > 0) {
+        Some(seed) => Seed::Given(seed),
+        None if settings.flag("randrepeat") || settings.flag("allrandrepeat") => Seed::Repeated,
+        None => Seed::Fresh,
+    }
+}
+
+fn strides(settings: &Settings, findings: &mut Findings) -> Option<Strides> {
+    let extent = |name: &str| settings.extent(name).filter(is_some);
+    let size = extent("zonesize");
+    let place = settings.place("zonemode");
+    match (settings.word("zonemode"), size) {
+        ("strided", Some(size)) => {
+            let skip = extent("zoneskip").unwrap_or(Extent::Bytes(Bytes::ZERO));
+            return Some(Strides { size, range: extent("zonerange").unwrap_or(size), skip });
+        }
+        ("strided", None) => {
+            findings.fault(place, FaultKind::Combination, "zonemode=strided without a zonesize", "write zonesize=1m");
+        }
+        ("zbd", _) => {
+            let remedy = "zoned block devices have no model of their zones here; use zonemode=strided or none";
+            findings.fault(place, FaultKind::Unsupported, "zonemode=zbd is not supported", remedy);
+        }
+        (_, Some(_)) => {
+            let place = settings.place("zonesize");
+            let remedy = "write zonemode=strided beside it, or remove it";
+            findings.fault(place, FaultKind::Combination, "zonesize without a zonemode", remedy);
+        }
+        (_, None) => {}
+    }
+    None
+}
+
+/// `read_iolog` and what belongs to it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Replay {
+    /// The trace.
+    pub file: String,
+    /// `replay_no_stall`: as fast as possible instead of at its moments.
+    pub without_pauses: bool,
+    /// `replay_time_scale`: hundredths of the speed that it was recorded at; at least 1.
+    pub speed_percent: u64,
+    /// `replay_redirect`: everything goes to this device.
+    pub onto: Option<String>,
+    /// `replay_scale`: offsets are divided by it; at least 1.
+    pub divide_offsets: u64,
+    /// `replay_align`: offsets are rounded to multiples of it.
+    pub alignment: Option<Bytes>,
+    /// `replay_skip`: what is left out: `read`, `write`, `trim`, `sync`.
+    pub skip: Vec<&'static str>,
+}
+
+pub(super) fn replay(settings: &Settings, findings: &mut Findings) -> Option<Replay> {
+    const KINDS: [&str; 4] = ["read", "write", "trim", "sync"];
+    let file = settings.text("read_iolog")?;
+    let mut skip = Vec::new();
+    for word in settings.text("replay_skip").unwrap_or_default().split(',').filter(|word| !word.is_empty()) {
+        if let Some(kind) = KINDS.iter().find(|kind| **kind == word.trim()) {
+            skip.push(*kind);
+        } else {
+            let what = format!("replay_skip={word}: no kind of operations");
+            let remedy = "write some of read,write,trim,sync";
+            findings.fault(settings.place("replay_skip"), FaultKind::Value, what, remedy);
+        }
+    }
+    Some(Replay {
+        file,
+        without_pauses: settings.flag("replay_no_stall"),
+        speed_percent: settings.above_zero("replay_time_scale").unwrap_or(100),
+        onto: settings.text("replay_redirect"),
+        divide_offsets: settings.above_zero("replay_scale").unwrap_or(1),
+        alignment: settings.above_zero("replay_align").map(Bytes::new),
+        skip,
+    })
+}

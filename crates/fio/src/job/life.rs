@@ -1,0 +1,197 @@
+//! When a job begins and ends, its copies, and how it stands to other jobs.
+
+use plimsoll_units::Span;
+
+use crate::fault::{FaultKind, Findings};
+use crate::settings::Settings;
+
+/// `exit_what`: whom `exitall` ends.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ExitWhat {
+    /// Jobs of the same group.
+    Group,
+    /// All that run now; what waits behind a wall goes on.
+    Stonewall,
+    /// All.
+    All,
+}
+
+/// `continue_on_error`: after which errors a job goes on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Continuation {
+    /// Of reads.
+    pub reads: bool,
+    /// Of writes.
+    pub writes: bool,
+    /// Of verification.
+    pub verification: bool,
+}
+
+/// `ignore_error`: errors that do not count, by the system's names (`EIO`) or numbers.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct ErrorList {
+    /// Of reads.
+    pub reads: Vec<String>,
+    /// Of writes.
+    pub writes: Vec<String>,
+    /// Of verification.
+    pub verification: Vec<String>,
+}
+
+/// What is looked at for a steady state.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum SteadyCriterion {
+    /// How far operations in a second are from their mean.
+    Iops,
+    /// The slope of operations in a second.
+    IopsSlope,
+    /// How far bytes in a second are from their mean.
+    Bandwidth,
+    /// The slope of bytes in a second.
+    BandwidthSlope,
+    /// How far latency is from its mean.
+    Latency,
+    /// The slope of latency.
+    LatencySlope,
+}
+
+/// `steadystate`: the job ends when it is reached.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct SteadyState {
+    /// What is looked at.
+    pub criterion: SteadyCriterion,
+    /// The limit; in hundredths of the mean if `is_percent`, else in the unit of the criterion.
+    pub limit: f64,
+    /// Whether the limit is in hundredths.
+    pub is_percent: bool,
+    /// `steadystate_duration`: for so long. Zero: fio looks for no steady state then.
+    pub duration: Span,
+    /// `steadystate_ramp_time`: after so long.
+    pub ramp: Span,
+    /// `steadystate_check_interval`: one figure for each of these.
+    pub interval: Span,
+}
+
+/// Beginning, end, copies and other jobs.
+#[expect(clippy::struct_excessive_bools, reason = "each is a switch of its own in fio")]
+#[derive(Clone, Debug, PartialEq)]
+pub struct Life {
+    /// `runtime`: ends after so long, without the ramp.
+    pub runtime: Option<Span>,
+    /// `time_based`: begins again until the runtime is over.
+    pub time_based: bool,
+    /// `ramp_time`: before figures are taken.
+    pub ramp: Span,
+    /// `startdelay`: begins so long after its group; drawn up to the second one, if there is one.
+    pub delay: (Span, Option<Span>),
+    /// `loops`: at least 1.
+    pub loops: u64,
+    /// `numjobs`: copies; at least 1.
+    pub copies: u64,
+    /// `stonewall`: waits for all jobs before; also of the first job of a later file.
+    pub stonewall: bool,
+    /// `new_group`: figures of another group begin.
+    pub new_group: bool,
+    /// `group_reporting`: figures of the group are one.
+    pub group_reporting: bool,
+    /// `wait_for`: waits for all copies of the job of this name.
+    pub wait_for: Option<String>,
+    /// `exitall`: its end is the end of others, and of which.
+    pub exit_all: Option<ExitWhat>,
+    /// `exitall_on_error`: likewise when it ends with an error.
+    pub exit_all_on_error: bool,
+    /// `continue_on_error`.
+    pub continues: Continuation,
+    /// `ignore_error`.
+    pub ignores: ErrorList,
+    /// `steadystate`.
+    pub steady_state: Option<SteadyState>,
+}
+
+pub(super) fn read(settings: &Settings, findings: &mut Findings) -> Life {
+    let time = |name: &str| settings.time(name).unwrap_or(Span::ZERO);
+    let copies = settings.count("numjobs");
+    if copies == 0 {
+        let place = settings.place("numjobs");
+        findings.fault(place, FaultKind::Value, "numjobs=0: no job at all", "write 1 or more, or remove the section");
+    }
+    Life {
+        runtime: settings.time("runtime").filter(|runtime| !runtime.is_zero()),
+        time_based: settings.flag("time_based"),
+        ramp: time("ramp_time"),
+        delay: settings.time_range("startdelay"),
+        loops: settings.count("loops").max(1),
+        copies: copies.max(1),
+        stonewall: settings.flag("stonewall"),
+        new_group: settings.flag("new_group"),
+        group_reporting: settings.flag("group_reporting"),
+        wait_for: settings.text("wait_for"),
+        exit_all: settings.flag("exitall").then(|| match settings.word("exit_what") {
+            "all" => ExitWhat::All,
+            "stonewall" => ExitWhat::Stonewall,
+            _ => ExitWhat::Group,
+        }),
+        exit_all_on_error: settings.flag("exitall_on_error"),
+        continues: continuation(settings.word("continue_on_error")),
+        ignores: errors(settings, findings),
+        steady_state: steady_state(settings, findings),
+    }
+}
+
+fn continuation(word: &str) -> Continuation {
+    let all = matches!(word, "all" | "1");
+    Continuation {
+        reads: all || matches!(word, "read" | "io"),
+        writes: all || matches!(word, "write" | "io"),
+        verification: all || word == "verify",
+    }
+}
+
+fn errors(settings: &Settings, findings: &mut Findings) -> ErrorList {
+    let text = settings.text("ignore_error").unwrap_or_default();
+    let mut parts = text.split(',').map(|list| {
+        list.split(':').map(|error| error.trim().to_owned()).filter(|error| !error.is_empty()).collect::<Vec<_>>()
+    });
+    let mut next = || parts.next().unwrap_or_default();
+    let list = ErrorList { reads: next(), writes: next(), verification: next() };
+    let is_error = |error: &String| {
+        error.parse::<u16>().is_ok() || (error.starts_with('E') && error.chars().all(|c| c.is_ascii_alphanumeric()))
+    };
+    let all = [&list.reads, &list.writes, &list.verification];
+    if let Some(other) = all.into_iter().flatten().find(|error| !is_error(error)) {
+        let what = format!("ignore_error={text}: {other:?} is no error");
+        let remedy =
+            "write names or numbers, with colons between them and commas between reads, writes and verification";
+        findings.fault(settings.place("ignore_error"), FaultKind::Value, what, remedy);
+    }
+    list
+}
+
+fn steady_state(settings: &Settings, findings: &mut Findings) -> Option<SteadyState> {
+    let (word, after) = settings.choice("steadystate")?;
+    let criterion = match word {
+        "iops_slope" => SteadyCriterion::IopsSlope,
+        "bw" => SteadyCriterion::Bandwidth,
+        "bw_slope" => SteadyCriterion::BandwidthSlope,
+        "lat" => SteadyCriterion::Latency,
+        "lat_slope" => SteadyCriterion::LatencySlope,
+        _ => SteadyCriterion::Iops,
+    };
+    let after = after.unwrap_or_default();
+    let (number, is_percent) = after.strip_suffix('%').map_or((after.as_str(), false), |number| (number, true));
+    let time = |name: &str| settings.time(name).unwrap_or(Span::ZERO);
+    let limit = number.trim().parse::<f64>().ok().filter(|limit| limit.is_finite() && *limit >= 0.0);
+    if limit.is_none() {
+        let what = format!("steadystate={word}:{after}: no limit");
+        let remedy = format!("write one, such as {word}:0.3%");
+        findings.fault(settings.place("steadystate"), FaultKind::Value, what, remedy);
+    }
+    Some(SteadyState {
+        criterion,
+        limit: limit?,
+        is_percent,
+        duration: time("steadystate_duration"),
+        ramp: time("steadystate_ramp_time"),
+        interval: time("steadystate_check_interval"),
+    })
+}

@@ -1,0 +1,244 @@
+//! Numbers as fio writes them: whole, with units, hexadecimal, or worked out in parentheses.
+//!
+//! Learned by running fio 3.33. It stops at the first letter that it does not understand and keeps what it has: `1.5k` is
+//! 1, `10min` is 10 us and `4 k` is 4. Such a value is refused here, with what fio would make of it. Arithmetic is from
+//! fio's documentation, since distributions build fio without it.
+
+mod arithmetic;
+
+use plimsoll_units::Span;
+
+/// What `kb_base` says: whether `k` is 1,024 or 1,000. The other one is written `KiB`, in both cases: at 1,024 a
+/// `KiB` is 1,000 bytes. The standard has it the other way round, and so have job files that rely on it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Base {
+    /// `kb_base=1024`, the default: `k`, `kb` and `ki` are 1,024 and `KiB` is 1,000.
+    #[default]
+    Binary,
+    /// `kb_base=1000`: `k`, `kb` and `ki` are 1,000 and `KiB` is 1,024.
+    Decimal,
+}
+
+impl Base {
+    fn steps(self, inverted: bool) -> i128 {
+        if (self == Self::Binary) == inverted { 1_000 } else { 1_024 }
+    }
+}
+
+/// Why a text is no number: what fio would read, if it reads anything, and the words for it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Unreadable(pub String);
+
+/// What the units of a number are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Scale {
+    /// `k`, `m`, `g`, `t`, `p`: bytes, and counts too.
+    Counts(Base),
+    /// Time in microseconds; a number without a unit is so many of them.
+    Time(i128),
+}
+
+const MICROS_PER_SECOND: i128 = 1_000_000;
+
+impl Scale {
+    /// The value of a unit, in one or in microseconds.
+    fn unit(self, unit: &str) -> Option<i128> {
+        let lower = unit.to_ascii_lowercase();
+        match self {
+            Self::Counts(base) => counts(base, &lower),
+            Self::Time(bare) => match lower.as_str() {
+                "" => Some(bare),
+                "us" | "usec" => Some(1),
+                "ms" | "msec" => Some(1_000),
+                "s" => Some(MICROS_PER_SECOND),
+                "m" => Some(60 * MICROS_PER_SECOND),
+                "h" => Some(3_600 * MICROS_PER_SECOND),
+                "d" => Some(86_400 * MICROS_PER_SECOND),
+                _ => None,
+            },
+        }
+    }
+
+    /// What fio makes of a unit that is none: its beginning, or the smallest one.
+    fn unit_cut(self, unit: &str) -> i128 {
+        let first = unit.chars().next().map(|letter| letter.to_string()).unwrap_or_default();
+        match self {
+            Self::Counts(_) => self.unit(&first).unwrap_or(1),
+            Self::Time(_) => 1,
+        }
+    }
+
+    fn forms(self) -> &'static str {
+        match self {
+            Self::Counts(_) => "write a whole number, alone or with k, m, g, t or p right behind it",
+            Self::Time(_) => "write a whole number with us, ms, s, m, h or d right behind it",
+        }
+    }
+}
+
+fn counts(base: Base, unit: &str) -> Option<i128> {
+    if matches!(unit, "" | "b") {
+        return Some(1);
+    }
+    let (letter, rest) = unit.split_at_checked(1)?;
+    let power = 1 + "kmgtp".find(letter)? as u32;
+    match rest {
+        "" | "b" | "i" => Some(base.steps(false).pow(power)),
+        "ib" => Some(base.steps(true).pow(power)),
+        _ => None,
+    }
+}
+
+/// True when a text means thousands where it says 1,024: `4KiB` at `kb_base=1024`.
+pub(crate) fn is_inverted(text: &str, base: Base) -> bool {
+    base == Base::Binary && text.to_ascii_lowercase().split(|c: char| !c.is_ascii_alphabetic()).any(is_binary_unit)
+}
+
+fn is_binary_unit(unit: &str) -> bool {
+    matches!(unit, "kib" | "mib" | "gib" | "tib" | "pib")
+}
+
+/// Reads a whole number: counts or microseconds.
+pub(crate) fn whole(text: &str, scale: Scale) -> Result<i128, Unreadable> {
+    let shown = text.trim_end();
+    let text = shown.trim_start();
+    if text.starts_with('(') {
+        return arithmetic::value(text, scale);
+    }
+    let (number, unit) = digits(text).ok_or_else(|| Unreadable(format!("no number; {}", scale.forms())))?;
+    if text.len() != shown.len() && !unit.is_empty() {
+        // fio looks for the unit from the first letter on, and finds the blank.
+        let read = number.saturating_mul(scale.unit_cut(""));
+        return Err(Unreadable(format!("read by fio as {read}, for the blank before it; remove the blank")));
+    }
+    // fio takes no unit behind hexadecimal digits.
+    let is_hexadecimal = text.trim_start_matches(['-', '+']).get(..2).is_some_and(|x| x.eq_ignore_ascii_case("0x"));
+    if let Some(size) = scale.unit(unit).filter(|_| !is_hexadecimal || unit.is_empty()) {
+        return number.checked_mul(size).ok_or_else(|| Unreadable("too large; write a smaller number".to_owned()));
+    }
+    let read = number.saturating_mul(scale.unit_cut(if is_hexadecimal { "" } else { unit }));
+    let of = if matches!(scale, Scale::Time(_)) { " us" } else { "" };
+    Err(Unreadable(format!("read by fio as {read}{of}, for {unit:?} is no unit there; {}", scale.forms())))
+}
+
+/// The number that a text begins with, and what follows it.
+fn digits(text: &str) -> Option<(i128, &str)> {
+    let (sign, rest) = match text.strip_prefix('-') {
+        Some(rest) => (-1, rest),
+        None => (1, text.strip_prefix('+').unwrap_or(text)),
+    };
+    let hexadecimal = rest.strip_prefix("0x").or_else(|| rest.strip_prefix("0X"));
+    let (body, radix) = hexadecimal.map_or((rest, 10), |body| (body, 16));
+    let end = body.find(|c: char| !c.is_digit(radix)).unwrap_or(body.len());
+    // 38 digits fit; what is longer is no size of anything.
+    let number = i128::from_str_radix(body.get(..end.min(31))?, radix).ok().filter(|_| end <= 31)?;
+    Some((sign * number, &body[end..]))
+}
+
+/// A time; `bare` is the unit of a number that has none.
+pub(crate) fn span(text: &str, bare: Bare) -> Result<Span, Unreadable> {
+    let bare = match bare {
+        Bare::Seconds => MICROS_PER_SECOND,
+        Bare::Micros => 1,
+    };
+    let micros = whole(text, Scale::Time(bare))?;
+    let limit = i128::from(u64::MAX / 1_000);
+    if (0..=limit).contains(&micros) {
+        Ok(Span::from_micros(micros as u64))
+    } else {
+        Err(Unreadable("not between 0 and 584 years; write a number with us, ms, s, m, h or d".to_owned()))
+    }
+}
+
+/// The unit of a time that is written without one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Bare {
+    /// Seconds: `runtime` and most others.
+    Seconds,
+    /// Microseconds: `thinktime`, `latency_target`, `max_latency`.
+    Micros,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check(text: &str, expected: Result<i128, &str>) {
+        let found = whole(text, Scale::Counts(Base::Binary));
+        match (&found, expected) {
+            (Ok(found), Ok(expected)) => assert_eq!(*found, expected, "{text}"),
+            (Err(Unreadable(words)), Err(expected)) => assert!(words.contains(expected), "{text}: {words}"),
+            _ => panic!("{text}: {found:?} is not {expected:?}"),
+        }
+    }
+
+    #[test]
+    fn sizes_are_read_as_fio_reads_them() {
+        for (text, value) in [
+            ("4k", 4_096),
+            ("4K", 4_096),
+            ("4kb", 4_096),
+            ("4ki", 4_096),
+            ("4KiB", 4_000),
+            ("1MiB", 1_000_000),
+            ("1Mi", 1 << 20),
+            ("1GiB", 1_000_000_000),
+            ("1gb", 1 << 30),
+            ("1p", 1 << 50),
+            ("0x1000", 4_096),
+            ("010", 10),
+            ("-5", -5),
+            ("+5m", 5 << 20),
+            ("7B", 7),
+            (" 12", 12),
+            ("(1+2)", 3),
+        ] {
+            check(text, Ok(value));
+        }
+    }
+
+    #[test]
+    fn what_fio_would_cut_short_is_refused() {
+        for (text, words) in [
+            ("1.5k", "fio as 1,"),
+            ("1e3", "fio as 1,"),
+            ("4 k", "fio as 4,"),
+            (" 4k", "fio as 4, for the blank"),
+            ("4kx", "fio as 4096,"),
+            ("0x1k", "fio as 1,"),
+            ("1eb", "fio as 1,"),
+            (".5k", "no number"),
+            ("k", "no number"),
+            ("", "no number"),
+            ("99999999999999999999999999999999999999999", "no number"),
+        ] {
+            check(text, Err(words));
+        }
+    }
+
+    #[test]
+    fn the_other_base_is_the_other_way_round() {
+        let read = |text| whole(text, Scale::Counts(Base::Decimal));
+        assert_eq!(
+            (read("4k"), read("4ki"), read("4KiB"), read("1gb")),
+            (Ok(4_000), Ok(4_000), Ok(4_096), Ok(1_000_000_000))
+        );
+        assert!(is_inverted("4KiB", Base::Binary) && !is_inverted("4KiB", Base::Decimal));
+        assert!(!is_inverted("4k,8Ki", Base::Binary) && is_inverted("4k,8mib", Base::Binary));
+    }
+
+    #[test]
+    fn times_are_read_as_fio_reads_them() {
+        let seconds = |text| span(text, Bare::Seconds).map(Span::as_nanos).map_err(|Unreadable(words)| words);
+        for (text, ms) in [("10", 10_000), ("10s", 10_000), ("10m", 600_000), ("1H", 3_600_000), ("10msec", 10)] {
+            assert_eq!(seconds(text), Ok(ms * 1_000_000), "{text}");
+        }
+        assert_eq!(span("10", Bare::Micros), Ok(Span::from_micros(10)));
+        assert_eq!(span("10us", Bare::Seconds), Ok(Span::from_micros(10)));
+        for (text, words) in
+            [("10min", "10 us"), ("10sec", "10 us"), ("1:30", "1 us"), ("-5", "584 years"), ("x", "no")]
+        {
+            assert!(seconds(text).is_err_and(|said| said.contains(words)), "{text}: {:?}", seconds(text));
+        }
+    }
+}

@@ -1,0 +1,148 @@
+//! Sums in parentheses: `(4k+4*512)`, `(60s*2)`.
+//!
+//! By fio's documentation: `+ - * / %` and `^`, numbers with units, and for times a number without a unit is one of
+//! microseconds, other than outside of parentheses. What is left is cut to a whole number.
+
+use super::{Scale, Unreadable};
+
+/// Parentheses within each other, and signs before a number.
+const DEPTH_MAX: u32 = 32;
+
+/// The value of a text that is one parenthesis.
+pub(super) fn value(text: &str, scale: Scale) -> Result<i128, Unreadable> {
+    let scale = match scale {
+        Scale::Time(_) => Scale::Time(1),
+        counts @ Scale::Counts(_) => counts,
+    };
+    let mut sum = Sum { rest: text, scale, depth: 0 };
+    let value = sum.atom()?;
+    let rest = sum.rest.trim();
+    if !rest.is_empty() {
+        return Err(wrong(&format!("{rest:?} after the parentheses")));
+    }
+    // 2^100: far from every limit of what is done with it.
+    if value.abs() < 1.3e30 { Ok(value.trunc() as i128) } else { Err(wrong("no finite value")) }
+}
+
+fn wrong(what: &str) -> Unreadable {
+    Unreadable(format!("no sum: {what}; write one in parentheses, such as (4k+4*512)"))
+}
+
+struct Sum<'a> {
+    rest: &'a str,
+    scale: Scale,
+    depth: u32,
+}
+
+impl Sum<'_> {
+    fn next_is(&mut self, operators: &str) -> Option<char> {
+        self.rest = self.rest.trim_start();
+        let found = self.rest.chars().next().filter(|c| operators.contains(*c))?;
+        self.rest = &self.rest[found.len_utf8()..];
+        Some(found)
+    }
+
+    fn terms(&mut self) -> Result<f64, Unreadable> {
+        let mut value = self.factors()?;
+        while let Some(operator) = self.next_is("+-") {
+            let other = self.factors()?;
+            value = if operator == '+' { value + other } else { value - other };
+        }
+        Ok(value)
+    }
+
+    fn factors(&mut self) -> Result<f64, Unreadable> {
+        let mut value = self.power()?;
+        while let Some(operator) = self.next_is("*/%") {
+            let other = self.power()?;
+            if operator != '*' && other == 0.0 {
+                return Err(wrong("a division by zero"));
+            }
+            value = match operator {
+                '*' => value * other,
+                '/' => value / other,
+                _ => value % other,
+            };
+        }
+        Ok(value)
+    }
+
+    fn power(&mut self) -> Result<f64, Unreadable> {
+        let base = self.atom()?;
+        if self.next_is("^").is_none() {
+            return Ok(base);
+        }
+        self.deeper()?;
+        let exponent = self.power()?;
+        self.depth -= 1;
+        Ok(base.powf(exponent))
+    }
+
+    fn deeper(&mut self) -> Result<(), Unreadable> {
+        self.depth += 1;
+        if self.depth > DEPTH_MAX { Err(wrong("too deep")) } else { Ok(()) }
+    }
+
+    fn atom(&mut self) -> Result<f64, Unreadable> {
+        if self.next_is("(").is_some() {
+            self.deeper()?;
+            let value = self.terms()?;
+            self.depth -= 1;
+            return if self.next_is(")").is_some() { Ok(value) } else { Err(wrong("a parenthesis stays open")) };
+        }
+        if self.next_is("-").is_some() {
+            self.deeper()?;
+            let value = self.atom()?;
+            self.depth -= 1;
+            return Ok(-value);
+        }
+        self.number()
+    }
+
+    fn number(&mut self) -> Result<f64, Unreadable> {
+        self.rest = self.rest.trim_start();
+        let end = self.rest.find(|c: char| !(c.is_ascii_alphanumeric() || c == '.')).unwrap_or(self.rest.len());
+        let (text, rest) = self.rest.split_at(end);
+        self.rest = rest;
+        if text.starts_with("0x") {
+            return super::whole(text, self.scale).map(|value| value as f64);
+        }
+        let end = text.find(|c: char| c.is_ascii_alphabetic()).unwrap_or(text.len());
+        let (number, unit) = text.split_at(end);
+        let number: f64 = number.parse().map_err(|_| wrong(&format!("{text:?} is no number")))?;
+        let unit = self.scale.unit(unit).ok_or_else(|| wrong(&format!("{unit:?} is no unit")))?;
+        Ok(number * unit as f64)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::Base;
+    use super::*;
+
+    #[test]
+    fn sums_are_worked_out() {
+        let check = |text, expected: i128| assert_eq!(value(text, Scale::Counts(Base::Binary)), Ok(expected), "{text}");
+        check("(4*1024)", 4_096);
+        check("( 4k + 4 * 512 )", 6_144);
+        check("((2+2)*2)", 8);
+        check("(2^3^2)", 512);
+        check("(10-3-2)", 5);
+        check("(7%4)", 3);
+        check("(-(2))", -2);
+        check("(1.5k)", 1_536);
+        check("(0x10*2)", 32);
+        assert_eq!(value("(60s*2)", Scale::Time(1_000_000)), Ok(120_000_000));
+        assert_eq!(value("(5)", Scale::Time(1_000_000)), Ok(5));
+    }
+
+    #[test]
+    fn what_is_no_sum_is_refused() {
+        for text in ["(", "()", "(1", "(1+)", "(1)k", "(1/0)", "(x)", "(2^99^99)", "(1 2)", "(4q)"] {
+            assert!(value(text, Scale::Counts(Base::Binary)).is_err(), "{text}");
+        }
+        for unit in ["(", "(-", "(1^"] {
+            assert!(value(&unit.repeat(5_000), Scale::Counts(Base::Binary)).is_err(), "{unit}");
+        }
+    }
+}

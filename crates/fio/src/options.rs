@@ -1,0 +1,197 @@
+//! The options of a job: their names, what they take, what they are without being given, and what becomes of them here.
+//!
+//! Knows no job: only what may be written. Names, aliases, ranges and defaults are those that fio 3.33 tells of itself
+//! (`--cmdhelp`, and what it lists when an abbreviation is ambiguous); names that are newer come from its documentation.
+
+mod elsewhere;
+mod files;
+mod host;
+mod life;
+mod logs;
+mod offsets;
+mod pace;
+mod verification;
+
+use crate::near;
+use crate::number::Bare;
+
+/// What an option takes.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Form {
+    /// Any text but none.
+    Text,
+    /// A text, or nothing at all: logs, which have names of their own.
+    OptionalText,
+    /// Nothing (which switches it on), 0 or 1.
+    Flag,
+    /// 0 or 1.
+    Bool,
+    /// A whole number from the first to the second; units of sizes are allowed.
+    Integer(i64, i64),
+    /// One to three of them, for reads, writes and trims.
+    Integers(i64, i64),
+    /// A time.
+    Time(Bare),
+    /// One to three times, in microseconds without a unit.
+    Times,
+    /// A time, or two of which one is drawn.
+    TimeRange,
+    /// Bytes, or a share in percent, or a number of zones.
+    Extent,
+    /// A size, or two between which sizes are drawn.
+    Sizes,
+    /// One to three ranges of sizes, for reads, writes and trims.
+    Ranges,
+    /// Sizes with their shares, for reads, writes and trims.
+    Split,
+    /// One of these words.
+    Choice(&'static [&'static str]),
+    /// One of these words, and after a colon what it needs.
+    ChoiceWith(&'static [&'static str]),
+    /// Numbers from the first to the second, with colons between them.
+    Floats(f64, f64),
+    /// How random offsets are spread.
+    Distribution,
+    /// Bytes: a number, hexadecimal digits, or a text in quotes, one after the other.
+    Pattern,
+    /// Processors: numbers and ranges.
+    Processors,
+}
+
+/// What becomes of an option.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Fate {
+    /// It has its effect.
+    Runs,
+    /// It is taken and changes nothing here; this is why.
+    Accepted(&'static str),
+    /// It is refused, unless it says what is so without it; this is why.
+    Refused(&'static str),
+}
+
+/// One option.
+#[derive(Debug, PartialEq)]
+pub struct Spec {
+    /// The name under which fio lists it, also in its results.
+    pub name: &'static str,
+    /// Other names.
+    pub aliases: &'static [&'static str],
+    /// What it takes.
+    pub form: Form,
+    /// What fio takes when it is not given, as it would be written; empty: nothing.
+    pub default: &'static str,
+    /// What becomes of it here.
+    pub fate: Fate,
+}
+
+impl Spec {
+    const fn new(name: &'static str, form: Form, default: &'static str, fate: Fate) -> Self {
+        Self { name, aliases: &[], form, default, fate }
+    }
+
+    const fn runs(name: &'static str, form: Form, default: &'static str) -> Self {
+        Self::new(name, form, default, Fate::Runs)
+    }
+
+    const fn also(self, aliases: &'static [&'static str]) -> Self {
+        Self { aliases, ..self }
+    }
+
+    /// Where fio moves it among the options of its section: a few are read before all others, file names after them.
+    pub fn rank(&self) -> i8 {
+        match self.name {
+            "kb_base" | "unit_base" | "lockfile" | "cpus_allowed_policy" => -1,
+            "filename" | "filename_format" => 1,
+            _ => 0,
+        }
+    }
+
+    /// True when it may stand without a value.
+    pub fn is_bare(&self) -> bool {
+        matches!(self.form, Form::Flag | Form::OptionalText)
+    }
+}
+
+/// What is known of a name.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Known {
+    /// An option that is in the tables.
+    Here(&'static Spec),
+    /// An option of fio, or of one of its engines, that plimsoll does not have; the words say what it belongs to.
+    Elsewhere(&'static str),
+    /// Not an option of fio; perhaps this one was meant.
+    Nowhere(Option<&'static str>),
+}
+
+const TABLES: [&[Spec]; 7] = [
+    files::OPTIONS,
+    offsets::OPTIONS,
+    pace::OPTIONS,
+    life::OPTIONS,
+    verification::OPTIONS,
+    logs::OPTIONS,
+    host::OPTIONS,
+];
+
+/// Every option that is in the tables.
+pub fn options() -> impl Iterator<Item = &'static Spec> {
+    TABLES.iter().copied().flatten()
+}
+
+/// Every name of them, aliases included.
+pub(crate) fn names() -> impl Iterator<Item = &'static str> {
+    options().flat_map(|spec| std::iter::once(spec.name).chain(spec.aliases.iter().copied()))
+}
+
+/// What a name is.
+pub fn known(name: &str) -> Known {
+    let here = options().find(|spec| spec.name == name || spec.aliases.contains(&name));
+    let elsewhere = || elsewhere::belongs_to(name).map(Known::Elsewhere);
+    let nowhere = || Known::Nowhere(near::nearest(name, names().chain(elsewhere::names())));
+    here.map(Known::Here).or_else(elsewhere).unwrap_or_else(nowhere)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use super::*;
+    use crate::number::Base;
+    use crate::value;
+
+    #[test]
+    fn names_are_unique() {
+        let mut seen = BTreeSet::new();
+        for name in names().chain(elsewhere::names()) {
+            assert!(seen.insert(name), "{name} stands twice");
+        }
+        assert!(seen.len() >= 386, "{}", seen.len());
+    }
+
+    #[test]
+    fn defaults_are_values() {
+        for spec in options().filter(|spec| !spec.default.is_empty()) {
+            assert!(value::read(spec.form, Some(spec.default), Base::Binary).is_ok(), "{spec:?}");
+        }
+    }
+
+    #[test]
+    fn names_are_known() {
+        let check = |name, expected: &str| {
+            let found = match known(name) {
+                Known::Here(spec) => spec.name.to_owned(),
+                Known::Elsewhere(owner) => format!("elsewhere: {owner}"),
+                Known::Nowhere(near) => format!("nowhere: {}", near.unwrap_or("-")),
+            };
+            assert!(found.starts_with(expected), "{name}: {found}");
+        };
+        check("bs", "bs");
+        check("blocksize", "bs");
+        check("timeout", "runtime");
+        check("ss_dur", "steadystate_duration");
+        check("hostname", "elsewhere: the engines net");
+        check("iodepht", "nowhere: iodepth");
+        check("BS", "nowhere: bs");
+        check("graphtype", "nowhere: -");
+    }
+}

@@ -1,0 +1,187 @@
+//! Options of fio that plimsoll does not have: of engines that are out of scope, and of versions after 3.33.
+//!
+//! Only their names are kept, so that "fio has it, plimsoll has not" can be told from a slip of the pen.
+
+/// Whose they are, and their names.
+const OWNERS: &[(&str, &[&str])] = &[
+    ("the engine cpuio, which measures processors", &["cpuload", "cpuchunks", "cpumode", "exit_on_io_done"]),
+    (
+        "the engines net, netsplice and rdma, which measure networks",
+        &[
+            "hostname",
+            "port",
+            "protocol",
+            "proto",
+            "nodelay",
+            "listen",
+            "pingpong",
+            "interface",
+            "ttl",
+            "window_size",
+            "mss",
+            "bindname",
+            "verb",
+        ],
+    ),
+    ("the engine exec, which starts commands", &["program", "arguments", "grace_time", "std_redirect"]),
+    ("the engine filestat, which measures metadata", &["stat_type"]),
+    ("the engine e4defrag, which moves the files of ext4", &["donorname", "inplace"]),
+    ("the engine gfapi, which speaks to GlusterFS", &["volume", "brick", "single-instance"]),
+    ("the engine mtd, which speaks to raw flash", &["skip_bad"]),
+    ("the engine sg, which sends SCSI commands", &["readfua", "writefua", "sg_write_mode", "stream_id"]),
+    (
+        "the engine io_uring_cmd, which sends NVMe commands",
+        &[
+            "cmd_type",
+            "write_mode",
+            "verify_mode",
+            "read_mode",
+            "verify_bytchk",
+            "cdb_len",
+            "md_per_io_size",
+            "pi_act",
+            "pi_chk",
+            "apptag",
+            "apptag_mask",
+            "deac",
+            "num_range",
+            "fdp",
+            "fdp_pli",
+            "fdp_pli_select",
+            "plids",
+            "plid_select",
+            "dp_scheme",
+            "dataplacement",
+            "data_placement",
+        ],
+    ),
+    ("the engine nbd; an NBD server is a target of plimsoll's own", &["uri"]),
+    (
+        "the engines rados and rbd, which speak to Ceph",
+        &[
+            "clustername",
+            "pool",
+            "clientname",
+            "conf",
+            "busy_poll",
+            "touch_objects",
+            "rbdname",
+            "rbd_encryption_format",
+            "rbd_encryption_passphrase",
+        ],
+    ),
+    (
+        "the engine http, which speaks to object stores",
+        &[
+            "https",
+            "http_host",
+            "http_user",
+            "http_pass",
+            "http_s3_key",
+            "http_s3_keyid",
+            "http_s3_security_token",
+            "http_s3_region",
+            "http_s3_sse_customer_key",
+            "http_s3_sse_customer_algorithm",
+            "http_s3_storage_class",
+            "http_swift_auth_token",
+            "http_mode",
+            "http_verbose",
+            "http_object_mode",
+        ],
+    ),
+    ("the engine nfs, which speaks to NFS servers by itself", &["nfs_url"]),
+    (
+        "the engine libhdfs, which speaks to Hadoop",
+        &["namenode", "hdfsdirectory", "chunk_size", "chunck_size", "single_instance", "hdfs_use_direct"],
+    ),
+    ("the engine dfs, which speaks to DAOS", &["cont", "object_class", "svcl"]),
+    ("the engine libiscsi, which speaks to iSCSI targets by itself", &["initiator"]),
+    (
+        "the engine libblkio, which drives devices by itself",
+        &[
+            "libblkio_driver",
+            "libblkio_path",
+            "libblkio_pre_connect_props",
+            "libblkio_num_entries",
+            "libblkio_queue_size",
+            "libblkio_pre_start_props",
+            "libblkio_vectored",
+            "libblkio_write_zeroes_on_trim",
+            "libblkio_wait_mode",
+            "libblkio_force_enable_completion_eventfd",
+        ],
+    ),
+    (
+        "the engines libcufile and libhipfile, which move data to graphics cards",
+        &["gpu_dev_ids", "gpu_dev_id", "cuda_io", "rocm_io"],
+    ),
+    (
+        "the engine xnvme, which sends NVMe commands",
+        &[
+            "xnvme_be",
+            "xnvme_mem",
+            "xnvme_async",
+            "xnvme_sync",
+            "xnvme_admin",
+            "xnvme_dev_nsid",
+            "xnvme_dev_subnqn",
+            "xnvme_iovec",
+        ],
+    ),
+    (
+        "the engines of SPDK, which fio loads from outside",
+        &["spdk_conf", "spdk_json_conf", "spdk_mem", "spdk_single_seg", "initial_zone_reset", "zone_append"],
+    ),
+    ("the engine windowsaio on Windows", &["no_completion_thread"]),
+    (
+        "fio's profiles act and tiobench",
+        &[
+            "device-names",
+            "load",
+            "prep",
+            "threads-per-queue",
+            "threads",
+            "read-req-num-512-blocks",
+            "large-block-op-kbytes",
+            "test-duration",
+            "numruns",
+            "dir",
+            "block",
+        ],
+    ),
+    ("zoned block devices, which are out of scope", &["recover_zbd_write_error", "write_zone_remainder"]),
+    (
+        "a later version of fio than plimsoll follows",
+        &[
+            "comm",
+            "end_syncfs",
+            "filetype",
+            "job_start_clock_id",
+            "libaio_vectored",
+            "log_issue_time",
+            "priohint",
+            "ramp_size",
+            "random_sequence_stride",
+            "spr_cs",
+            "spr_num_regions",
+            "spr_op",
+            "sprandom",
+            "thinkcycles",
+            "verify_header_seed",
+            "verify_pattern_interval",
+            "verify_policy",
+            "verify_write_sequence",
+        ],
+    ),
+];
+
+/// Whose option a name is, if it is one of fio that the tables do not have.
+pub(super) fn belongs_to(name: &str) -> Option<&'static str> {
+    OWNERS.iter().find(|(_, names)| names.contains(&name)).map(|(owner, _)| *owner)
+}
+
+/// All of them.
+pub(super) fn names() -> impl Iterator<Item = &'static str> {
+    OWNERS.iter().flat_map(|(_, names)| names.iter().copied())
+}

@@ -1,0 +1,75 @@
+//! Options of what is asked, where and how large.
+
+use super::Fate::{Accepted, Refused};
+use super::Form::{Bool, Choice, ChoiceWith, Distribution, Extent, Flag, Integer, Integers, Ranges, Split, Text};
+use super::Spec;
+
+const MAX: i64 = u32::MAX as i64;
+const ZONED: &str = "zoned block devices have no model of their zones here";
+
+pub(super) const OPTIONS: &[Spec] = &[
+    Spec::runs(
+        "rw",
+        ChoiceWith(&[
+            "read",
+            "write",
+            "trim",
+            "randread",
+            "randwrite",
+            "randtrim",
+            "rw",
+            "readwrite",
+            "randrw",
+            "trimwrite",
+            "randtrimwrite",
+        ]),
+        "read",
+    )
+    .also(&["readwrite"]),
+    Spec::runs("rw_sequencer", Choice(&["sequential", "identical"]), "sequential"),
+    Spec::runs("rwmixread", Integer(0, 100), "50"),
+    Spec::runs("rwmixwrite", Integer(0, 100), "50"),
+    Spec::new("rwmixcycle", Integer(0, MAX), "", Accepted("fio itself no longer uses it")),
+    Spec::runs("bs", Integers(1, MAX), "4096").also(&["blocksize"]),
+    Spec::runs("bsrange", Ranges, "").also(&["blocksize_range"]),
+    Spec::runs("bssplit", Split, ""),
+    Spec::runs("bs_unaligned", Flag, "").also(&["blocksize_unaligned"]),
+    Spec::runs("bs_is_seq_rand", Bool, "0"),
+    Spec::runs("offset", Extent, "0").also(&["fileoffset"]),
+    Spec::runs("offset_increment", Extent, "0"),
+    Spec::runs("number_ios", Integer(0, i64::MAX), "0"),
+    Spec::runs("randrepeat", Bool, "1"),
+    Spec::runs("allrandrepeat", Bool, "0"),
+    Spec::runs("randseed", Integer(i64::MIN, i64::MAX), "0x89"),
+    Spec::runs("norandommap", Flag, ""),
+    Spec::new("softrandommap", Bool, "0", Accepted("the order in which blocks are visited needs no map in memory")),
+    Spec::new(
+        "random_generator",
+        Choice(&["tausworthe", "lfsr", "tausworthe64"]),
+        "tausworthe",
+        Accepted("there is one generator, and it visits each block once whatever the size"),
+    ),
+    Spec::runs("random_distribution", Distribution, "random"),
+    Spec::runs("percentage_random", Integers(0, 100), "100,100,100"),
+    Spec::new("percentage_sequential", Integer(0, 100), "", Accepted("fio itself no longer uses it")),
+    Spec::runs("zonemode", Choice(&["none", "strided", "zbd"]), "none"),
+    Spec::runs("zonesize", Extent, "0"),
+    Spec::new("zonecapacity", Extent, "0", Refused(ZONED)),
+    Spec::runs("zonerange", Extent, "0"),
+    Spec::runs("zoneskip", Extent, "0"),
+    Spec::new("read_beyond_wp", Bool, "0", Refused(ZONED)),
+    Spec::new("max_open_zones", Integer(0, 4_096), "0", Refused(ZONED)),
+    Spec::new("job_max_open_zones", Integer(0, 4_096), "0", Refused(ZONED)),
+    Spec::new("ignore_zone_limits", Bool, "0", Refused(ZONED)),
+    Spec::new("zone_reset_threshold", super::Form::Floats(0.0, 1.0), "", Refused(ZONED)),
+    Spec::new("zone_reset_frequency", super::Form::Floats(0.0, 1.0), "", Refused(ZONED)),
+    Spec::runs("write_iolog", Text, ""),
+    Spec::runs("read_iolog", Text, ""),
+    Spec::new("read_iolog_chunked", Bool, "0", Accepted("traces are always read piece by piece")),
+    Spec::runs("replay_no_stall", Bool, "0"),
+    Spec::runs("replay_redirect", Text, ""),
+    Spec::runs("replay_scale", Integer(0, MAX), "1"),
+    Spec::runs("replay_align", Integer(0, MAX), ""),
+    Spec::runs("replay_time_scale", Integer(1, MAX), "100"),
+    Spec::runs("replay_skip", Text, ""),
+];

@@ -1,0 +1,284 @@
+//! Job files: sections, lines, included files and variables, up to options whose values were read.
+//!
+//! Knows no file system and no environment: both are asked for by name. Learned by running fio 3.33: a comment begins at
+//! `;` or `#` wherever they stand, also in quotes; names are written in small letters; a section whose name begins with
+//! `global` gives options to all that follow it; an included file is found from the directory of the one that names it and
+//! may hold options only; a few options are read before the others of their section and file names after them.
+
+mod expand;
+mod lines;
+
+use std::rc::Rc;
+use std::sync::Arc;
+
+use crate::fault::{FaultKind, Findings, Place};
+use crate::number::{Base, Unreadable};
+use crate::options::{self, Fate, Form, Known, Spec};
+use crate::value::{self, Value};
+use lines::Line;
+
+/// What a job file may ask of its surroundings.
+#[derive(Clone, Copy)]
+pub struct Surroundings<'a> {
+    /// The text of a file, or why there is none. `-` is standard input.
+    pub read: &'a dyn Fn(&str) -> Result<String, String>,
+    /// The value of a variable of the environment.
+    pub variable: &'a dyn Fn(&str) -> Option<String>,
+    /// `$pagesize`, in bytes.
+    pub page_bytes: u64,
+    /// `$mb_memory`, in MiB.
+    pub memory_mib: u64,
+    /// `$ncpus`.
+    pub processors: u32,
+}
+
+/// Limits: of one text, of all lines together, of files within files.
+const TEXT_MAX: usize = 4 << 20;
+const LINES_MAX: usize = 100_000;
+const INCLUDES_MAX: usize = 16;
+
+/// An option as it was given.
+#[derive(Debug)]
+pub(crate) struct Given {
+    /// Which.
+    pub spec: &'static Spec,
+    /// What was written behind it, after variables were put in.
+    pub raw: Option<String>,
+    /// What that says.
+    pub value: Value,
+    /// Where.
+    pub place: Place,
+}
+
+/// An option whose value was not read yet.
+#[derive(Debug)]
+pub(crate) struct Written {
+    pub name: String,
+    pub raw: Option<String>,
+    pub place: Place,
+}
+
+/// A part of a job file, or of a command line.
+#[derive(Debug)]
+pub(crate) struct Section {
+    /// What stands in brackets; `None` for `global`.
+    pub name: Option<String>,
+    pub written: Vec<Written>,
+    pub place: Place,
+}
+
+/// Reads texts; what it finds is collected.
+pub(crate) struct Reader<'a> {
+    pub around: Surroundings<'a>,
+    /// What plimsoll does not do is left out with a note instead of refused.
+    pub lenient: bool,
+    pub findings: Findings,
+    lines: usize,
+}
+
+impl<'a> Reader<'a> {
+    pub(crate) fn new(around: Surroundings<'a>, lenient: bool) -> Self {
+        Self { around, lenient, findings: Findings::default(), lines: 0 }
+    }
+
+    /// The sections of a file's text, in their order.
+    pub(crate) fn file(&mut self, path: &str, text: &str) -> Vec<Section> {
+        let mut sections = Vec::new();
+        self.text(path, text, &mut sections, &mut vec![path.to_owned()]);
+        sections
+    }
+
+    fn text(&mut self, path: &str, text: &str, sections: &mut Vec<Section>, open: &mut Vec<String>) {
+        let file: Arc<str> = path.into();
+        if text.len() > TEXT_MAX {
+            let place = Place::Line(file, 1);
+            let what = format!("the file has {} bytes, and at most {TEXT_MAX} are read", text.len());
+            return self.findings.fault(&place, FaultKind::Structure, what, "split it");
+        }
+        for (index, line) in text.trim_start_matches('\u{feff}').lines().enumerate() {
+            self.lines += 1;
+            let place = Place::Line(file.clone(), index + 1);
+            if self.lines > LINES_MAX {
+                let what = format!("more than {LINES_MAX} lines");
+                return self.findings.fault(&place, FaultKind::Structure, what, "include less");
+            }
+            let cut = lines::without_comment(line);
+            if let Some(what) = lines::cut_short(line, cut) {
+                self.findings.note(&place, what);
+            }
+            self.line(lines::read(cut), place, path, sections, open);
+        }
+    }
+
+    fn line(&mut self, line: Line, place: Place, path: &str, sections: &mut Vec<Section>, open: &mut Vec<String>) {
+        let structure = FaultKind::Structure;
+        match line {
+            Line::Empty => {}
+            Line::Section(_) if open.len() > 1 => {
+                let what = "an included file with a section of its own";
+                self.findings.fault(&place, FaultKind::Include, what, "leave only options in it");
+            }
+            Line::Section(name) => {
+                let is_global = name.starts_with("global");
+                sections.push(Section { name: (!is_global).then(|| name.to_owned()), written: Vec::new(), place });
+            }
+            Line::Malformed(what, remedy) => self.findings.fault(&place, structure, what, remedy),
+            Line::Include(name) => self.include(name, &place, path, sections, open),
+            Line::Option(name, raw) => {
+                let Some(section) = sections.last_mut() else {
+                    let what = format!("option {name} before the first section");
+                    let remedy = "write [global] or [name of a job] above it";
+                    return self.findings.fault(&place, structure, what, remedy);
+                };
+                section.written.push(Written { name: name.to_owned(), raw: raw.map(str::to_owned), place });
+            }
+        }
+    }
+
+    fn include(&mut self, name: &str, place: &Place, path: &str, into: &mut Vec<Section>, open: &mut Vec<String>) {
+        let name = self.expanded(name, place);
+        let directory = path.rfind('/').map_or("", |end| &path[..=end]);
+        let path = if name.starts_with('/') { name } else { format!("{directory}{name}") };
+        let include = FaultKind::Include;
+        if open.contains(&path) {
+            let what = format!("{path} includes itself");
+            return self.findings.fault(place, include, what, "remove the line");
+        }
+        if open.len() >= INCLUDES_MAX {
+            let what = format!("{path} is included at a depth of more than {INCLUDES_MAX} files");
+            return self.findings.fault(place, include, what, "include it higher up");
+        }
+        if into.is_empty() {
+            let what = format!("{path} is included before the first section");
+            return self.findings.fault(place, include, what, "write [global] or [name of a job] above it");
+        }
+        match (self.around.read)(&path) {
+            Ok(text) => {
+                open.push(path.clone());
+                self.text(&path, &text, into, open);
+                open.pop();
+            }
+            Err(why) => {
+                let what = format!("{path} cannot be included: {why}");
+                self.findings.fault(place, include, what, "correct the name, which is looked for beside this file");
+            }
+        }
+    }
+
+    fn expanded(&mut self, text: &str, place: &Place) -> String {
+        let (expanded, missing) = expand::variables(text, self.around.variable);
+        for name in missing {
+            let what = format!("the variable {name} is not set");
+            let remedy = format!("set it ({name}=... before the command), or write its value");
+            self.findings.fault(place, FaultKind::Variable, what, remedy);
+        }
+        expanded
+    }
+
+    /// Reads the values of a section, in the order in which fio takes them; `base` is what sections before it say of
+    /// `kb_base`, and becomes what this one says.
+    pub(crate) fn given(&mut self, written: Vec<Written>, sorted: Sorted, base: &mut Base) -> Vec<Rc<Given>> {
+        let mut known: Vec<(&'static Spec, Written)> = Vec::new();
+        for written in written {
+            if let Some(spec) = self.spec(&written) {
+                known.push((spec, written));
+            }
+        }
+        if sorted == Sorted::Yes {
+            known.sort_by_key(|(spec, _)| spec.rank());
+        }
+        let mut given = Vec::new();
+        for (spec, written) in known {
+            if let Some(option) = self.option(spec, written, *base) {
+                if let ("kb_base", Value::Choice(word, _)) = (spec.name, &option.value) {
+                    *base = if *word == "1000" { Base::Decimal } else { Base::Binary };
+                }
+                given.push(Rc::new(option));
+            }
+        }
+        given
+    }
+
+    fn spec(&mut self, written: &Written) -> Option<&'static Spec> {
+        let Written { name, place, .. } = written;
+        match options::known(name) {
+            Known::Here(spec) => return Some(spec),
+            Known::Elsewhere(owner) => {
+                let what = format!("{name} is an option of {owner}");
+                self.unsupported(place, FaultKind::Unsupported, what, "plimsoll has it not");
+            }
+            Known::Nowhere(near) => {
+                let meant = near.map_or("remove it".to_owned(), |near| format!("did you mean {near}?"));
+                self.unsupported(place, FaultKind::Unknown, format!("fio has no option {name}"), &meant);
+            }
+        }
+        None
+    }
+
+    fn unsupported(&mut self, place: &Place, kind: FaultKind, what: String, remedy: &str) {
+        if self.lenient {
+            self.findings.note(place, format!("{what}: left out"));
+        } else {
+            self.findings.fault(place, kind, what, remedy);
+        }
+    }
+
+    fn option(&mut self, spec: &'static Spec, written: Written, base: Base) -> Option<Given> {
+        let Written { name, raw, place } = written;
+        let faults = self.findings.faults.len();
+        let raw = raw.map(|raw| self.expanded(&raw, &place));
+        if self.findings.faults.len() > faults {
+            return None;
+        }
+        let raw = raw.map(|raw| expand::keywords(&raw, &self.around, spec.form));
+        let shown = raw.as_ref().map_or(name.clone(), |raw| format!("{name}={raw}"));
+        let value = match value::read(spec.form, raw.as_deref(), base) {
+            Ok(value) => value,
+            Err(Unreadable(words)) => {
+                let (what, remedy) = words.split_once("; ").unwrap_or((&words, "write another value"));
+                self.findings.fault(&place, FaultKind::Value, format!("{shown}: {what}"), remedy);
+                return None;
+            }
+        };
+        self.note_inversion(spec, raw.as_deref(), base, &place);
+        let is_default = || match value::read(spec.form, Some(spec.default), base) {
+            Ok(default) => default == value,
+            Err(_) => value == Value::Flag(false),
+        };
+        match spec.fate {
+            Fate::Accepted(why) if !is_default() => {
+                self.findings.note(&place, format!("{shown} changes nothing: {why}"));
+            }
+            Fate::Refused(why) if !is_default() => {
+                self.unsupported(&place, FaultKind::Unsupported, format!("{shown} is not supported"), why);
+            }
+            Fate::Runs | Fate::Accepted(_) | Fate::Refused(_) => {}
+        }
+        Some(Given { spec, raw, value, place })
+    }
+
+    /// A trap that fio lays: `KiB` are thousands at its default of `kb_base`.
+    fn note_inversion(&mut self, spec: &Spec, raw: Option<&str>, base: Base, place: &Place) {
+        let is_size = matches!(
+            spec.form,
+            Form::Integer(..) | Form::Integers(..) | Form::Extent | Form::Sizes | Form::Ranges | Form::Split
+        );
+        if let Some(raw) = raw.filter(|raw| is_size && crate::number::is_inverted(raw, base)) {
+            let what = format!(
+                "{}={raw}: at kb_base=1024 fio reads KiB, MiB and GiB as powers of 1,000, and so it is read here; write \
+                 k, m or g for powers of 1,024",
+                spec.name
+            );
+            self.findings.note(place, what);
+        }
+    }
+}
+
+/// Whether options are moved before or behind others of their section, as those of files are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Sorted {
+    /// Of a file.
+    Yes,
+    /// Of a command line.
+    No,
+}

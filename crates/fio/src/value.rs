@@ -1,0 +1,213 @@
+//! What is written behind an option, read as its form says.
+//!
+//! Knows forms and not options: what several options mean together is the job's affair.
+
+mod bytes;
+mod distribution;
+mod each;
+mod split;
+
+use plimsoll_units::{Bytes, Span};
+
+pub use bytes::Piece;
+pub use distribution::{Distribution, Zone};
+pub use each::Each;
+
+use crate::near;
+use crate::number::{self, Bare, Base, Scale, Unreadable};
+use crate::options::Form;
+
+/// A size that may depend on the target.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Extent {
+    /// So many bytes.
+    Bytes(Bytes),
+    /// So many hundredths of the file or device, 0 to 100.
+    Percent(u8),
+}
+
+impl Extent {
+    /// The size in bytes, where the whole has `whole`.
+    pub fn of(self, whole: Bytes) -> Bytes {
+        match self {
+            Self::Bytes(bytes) => bytes,
+            Self::Percent(percent) => Bytes::new((u128::from(whole.get()) * u128::from(percent) / 100) as u64),
+        }
+    }
+}
+
+/// A value that was read.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) enum Value {
+    Text(String),
+    Flag(bool),
+    Integer(i64),
+    Integers(Each<Option<i64>>),
+    Time(Span),
+    Times(Each<Option<Span>>),
+    TimeRange(Span, Option<Span>),
+    Extent(Extent),
+    Sizes(Bytes, Bytes),
+    Ranges(Each<Option<(Bytes, Bytes)>>),
+    Split(Each<Option<Vec<(Bytes, u32)>>>),
+    Choice(&'static str, Option<String>),
+    Floats(Vec<f64>),
+    Distribution(Distribution),
+    Pattern(Vec<Piece>),
+    Processors(Vec<u32>),
+}
+
+impl Value {
+    /// This value after an earlier one of the same option: of values by direction, what this one leaves out stays.
+    pub(crate) fn over(self, earlier: &Self) -> Self {
+        match (self, earlier) {
+            (Self::Integers(new), Self::Integers(old)) => Self::Integers(new.over(old)),
+            (Self::Times(new), Self::Times(old)) => Self::Times(new.over(old)),
+            (Self::Ranges(new), Self::Ranges(old)) => Self::Ranges(new.over(old)),
+            (Self::Split(new), Self::Split(old)) => Self::Split(new.over(old)),
+            (new, _) => new,
+        }
+    }
+}
+
+type Read = Result<Value, Unreadable>;
+
+fn wrong<T>(words: impl Into<String>) -> Result<T, Unreadable> {
+    Err(Unreadable(words.into()))
+}
+
+/// Reads what stands behind an option; `None` when nothing does, not even `=`.
+pub(crate) fn read(form: Form, text: Option<&str>, base: Base) -> Read {
+    let Some(text) = text else {
+        return match form {
+            Form::Flag => Ok(Value::Flag(true)),
+            Form::OptionalText => Ok(Value::Text(String::new())),
+            _ => wrong("without a value; write = and one behind it"),
+        };
+    };
+    if text.trim().is_empty() && form != Form::OptionalText {
+        return wrong("empty; write a value behind =");
+    }
+    let counts = Scale::Counts(base);
+    match form {
+        Form::Text | Form::OptionalText => Ok(Value::Text(text.trim().to_owned())),
+        Form::Flag | Form::Bool => flag(text),
+        Form::Integer(min, max) => bounded(text, counts, min, max).map(Value::Integer),
+        Form::Integers(min, max) => Each::read(text, |part| bounded(part, counts, min, max)).map(Value::Integers),
+        Form::Time(unit) => number::span(text, unit).map(Value::Time),
+        Form::Times => Each::read(text, |part| number::span(part, Bare::Micros)).map(Value::Times),
+        Form::TimeRange => time_range(text),
+        Form::Extent => extent(text, base).map(Value::Extent),
+        Form::Sizes => range(text, base, "-,").map(|(low, high)| Value::Sizes(low, high)),
+        Form::Ranges => Each::read(text, |part| block_range(part, base)).map(Value::Ranges),
+        Form::Split => Each::read(text, |part| split::read(part, base)).map(Value::Split),
+        Form::Choice(words) => choice(text, words).map(|word| Value::Choice(word, None)),
+        Form::ChoiceWith(words) => {
+            let (word, after) = text.split_once(':').map_or((text, None), |(word, after)| (word, Some(after)));
+            choice(word, words).map(|word| Value::Choice(word, after.map(str::to_owned)))
+        }
+        Form::Floats(min, max) => floats(text, min, max).map(Value::Floats),
+        Form::Distribution => distribution::read(text, base).map(Value::Distribution),
+        Form::Pattern => bytes::read(text.trim()).map(Value::Pattern),
+        Form::Processors => processors(text).map(Value::Processors),
+    }
+}
+
+fn flag(text: &str) -> Read {
+    match text.trim() {
+        "0" => Ok(Value::Flag(false)),
+        "1" => Ok(Value::Flag(true)),
+        _ => wrong("neither 0 nor 1; write one of them"),
+    }
+}
+
+fn bounded(text: &str, scale: Scale, min: i64, max: i64) -> Result<i64, Unreadable> {
+    let value = number::whole(text, scale)?;
+    match i64::try_from(value) {
+        Ok(value) if (min..=max).contains(&value) => Ok(value),
+        _ if value < i128::from(min) => wrong(format!("below {min}; write a number from {min} to {max}")),
+        _ => wrong(format!("above {max}; write a number from {min} to {max}")),
+    }
+}
+
+/// A size of at least zero.
+fn size(text: &str, base: Base) -> Result<Bytes, Unreadable> {
+    bounded(text, Scale::Counts(base), 0, i64::MAX).map(|bytes| Bytes::new(bytes as u64))
+}
+
+fn time_range(text: &str) -> Read {
+    let Some((low, high)) = text.split_once('-').filter(|_| !text.starts_with('(')) else {
+        return number::span(text, Bare::Seconds).map(|span| Value::TimeRange(span, None));
+    };
+    let (low, high) = (number::span(low, Bare::Seconds)?, number::span(high, Bare::Seconds)?);
+    Ok(Value::TimeRange(low.min(high), Some(low.max(high))))
+}
+
+fn extent(text: &str, base: Base) -> Result<Extent, Unreadable> {
+    if let Some(percent) = text.trim().strip_suffix('%') {
+        return match percent.parse::<u8>() {
+            Ok(percent) if percent <= 100 => Ok(Extent::Percent(percent)),
+            _ => wrong("no share; write a whole number from 0 to 100 and %"),
+        };
+    }
+    if text.trim().strip_suffix(['z', 'Z']).is_some_and(|zones| zones.parse::<u64>().is_ok()) {
+        return wrong("a number of zones, and zoned block devices are out of scope; write a size");
+    }
+    size(text, base).map(Extent::Bytes)
+}
+
+fn range(text: &str, base: Base, separators: &str) -> Result<(Bytes, Bytes), Unreadable> {
+    let (low, high) = match text.split_once(|c| separators.contains(c)).filter(|_| !text.starts_with('(')) {
+        Some((low, high)) => (size(low, base)?, size(high, base)?),
+        None => size(text, base).map(|size| (size, size))?,
+    };
+    Ok((low.min(high), low.max(high)))
+}
+
+fn block_range(text: &str, base: Base) -> Result<(Bytes, Bytes), Unreadable> {
+    if !text.contains(['-', ':']) {
+        return wrong("no range; write two sizes, such as 4k-64k");
+    }
+    match range(text, base, "-:")? {
+        (low, high) if low.get() == 0 || high.get() > u64::from(u32::MAX) => wrong("outside of 1 B to 4 GiB"),
+        range => Ok(range),
+    }
+}
+
+fn choice(text: &str, words: &'static [&'static str]) -> Result<&'static str, Unreadable> {
+    if let Some(word) = words.iter().find(|word| **word == text) {
+        return Ok(word);
+    }
+    let trimmed = text.trim();
+    if words.contains(&trimmed) {
+        return wrong("after a blank, where fio finds no word; remove the blank behind =");
+    }
+    let near = near::nearest(&trimmed.to_ascii_lowercase(), words.iter().copied());
+    let meant = near.map_or(String::new(), |near| format!(", perhaps {near}"));
+    wrong(format!("no word that it takes; write one of {}{meant}", words.join(", ")))
+}
+
+fn floats(text: &str, min: f64, max: f64) -> Result<Vec<f64>, Unreadable> {
+    let read = |part: &str| part.trim().parse::<f64>().ok().filter(|value| (min..=max).contains(value));
+    match text.split(':').map(read).collect() {
+        Some(values) => Ok(values),
+        None => {
+            wrong(format!("no list; write numbers from {min} to {max} with colons between them, such as {min}:{max}"))
+        }
+    }
+}
+
+fn processors(text: &str) -> Result<Vec<u32>, Unreadable> {
+    const MAX: u32 = 1 << 16;
+    let mut numbers = Vec::new();
+    for part in text.split([',', ':', ' ']).map(str::trim).filter(|part| !part.is_empty()) {
+        let (low, high) = part.split_once('-').unwrap_or((part, part));
+        match (low.parse::<u32>(), high.parse::<u32>()) {
+            (Ok(low), Ok(high)) if low <= high && high < MAX => numbers.extend(low..=high),
+            _ => return wrong(format!("{part:?} is no processor; write numbers and ranges, such as 0,5,8-15")),
+        }
+    }
+    numbers.sort_unstable();
+    numbers.dedup();
+    Ok(numbers)
+}
