@@ -137,7 +137,9 @@ impl Plan<'_> {
             groups::check(&jobs, findings);
         }
         check(&jobs, &self.flags, findings);
-        let Findings { faults, notes } = self.reader.findings;
+        let Findings { mut faults, mut notes } = self.reader.findings;
+        faults.sort_by(|a, b| a.place.cmp(&b.place));
+        notes.sort_by(|a, b| a.place.cmp(&b.place));
         if !faults.is_empty() {
             return Err(faults);
         }

@@ -85,8 +85,10 @@ impl Findings {
     const MAX: usize = 1_000;
 
     pub(crate) fn fault(&mut self, place: &Place, kind: FaultKind, what: impl Into<String>, remedy: impl Into<String>) {
-        if self.faults.len() < Self::MAX {
-            self.faults.push(Fault { place: place.clone(), kind, what: what.into(), remedy: remedy.into() });
+        let fault = Fault { place: place.clone(), kind, what: what.into(), remedy: remedy.into() };
+        // What a global section says is looked at with each job.
+        if self.faults.len() < Self::MAX && !self.faults.contains(&fault) {
+            self.faults.push(fault);
         }
     }
 

@@ -205,7 +205,7 @@ impl<'a> Reader<'a> {
             Known::Here(spec) => return Some(spec),
             Known::Elsewhere(owner) => {
                 let what = format!("{name} is an option of {owner}");
-                self.unsupported(place, FaultKind::Unsupported, what, "plimsoll has it not");
+                self.unsupported(place, FaultKind::Unsupported, what, "remove it, or leave it out with --lenient");
             }
             Known::Nowhere(near) => {
                 let meant = near.map_or("remove it".to_owned(), |near| format!("did you mean {near}?"));

@@ -8,8 +8,6 @@ const OWNERS: &[(&str, &[&str])] = &[
     (
         "the engines net, netsplice and rdma, which measure networks",
         &[
-            "hostname",
-            "port",
             "protocol",
             "proto",
             "nodelay",
@@ -23,6 +21,7 @@ const OWNERS: &[(&str, &[&str])] = &[
             "verb",
         ],
     ),
+    ("the engines net, netsplice, rdma and libhdfs, which speak to other hosts", &["hostname", "port"]),
     ("the engine exec, which starts commands", &["program", "arguments", "grace_time", "std_redirect"]),
     ("the engine filestat, which measures metadata", &["stat_type"]),
     ("the engine e4defrag, which moves the files of ext4", &["donorname", "inplace"]),
@@ -60,7 +59,6 @@ const OWNERS: &[(&str, &[&str])] = &[
         "the engines rados and rbd, which speak to Ceph",
         &[
             "clustername",
-            "pool",
             "clientname",
             "conf",
             "busy_poll",
@@ -93,9 +91,11 @@ const OWNERS: &[(&str, &[&str])] = &[
     ("the engine nfs, which speaks to NFS servers by itself", &["nfs_url"]),
     (
         "the engine libhdfs, which speaks to Hadoop",
-        &["namenode", "hdfsdirectory", "chunk_size", "chunck_size", "single_instance", "hdfs_use_direct"],
+        &["namenode", "hdfsdirectory", "chunck_size", "single_instance", "hdfs_use_direct"],
     ),
+    ("the engines rados, rbd and dfs, which speak to stores of their own", &["pool"]),
     ("the engine dfs, which speaks to DAOS", &["cont", "object_class", "svcl"]),
+    ("the engines dfs and libhdfs, which speak to stores of their own", &["chunk_size"]),
     ("the engine libiscsi, which speaks to iSCSI targets by itself", &["initiator"]),
     (
         "the engine libblkio, which drives devices by itself",

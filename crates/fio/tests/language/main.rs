@@ -1,0 +1,45 @@
+//! fio's language: what is read of files and command lines, and what is refused, each by tables, and against fio itself.
+
+mod command;
+mod faults;
+mod jobs;
+mod properties;
+mod samples;
+mod showcmd;
+
+use plimsoll_fio::{Command, Fault, Flags, Surroundings, command, job_file};
+
+/// Reads a job file in a world of two files and one variable.
+pub fn file(text: &str) -> Result<Command, Vec<Fault>> {
+    world(|around| job_file("jobs/test.fio", text, Flags::default(), around))
+}
+
+/// Likewise, leaving out what plimsoll does not do.
+pub fn lenient(text: &str) -> Result<Command, Vec<Fault>> {
+    world(|around| job_file("jobs/test.fio", text, Flags { lenient: true, ..Flags::default() }, around))
+}
+
+/// Reads a command line, its words with blanks between them.
+pub fn line(words: &str) -> Result<Command, Vec<Fault>> {
+    let arguments: Vec<String> = words.split_whitespace().map(str::to_owned).collect();
+    world(|around| command(&arguments, around))
+}
+
+/// What a job file asks for is here: `jobs/inner.fio`, `jobs/itself.fio`, `first.fio`, `second.fio`, and `DEV`.
+fn world<T>(read: impl FnOnce(&Surroundings<'_>) -> T) -> T {
+    let files = |path: &str| match path {
+        "jobs/inner.fio" => Ok("blocksize=16k\niodepth_batch_submit=3\n".to_owned()),
+        "jobs/itself.fio" => Ok("include itself.fio\n".to_owned()),
+        "jobs/section.fio" => Ok("[inner]\nbs=4k\n".to_owned()),
+        "first.fio" => Ok("[global]\nsize=1m\n[a]\n[b]\nbs=8k\n".to_owned()),
+        "second.fio" => Ok("[c]\nsize=2m\n[d]\nsize=3m\n".to_owned()),
+        _ => Err("no such file".to_owned()),
+    };
+    let variable = |name: &str| (name == "DEV").then(|| "/dev/sdx".to_owned());
+    read(&Surroundings { read: &files, variable: &variable, page_bytes: 4_096, memory_mib: 1_000, processors: 2 })
+}
+
+/// Faults as lines, without what to do.
+pub fn words(faults: &[Fault]) -> Vec<String> {
+    faults.iter().map(|fault| format!("{}: {}", fault.place, fault.what)).collect()
+}

@@ -1,0 +1,86 @@
+//! Every real job file ends in jobs or in faults, and what is taken is taken as the installed fio takes it.
+#![expect(
+    clippy::disallowed_methods,
+    clippy::disallowed_types,
+    clippy::print_stdout,
+    reason = "a test of a pure crate that reads files of the machine, runs fio, and says what became of them"
+)]
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use plimsoll_fio::{Fault, Flags, Known, Surroundings, job_file, known};
+
+/// What fio makes of a job file: the line of `--showcmd`, or what it complains of.
+fn fio(path: &Path) -> Option<Result<String, String>> {
+    let output = Command::new("fio").args(["--parse-only", "--showcmd"]).arg(path).output().ok()?;
+    let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+    let (shown, said) = (text(&output.stdout), text(&output.stderr));
+    // It exits with success after some of its own errors.
+    let taken = output.status.success() && !said.contains("dropped") && !said.contains("Error");
+    Some(if taken { Ok(shown) } else { Err(said) })
+}
+
+fn ours(path: &str, text: &str) -> Result<String, Vec<Fault>> {
+    let read = |path: &str| std::fs::read_to_string(path).map_err(|error| error.to_string());
+    let around = Surroundings {
+        read: &read,
+        variable: &|name| std::env::var(name).ok(),
+        page_bytes: 4_096,
+        memory_mib: 1_000,
+        processors: 2,
+    };
+    job_file(path, text, Flags::default(), &around).map(|command| command.shown)
+}
+
+/// Options that the installed fio may be too old for.
+fn is_newer(said: &str) -> bool {
+    let bad = said.lines().find_map(|line| line.strip_prefix("Bad option <"));
+    bad.is_some_and(|rest| matches!(known(rest.split(['=', '>', ' ']).next().unwrap_or("")), Known::Here(_)))
+}
+
+#[test]
+fn real_job_files_are_taken_as_fio_takes_them() {
+    let Some(folder) = std::env::var_os("PLIMSOLL_SAMPLES").map(|root| PathBuf::from(root).join("fio_job")) else {
+        return println!("skipped: PLIMSOLL_SAMPLES names no folder of job files");
+    };
+    let entries = std::fs::read_dir(folder).expect("the folder of samples can be read");
+    let mut paths: Vec<PathBuf> = entries.filter_map(|entry| Some(entry.ok()?.path())).collect();
+    paths.sort();
+    let (mut table, mut wrong) = (BTreeMap::<String, usize>::new(), Vec::new());
+    for path in &paths {
+        let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+        let text = std::fs::read(path).map(|bytes| String::from_utf8_lossy(&bytes).into_owned()).unwrap();
+        let theirs = fio(path);
+        let outcome = match (ours(&path.to_string_lossy(), &text), theirs) {
+            (Ok(_), None) => "taken; no fio to compare with".to_owned(),
+            (Ok(shown), Some(Ok(theirs))) if shown == theirs => "taken, and alike".to_owned(),
+            (Ok(shown), Some(Ok(theirs))) => {
+                wrong.push(format!("{name}\n  ours   {shown}\n  theirs {theirs}"));
+                "taken, and otherwise".to_owned()
+            }
+            (Ok(_), Some(Err(said))) if is_newer(&said) => "taken; fio is too old for it".to_owned(),
+            (Ok(_), Some(Err(said))) => {
+                wrong.push(format!("{name}: taken here, and fio says {said}"));
+                "taken, and refused by fio".to_owned()
+            }
+            (Err(faults), theirs) => {
+                let taken = if matches!(theirs, Some(Ok(_))) { "refused, fio takes it" } else { "refused by both" };
+                for fault in &faults {
+                    println!("{name}: {taken}: {fault}");
+                }
+                let mut kinds: Vec<String> = faults.iter().map(|fault| format!("{:?}", fault.kind)).collect();
+                kinds.sort();
+                kinds.dedup();
+                format!("{taken}: {}", kinds.join(", "))
+            }
+        };
+        *table.entry(outcome).or_default() += 1;
+    }
+    println!("{} job files", paths.len());
+    for (outcome, count) in &table {
+        println!("{count:5} {outcome}");
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
