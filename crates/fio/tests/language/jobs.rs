@@ -1,1 +1,203 @@
-//! x
+//! What options mean: values as a job holds them.
+
+use plimsoll_fio::{Extent, Job, Order, groups};
+use plimsoll_units::{Bytes, Span};
+
+use super::{file, lenient, line, words};
+
+/// The jobs of a file.
+fn jobs(text: &str) -> Vec<Job> {
+    file(text).unwrap_or_else(|faults| panic!("{text}: {:#?}", words(&faults))).jobs
+}
+
+/// The job that has these options.
+fn job(options: &str) -> Job {
+    jobs(&format!("[a]\n{}\n", options.replace(' ', "\n"))).remove(0)
+}
+
+#[track_caller]
+fn check(options: &str, shown: impl Fn(&Job) -> String, expected: &str) {
+    assert_eq!(shown(&job(options)), expected, "{options}");
+}
+
+fn blocks(job: &Job) -> String {
+    let sizes = |sizes: &plimsoll_fio::BlockSizes| match sizes {
+        plimsoll_fio::BlockSizes::Range(low, high) if low == high => low.get().to_string(),
+        plimsoll_fio::BlockSizes::Range(low, high) => format!("{}-{}", low.get(), high.get()),
+        plimsoll_fio::BlockSizes::Split(split) => {
+            split.iter().map(|(size, share)| format!("{}/{share}", size.get())).collect::<Vec<_>>().join(":")
+        }
+    };
+    [&job.access.blocks.read, &job.access.blocks.write, &job.access.blocks.trim].map(sizes).join(" ")
+}
+
+#[test]
+fn block_sizes_are_of_directions() {
+    let check = |options, expected| check(options, blocks, expected);
+    check("", "4096 4096 4096");
+    check("bs=16k", "16384 16384 16384");
+    check("bs=16k,", "16384 4096 4096");
+    check("bs=,16k", "4096 16384 16384");
+    check("bs=,16k,", "4096 16384 4096");
+    check("bs=,,16k", "4096 4096 16384");
+    check("bs=16k,8k", "16384 8192 8192");
+    check("bs=16k,,8k", "16384 4096 8192");
+    check("bs=16k,8k,", "16384 8192 4096");
+    check("bs=8k bs=,16k", "8192 16384 16384");
+    check("blocksize=4KiB", "4000 4000 4000");
+    check("kb_base=1000 bs=4KiB", "4096 4096 4096");
+    check("bs=4KiB kb_base=1000", "4096 4096 4096");
+    check("bsrange=8k-16k,", "8192-16384 4096 4096");
+    check("bsrange=16k-8k", "8192-16384 8192-16384 8192-16384");
+    check("bsrange=1k-2k bs=8k", "1024-2048 1024-2048 1024-2048");
+    check("bsrange=8k-16k,,32k-64k", "8192-16384 4096 32768-65536");
+    check("bssplit=8k,16k", "8192/100 16384/100 16384/100");
+    check("bssplit=8k,", "8192/100 4096 4096");
+    check("bs=64k bssplit=8k,", "8192/100 65536 65536");
+    check("bssplit=4k/50:8k/50 bs=64k", "4096/50:8192/50 4096/50:8192/50 4096/50:8192/50");
+}
+
+#[test]
+fn directions_and_orders_are_read() {
+    let check = |options, expected| {
+        let shown = |job: &Job| {
+            let access = &job.access;
+            format!("{} {} {} {:?}", access.rw, access.direction.reads, access.direction.writes, access.order)
+        };
+        check(options, shown, expected);
+    };
+    check("", "read true false Sequential { step: 0 }");
+    check("rw=randread", "randread true false Random { run: 1 }");
+    check("rw=randread:8", "randread true false Random { run: 8 }");
+    check("rw=write:-4k", "write false true Sequential { step: -4096 }");
+    check("rw=readwrite", "rw true true Sequential { step: 0 }");
+    check("readwrite=randrw", "randrw true true Random { run: 1 }");
+    let mix = |job: &Job| job.access.read_percent.to_string();
+    super::jobs::check("rw=rw rwmixread=70 rwmixwrite=40", mix, "60");
+    super::jobs::check("rw=rw rwmixwrite=40 rwmixread=70", mix, "70");
+    super::jobs::check("rw=rw", mix, "50");
+}
+
+#[test]
+fn files_and_sizes_are_read() {
+    let paths = |options| job(options).files.paths("a", 1);
+    assert_eq!(paths("filename=/tmp/a\\:b:/tmp/c"), ["/tmp/a:b", "/tmp/c"]);
+    assert_eq!(paths("directory=/d0:/d1/ nrfiles=2"), ["/d1/a.1.0", "/d1/a.1.1"]);
+    assert_eq!(paths("filename=f directory=/d"), ["/d/f"]);
+    assert_eq!(paths("filename_format=$jobname-$jobnum-$filenum"), ["a-1-0"]);
+    assert_eq!(paths("filename=${DEV}1"), ["/dev/sdx1"]);
+    let size = |options| job(options).files.size;
+    assert_eq!(size(""), None);
+    assert_eq!(size("size=10%"), Some(Extent::Percent(10)));
+    assert_eq!(size("size=1g"), Some(Extent::Bytes(Bytes::gib(1))));
+    assert_eq!(size("size=$pagesize*$ncpus"), Some(Extent::Bytes(Bytes::new(8_192))));
+    assert_eq!(Extent::Percent(10).of(Bytes::new(1_005)), Bytes::new(100));
+    let direct = |options| job(options).files.direct;
+    assert_eq!(
+        [direct(""), direct("direct=1"), direct("buffered=0"), direct("direct=1 buffered=1")],
+        [false, true, true, false]
+    );
+    assert_eq!(job("filename=a:b nrfiles=4").files.count, 2);
+    assert_eq!(job("nrfiles=4 openfiles=9").files.open, 4);
+}
+
+#[test]
+fn times_and_rates_are_read() {
+    assert_eq!(job("runtime=10m").life.runtime, Some(Span::from_secs(600)));
+    assert_eq!(job("runtime=0").life.runtime, None);
+    assert_eq!(job("timeout=1").life.runtime, Some(Span::from_secs(1)));
+    assert_eq!(job("startdelay=10-5").life.delay, (Span::from_secs(5), Some(Span::from_secs(10))));
+    let think = job("thinktime=10 thinktime_iotime=2 thinktime_blocks=0").flow.think.expect("there is one");
+    assert_eq!((think.pause, think.or_after, think.every), (Span::from_micros(10), Some(Span::from_secs(2)), 1));
+    let rate = job("rate=1m,2m,").flow.rate;
+    assert_eq!((rate.read, rate.write, rate.trim), (Some(1 << 20), Some(2 << 20), None));
+    let rate = job("rate_iops=,500").flow.rate_iops;
+    assert_eq!((rate.read, rate.write), (None, Some(500)));
+    assert_eq!(job("latency_target=1ms").flow.latency_target.map(|t| (t.latency, t.percent)), {
+        Some((Span::from_millis(1), 100.0))
+    });
+}
+
+#[test]
+fn depths_are_filled_as_fio_fills_them() {
+    let check = |options, expected| {
+        let shown = |job: &Job| {
+            let flow = &job.flow;
+            let of_answers = (flow.complete_min, flow.complete_max);
+            format!("{} {} {} {of_answers:?} {}", flow.iodepth, flow.batch, flow.depth_low, flow.in_flight())
+        };
+        check(options, shown, expected);
+    };
+    check("", "1 1 1 (1, 1) 1");
+    check("iodepth=16 ioengine=libaio", "16 1 16 (1, 1) 16");
+    check("iodepth=16 ioengine=libaio iodepth_batch=0 iodepth_low=99", "16 16 16 (1, 1) 16");
+    check("iodepth=16 iodepth_batch_complete=8 iodepth_batch_submit=4 ioengine=io_uring", "16 4 16 (8, 8) 16");
+    check("iodepth=16 ioengine=psync", "16 1 16 (1, 1) 1");
+}
+
+#[test]
+fn sections_add_up() {
+    let read = jobs(
+        "[global]\nbs=8k\nsize=1m\n[a]\n[b]\nbs=512\n[global]\nrw=write\n[c]\ninclude inner.fio\nstonewall=0\n[globals]\nrw=read\n[d]\nname=e\n",
+    );
+    let shown: Vec<String> =
+        read.iter().map(|job| format!("{} {} {}", job.name, job.access.rw, job.access.smallest().get())).collect();
+    assert_eq!(shown, ["a read 8192", "b read 512", "c write 16384", "e read 8192"]);
+    let raw: Vec<_> = read[2].options.iter().map(|option| (option.name, option.value.as_deref())).collect();
+    assert_eq!(raw, [("bs", Some("16k")), ("iodepth_batch", Some("3")), ("stonewall", Some("0"))]);
+    assert_eq!(read[1].access.order, Order::Sequential { step: 0 });
+}
+
+#[test]
+fn groups_are_numbered_as_fio_numbers_them() {
+    let check = |text: &str, expected: &str| {
+        let jobs = jobs(text);
+        let placings = groups(&jobs);
+        let shown: Vec<String> = jobs
+            .iter()
+            .zip(placings)
+            .map(|(job, placing)| {
+                let waits = placing.waits_for.map_or(String::new(), |index| format!(" after {}", jobs[index].name));
+                format!("{}:{}/{}/{}{waits}", job.name, placing.group, placing.stage, placing.first_copy)
+            })
+            .collect();
+        assert_eq!(shown.join(" "), expected, "{text}");
+    };
+    check(
+        "[a]\nstonewall\nnumjobs=2\n[b]\n[c]\nnew_group\n[d]\nstonewall=0\n[e]\nstonewall=1\nnumjobs=3\n[f]\n",
+        "a:0/0/0 b:0/0/2 c:1/0/3 d:1/0/4 e:2/1/5 f:2/1/8",
+    );
+    check(
+        "[global]\nstonewall\n[a]\n[b]\nnumjobs=2\n[c]\nstonewall=0\n[d]\nstonewall=0\nnew_group=1\nnumjobs=2\n",
+        "a:0/0/0 b:1/1/1 c:1/1/3 d:2/1/4",
+    );
+    check("[a]\n[b]\nwait_for=a\n", "a:0/0/0 b:0/0/1 after a");
+}
+
+#[test]
+fn a_later_file_waits_for_the_earlier_ones() {
+    let read = line("--bs=64k first.fio second.fio --name=z --size=1m").expect("all are read");
+    let shown: Vec<String> = read
+        .jobs
+        .iter()
+        .zip(groups(&read.jobs))
+        .map(|(job, placing)| format!("{}:{}:{}", job.name, placing.group, job.access.smallest().get()))
+        .collect();
+    assert_eq!(shown, ["z:0:65536", "a:0:65536", "b:0:8192", "c:1:4096", "d:1:4096"]);
+    assert!(read.jobs[3].options.iter().all(|option| option.name != "stonewall"));
+}
+
+#[test]
+fn what_is_left_out_is_said() {
+    let read = lenient("[a]\nsize=1m\nnuma_cpu_nodes=0\nhostname=x\nfoo=1\nthread\ndirect=1\n").expect("it is read");
+    let notes: Vec<String> = read.warnings.iter().map(ToString::to_string).collect();
+    assert_eq!(notes.len(), 4, "{notes:#?}");
+    assert!(notes[0].starts_with("jobs/test.fio:3: numa_cpu_nodes=0 is not supported: left out"));
+    assert!(notes[3].starts_with("jobs/test.fio:6: thread changes nothing: "));
+    assert!(read.jobs[0].files.direct);
+    let read = file("[a]\nbs=4KiB\nfilename=/tmp/a;b\niodepth=8\ntime_based\nlockfile=none\nmem=malloc\n")
+        .expect("it is read");
+    let notes: Vec<String> = read.warnings.iter().map(ToString::to_string).collect();
+    assert_eq!(notes.len(), 4, "{notes:#?}");
+    assert!(notes.iter().any(|note| note.contains("powers of 1,000")));
+}

@@ -2,7 +2,6 @@
 #![expect(
     clippy::disallowed_methods,
     clippy::disallowed_types,
-    clippy::print_stdout,
     reason = "a test of a pure crate that reads files of the machine, runs fio, and says what became of them"
 )]
 
