@@ -2,7 +2,6 @@
 //!
 //! Runs nothing, opens nothing and reads no clock: files, environment and the facts of a machine come in as arguments.
 
-pub mod print;
 mod command;
 mod engine;
 mod fault;
@@ -12,6 +11,7 @@ mod near;
 mod number;
 mod options;
 mod parse;
+pub mod print;
 mod settings;
 mod showcmd;
 mod value;

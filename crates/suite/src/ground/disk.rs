@@ -58,7 +58,7 @@ struct Laid {
 
 impl Disk {
     /// A place that was looked at. `destroy` names files that exist and may be overwritten.
-    pub const fn new(place: DiskPlace, facts: Facts, destroy: Vec<PathBuf>) -> Self {
+    pub fn new(place: DiskPlace, facts: Facts, destroy: Vec<PathBuf>) -> Self {
         let (direct_refused, findings) = (AtomicBool::new(false), Vec::new());
         Self { place, facts, destroy, files: Vec::new(), regions: Vec::new(), tree: None, direct_refused, findings }
     }
