@@ -132,3 +132,9 @@ impl Engine {
         matches!(self, Sync | Psync | Vsync | Pvsync | Pvsync2 | Mmap)
     }
 }
+
+/// All names with why an engine does not run here, if it does not.
+pub(crate) fn all() -> impl Iterator<Item = (&'static str, Option<&'static str>)> {
+    let here = ENGINES.iter().map(|(name, _)| (*name, None));
+    here.chain(OUTSIDE.iter().map(|(name, why)| (*name, Some(*why))))
+}

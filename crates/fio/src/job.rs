@@ -4,8 +4,8 @@
 //!
 //! Learned by running fio 3.33: values of sections add up direction by direction (`bs=8k` and then `bs=,16k` are 8k and
 //! 16k); a `bssplit` counts before a `bsrange`, that before a `bs`, whichever came last; of `rwmixread` and `rwmixwrite`,
-//! and of `direct` and `buffered`, the last one counts; a job with the name of an option's default says nothing of it;
-//! `rate` and `rate_iops` exclude each other even in different directions; `loops=0` is one loop; a job of a later file
+//! and of `direct` and `buffered`, the last one counts; `rate` and
+//! `rate_iops` exclude each other even in different directions; `loops=0` is one loop; the first job of a later file
 //! waits for those of the files before.
 
 mod access;
@@ -22,7 +22,7 @@ use plimsoll_units::Bytes;
 
 pub use access::{Access, BlockSizes, Direction, Order, Replay, Seed, SequenceStep, Strides};
 pub use buffers::Buffers;
-pub use files::{Allocation, Files, FlushEvery, Synchronous};
+pub use files::{Allocation, FileOrder, Files, Synchronous};
 pub use flow::{Flow, LatencyTarget, Rate, ThinkTime};
 pub use life::{Continuation, ErrorList, ExitWhat, Life, SteadyCriterion, SteadyState};
 pub use logs::{Logs, Reporting, Shown, WindowValue};
@@ -118,7 +118,7 @@ pub(crate) fn build(draft: &Draft, lenient: bool, findings: &mut Findings) -> Op
         place: draft.place.clone(),
         description: settings.text("description"),
         options: raw(&draft.own),
-        files: files::read(&settings),
+        files: files::read(&settings, findings),
         buffers: buffers::read(&settings),
         verification: verification::read(&settings),
         replay: access::replay(&settings, findings),

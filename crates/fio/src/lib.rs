@@ -6,6 +6,7 @@ mod command;
 mod engine;
 mod fault;
 mod groups;
+mod help;
 mod job;
 mod near;
 mod number;
@@ -20,10 +21,11 @@ pub use command::{Command, Eta, Flags, Format, IdleProfile, Question, command, j
 pub use engine::Engine;
 pub use fault::{Fault, FaultKind, Note, Place};
 pub use groups::{Placing, groups};
+pub use help::{engine_help, option_help};
 pub use job::{
-    Access, Allocation, BlockSizes, Buffers, Continuation, Direction, ErrorList, ExitWhat, Files, Flow, FlushEvery,
-    Job, LatencyTarget, Life, Logs, Order, Rate, RawOption, Replay, Reporting, Seed, SequenceStep, Shown,
-    SteadyCriterion, SteadyState, Strides, Synchronous, ThinkTime, Verification, WindowValue,
+    Access, Allocation, BlockSizes, Buffers, Continuation, Direction, ErrorList, ExitWhat, FileOrder, Files, Flow, Job,
+    LatencyTarget, Life, Logs, Order, Rate, RawOption, Replay, Reporting, Seed, SequenceStep, Shown, SteadyCriterion,
+    SteadyState, Strides, Synchronous, ThinkTime, Verification, WindowValue,
 };
 pub use number::{Bare, Base};
 pub use options::{Fate, Form, Known, Spec, known, options};

@@ -98,7 +98,10 @@ pub(crate) fn read(form: Form, text: Option<&str>, base: Base) -> Read {
         Form::Times => Each::read(text, |part| number::span(part, Bare::Micros)).map(Value::Times),
         Form::TimeRange => time_range(text),
         Form::Extent => extent(text, base).map(Value::Extent),
-        Form::Sizes => range(text, base, "-,").map(|(low, high)| Value::Sizes(low, high)),
+        Form::Sizes => match range(text, base, "-,")? {
+            (Bytes::ZERO, _) => wrong("zero; write a size above it"),
+            (low, high) => Ok(Value::Sizes(low, high)),
+        },
         Form::Ranges => Each::read(text, |part| block_range(part, base)).map(Value::Ranges),
         Form::Split => Each::read(text, |part| split::read(part, base)).map(Value::Split),
         Form::Choice(words) => choice(text, words).map(|word| Value::Choice(word, None)),
@@ -111,6 +114,11 @@ pub(crate) fn read(form: Form, text: Option<&str>, base: Base) -> Read {
         Form::Pattern => bytes::read(text.trim()).map(Value::Pattern),
         Form::Processors => processors(text).map(Value::Processors),
     }
+}
+
+/// A spread that stands by itself, as that of files.
+pub(crate) fn distribution(text: &str) -> Result<Distribution, String> {
+    distribution::read(text, Base::Binary).map_err(|Unreadable(words)| words)
 }
 
 fn flag(text: &str) -> Read {

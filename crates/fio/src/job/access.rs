@@ -317,13 +317,18 @@ pub(super) fn replay(settings: &Settings, findings: &mut Findings) -> Option<Rep
             findings.fault(settings.place("replay_skip"), FaultKind::Value, what, remedy);
         }
     }
+    let alignment = settings.above_zero("replay_align");
+    if let Some(alignment) = alignment.filter(|alignment| !alignment.is_power_of_two()) {
+        let what = format!("replay_align={alignment}: no power of two");
+        findings.fault(settings.place("replay_align"), FaultKind::Value, what, "write one, such as 4k");
+    }
     Some(Replay {
         file,
         without_pauses: settings.flag("replay_no_stall"),
         speed_percent: settings.above_zero("replay_time_scale").unwrap_or(100),
         onto: settings.text("replay_redirect"),
         divide_offsets: settings.above_zero("replay_scale").unwrap_or(1),
-        alignment: settings.above_zero("replay_align").map(Bytes::new),
+        alignment: alignment.map(Bytes::new),
         skip,
     })
 }

@@ -2,8 +2,9 @@
 
 use plimsoll_units::Bytes;
 
+use crate::fault::{FaultKind, Findings};
 use crate::settings::Settings;
-use crate::value::Extent;
+use crate::value::{self, Distribution, Extent};
 
 /// `fallocate`: how a new file gets its room.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -31,15 +32,37 @@ pub enum Synchronous {
     All,
 }
 
-/// Flushes after so many writes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum FlushEvery {
-    /// Never.
-    Never,
-    /// `fsync`.
-    Whole(u64),
-    /// `fdatasync`.
-    Data(u64),
+/// `file_service_type`: which of several files an operation goes to. `run` operations go to one before the next is
+/// chosen; at least 1.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum FileOrder {
+    /// One after the other, and around.
+    RoundRobin {
+        /// Operations.
+        run: u64,
+    },
+    /// Each until it is done.
+    Sequential,
+    /// Any, all alike.
+    Random {
+        /// Operations.
+        run: u64,
+    },
+    /// By Zipf's law.
+    Zipf {
+        /// Exponent: at least 0 and not 1.
+        theta: f64,
+    },
+    /// By a Pareto law.
+    Pareto {
+        /// Power: above 0 and below 1.
+        h: f64,
+    },
+    /// By a normal law.
+    Normal {
+        /// Standard deviation in hundredths of all files.
+        deviation: f64,
+    },
 }
 
 /// Files, and how they are opened and kept.
@@ -56,8 +79,8 @@ pub struct Files {
     pub count: u64,
     /// `openfiles`: how many are open at a time; at most `count`.
     pub open: u64,
-    /// `file_service_type`: the word, and what stands behind its colon.
-    pub service: (&'static str, Option<String>),
+    /// `file_service_type`.
+    pub order: FileOrder,
     /// `size`: of all files together; `None` when not given.
     pub size: Option<Extent>,
     /// `filesize`: of each file, drawn from the first to the second.
@@ -70,8 +93,10 @@ pub struct Files {
     pub direct: bool,
     /// `sync`.
     pub synchronous: Synchronous,
-    /// `fsync` or `fdatasync`.
-    pub flush: FlushEvery,
+    /// `fsync`: a flush after so many writes.
+    pub fsync_every: Option<u64>,
+    /// `fdatasync`: a flush of data, and of what is needed to find them, after so many writes.
+    pub fdatasync_every: Option<u64>,
     /// `end_fsync`: a flush when the job ends.
     pub flush_at_end: bool,
     /// `fsync_on_close`: a flush whenever a file is closed.
@@ -124,7 +149,7 @@ impl Files {
     }
 }
 
-pub(super) fn read(settings: &Settings) -> Files {
+pub(super) fn read(settings: &Settings, findings: &mut Findings) -> Files {
     let names = settings.text("filename").map_or_else(Vec::new, |text| list(&text));
     let count = if names.is_empty() { settings.count("nrfiles").max(1) } else { names.len() as u64 };
     let later = |name: &str, other: &str| settings.order(name) > settings.order(other);
@@ -135,7 +160,7 @@ pub(super) fn read(settings: &Settings) -> Files {
         names,
         directories: settings.text("directory").map_or_else(Vec::new, |text| list(&text)),
         name_format: settings.text("filename_format").unwrap_or_default(),
-        service: settings.choice("file_service_type").unwrap_or(("roundrobin", None)),
+        order: order(settings, findings),
         size: settings.extent("size").filter(|size| *size != Extent::Bytes(Bytes::ZERO)),
         each: settings.sizes("filesize"),
         fill: settings.flag("fill_device"),
@@ -146,11 +171,8 @@ pub(super) fn read(settings: &Settings) -> Files {
             "sync" | "1" => Synchronous::All,
             _ => Synchronous::No,
         },
-        flush: match (settings.count("fsync"), settings.count("fdatasync")) {
-            (0, 0) => FlushEvery::Never,
-            (0, writes) => FlushEvery::Data(writes),
-            (writes, _) => FlushEvery::Whole(writes),
-        },
+        fsync_every: settings.above_zero("fsync"),
+        fdatasync_every: settings.above_zero("fdatasync"),
         flush_at_end: settings.flag("end_fsync"),
         flush_on_close: settings.flag("fsync_on_close"),
         allocation: match settings.word("fallocate") {
@@ -170,6 +192,33 @@ pub(super) fn read(settings: &Settings) -> Files {
         unlink_each_loop: settings.flag("unlink_each_loop"),
         recorded_in: settings.text("write_iolog"),
     }
+}
+
+fn order(settings: &Settings, findings: &mut Findings) -> FileOrder {
+    let (word, after) = settings.choice("file_service_type").unwrap_or(("roundrobin", None));
+    let read = match word {
+        "zipf" | "pareto" | "normal" | "gauss" => {
+            let text = after.as_ref().map_or(word.to_owned(), |after| format!("{word}:{after}"));
+            value::distribution(&text).map(|distribution| match distribution {
+                Distribution::Zipf { theta, .. } => FileOrder::Zipf { theta },
+                Distribution::Pareto { h, .. } => FileOrder::Pareto { h },
+                Distribution::Normal { deviation, .. } => FileOrder::Normal { deviation },
+                _ => FileOrder::Random { run: 1 },
+            })
+        }
+        _ => match after.as_deref().map_or(Ok(1), str::parse::<u64>) {
+            Ok(_) if word == "sequential" => Ok(FileOrder::Sequential),
+            Ok(run) if word == "random" => Ok(FileOrder::Random { run: run.max(1) }),
+            Ok(run) => Ok(FileOrder::RoundRobin { run: run.max(1) }),
+            Err(_) => Err("no number behind the colon; write one, such as random:8".to_owned()),
+        },
+    };
+    read.unwrap_or_else(|words| {
+        let (what, remedy) = words.split_once("; ").unwrap_or((&words, "write another value"));
+        let what = format!("file_service_type={word}:{}: {what}", after.unwrap_or_default());
+        findings.fault(settings.place("file_service_type"), FaultKind::Value, what, remedy);
+        FileOrder::RoundRobin { run: 1 }
+    })
 }
 
 /// Names with colons between them; `\:` is a colon within a name.

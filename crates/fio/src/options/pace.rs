@@ -45,7 +45,7 @@ pub(super) const OPTIONS: &[Spec] = &[
     Spec::runs("flow", Integer(0, 1_000), "0"),
     Spec::runs("flow_id", Integer(0, MAX), "0"),
     Spec::runs("flow_sleep", Integer(0, MAX), "0"),
-    Spec::new("flow_watermark", Integer(0, MAX), "", Accepted("fio itself no longer uses it")),
+    Spec::new("flow_watermark", Text, "", Accepted("fio itself no longer uses it")),
     Spec::new("hipri", Flag, "", Refused(POLLED)),
     Spec::new("hipri_percentage", Integer(0, 100), "100", Refused(POLLED)),
     Spec::new("fixedbufs", Flag, "", Accepted("the ring registers its buffers whenever the kernel lets it")),

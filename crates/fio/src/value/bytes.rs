@@ -41,7 +41,7 @@ pub(super) fn read(text: &str) -> Result<Vec<Piece>, Unreadable> {
         } else {
             let sign = usize::from(rest.starts_with('-'));
             let end = rest[sign..].find(|c: char| !c.is_ascii_digit()).map_or(rest.len(), |end| end + sign);
-            let number: i64 = rest[..end].parse().map_err(|_| wrong())?;
+            let number: i32 = rest[..end].parse().map_err(|_| wrong())?;
             (Piece::Bytes(least_bytes(number)), &rest[end..])
         };
         pieces.push(piece);
@@ -59,8 +59,8 @@ fn hexadecimal(digits: &str) -> Option<Vec<u8>> {
 }
 
 /// The bytes of a number, the low one first, as few as hold it.
-fn least_bytes(number: i64) -> Vec<u8> {
-    let bytes = (number as i32).to_le_bytes();
+fn least_bytes(number: i32) -> Vec<u8> {
+    let bytes = number.to_le_bytes();
     let used = 4 - bytes.iter().rev().take_while(|byte| **byte == 0).count();
     bytes[..used.max(1)].to_vec()
 }
@@ -84,6 +84,7 @@ mod tests {
         check("300", Some(&[0x2c, 0x01]));
         check("0", Some(&[0]));
         check("-12", Some(&[0xf4, 0xff, 0xff, 0xff]));
+        check("2147483648", None);
         check("abc", None);
         check("\"ab", None);
         check("\"\"", None);

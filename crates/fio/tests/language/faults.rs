@@ -72,6 +72,10 @@ fn values_are_refused() {
         ("ioengine=libiao", "fio has no such engine"),
         ("replay_skip=x\nread_iolog=y", "no kind of operations"),
         ("ignore_error=FOO", "is no error"),
+        ("filesize=0", "zero"),
+        ("file_service_type=random:x", "no number behind the colon"),
+        ("file_service_type=pareto:2", "not above 0 and below 1"),
+        ("read_iolog=y\nreplay_align=100", "no power of two"),
     ] {
         let found = file(&format!("[a]\n{option}\n")).err().map(|faults| self::words(&faults)).unwrap_or_default();
         assert!(found.len() == 1 && found[0].contains(words), "{option}: {found:#?}");
@@ -90,6 +94,7 @@ fn what_is_out_of_scope_is_refused_with_its_reason() {
         ("trim_percentage=10", FaultKind::Unsupported),
         ("exec_prerun=ls", FaultKind::Unsupported),
         ("cmd_type=nvme", FaultKind::Unsupported),
+        ("rwmixcycle=500", FaultKind::Unsupported),
     ] {
         let faults = file(&format!("[a]\n{option}\n")).expect_err(option);
         assert!(faults.len() == 1 && faults[0].kind == kind && !faults[0].remedy.is_empty(), "{option}: {faults:#?}");

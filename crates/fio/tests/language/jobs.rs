@@ -1,6 +1,6 @@
 //! What options mean: values as a job holds them.
 
-use plimsoll_fio::{Extent, Job, Order, groups};
+use plimsoll_fio::{Extent, FileOrder, Job, Order, groups};
 use plimsoll_units::{Bytes, Span};
 
 use super::{file, lenient, line, words};
@@ -99,6 +99,11 @@ fn files_and_sizes_are_read() {
     );
     assert_eq!(job("filename=a:b nrfiles=4").files.count, 2);
     assert_eq!(job("nrfiles=4 openfiles=9").files.open, 4);
+    let order = |options| job(options).files.order;
+    assert_eq!(order(""), FileOrder::RoundRobin { run: 1 });
+    assert_eq!(order("file_service_type=random:8"), FileOrder::Random { run: 8 });
+    assert_eq!(order("file_service_type=zipf:1.2"), FileOrder::Zipf { theta: 1.2 });
+    assert_eq!(order("file_service_type=gauss:20"), FileOrder::Normal { deviation: 20.0 });
 }
 
 #[test]

@@ -1,0 +1,110 @@
+//! What `--cmdhelp` and `--enghelp` tell: options and engines from their tables, with what becomes of each here.
+
+use crate::engine;
+use crate::number::Bare;
+use crate::options::{self, Fate, Form, Known, Spec};
+
+/// What is known of one option, or a line for each of them; `all` is all of them, too.
+pub fn option_help(name: Option<&str>) -> String {
+    let Some(name) = name.filter(|name| *name != "all") else {
+        return options::options()
+            .map(|spec| format!("{:<30}{}\n", spec.name, fate(spec)))
+            .collect::<Vec<_>>()
+            .concat();
+    };
+    match options::known(name) {
+        Known::Here(spec) => one(spec),
+        Known::Elsewhere(owner) => format!("{name} is an option of {owner}; plimsoll has it not\n"),
+        Known::Nowhere(Some(near)) => format!("fio has no option {name}; did you mean {near}?\n"),
+        Known::Nowhere(None) => format!("fio has no option {name}\n"),
+    }
+}
+
+/// What becomes of one engine, or a line for each of them.
+pub fn engine_help(name: Option<&str>) -> String {
+    let line = |(engine, why): (&str, Option<&str>)| match why {
+        None => format!("{engine:<16}runs\n"),
+        Some(why) => format!("{engine:<16}is refused: {why}\n"),
+    };
+    let lines: Vec<String> =
+        engine::all().filter(|(engine, _)| name.is_none_or(|name| name == *engine)).map(line).collect();
+    match name {
+        Some(name) if lines.is_empty() => format!("fio has no engine {name}\n"),
+        _ => lines.concat(),
+    }
+}
+
+fn one(spec: &Spec) -> String {
+    let mut text = format!("{:>10}  {}\n", "option", spec.name);
+    if !spec.aliases.is_empty() {
+        text.push_str(&format!("{:>10}  {}\n", "alias", spec.aliases.join(", ")));
+    }
+    text.push_str(&format!("{:>10}  {}\n", "takes", form(spec.form)));
+    let default = if spec.default.is_empty() { "none" } else { spec.default };
+    text.push_str(&format!("{:>10}  {default}\n{:>10}  {}\n", "default", "here", fate(spec)));
+    text
+}
+
+fn fate(spec: &Spec) -> String {
+    match spec.fate {
+        Fate::Runs => "runs".to_owned(),
+        Fate::Accepted(why) => format!("changes nothing: {why}"),
+        Fate::Refused(why) => format!("is refused: {why}"),
+    }
+}
+
+fn form(form: Form) -> String {
+    let limits = |min: i64, max: i64| match (min, max) {
+        (i64::MIN, i64::MAX) => String::new(),
+        (min, max) if max >= i64::from(u32::MAX) => format!(" of at least {min}"),
+        (min, max) => format!(" from {min} to {max}"),
+    };
+    match form {
+        Form::Text => "a text".to_owned(),
+        Form::OptionalText => "a text, or nothing".to_owned(),
+        Form::Flag => "nothing, 0 or 1".to_owned(),
+        Form::Bool => "0 or 1".to_owned(),
+        Form::Integer(min, max) => format!("a whole number{}, with k, m or g", limits(min, max)),
+        Form::Integers(min, max) => {
+            format!("up to three whole numbers{}, with k, m or g: reads,writes,trims", limits(min, max))
+        }
+        Form::Time(Bare::Seconds) => "a time: seconds, or with us, ms, s, m, h or d".to_owned(),
+        Form::Time(Bare::Micros) => "a time: microseconds, or with us, ms, s, m, h or d".to_owned(),
+        Form::Times => "up to three times in microseconds, or with a unit: reads,writes,trims".to_owned(),
+        Form::TimeRange => "a time, or two as in 5-10: seconds, or with a unit".to_owned(),
+        Form::Extent => "a size with k, m, g or t, or a share as in 20%".to_owned(),
+        Form::Sizes => "a size, or two as in 1m-2m".to_owned(),
+        Form::Ranges => "up to three ranges as in 4k-64k: reads,writes,trims".to_owned(),
+        Form::Split => "sizes with their hundredths as in 4k/60:64k/40".to_owned(),
+        Form::Choice(words) => format!("one of {}", words.join(", ")),
+        Form::ChoiceWith(words) => format!("one of {}, and after a colon what it needs", words.join(", ")),
+        Form::Floats(min, max) => format!("numbers from {min} to {max} with colons between them"),
+        Form::Distribution => {
+            "random, zipf:1.1, pareto:0.2, normal:25, zoned:60/10:40/90 or zoned_abs:60/1g:40/9g".to_owned()
+        }
+        Form::Pattern => "0xdeadbeef, a number, \"text\" or 'a file', one after the other".to_owned(),
+        Form::Processors => "processors as in 0,5,8-15".to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn options_and_engines_are_told() {
+        let check = |text: String, expected: &str| assert!(text.contains(expected), "{expected}: {text}");
+        check(option_help(Some("blocksize")), "alias  blocksize\n");
+        check(option_help(Some("bs")), "takes  up to three whole numbers of at least 1, with k");
+        check(option_help(Some("bs")), "default  4096\n      here  runs\n");
+        check(option_help(Some("thread")), "here  changes nothing: jobs are always threads");
+        check(option_help(Some("uri")), "uri is an option of the engine nbd");
+        check(option_help(Some("iodepht")), "did you mean iodepth?");
+        check(engine_help(Some("libaio")), "libaio          runs\n");
+        check(engine_help(Some("cpuio")), "cpuio           is refused: ");
+        check(engine_help(Some("foo")), "fio has no engine foo");
+        assert_eq!(option_help(None).lines().count(), options::options().count());
+        assert_eq!(option_help(None), option_help(Some("all")));
+        assert!(engine_help(None).lines().count() > 40);
+    }
+}
