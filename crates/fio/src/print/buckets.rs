@@ -54,7 +54,9 @@ pub fn percentiles(bins: &Bins, list: &[f64]) -> Vec<u64> {
     let mut found = Vec::with_capacity(list.len());
     for (middle, count) in buckets {
         passed += count;
-        let holds = |percent: &f64| passed == all || passed as f64 >= percent / 100.0 * all as f64;
+        // Without the rounding of a product: 99.95 % of 2,000 are a little more than 1,999, because the number next to
+        // 99.95 is, and fio counts so.
+        let holds = |percent: &f64| passed == all || percent.mul_add(all as f64, -(passed as f64 * 100.0)) <= 0.0;
         while list.get(found.len()).is_some_and(holds) {
             found.push(middle);
         }
@@ -112,5 +114,7 @@ mod tests {
         let bins = recorder.take();
         assert_eq!(percentiles(&bins, &[0.5, 1.0, 50.0, 99.0, 99.1, 100.0]), [1, 1, 50, 99, 100, 100]);
         assert_eq!(percentiles(&plimsoll_record::Bins::default(), &[50.0]), Vec::<u64>::new());
+        let two_thousand = plimsoll_record::Bins { count: 2_000, bins: vec![(5, 1_999), (19, 1)], ..bins };
+        assert_eq!(percentiles(&two_thousand, &[99.9, 99.95]), [5, 19]);
     }
 }

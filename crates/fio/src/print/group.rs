@@ -44,21 +44,20 @@ impl LaneSum {
         rate(self.bytes, self.runtime_ms.1)
     }
 
-    /// The percent of this that a job's samples are, 100 at most, as text and terse lines tell it: of whole KiB.
+    /// The percent of this that a job's samples are, 100 at most. fio cuts the mean to a whole number first.
     pub(super) fn percent(&self, samples: &Samples) -> f64 {
-        match self.all_bytes_s() / 1_024 {
-            0 => 100.0,
-            kib_s => (samples.mean * 100.0 / kib_s as f64).min(100.0),
-        }
+        share(samples.mean.trunc(), self.all_bytes_s() as f64 / 1_024.0)
     }
 
-    /// The same as JSON tells it: of a mean that was cut to a whole number.
+    /// The same as terse lines tell it: of whole KiB.
     pub(super) fn percent_of_whole(&self, samples: &Samples) -> f64 {
-        match self.all_bytes_s() {
-            0..=1_024 => 100.0,
-            bytes_s => (samples.mean.trunc() * 100.0 / (bytes_s as f64 / 1_024.0)).min(100.0),
-        }
+        share(samples.mean, (self.all_bytes_s() / 1_024) as f64)
     }
+}
+
+/// The percent that a part is, 100 at most; of less than one KiB a second, all.
+fn share(part_kib_s: f64, all_kib_s: f64) -> f64 {
+    if all_kib_s < 1.0 { 100.0 } else { (part_kib_s * 100.0 / all_kib_s).min(100.0) }
 }
 
 /// Units in a second, of so many in so many milliseconds; 0 when there was no time.

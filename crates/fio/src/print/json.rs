@@ -75,7 +75,7 @@ fn job_object(job: &JobReport, sum: &GroupSum, detail: Detail, out: &mut Writer)
 fn lane_object(name: &str, (job, lane): (&JobReport, &Lane), sum: &LaneSum, detail: Detail, out: &mut Writer) {
     let told = &job.percentiles;
     let list = |is_told: bool| is_told.then_some(told.list.as_slice());
-    let percent = if lane.bandwidth.count > 0 { sum.percent_of_whole(&lane.bandwidth) } else { 0.0 };
+    let percent = if lane.bandwidth.count > 0 { sum.percent(&lane.bandwidth) } else { 0.0 };
     out.object(name, |out| {
         out.whole("io_bytes", lane.bytes);
         out.whole("io_kbytes", lane.bytes / 1_024);

@@ -107,8 +107,11 @@ pub(super) fn abbreviated(number: u64, figures: u8, kilo: Kilo) -> String {
     let text = match (steps, places) {
         (0, _) => whole.to_string(),
         (_, 0) => (whole + u64::from(rest * 2 >= kilo.step())).to_string(),
-        // fio cuts off what smaller units held; it does not round it.
-        _ => format!("{:.places$}", whole as f64 + rest as f64 / kilo.step() as f64),
+        _ => {
+            // fio cuts off what smaller units held, and rounds the decimals for themselves.
+            let decimals = format!("{:.places$}", rest as f64 / kilo.step() as f64);
+            (whole + u64::from(decimals.starts_with('1'))).to_string() + &decimals[1..]
+        }
     };
     text + kilo.prefix(steps)
 }
@@ -156,6 +159,7 @@ mod tests {
             assert_eq!(Units::default().count(count), expected);
         }
         assert_eq!(abbreviated(2_956_051, 6, Kilo::Decimal), "2956.1k");
+        assert_eq!(abbreviated(1_350_000, 3, Kilo::Decimal), "1.3M");
         assert_eq!(abbreviated(u64::MAX, 4, Kilo::Decimal), "18.4E");
         let bits = Units { unit: Unit::Bits, ..Units::default() };
         assert_eq!(

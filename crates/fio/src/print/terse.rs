@@ -94,7 +94,7 @@ fn lane_fields(job: &JobReport, lane: &Lane, sum: &LaneSum, version: TerseVersio
     percentile_fields(of, &told.list, fields);
     latency_fields(&lane.total, fields);
     let (bandwidth, rate) = (&lane.bandwidth, &lane.rate);
-    let percent = if bandwidth.count > 0 { sum.percent(bandwidth) } else { 0.0 };
+    let percent = if bandwidth.count > 0 { sum.percent_of_whole(bandwidth) } else { 0.0 };
     fields.extend([bandwidth.least.to_string(), bandwidth.most.to_string(), format!("{percent:.6}%")]);
     fields.extend([bandwidth.mean, bandwidth.deviation].map(|kib_s| format!("{kib_s:.6}")));
     if version == TerseVersion::V5 {

@@ -1,0 +1,12 @@
+//! What is printed, beside what fio prints of the same figures, and read by what reads fio.
+
+#[path = "print/beside_fio.rs"]
+mod beside_fio;
+#[path = "print/figures.rs"]
+mod figures;
+#[path = "print/read_back.rs"]
+mod read_back;
+#[path = "print/readers.rs"]
+mod readers;
+#[path = "print/samples.rs"]
+mod samples;

@@ -1,0 +1,244 @@
+//! A report made of fio's own JSON, so that the same figures can be printed again.
+
+use std::collections::BTreeSet;
+
+use plimsoll_fio::print::{
+    Depths, DiskCounts, DiskUse, JobReport, Kilo, Lane, Latency, LatencyCounts, Moments, Percentiles, Report, Samples,
+    Target, Unified, Unit, Units,
+};
+use plimsoll_record::Bins;
+use plimsoll_units::Span;
+use serde_json::Value;
+
+/// The report that a document tells.
+pub fn report(document: &Value) -> Report {
+    Report {
+        version: text(document, "fio version"),
+        made_unix_ms: whole(document, "timestamp_ms"),
+        made: text(document, "time").trim_end().to_owned(),
+        global_options: options(document, "global options"),
+        jobs: list(document, "jobs").map(job).collect(),
+        disks: list(document, "disk_util").map(disk).collect(),
+        idleness: None,
+    }
+}
+
+/// All paths of keys in a document, numbers of lists and of bins left out.
+pub fn paths(document: &Value) -> BTreeSet<String> {
+    fn walk(value: &Value, path: &str, found: &mut BTreeSet<String>) {
+        match value {
+            Value::Object(object) => {
+                for (key, value) in object {
+                    let is_bin = path.ends_with("/bins");
+                    walk(value, &format!("{path}/{}", if is_bin { "bin" } else { key }), found);
+                }
+            }
+            Value::Array(items) => items.iter().for_each(|item| walk(item, path, found)),
+            _ => {
+                found.insert(path.to_owned());
+            }
+        }
+    }
+    let mut found = BTreeSet::new();
+    walk(document, "", &mut found);
+    found
+}
+
+fn whole(of: &Value, key: &str) -> u64 {
+    of.get(key).and_then(|value| value.as_u64().or_else(|| value.as_f64().map(|real| real as u64))).unwrap_or(0)
+}
+
+fn real(of: &Value, key: &str) -> f64 {
+    of.get(key).and_then(Value::as_f64).unwrap_or(0.0)
+}
+
+fn text(of: &Value, key: &str) -> String {
+    of.get(key).and_then(Value::as_str).unwrap_or_default().to_owned()
+}
+
+fn list<'a>(of: &'a Value, key: &str) -> impl Iterator<Item = &'a Value> {
+    of.get(key).and_then(Value::as_array).into_iter().flatten()
+}
+
+fn options(of: &Value, key: &str) -> Vec<(String, String)> {
+    let object = of.get(key).and_then(Value::as_object).into_iter().flatten();
+    object.map(|(name, value)| (name.clone(), value.as_str().unwrap_or_default().to_owned())).collect()
+}
+
+fn job(entry: &Value) -> JobReport {
+    let lane = |key: &str| entry.get(key).map(self::lane).unwrap_or_default();
+    // One that is told as one is the same when all of it were reads.
+    let is_mixed = entry.get("mixed").is_some() && entry.get("read").is_none();
+    let read = lane(if is_mixed { "mixed" } else { "read" });
+    let (write, trim) = (lane("write"), lane("trim"));
+    let operations = read.operations + write.operations + trim.operations;
+    let processor =
+        |key: &str| Span::from_nanos((real(entry, key) * whole(entry, "job_runtime") as f64 * 1e4).round() as u64);
+    JobReport {
+        group: whole(entry, "groupid") as u32,
+        started_unix_ms: whole(entry, "job_start"),
+        eta_s: whole(entry, "eta"),
+        elapsed_s: whole(entry, "elapsed"),
+        options: options(entry, "job options"),
+        description: entry.get("desc").and_then(Value::as_str).map(str::to_owned),
+        percentiles: percentiles(entry),
+        units: units(entry),
+        unified: match (entry.get("mixed"), is_mixed) {
+            (None, _) => Unified::Apart,
+            (_, true) => Unified::Mixed,
+            (_, false) => Unified::Both,
+        },
+        sync: entry.get("sync").and_then(|sync| sync.get("lat_ns")).map(latency).unwrap_or_default(),
+        runtime_ms: whole(entry, "job_runtime"),
+        user: processor("usr_cpu"),
+        system: processor("sys_cpu"),
+        switches: whole(entry, "ctx"),
+        major_faults: whole(entry, "majf"),
+        minor_faults: whole(entry, "minf"),
+        depths: Depths {
+            level: counts(entry, "iodepth_level", ["1", "2", "4", "8", "16", "32", ">=64"], Some(operations)),
+            submitted: counts(entry, "iodepth_submit", ["0", "4", "8", "16", "32", "64", ">=64"], None),
+            completed: counts(entry, "iodepth_complete", ["0", "4", "8", "16", "32", "64", ">=64"], None),
+        },
+        latency_counts: Some(latency_counts(entry, operations)),
+        target: Target {
+            latency_ns: whole(entry, "latency_target"),
+            window_us: whole(entry, "latency_window"),
+            percentile: real(entry, "latency_percentile"),
+            depth: whole(entry, "latency_depth") as u32,
+        },
+        read,
+        write,
+        trim,
+        ..JobReport::new(&text(entry, "jobname"))
+    }
+}
+
+/// The units are told by options alone.
+fn units(entry: &Value) -> Units {
+    let options = entry.get("job options");
+    let option = |key: &str| options.and_then(|options| options.get(key)).and_then(Value::as_str);
+    Units {
+        kilo: if option("kb_base") == Some("1000") { Kilo::Decimal } else { Kilo::Binary },
+        unit: if option("unit_base") == Some("1") { Unit::Bits } else { Unit::Bytes },
+        figures: option("significant_figures").map_or(4, |figures| figures.parse().unwrap()),
+    }
+}
+
+fn lane(of: &Value) -> Lane {
+    let samples = |name: &str, deviation: &str| Samples {
+        least: whole(of, &format!("{name}_min")),
+        most: whole(of, &format!("{name}_max")),
+        mean: real(of, &format!("{name}_mean")),
+        deviation: real(of, &format!("{name}_{deviation}")),
+        count: whole(of, &format!("{name}_samples")),
+    };
+    let latency = |key: &str| of.get(key).map(self::latency).unwrap_or_default();
+    Lane {
+        bytes: whole(of, "io_bytes"),
+        operations: whole(of, "total_ios"),
+        short: whole(of, "short_ios"),
+        dropped: whole(of, "drop_ios"),
+        runtime_ms: whole(of, "runtime"),
+        submission: latency("slat_ns"),
+        completion: latency("clat_ns"),
+        total: latency("lat_ns"),
+        bandwidth: samples("bw", "dev"),
+        rate: samples("iops", "stddev"),
+    }
+}
+
+fn latency(of: &Value) -> Latency {
+    let bins = of.get("bins").and_then(Value::as_object).into_iter().flatten();
+    let mut bins: Vec<(u64, u64)> =
+        bins.map(|(ns, count)| (lowest(ns.parse().unwrap()), count.as_u64().unwrap())).collect();
+    bins.sort_unstable();
+    let (count, mean_ns) = (whole(of, "N"), real(of, "mean"));
+    let (min_ns, max_ns) = (whole(of, "min"), whole(of, "max"));
+    Latency {
+        bins: Bins { count, sum_ns: (mean_ns * count as f64) as u64, min_ns, max_ns, bins },
+        exact: Some(Moments { min_ns, max_ns, mean_ns, deviation_ns: real(of, "stddev") }),
+    }
+}
+
+/// The lowest value of the bin that a latency falls into.
+fn lowest(ns: u64) -> u64 {
+    let mut recorder = plimsoll_record::Recorder::new();
+    recorder.record(Span::from_nanos(ns));
+    recorder.take().bins[0].0
+}
+
+fn percentiles(entry: &Value) -> Percentiles {
+    let of = |key: &str| -> Vec<f64> {
+        let lanes =
+            ["read", "write", "trim", "mixed"].iter().filter_map(|lane| entry.get(lane)?.get(key)?.get("percentile"));
+        let first = lanes.filter_map(Value::as_object).next().into_iter().flatten();
+        let mut list: Vec<f64> = first.map(|(percent, _)| percent.parse().unwrap()).collect();
+        list.sort_by(f64::total_cmp);
+        list
+    };
+    let (submission, completion, total) = (of("slat_ns"), of("clat_ns"), of("lat_ns"));
+    let list = [&completion, &total, &submission].into_iter().find(|list| !list.is_empty()).cloned();
+    Percentiles {
+        submission: !submission.is_empty(),
+        completion: !completion.is_empty(),
+        total: !total.is_empty(),
+        list: list.unwrap_or_else(|| Percentiles::default().list),
+    }
+}
+
+/// Counts that have the shares that are told. What is told as the least share, 0.1 %, may be less: without a number of
+/// all, such shares have what the others leave.
+fn counts(entry: &Value, key: &str, names: [&str; 7], all: Option<u64>) -> [u64; 7] {
+    const SCALE: f64 = 1e8;
+    let shares = names.map(|name| entry.get(key).map_or(0.0, |shares| real(shares, name)));
+    if let Some(all) = all {
+        return shares.map(|share| counted(share, 0.1, all));
+    }
+    let is_least = |share: f64| (share - 0.1).abs() < 1e-9;
+    let told: f64 = shares.iter().filter(|share| !is_least(**share)).sum();
+    let left = (100.0 - told) / shares.iter().filter(|share| is_least(**share)).count().max(1) as f64;
+    shares.map(|share| ((if is_least(share) { left } else { share }) * SCALE).round() as u64)
+}
+
+/// The count that has this share; one whose share is told as the least may be smaller, and is no larger.
+fn counted(share: f64, least: f64, all: u64) -> u64 {
+    let count = share / 100.0 * all as f64;
+    match share {
+        0.0 => 0,
+        share if (share - least).abs() < 1e-9 => (count as u64).max(1),
+        _ => count.round() as u64,
+    }
+}
+
+fn latency_counts(entry: &Value, operations: u64) -> LatencyCounts {
+    const NAMES: [&str; 12] = ["2", "4", "10", "20", "50", "100", "250", "500", "750", "1000", "2000", ">=2000"];
+    let count = |unit: &str, place: usize| {
+        let share = entry.get(unit).map_or(0.0, |shares| real(shares, NAMES[place]));
+        counted(share, 0.01, operations)
+    };
+    LatencyCounts {
+        ns: std::array::from_fn(|place| count("latency_ns", place)),
+        us: std::array::from_fn(|place| count("latency_us", place)),
+        ms: std::array::from_fn(|place| count("latency_ms", place)),
+    }
+}
+
+fn disk(entry: &Value) -> DiskUse {
+    let counts = |of: &str, merge: &str| {
+        let pair = |what: &str| [whole(entry, &format!("{of}read_{what}")), whole(entry, &format!("{of}write_{what}"))];
+        DiskCounts {
+            operations: pair("ios"),
+            sectors: pair("sectors"),
+            merges: [whole(entry, &format!("{of}read_merges")), whole(entry, &format!("{of}{merge}"))],
+            ticks_ms: pair("ticks"),
+            queue_ms: whole(entry, &format!("{of}in_queue")),
+            busy_percent: real(entry, &format!("{of}util")),
+        }
+    };
+    DiskUse {
+        name: text(entry, "name"),
+        own: counts("", "write_merges"),
+        below: entry.get("aggr_util").map(|_| counts("aggr_", "write_merge")),
+    }
+}
