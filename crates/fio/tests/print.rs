@@ -1,4 +1,5 @@
 //! What is printed, beside what fio prints of the same figures, and read by what reads fio.
+#![cfg(test)]
 
 #[path = "print/beside_fio.rs"]
 mod beside_fio;

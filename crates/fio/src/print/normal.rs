@@ -262,17 +262,19 @@ fn group_text(sum: &GroupSum, text: &mut String) {
 }
 
 fn disk_text(disk: &DiskUse, text: &mut String) {
-    text.push_str(&format!("  {}: {}", disk.name, disk_counts(&disk.own, "")));
+    // What is made of other disks stands above them and further in.
+    let indent = if disk.below.is_some() { "    " } else { "  " };
+    text.push_str(&format!("{indent}{}: {}", disk.name, disk_counts(&disk.own, ("", "sectors"))));
     if let Some(below) = &disk.below {
-        text.push_str(&format!(", {}", disk_counts(below, "aggr")));
+        text.push_str(&format!(", {}", disk_counts(below, ("aggr", "aggsectors"))));
     }
     text.push('\n');
 }
 
-fn disk_counts(counts: &DiskCounts, of: &str) -> String {
+fn disk_counts(counts: &DiskCounts, (of, sectors_name): (&str, &str)) -> String {
     let DiskCounts { operations, sectors, merges, ticks_ms, queue_ms, busy_percent } = counts;
     format!(
-        "{of}ios={}/{}, {of}sectors={}/{}, {of}merge={}/{}, {of}ticks={}/{}, {of}in_queue={queue_ms}, \
+        "{of}ios={}/{}, {sectors_name}={}/{}, {of}merge={}/{}, {of}ticks={}/{}, {of}in_queue={queue_ms}, \
          {of}util={busy_percent:3.2}%",
         operations[0], operations[1], sectors[0], sectors[1], merges[0], merges[1], ticks_ms[0], ticks_ms[1]
     )

@@ -158,8 +158,8 @@ pub struct Depths {
     pub completed: [u64; 7],
 }
 
-/// Completion latencies counted by limits: each at the least limit that it does not exceed, but those below 2 at 2 and
-/// those of 2 at 4. Of microseconds and milliseconds only whole ones count.
+/// Completion latencies counted by limits: each at the least limit that is above it, in whole nanoseconds, microseconds or
+/// milliseconds. 10.5 us counts at 20, and 9.9 us at 10.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct LatencyCounts {
     /// Below one microsecond: 2, 4, 10, 20, 50, 100, 250, 500, 750, 1000 ns.
@@ -332,10 +332,7 @@ impl LatencyCounts {
 
     /// Counts `count` latencies of `latency_ns`.
     pub fn count(&mut self, latency_ns: u64, count: u64) {
-        let place = |whole: u64| match whole {
-            0..2 => 0,
-            _ => Self::LIMITS.partition_point(|limit| *limit < whole).max(1),
-        };
+        let place = |whole: u64| Self::LIMITS.partition_point(|limit| *limit <= whole);
         match latency_ns {
             0..1_000 => self.ns[place(latency_ns)] += count,
             1_000..1_000_000 => self.us[place(latency_ns / 1_000)] += count,
@@ -360,13 +357,13 @@ mod tests {
             let found = all.iter().enumerate().find_map(|(unit, counts)| Some((unit, place(counts)?)));
             assert_eq!(found, Some(expected), "{latency_ns}");
         }
-        for (latency_ns, expected) in [(0, (0, 0)), (1, (0, 0)), (2, (0, 1)), (4, (0, 1)), (5, (0, 2)), (10, (0, 2))] {
+        for (latency_ns, expected) in [(0, (0, 0)), (1, (0, 0)), (2, (0, 1)), (3, (0, 1)), (4, (0, 2)), (9, (0, 2))] {
             check(latency_ns, expected);
         }
-        for (latency_ns, expected) in [(11, (0, 3)), (250, (0, 6)), (251, (0, 7)), (999, (0, 9)), (1_000, (1, 0))] {
+        for (latency_ns, expected) in [(10, (0, 3)), (249, (0, 6)), (250, (0, 7)), (999, (0, 9)), (1_000, (1, 0))] {
             check(latency_ns, expected);
         }
-        for (latency_ns, expected) in [(1_999, (1, 0)), (2_000, (1, 1)), (250_999, (1, 6)), (999_999, (1, 9))] {
+        for (latency_ns, expected) in [(1_999, (1, 0)), (2_000, (1, 1)), (10_526, (1, 3)), (999_999, (1, 9))] {
             check(latency_ns, expected);
         }
         for (latency_ns, expected) in

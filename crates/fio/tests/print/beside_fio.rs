@@ -1,10 +1,6 @@
 //! The same figures printed by fio and by plimsoll, where fio is installed: it runs on nothing (`ioengine=null`), and once
 //! on a small file of the test's own.
-#![expect(
-    clippy::disallowed_methods,
-    clippy::disallowed_types,
-    reason = "a test of a pure crate runs fio where there is one"
-)]
+#![expect(clippy::disallowed_types, reason = "a test of a pure crate runs fio where there is one")]
 
 use std::process::Command;
 
@@ -17,6 +13,8 @@ use crate::read_back::{paths, report};
 struct Run {
     terse: String,
     document: Value,
+    /// The text of the document.
+    json: String,
     normal: String,
 }
 
@@ -35,7 +33,12 @@ fn run(options: &str, version: &str) -> Option<Run> {
     let document: Value = stream.next().unwrap().unwrap();
     let end = begin + stream.byte_offset();
     let lines: Vec<&str> = text[..begin].lines().filter(|line| line.starts_with(&format!("{version};"))).collect();
-    Some(Run { terse: lines.join("\n") + "\n", document, normal: text[end..].to_owned() })
+    Some(Run {
+        terse: lines.join("\n") + "\n",
+        document,
+        json: text[begin..end].to_owned(),
+        normal: text[end..].to_owned(),
+    })
 }
 
 /// Reads what JSON does not tell: process, number of members; and the moment at which the normal text was made.
@@ -85,6 +88,25 @@ fn check_with(options: &str, version: TerseVersion) {
     same_line(&terse(&report, version), &run.terse, options);
     same_text(&leveled(&normal(&report), &report.version), &leveled(&run.normal, &report.version), options);
     same_document(&report, &run.document, options);
+    let of_fio = keys(&run.json);
+    let printed = json(&report, Detail::Buckets);
+    let mut found = keys(&printed);
+    found.retain(|key| of_fio.contains(key));
+    assert_eq!(found, of_fio, "{options}: the order of keys");
+}
+
+/// Names of values in the order of a text, options left out: a parser puts these in another order.
+fn keys(json: &str) -> Vec<&str> {
+    let mut in_options = false;
+    let mut keys = Vec::new();
+    for line in json.lines() {
+        let key = line.trim().split("\" : ").next().unwrap_or_default();
+        in_options = (in_options && !line.trim().starts_with('}')) || key.ends_with("options");
+        if line.contains("\" : ") && !in_options {
+            keys.push(key);
+        }
+    }
+    keys
 }
 
 /// Lines must be equal, but for the last digit of what fio rounded once and this twice.
@@ -155,6 +177,23 @@ fn latencies_are_told_as_fio_tells_them() {
     check("--percentile_list=10:20:30:40:50:60:100 --clat_percentiles=0 --lat_percentiles=1");
     check("--iodepth=64 --disable_lat=1");
     check("--gtod_reduce=1");
+}
+
+/// Below 128 ns bins are one nanosecond wide, and tell at which limit each latency counts.
+#[test]
+fn bins_tell_the_limits_at_which_fio_counts() {
+    let Some(run) = run("--size=256m", "5") else {
+        println!("skipped: fio is not installed");
+        return;
+    };
+    let mut report = completed(&run);
+    report.jobs[0].latency_counts = None;
+    let found: Value = serde_json::from_str(&json(&report, Detail::Buckets)).unwrap();
+    let limits = |document: &Value| document["jobs"][0]["latency_ns"].clone();
+    let (found, of_fio) = (limits(&found), limits(&run.document));
+    for limit in ["2", "4", "10", "20", "50", "100"] {
+        same_value(&found[limit], &of_fio[limit], limit);
+    }
 }
 
 #[test]

@@ -66,7 +66,7 @@ fn options(of: &Value, key: &str) -> Vec<(String, String)> {
 }
 
 fn job(entry: &Value) -> JobReport {
-    let lane = |key: &str| entry.get(key).map(self::lane).unwrap_or_default();
+    let lane = |key: &str| entry.get(key).map(lane).unwrap_or_default();
     // One that is told as one is the same when all of it were reads.
     let is_mixed = entry.get("mixed").is_some() && entry.get("read").is_none();
     let read = lane(if is_mixed { "mixed" } else { "read" });
@@ -133,7 +133,7 @@ fn lane(of: &Value) -> Lane {
         deviation: real(of, &format!("{name}_{deviation}")),
         count: whole(of, &format!("{name}_samples")),
     };
-    let latency = |key: &str| of.get(key).map(self::latency).unwrap_or_default();
+    let latency = |key: &str| of.get(key).map(latency).unwrap_or_default();
     Lane {
         bytes: whole(of, "io_bytes"),
         operations: whole(of, "total_ios"),
@@ -170,9 +170,9 @@ fn lowest(ns: u64) -> u64 {
 
 fn percentiles(entry: &Value) -> Percentiles {
     let of = |key: &str| -> Vec<f64> {
-        let lanes =
+        let mut lanes =
             ["read", "write", "trim", "mixed"].iter().filter_map(|lane| entry.get(lane)?.get(key)?.get("percentile"));
-        let first = lanes.filter_map(Value::as_object).next().into_iter().flatten();
+        let first = lanes.find_map(Value::as_object).into_iter().flatten();
         let mut list: Vec<f64> = first.map(|(percent, _)| percent.parse().unwrap()).collect();
         list.sort_by(f64::total_cmp);
         list
