@@ -5,6 +5,8 @@
 mod beside_fio;
 #[path = "print/figures.rs"]
 mod figures;
+#[path = "print/laws.rs"]
+mod laws;
 #[path = "print/read_back.rs"]
 mod read_back;
 #[path = "print/readers.rs"]

@@ -1,0 +1,137 @@
+//! What holds for all reports, whatever their figures are.
+
+use plimsoll_fio::print::{
+    Detail, Direction, Form, HistogramLog, JobReport, Lane, Log, LogColumns, LogWriter, Report, Samples, Seen,
+    TerseVersion, Unified, buckets, json, terse, text,
+};
+use plimsoll_record::{Bins, Recorder};
+use plimsoll_units::Span;
+use proptest::prelude::*;
+use serde_json::Value;
+
+fn bins(latencies_ns: &[u64]) -> Bins {
+    let mut recorder = Recorder::new();
+    for ns in latencies_ns {
+        recorder.record(Span::from_nanos(*ns));
+    }
+    recorder.take()
+}
+
+fn latencies() -> impl Strategy<Value = Vec<u64>> {
+    prop::collection::vec(prop_oneof![0_u64..300, 0_u64..10_000_000, Just(0), 0..u64::MAX], 0..40)
+}
+
+prop_compose! {
+    fn lane()(latencies in latencies(), bytes in 0_u64..1 << 50, runtime_ms in 0_u64..1 << 32, rates in prop::collection::vec(0.0..1e9, 0..5))
+        -> Lane {
+        let operations = latencies.len() as u64;
+        let completion = bins(&latencies);
+        let samples = Samples::of(&rates);
+        Lane {
+            bytes,
+            operations,
+            runtime_ms,
+            completion: completion.clone().into(),
+            total: completion.into(),
+            bandwidth: samples,
+            rate: samples,
+            ..Lane::default()
+        }
+    }
+}
+
+prop_compose! {
+    fn job()(name in "[a-z\"\\\\\t;]{0,8}", group in 0_u32..3, read in lane(), write in lane(), kind in 0..3, description in prop::option::of(".{0,9}"))
+        -> JobReport {
+        let unified = [Unified::Apart, Unified::Mixed, Unified::Both][kind as usize];
+        let sync = write.completion.clone();
+        JobReport { group, read, write, sync, unified, description, ..JobReport::new(&name) }
+    }
+}
+
+fn report() -> impl Strategy<Value = Report> {
+    prop::collection::vec(job(), 0..4).prop_map(|jobs| Report { jobs, ..Report::default() })
+}
+
+fn parsed(report: &Report) -> Value {
+    serde_json::from_str(&json(report, Detail::Buckets)).expect("it is JSON")
+}
+
+proptest! {
+    #[test]
+    fn all_forms_of_all_reports_are_printed(report in report()) {
+        let terse = [TerseVersion::V2, TerseVersion::V3, TerseVersion::V4, TerseVersion::V5].map(Form::Terse);
+        let forms = [terse.to_vec(), vec![Form::Normal, Form::Json(Detail::Buckets)]].concat();
+        prop_assert!(text(&report, &forms).ends_with('\n'));
+        let document = parsed(&report);
+        prop_assert_eq!(document["jobs"].as_array().unwrap().len(), report.jobs.len());
+        for (job, told) in report.jobs.iter().zip(document["jobs"].as_array().unwrap()) {
+            prop_assert_eq!(told["jobname"].as_str(), Some(job.name.as_str()));
+            if job.unified == Unified::Mixed {
+                prop_assert_eq!(told["mixed"]["io_bytes"].as_u64(), Some(job.read.bytes + job.write.bytes));
+            } else {
+                prop_assert_eq!(told["read"]["clat_ns"]["N"].as_u64(), Some(job.read.operations));
+            }
+        }
+    }
+
+    #[test]
+    fn no_latency_is_lost_in_buckets(latencies in latencies()) {
+        let found = buckets(&bins(&latencies));
+        prop_assert_eq!(found.iter().map(|(_, count)| count).sum::<u64>(), latencies.len() as u64);
+        prop_assert!(found.windows(2).all(|two| two[0].0 < two[1].0));
+    }
+
+    #[test]
+    fn terse_lines_have_as_many_fields_whatever_was_done(job in job()) {
+        let job = JobReport { name: "j".to_owned(), description: None, unified: Unified::Apart, ..job };
+        let report = Report { jobs: vec![job], ..Report::default() };
+        // As many as fio's lines have.
+        for (version, fields) in [(TerseVersion::V3, 121), (TerseVersion::V5, 180)] {
+            let line = terse(&report, version);
+            prop_assert_eq!((line.lines().count(), line.matches(';').count() + 1), (1, fields), "{}", line);
+        }
+    }
+
+    #[test]
+    fn a_group_has_the_sums_of_its_jobs(report in report()) {
+        let of = |report: &Report| {
+            let jobs = report.jobs.iter();
+            let sum = |count: fn(&JobReport) -> u64| jobs.clone().map(count).sum::<u64>();
+            (sum(|job| job.read.bytes), sum(|job| job.write.completion.count()), sum(|job| u64::from(job.members)))
+        };
+        let grouped = report.clone().grouped();
+        prop_assert_eq!(of(&grouped), of(&report));
+        let mut groups: Vec<u32> = grouped.jobs.iter().map(|job| job.group).collect();
+        groups.sort_unstable();
+        groups.dedup();
+        prop_assert_eq!(groups.len(), grouped.jobs.len());
+    }
+
+    #[test]
+    fn windows_of_logs_count_every_operation_once(gaps_us in prop::collection::vec(0_u64..900_000, 1..60), window_ms in 1_u64..700) {
+        let window = Span::from_millis(window_ms);
+        let columns = LogColumns { window: Some(window), ..LogColumns::default() };
+        let mut rates = LogWriter::new(Vec::new(), Log::Operations, columns);
+        let mut histograms = HistogramLog::new(Vec::new(), window, 3, 0, [4_096; 3]);
+        let mut at_us = 0;
+        for gap_us in &gaps_us {
+            at_us += gap_us;
+            let at = Span::from_micros(at_us);
+            let (latency, direction) = (Span::from_micros(*gap_us), Direction::Write);
+            rates.add(&Seen { at, latency, direction, length: 1, offset: 0, priority: 0, issued: at }).unwrap();
+            histograms.add(at, direction, latency).unwrap();
+        }
+        let end = Span::from_micros(at_us);
+        let rows = |bytes: Vec<u8>| -> Vec<Vec<u64>> {
+            let text = String::from_utf8(bytes).unwrap();
+            text.lines().map(|line| line.split(", ").map(|field| field.parse().unwrap()).collect()).collect()
+        };
+        let histograms = rows(histograms.finish(end).unwrap());
+        let counted: u64 = histograms.iter().flat_map(|row| &row[3..]).sum();
+        prop_assert_eq!(counted, gaps_us.len() as u64);
+        let rates = rows(rates.finish(end).unwrap());
+        prop_assert_eq!(rates.len(), histograms.len());
+        prop_assert!(rates.windows(2).all(|two| two[0][0] < two[1][0]), "{:?}", rates);
+    }
+}
