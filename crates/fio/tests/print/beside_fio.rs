@@ -127,11 +127,13 @@ fn same_text(found: &str, expected: &str, options: &str) {
     }
 }
 
-/// Fields must be equal; what has six decimals of microseconds in the one has six of nanoseconds in the other.
+/// Fields must be equal, but for the last digit of what fio rounded once and this twice.
 fn same_line(found: &str, expected: &str, options: &str) {
     let is_same = |(found, expected): (&str, &str)| {
         let real = |field: &str| field.trim_end_matches('%').parse::<f64>().ok();
-        let is_near = |(a, b): (f64, f64)| (a - b).abs() <= 1.1e-6 && found.contains('.');
+        let decimals = expected.trim_end_matches('%').split_once('.').map(|(_, decimals)| decimals.len());
+        let is_near =
+            |(a, b): (f64, f64)| decimals.is_some_and(|count| (a - b).abs() < 1.1 * 0.1_f64.powf(count as f64));
         found == expected || real(found).zip(real(expected)).is_some_and(is_near)
     };
     assert_eq!(found.matches(';').count(), expected.matches(';').count(), "{options}: {found} {expected}");
