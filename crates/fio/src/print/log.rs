@@ -3,7 +3,8 @@
 //! A line is `time, value, direction, block, priority`, the offset before the priority where it is asked for, and the
 //! issue time behind it. Times are milliseconds since the run began, or since 1970. Bandwidth is in KiB a second,
 //! latencies are in nanoseconds. Of a window there is one line for each direction in which something was done, at its
-//! end; what ends the run within a window is told too.
+//! end. Of the window in which the run ended latencies are told too; rates only when half of it was run, since a rate of a
+//! few microseconds tells nothing.
 
 use std::io::{self, Write};
 
@@ -172,7 +173,11 @@ impl<W: Write> LogWriter<W> {
     pub fn finish(mut self, end: Span) -> io::Result<W> {
         if let Some(window) = self.columns.window {
             let full = self.since + window;
-            self.close(if end > self.since && end < full { end } else { full })?;
+            let end = if end > self.since && end < full { end } else { full };
+            let is_rate = matches!(self.log, Log::Bandwidth | Log::Operations);
+            if !is_rate || (end - self.since) * 2 >= window {
+                self.close(end)?;
+            }
         }
         self.out.flush()?;
         Ok(self.out)
@@ -288,6 +293,9 @@ mod tests {
         let columns = LogColumns { window: Some(Span::from_millis(200)), ..LogColumns::default() };
         check(Log::Completion, columns, &["200, 100000, 0, 0, 0", "200, 20000, 1, 0, 0", "700, 40000, 0, 0, 0"]);
         check(Log::Operations, columns, &["200, 10, 0, 0, 0", "200, 5, 1, 0, 0", "700, 10, 0, 0, 0"]);
+        let long = LogColumns { window: Some(Span::from_millis(600)), ..columns };
+        check(Log::Operations, long, &["600, 3, 0, 0, 0", "600, 2, 1, 0, 0"]);
+        check(Log::Completion, long, &["600, 100000, 0, 0, 0", "600, 20000, 1, 0, 0", "700, 40000, 0, 0, 0"]);
         check(Log::Bandwidth, columns, &["200, 40, 0, 0, 0", "200, 20, 1, 0, 0", "700, 40, 0, 0, 0"]);
         let most = LogColumns { value: WindowValue::Most, priority: true, ..columns };
         check(
