@@ -172,7 +172,8 @@ impl Text {
             "write" => Some(Direction::Writes),
             "trim" => Some(Direction::Trims),
             "mixed" => Some(Direction::Mixed),
-            "fsync/fdatasync/sync_file_range" => Some(Direction::Syncs),
+            // fio 3.42 names `syncfs` besides.
+            syncs if syncs.starts_with("fsync/fdatasync/sync_file_range") => Some(Direction::Syncs),
             _ => None,
         };
         if let Some(direction) = direction {
