@@ -1,0 +1,184 @@
+//! Files that plimsoll makes with a name: how they are opened, known again, and claimed without `--destroy`.
+#![allow(clippy::unwrap_used, reason = "a test that fails says where")]
+#![expect(clippy::print_stderr, reason = "a test that is skipped says why")]
+
+use std::fs;
+use std::os::fd::OwnedFd;
+use std::path::{Path, PathBuf};
+
+use plimsoll_device::{
+    Access, Caching, OpenHow, Refusal, Space, SyncMode, claim_ours, create, drop_cache, is_ours, length, mark,
+    open_how, preallocate, sync,
+};
+use plimsoll_units::Bytes;
+use rustix::fs::{OFlags, XattrFlags};
+use rustix::io::{IoSliceMut, ReadWriteFlags};
+
+const SIZE: Bytes = Bytes::mib(1);
+
+/// A directory of its own, removed when it is dropped.
+struct Place(PathBuf);
+
+impl Place {
+    fn new(name: &str) -> Self {
+        let path = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("files-{}-{name}", std::process::id()));
+        fs::create_dir_all(&path).unwrap();
+        Self(path)
+    }
+
+    fn at(&self, name: &str) -> PathBuf {
+        self.0.join(name)
+    }
+}
+
+impl Drop for Place {
+    fn drop(&mut self) {
+        let _ = fs::remove_dir_all(&self.0);
+    }
+}
+
+/// A file of ours; `None` where the filesystem keeps no marks.
+fn ours(place: &Place) -> Option<PathBuf> {
+    let path = place.at("ours");
+    let file = create(&path, SIZE, Space::Sparse).unwrap();
+    let kept = mark(&file).unwrap();
+    if !kept {
+        eprintln!("skipped: the filesystem of {} keeps no extended attributes", path.display());
+    }
+    kept.then_some(path)
+}
+
+#[test]
+fn a_file_is_opened_as_it_was_asked_for() {
+    let place = Place::new("open");
+    let path = place.at("file");
+    create(&path, SIZE, Space::Sparse).unwrap();
+    let syncs = [
+        (SyncMode::None, OFlags::empty()),
+        (SyncMode::Dsync, OFlags::DSYNC),
+        (SyncMode::Sync, OFlags::SYNC | OFlags::DSYNC),
+    ];
+    for (sync, expected) in syncs {
+        for caching in [Caching::Buffered, Caching::Direct] {
+            for (access, mode) in [(Access::Read, OFlags::RDONLY), (Access::Write, OFlags::RDWR)] {
+                let opened = open_how(&path, &OpenHow { access, caching, sync }).unwrap();
+                let flags = rustix::fs::fcntl_getfl(&opened.file).unwrap();
+                assert_eq!(flags & (OFlags::SYNC | OFlags::DSYNC), expected, "{sync:?}");
+                assert_eq!(flags & OFlags::RWMODE, mode, "{access:?}");
+                assert_eq!(flags.contains(OFlags::DIRECT), opened.caching == Caching::Direct, "{caching:?}");
+                assert_eq!(length(&opened.file).unwrap(), SIZE);
+            }
+        }
+    }
+}
+
+#[test]
+fn space_is_reserved_or_not() {
+    let place = Place::new("space");
+    let blocks = |path: &Path| {
+        use std::os::unix::fs::MetadataExt;
+        let stat = fs::metadata(path).unwrap();
+        (stat.len(), stat.blocks() * 512)
+    };
+    for (space, least, most) in [(Space::Reserve, SIZE.get(), u64::MAX), (Space::Sparse, 0, 64 << 10)] {
+        let path = place.at(&format!("{space:?}"));
+        create(&path, SIZE, space).unwrap();
+        let (length, there) = blocks(&path);
+        assert!(length == SIZE.get() && (least..=most).contains(&there), "{space:?}: {length}, {there}");
+    }
+    let path = place.at("Reserve");
+    let file = fs::OpenOptions::new().write(true).open(&path).unwrap();
+    preallocate(&file, Bytes::kib(64), Space::Truncate).unwrap();
+    assert_eq!(blocks(&path), (64 << 10, 0));
+    create(&place.at("empty"), Bytes::default(), Space::Reserve).unwrap();
+    assert_eq!(blocks(&place.at("empty")).0, 0);
+}
+
+#[test]
+fn what_is_there_is_never_made_anew() {
+    let place = Place::new("there");
+    let path = place.at("theirs");
+    fs::write(&path, "of another").unwrap();
+    for space in [Space::Reserve, Space::Sparse, Space::Truncate] {
+        assert_eq!(create(&path, SIZE, space).unwrap_err().kind(), std::io::ErrorKind::AlreadyExists);
+    }
+    assert_eq!(fs::read(&path).unwrap(), b"of another");
+    // Too large for any filesystem: nothing is left behind.
+    assert!(create(&place.at("huge"), Bytes::new(i64::MAX.unsigned_abs()), Space::Reserve).is_err());
+    assert!(!place.at("huge").exists());
+}
+
+#[test]
+fn a_file_of_ours_is_known_again() {
+    let place = Place::new("known");
+    let Some(path) = ours(&place) else { return };
+    assert!(is_ours(&path));
+    // By another name too, and by a link.
+    let moved = place.at("moved");
+    fs::rename(&path, &moved).unwrap();
+    std::os::unix::fs::symlink(&moved, place.at("link")).unwrap();
+    assert!(is_ours(&moved) && is_ours(&place.at("link")));
+    // A copy that takes the attributes along holds somebody's data.
+    let copy = place.at("copy");
+    fs::copy(&moved, &copy).unwrap();
+    let mut value = [0; 64];
+    let length = rustix::fs::getxattr(&moved, "user.plimsoll", &mut value[..]).unwrap();
+    rustix::fs::setxattr(&copy, "user.plimsoll", &value[..length], XattrFlags::empty()).unwrap();
+    assert!(!is_ours(&copy));
+    fs::write(place.at("theirs"), "of another").unwrap();
+    assert!(!is_ours(&place.at("theirs")) && !is_ours(&place.at("nothing")) && !is_ours(&place.0));
+}
+
+#[test]
+fn a_file_of_ours_needs_no_permission() {
+    let place = Place::new("claim");
+    let Some(path) = ours(&place) else { return };
+    let claim = claim_ours(&path).unwrap();
+    assert!(claim.covers(&fs::File::open(&path).unwrap()).unwrap());
+    // Kept by one run at a time.
+    assert!(matches!(claim_ours(&path), Err(Refusal::Locked { .. })));
+    drop(claim);
+    let theirs = place.at("theirs");
+    fs::write(&theirs, "of another").unwrap();
+    for refused in [&theirs, &place.0] {
+        let refusal = claim_ours(refused).unwrap_err();
+        assert!(matches!(refusal, Refusal::NotNamed { .. }), "{refusal}");
+    }
+    assert!(matches!(claim_ours(&place.at("nothing")), Err(Refusal::Unusable(_))));
+}
+
+#[test]
+fn what_looks_like_data_is_refused_although_it_is_ours() {
+    let place = Place::new("signature");
+    let Some(path) = ours(&place) else { return };
+    // Whoever put a filesystem into it means to keep that: the magic of ext4.
+    let file = fs::OpenOptions::new().write(true).open(&path).unwrap();
+    rustix::io::pwrite(&file, &[0x53, 0xef], 1024 + 56).unwrap();
+    drop(file);
+    let refusal = claim_ours(&path).unwrap_err();
+    assert!(matches!(refusal, Refusal::Carries { .. }), "{refusal}");
+}
+
+/// Bytes at the beginning of a file that can be read without waiting for a device.
+fn cached(file: &OwnedFd) -> Option<usize> {
+    let mut bytes = [0; 4096];
+    rustix::io::preadv2(file, &mut [IoSliceMut::new(&mut bytes)], 0, ReadWriteFlags::NOWAIT).ok()
+}
+
+#[test]
+fn a_file_leaves_the_page_cache() {
+    let place = Place::new("cache");
+    let file = create(&place.at("file"), SIZE, Space::Reserve).unwrap();
+    rustix::io::pwrite(&file, &[7; 8192], 0).unwrap();
+    if cached(&file) != Some(4096) {
+        eprintln!("skipped: the filesystem does not say what is cached");
+        return;
+    }
+    sync(&file).unwrap();
+    drop_cache(&file).unwrap();
+    if rustix::fs::fstatfs(&file).unwrap().f_type == 0x0102_1994 {
+        eprintln!("skipped: tmpfs keeps everything in the page cache");
+        return;
+    }
+    assert_eq!(cached(&file), None);
+}
