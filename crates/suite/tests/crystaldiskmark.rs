@@ -1,14 +1,14 @@
 //! CrystalDiskMark: its steps, its figures on models, and its text read back.
 
-mod trial;
+mod grounds;
 
+use grounds::{Temporary, all, facts, model, read_back};
 use plimsoll_load::Work as Does;
 use plimsoll_suite::recipes::crystaldiskmark::{
     CrystalDiskMark, CrystalDiskMarkOptions, Data, Directions, Profile, Score, Test, Version,
 };
 use plimsoll_suite::{Done, Facts, IoStep, Nature, Recipe, StepSeen, Work};
 use plimsoll_units::{Bytes, Span};
-use trial::{Place, facts, made, model, read_back};
 
 const SPACE: Bytes = Bytes::gib(2);
 
@@ -23,7 +23,7 @@ fn quick(version: Version, profile: Profile) -> CrystalDiskMarkOptions {
 }
 
 fn on_model() -> Facts {
-    facts(Nature::Model, SPACE)
+    Facts { grid: 512, ..facts(Nature::Model, SPACE) }
 }
 
 /// The steps, as if each of them had been made.
@@ -188,7 +188,7 @@ CrystalDiskMark 8.0 layout, printed by plimsoll
   RND    4KiB (Q= 32, T= 1):     4.096 MB/s [   1000.0 IOPS] < 31901.41 us>
 
 Profile: Peak
-   Test: 1 GiB (x5) [trial]
+   Test: 1 GiB (x5) [place]
    Time: Measure 5 sec / Interval 5 sec
    Date: 2014/09/04 5:09:24
 ";
@@ -199,7 +199,7 @@ fn the_text_of_version_8_is_arithmetic_on_one_server() {
     let options =
         CrystalDiskMarkOptions { mix: Some(0.7), date, ..CrystalDiskMarkOptions::of(Version::Eight, Profile::Peak) };
     let mut recipe = CrystalDiskMark::new(options, &on_model()).unwrap();
-    let done = made(&mut recipe, &mut model("station(1, 1ms)", SPACE));
+    let done = all(&mut recipe, &mut model("station(1, 1ms)", SPACE)).done;
     let listings = recipe.listings(&done, &on_model());
     assert_eq!(listings[0].text, EIGHT);
     // Of 5,007 operations the first eight wait 1 to 8 ms: 8 - 28 / 5,007; of 5,031 at depth 32, 32 - 496 / 5,031.
@@ -227,7 +227,7 @@ CrystalDiskMark 3.0 layout, printed by plimsoll
    Random Read 4KB (QD=32) :     4.096 MB/s [  1000.0 IOPS]
   Random Write 4KB (QD=32) :     0.000 MB/s [     0.0 IOPS]
 
-  Test : 1000 MB [trial] (x5) <0Fill>
+  Test : 1000 MB [place] (x5) <0Fill>
 ";
 
 #[test]
@@ -238,7 +238,7 @@ fn the_text_of_version_3_has_noughts_where_nothing_was_tested() {
         ..CrystalDiskMarkOptions::of(Version::Three, Profile::Default)
     };
     let mut recipe = CrystalDiskMark::new(options, &on_model()).unwrap();
-    let done = made(&mut recipe, &mut model("station(1, 1ms)", SPACE));
+    let done = all(&mut recipe, &mut model("station(1, 1ms)", SPACE)).done;
     let listing = recipe.listings(&done, &on_model()).remove(0);
     assert_eq!(listing.text, THREE);
     let (kind, evidence) = read_back("three.txt", &listing.text);
@@ -257,7 +257,7 @@ fn a_flush_counts_in_the_time_of_version_3_and_in_no_other() {
         let measure = Span::from_millis(250);
         let options = CrystalDiskMarkOptions { measure, runs: 1, ..quick(version, Profile::Default) };
         let mut recipe = CrystalDiskMark::new(options, &on_model()).unwrap();
-        let done = made(&mut recipe, &mut model(served, SPACE));
+        let done = all(&mut recipe, &mut model(served, SPACE)).done;
         let text = recipe.listings(&done, &on_model()).remove(0).text;
         let (_, evidence) = read_back("flush.txt", &text);
         let is_write =
@@ -282,7 +282,7 @@ fn the_best_run_or_the_mean_becomes_the_score() {
             ..quick(Version::Eight, Profile::Default)
         };
         let mut recipe = CrystalDiskMark::new(options, &on_model()).unwrap();
-        let done = made(&mut recipe, &mut model("limit(100, burst 1400) then station(1, 1ms)", SPACE));
+        let done = all(&mut recipe, &mut model("limit(100, burst 1400) then station(1, 1ms)", SPACE)).done;
         (recipe.listings(&done, &on_model()).remove(0).text, recipe.verdicts(&done, &on_model()))
     };
     let iops = |text: &str| read_back("score.txt", text).1[0].iops.unwrap();
@@ -304,7 +304,7 @@ fn striped_disks_of_2014_give_their_table_again() {
         let options =
             CrystalDiskMarkOptions { runs: 2, ..CrystalDiskMarkOptions::of(Version::Three, Profile::Default) };
         let mut recipe = CrystalDiskMark::new(options, &on_model()).unwrap();
-        let done = made(&mut recipe, &mut model(stages, SPACE));
+        let done = all(&mut recipe, &mut model(stages, SPACE)).done;
         let (_, evidence) = read_back("azure.txt", &recipe.listings(&done, &on_model()).remove(0).text);
         evidence.iter().map(|one| one.bytes_s.unwrap() / 1e6).collect::<Vec<f64>>()
     };
@@ -339,7 +339,7 @@ fn striped_disks_of_2014_give_their_table_again() {
 
 #[test]
 fn it_runs_on_a_directory_and_its_text_reads_back() {
-    let place = Place::new("crystaldiskmark");
+    let place = Temporary::new("crystaldiskmark");
     for (version, lines) in [(Version::Three, 8), (Version::Eight, 6)] {
         let mix = (version == Version::Eight).then_some(0.7);
         let profile = if version == Version::Eight { Profile::Peak } else { Profile::Default };
@@ -347,7 +347,7 @@ fn it_runs_on_a_directory_and_its_text_reads_back() {
         let options = CrystalDiskMarkOptions { mix, measure: Span::from_millis(20), ..quick(version, profile) };
         let facts = facts(Nature::Directory, Bytes::gib(1));
         let mut recipe = CrystalDiskMark::new(options, &facts).unwrap();
-        let done = made(&mut recipe, &mut ground);
+        let done = all(&mut recipe, &mut ground).done;
         let listings = recipe.listings(&done, &facts);
         println!("{}\n{}\n{:#?}", listings[0].text, listings[1].text, recipe.verdicts(&done, &facts));
         let (kind, evidence) = read_back("real.txt", &listings[0].text);

@@ -4,6 +4,7 @@
 use std::path::{Path, PathBuf};
 
 use plimsoll_drive::Onward;
+use plimsoll_ingest::{Evidence, Ingest};
 use plimsoll_model::parse;
 use plimsoll_record::{Ended, Slice, Source, Subject};
 use plimsoll_suite::{Disk, DiskPlace, Facts, Ground, Model, Nature, Outcome, Recipe, Step, Watch, perform};
@@ -68,4 +69,13 @@ pub fn all(recipe: &mut dyn Recipe, ground: &mut dyn Ground) -> Outcome {
     assert_eq!(outcome.ended, Ended::Complete, "{:?}", outcome.fault);
     assert!(outcome.done.iter().all(|done| done.seen.io().is_none_or(|seen| seen.total().errors() == 0)));
     outcome
+}
+
+/// The results that a listing says when it is read back, and the form that it is known as.
+pub fn read_back(name: &str, text: &str) -> (&'static str, Vec<Evidence>) {
+    let mut ingest = Ingest::new(name);
+    ingest.feed(text.as_bytes());
+    let outcome = ingest.finish().remove(0);
+    let reading = outcome.reading().unwrap_or_else(|| panic!("{name} is not read:\n{text}"));
+    (outcome.kind().expect("it was read").id, reading.evidence.clone())
 }
