@@ -1,5 +1,6 @@
 //! The suites: one module for each classic benchmark.
 
+pub mod calibrate;
 pub mod crystaldiskmark;
 pub mod dd;
 pub mod walfsync;
