@@ -1,6 +1,8 @@
 //! The suites: one module for each classic benchmark.
 
+pub mod bonnie;
 pub mod calibrate;
 pub mod crystaldiskmark;
 pub mod dd;
+pub mod phase;
 pub mod walfsync;

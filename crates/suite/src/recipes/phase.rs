@@ -1,0 +1,99 @@
+//! What classic listings divide and show: bytes, operations, seconds and processor time of one step.
+//!
+//! Knows nothing about any layout.
+
+use plimsoll_record::{Bins, CpuTime, Tally};
+use plimsoll_units::{Bytes, Kind, Span};
+
+use crate::ground::Facts;
+use crate::seen::IoSeen;
+
+/// The total of a step in one direction.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Phase {
+    /// Bytes moved in the direction that counts.
+    pub bytes: u64,
+    /// Operations in the direction that counts.
+    pub operations: u64,
+    /// From the first beginning to the last end, flushes included.
+    pub span: Span,
+    /// Processor time; none where there is none, as in virtual time.
+    pub cpu: Option<CpuTime>,
+    /// Times of all reads and writes; flushes are not among them.
+    pub times: Bins,
+}
+
+/// Which operations count as the work of a step.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Counts {
+    Reads,
+    Writes,
+}
+
+impl Counts {
+    const fn has(self, kind: Kind) -> bool {
+        match (self, kind) {
+            (_, Kind::Flush) | (Self::Writes, Kind::Read) => false,
+            (Self::Reads, kind) => matches!(kind, Kind::Read),
+            (Self::Writes, _) => true,
+        }
+    }
+}
+
+impl Phase {
+    /// Of what was seen. A read that is written back is one piece of work: `counts` says by which side it is counted.
+    pub fn of(seen: &IoSeen, counts: Counts) -> Self {
+        let total = seen.total();
+        let counted = total.only(|counter| counts.has(counter.kind));
+        Self {
+            bytes: counted.bytes(),
+            operations: counted.operations(),
+            span: seen.span(),
+            cpu: seen.cpu(),
+            times: times(&total),
+        }
+    }
+
+    /// Bytes per second; none where no time passed.
+    pub fn bytes_per_second(&self) -> Option<f64> {
+        per_second(self.bytes as f64, self.span)
+    }
+
+    /// Operations per second; none where no time passed.
+    pub fn operations_per_second(&self) -> Option<f64> {
+        per_second(self.operations as f64, self.span)
+    }
+
+    /// Processor time of the step, user and system, in per cent of its length: above 100 with several workers.
+    pub fn cpu_percent(&self) -> Option<f64> {
+        let cpu = self.cpu?;
+        per_second((cpu.user + cpu.system).as_secs_f64() * 100.0, self.span)
+    }
+
+    /// The longest read or write.
+    pub fn longest(&self) -> Option<Span> {
+        (!self.times.is_empty()).then(|| Span::from_nanos(self.times.max_ns))
+    }
+}
+
+/// Times of reads and writes.
+pub(super) fn times(total: &Tally) -> Bins {
+    total.response_where(|counter| counter.kind != Kind::Flush)
+}
+
+/// An amount per second; none where no time passed.
+pub(super) fn per_second(amount: f64, span: Span) -> Option<f64> {
+    (!span.is_zero()).then(|| amount / span.as_secs_f64())
+}
+
+/// What of `needed` bytes that are written does not fit a ground, as one line that says what to do.
+pub(super) fn fits(facts: &Facts, needed: Bytes) -> Result<(), String> {
+    let name = &facts.subject.name;
+    if facts.read_only {
+        return Err(format!("{name}: it would be written to: name it with --destroy too, if its data may be lost"));
+    }
+    if needed > facts.space {
+        return Err(format!("{name}: {needed} are needed, and {} are there: give a smaller size", facts.space));
+    }
+    Ok(())
+}

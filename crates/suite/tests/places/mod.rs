@@ -1,0 +1,130 @@
+//! Grounds for trials: a model of one station, and a directory that is gone afterwards.
+#![allow(dead_code, reason = "each test uses what it needs")]
+
+use std::fs;
+use std::ops::ControlFlow;
+use std::path::PathBuf;
+
+use plimsoll_drive::Onward;
+use plimsoll_ingest::{Evidence, Ingest, Outcome as Reading};
+use plimsoll_model::parse;
+use plimsoll_record::{Bins, Counter, CpuTime, Slice, Source, Subject, Tally};
+use plimsoll_suite::{
+    Disk, DiskPlace, Done, Facts, FilesSeen, IoSeen, Model, Nature, Recipe, Step, StepSeen, Watch, WorkerSeen, perform,
+};
+use plimsoll_units::{Bytes, Instant, Kind, Span};
+
+/// Nobody who looks on.
+pub struct Unseen;
+
+impl Watch for Unseen {
+    fn begins(&mut self, _step: &Step, _place: usize, _expected: usize) {}
+
+    fn looks(&mut self, _step: &Step, _series: &[Slice]) -> Onward {
+        ControlFlow::Continue(())
+    }
+}
+
+/// What is known of a ground of this nature with so much room.
+pub fn facts(nature: Nature, space: Bytes) -> Facts {
+    let source = match nature {
+        Nature::Model => Source::Simulated { model: "a model".into() },
+        _ => Source::Measured { engine: "sync".into() },
+    };
+    let subject = Subject { name: "here".into(), kind: "directory".into(), size: space, device: None };
+    Facts { source, subject, host: None, space, grid: 1, nature, read_only: false, stages: Vec::new() }
+}
+
+/// All steps of a recipe on a model.
+pub fn on_model(
+    model: &str,
+    recipe: impl FnOnce(&Facts) -> Result<Box<dyn Recipe>, String>,
+) -> (Box<dyn Recipe>, Vec<Done>) {
+    let facts = facts(Nature::Model, Bytes::gib(8));
+    let mut recipe = recipe(&facts).expect("options that fit");
+    let mut ground = Model::new(&parse(model).expect("a model"), 1, facts);
+    let outcome = perform(&mut *recipe, &mut ground, &mut Unseen).expect("room for the files");
+    assert!(outcome.fault.is_none(), "{:?}", outcome.fault);
+    (recipe, outcome.done)
+}
+
+/// All steps of a recipe in a directory of its own, which is empty again afterwards.
+pub fn on_disk(
+    name: &str,
+    recipe: impl FnOnce(&Facts) -> Result<Box<dyn Recipe>, String>,
+) -> (Box<dyn Recipe>, Vec<Done>) {
+    let directory = Directory::new(name);
+    let facts = facts(Nature::Directory, Bytes::gib(1));
+    let mut recipe = recipe(&facts).expect("options that fit");
+    let mut ground = Disk::new(DiskPlace::Directory(directory.0.clone()), facts, Vec::new());
+    let outcome = perform(&mut *recipe, &mut ground, &mut Unseen).expect("room for the files");
+    assert!(outcome.fault.is_none(), "{:?}", outcome.fault);
+    drop(ground);
+    assert_eq!(fs::read_dir(&directory.0).expect("a directory").count(), 0, "something was left behind");
+    (recipe, outcome.done)
+}
+
+/// A directory for one test.
+struct Directory(PathBuf);
+
+impl Directory {
+    fn new(name: &str) -> Self {
+        let path = std::env::temp_dir().join(format!("plimsoll-suite-{name}-{}", std::process::id()));
+        fs::create_dir_all(&path).expect("a directory");
+        Self(path)
+    }
+}
+
+impl Drop for Directory {
+    fn drop(&mut self) {
+        let _ = fs::remove_dir_all(&self.0);
+    }
+}
+
+/// What the reader of benchmarks makes of a listing.
+pub fn read_back(text: &str) -> Vec<Evidence> {
+    let mut ingest = Ingest::new("listing");
+    ingest.feed(text.as_bytes());
+    match ingest.finish().remove(0) {
+        Reading::Read(reading) => reading.evidence,
+        Reading::Refused { refusal, .. } => panic!("{refusal}"),
+    }
+}
+
+/// Operations of one worker: kind, how many, bytes of each, their mean and their longest.
+pub type Ops = (Kind, u64, u64, Span, Span);
+
+/// A worker that took so long and used so much of the processor, by its operations.
+pub fn worker(index: u8, span: Span, cpu: Option<Span>, ops: &[Ops]) -> WorkerSeen {
+    let counter = |&(kind, count, bytes, mean, longest): &Ops| Counter {
+        stream: index,
+        kind,
+        bytes: count * bytes,
+        errors: Vec::new(),
+        response: bins(count, mean, longest),
+        service: None,
+    };
+    let tally = Tally(ops.iter().map(counter).collect());
+    let mut seen = WorkerSeen { began: Instant::ZERO, ended: Instant::ZERO + span, ..WorkerSeen::default() };
+    seen.seen.series = vec![Slice { start: Instant::ZERO, span, tally }];
+    seen.cpu = cpu.map(|user| CpuTime { user, system: Span::ZERO });
+    seen
+}
+
+/// So many times with this mean and this maximum.
+pub fn bins(count: u64, mean: Span, longest: Span) -> Bins {
+    let (mean, longest) = (mean.as_nanos(), longest.as_nanos());
+    Bins { count, sum_ns: mean * count, min_ns: mean, max_ns: longest, bins: vec![(mean, count)] }
+}
+
+/// A step of blocks that was made by these workers.
+pub fn io(step: Step, workers: Vec<WorkerSeen>) -> Done {
+    Done { step, seen: StepSeen::Io(IoSeen { workers, ..IoSeen::default() }) }
+}
+
+/// A step of files that was made.
+pub fn files(step: Step, files: u64, span: Span, cpu: Span, longest: Span) -> Done {
+    let cpu = CpuTime { user: cpu, system: Span::ZERO };
+    let each = bins(files, span / files.max(1), longest);
+    Done { step, seen: StepSeen::Files(FilesSeen { files, span, each, cpu }) }
+}
