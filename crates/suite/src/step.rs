@@ -11,7 +11,8 @@ use plimsoll_units::{Bytes, Span};
 /// A file that workers use.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FileSpec {
-    /// Where it is, for files that stay; none for one that leaves nothing behind.
+    /// Where it is, for files that stay; none for one that leaves nothing behind. A directory that exists is where one
+    /// that leaves nothing behind is made.
     pub path: Option<PathBuf>,
     /// Bytes.
     pub size: Bytes,

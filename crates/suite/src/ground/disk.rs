@@ -70,10 +70,13 @@ impl Disk {
 
     fn make(&self, directory: &Path, spec: &FileSpec) -> Result<Laid, Unfit> {
         let failed = |path: &Path, source| Fault { attempt: format!("making a file in {}", path.display()), source };
-        let (file, path, claim) = match &spec.path {
+        // A directory that exists holds a file without a name, as that of the ground does.
+        let other = spec.path.as_ref().map(|path| directory.join(path)).filter(|path| path.is_dir());
+        let is_named = spec.path.is_some() && other.is_none();
+        let (file, path, claim) = match spec.path.as_ref().filter(|_| is_named) {
             None => {
-                let made =
-                    scratch(directory, spec.size, Caching::Buffered).map_err(|error| failed(directory, error))?;
+                let place = other.as_deref().unwrap_or(directory);
+                let made = scratch(place, spec.size, Caching::Buffered).map_err(|error| failed(place, error))?;
                 let path = PathBuf::from(format!("/proc/self/fd/{}", made.file.as_raw_fd()));
                 (made.file, path, None)
             }
@@ -83,7 +86,7 @@ impl Disk {
                 (file, path, claim)
             }
         };
-        if !spec.reserved && spec.path.is_none() {
+        if !spec.reserved && !is_named {
             truncate(&file, Bytes::default()).map_err(|error| failed(directory, error))?;
         }
         Ok(Laid { file, path, size: spec.size, reserved: spec.reserved, writes: spec.writes, _claim: claim })
