@@ -5,4 +5,5 @@ pub mod calibrate;
 pub mod crystaldiskmark;
 pub mod dd;
 pub mod phase;
+pub mod tiobench;
 pub mod walfsync;
