@@ -48,6 +48,11 @@ impl<L: Load> Together<L> {
         Self { members: numbered.into_iter().map(|(_, member)| member).collect(), places, turn: 0 }
     }
 
+    /// The member whose operations are marked with `index`; another one where there is none such.
+    pub fn member(&self, index: u8) -> &L {
+        &self.members[self.places[usize::from(index)]]
+    }
+
     /// The members, in the order in which they were given.
     pub fn into_members(self) -> Vec<L> {
         self.members

@@ -21,7 +21,12 @@ pub struct Tie<'a> {
     delivered: usize,
 }
 
-impl Tie<'_> {
+impl<'a> Tie<'a> {
+    /// Set when the crew is to end.
+    pub(crate) const fn flag(&self) -> &'a AtomicBool {
+        self.stop
+    }
+
     /// What the loop's observer does: shows the crew what is new, and passes on whether to go on.
     pub fn observe(&mut self, series: &[Slice]) -> Onward {
         for slice in &series[self.delivered.min(series.len())..] {

@@ -25,6 +25,8 @@ pub struct WorkerSeen {
     pub began: Instant,
     /// When its last operation came back.
     pub ended: Instant,
+    /// How long closing its files took after that; nothing in virtual time.
+    pub closed: Span,
     /// Processor time of its thread; none in virtual time.
     pub cpu: Option<CpuTime>,
     /// The same with context switches and page faults.

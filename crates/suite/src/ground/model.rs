@@ -1,10 +1,10 @@
 //! A model in virtual time: hours of a suite in seconds, without a page cache.
 
 use plimsoll_drive::{Observe, Rules, Simulated, Target, Torn, drive};
-use plimsoll_load::{Job, Region, Together};
+use plimsoll_load::{Due, Job, Load, Outcome, Region, Together};
 use plimsoll_model::{Chain, ChainSpec};
 use plimsoll_record::Slice;
-use plimsoll_units::{Instant, Span};
+use plimsoll_units::{Instant, Op, Span};
 
 use super::{Facts, Ground, Unfit, end_to_end, misfit, placed_durable, slice_of};
 use crate::seen::{IoSeen, WorkerSeen};
@@ -40,13 +40,13 @@ impl Model {
         }
         let numbers: Vec<_> = jobs.iter().map(|(number, _)| *number).collect();
         let began = |number: u8| step.workers[usize::from(number)].begins;
-        let mut load = Together::of(jobs);
+        let mut load = Crew::new(Together::of(jobs), step.order);
         let driven = drive(&mut self.target, &mut load, &Rules::new(depth, slice_of(step)), observe);
         let (seen, fault) = match driven {
             Ok(seen) => (seen, None),
             Err(torn) => (torn.until, Some(torn.fault)),
         };
-        let workers = numbers.iter().zip(load.into_members()).map(|(&number, job)| {
+        let workers = numbers.iter().zip(load.jobs.into_members()).map(|(&number, job)| {
             let of =
                 |slice: &Slice| Slice { tally: slice.tally.only(|counter| counter.stream == number), ..slice.clone() };
             WorkerSeen {
@@ -102,5 +102,39 @@ impl Ground for Model {
                 return;
             }
         }
+    }
+}
+
+/// Jobs beside each other, which may end with the one that is done first.
+struct Crew {
+    jobs: Together<Job>,
+    in_flight: [u32; 256],
+    order: Order,
+    ended: bool,
+}
+
+impl Crew {
+    fn new(jobs: Together<Job>, order: Order) -> Self {
+        Self { jobs, in_flight: [0; 256], order, ended: false }
+    }
+}
+
+impl Load for Crew {
+    fn due(&self) -> Due {
+        if self.ended { Due::Over } else { self.jobs.due() }
+    }
+
+    fn take(&mut self, now: Instant) -> Op {
+        let op = self.jobs.take(now);
+        self.in_flight[usize::from(op.stream)] += 1;
+        op
+    }
+
+    fn completed(&mut self, now: Instant, op: &Op, outcome: Outcome) {
+        self.jobs.completed(now, op, outcome);
+        let in_flight = &mut self.in_flight[usize::from(op.stream)];
+        *in_flight -= 1;
+        let is_done = *in_flight == 0 && self.jobs.member(op.stream).due() == Due::Over;
+        self.ended |= is_done && self.order == Order::UntilFirst;
     }
 }

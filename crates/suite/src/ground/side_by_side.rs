@@ -1,10 +1,11 @@
 //! Workers on threads of their own, each with a target of its own.
 
 use std::sync::Barrier;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use plimsoll_device::{Clock, Shape, sharpen_timers, thread_usage};
 use plimsoll_drive::{Fault, Observe, Rules, Target, Torn, drive};
-use plimsoll_load::{Job, JobSpec, Load, Outcome};
+use plimsoll_load::{Due, Job, JobSpec, Load, Outcome};
 use plimsoll_units::{Bytes, Instant, Op};
 
 use super::{misfit, slice_of};
@@ -95,7 +96,8 @@ impl Post<'_> {
         let began = target.now() + self.worker.begins;
         let index = self.index.min(255) as u8;
         let job = Job::new(spec, index, began).ok_or_else(|| at_once(misfit(self.index)))?;
-        let mut load = Watched { job, flights: Vec::new(), log: self.worker.logged.then(Vec::new) };
+        let stop = (self.step.order == Order::UntilFirst).then(|| tie.flag());
+        let mut load = Watched { job, flights: Vec::new(), log: self.worker.logged.then(Vec::new), stop };
         let before = thread_usage();
         let rules = Rules::new(shape.depth, slice_of(self.step));
         let driven = drive(&mut *target, &mut load, &rules, &mut |series| tie.observe(series));
@@ -103,6 +105,9 @@ impl Post<'_> {
         if self.step.order == Order::UntilFirst {
             tie.stop();
         }
+        let closing = self.clock.now();
+        drop(target);
+        let closed = self.clock.now().since(closing);
         let (seen, fault) = match driven {
             Ok(seen) => (seen, None),
             Err(torn) => (torn.until, Some(torn.fault)),
@@ -111,6 +116,7 @@ impl Post<'_> {
             seen,
             began,
             ended: load.job.ended(),
+            closed,
             cpu: Some(used.cpu),
             usage: Some(used),
             log: load.log.unwrap_or_default(),
@@ -122,16 +128,21 @@ impl Post<'_> {
     }
 }
 
-/// A job whose operations are kept, where that was asked for.
-struct Watched {
+/// A job whose operations are kept, where that was asked for, and that ends with others, where it was asked for.
+struct Watched<'a> {
     job: Job,
     flights: Vec<(Op, Instant)>,
     log: Option<Vec<Logged>>,
+    /// Nothing more is asked for once this is set: the observer, who says so too, is asked too seldom for that.
+    stop: Option<&'a AtomicBool>,
 }
 
-impl Load for Watched {
+impl Load for Watched<'_> {
     #[inline]
-    fn due(&self) -> plimsoll_load::Due {
+    fn due(&self) -> Due {
+        if self.stop.is_some_and(|stop| stop.load(Ordering::Relaxed)) {
+            return Due::Over;
+        }
         self.job.due()
     }
 
