@@ -6,4 +6,5 @@ pub mod crystaldiskmark;
 pub mod dd;
 pub mod phase;
 pub mod tiobench;
+pub mod verify;
 pub mod walfsync;

@@ -1,0 +1,331 @@
+//! Writes data that say what they are, writes over a part of them, and reads all of it back: is it what was written last?
+//!
+//! Knows nothing about how data are made and judged: [`Checked`] does. After a power cut all can be read once more in
+//! another process.
+
+mod print;
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use plimsoll_device::{Blank, Checked, Checking, Contents, Mismatches};
+use plimsoll_load::{JobSpec, LaneSpec, Pattern, Region, Until, Work};
+use plimsoll_record::Listing;
+use plimsoll_units::{Bytes, Kind};
+
+use crate::ground::{Facts, Nature};
+use crate::recipe::{Done, Recipe};
+use crate::step::{Access, Before, FileSpec, Step, Worker};
+
+/// Operations that fill and read back are as large as this, in bytes, where blocks are smaller.
+const STRETCH: u64 = 1 << 20;
+
+/// Share of reads among the writes over what is there.
+const READS: f64 = 0.3;
+
+/// The `errno` of a read that brought what it should not have.
+const WRONG: i32 = 84;
+
+/// What is done.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum VerifyMode {
+    /// All is written, a part of it again, and all is read.
+    #[default]
+    WriteAndCheck,
+    /// What an earlier run wrote is read: after a power cut, a migration or a restored backup.
+    CheckOnly,
+}
+
+/// How data are written and checked.
+#[derive(Clone, Debug)]
+pub struct VerifyOptions {
+    /// What is done.
+    pub mode: VerifyMode,
+    /// Bytes that are written and checked; rounded down to whole operations.
+    pub size: Bytes,
+    /// Bytes of a block: what is written and checked as one. A multiple of 8 from 64 bytes to 1 GiB.
+    pub block: Bytes,
+    /// Operations in flight, at least 1.
+    pub depth: u32,
+    /// Tells these data from those of other runs.
+    pub seed: u64,
+    /// Share of the blocks that each pass writes over at random, 0 to 1 or more.
+    pub overwrite: f64,
+    /// How often blocks are written over and all is read back; 0 to read back what was written once.
+    pub passes: u32,
+    /// Share of the data that compresses away, 0 to 1.
+    pub compressible: f64,
+    /// The file's name in a directory, for data that stay; none for what is gone afterwards.
+    pub file: Option<PathBuf>,
+}
+
+/// 1 GiB in blocks of 4 KiB, half of them written over at depth 32, once.
+impl Default for VerifyOptions {
+    fn default() -> Self {
+        Self {
+            mode: VerifyMode::default(),
+            size: Bytes::gib(1),
+            block: Bytes::kib(4),
+            depth: 32,
+            seed: 1,
+            overwrite: 0.5,
+            passes: 1,
+            compressible: 0.0,
+            file: None,
+        }
+    }
+}
+
+/// Data that are checked.
+#[derive(Debug)]
+pub struct Verify {
+    options: VerifyOptions,
+    /// Whole operations.
+    size: Bytes,
+    checked: Arc<Checked>,
+    /// Earlier writes are remembered: an old version is a mismatch.
+    remembers: bool,
+}
+
+impl Verify {
+    /// Its steps on a ground with these facts. Where it only checks, every version of a block is right: nothing is known of
+    /// what was written last.
+    ///
+    /// # Errors
+    /// What to say instead, in one line: sizes that cannot be checked, too little space, a place that may not be written
+    /// to or keeps no bytes.
+    pub fn new(options: VerifyOptions, facts: &Facts) -> Result<Self, String> {
+        let size = options.fitting(facts)?;
+        let checking = Checking {
+            seed: options.seed,
+            interval: options.block,
+            region: Region::first(size),
+            compressible: options.compressible,
+            blank: if options.mode == VerifyMode::CheckOnly { Blank::Mismatch } else { Blank::PassedOver },
+        };
+        let checked = Checked::new(&checking).map_err(|error| error.to_string())?;
+        let remembers = options.mode == VerifyMode::WriteAndCheck;
+        Ok(Self { options, size, checked: Arc::new(checked), remembers })
+    }
+
+    /// The same with the memory of an earlier run, so that an old version is a mismatch where it only checks. Seed, block
+    /// and size are those of that run, or its data are told to be foreign.
+    ///
+    /// # Errors
+    /// As those of [`Verify::new`].
+    pub fn remembering(options: VerifyOptions, memory: Checked, facts: &Facts) -> Result<Self, String> {
+        let size = options.fitting(facts)?;
+        Ok(Self { options, size, checked: Arc::new(memory), remembers: true })
+    }
+
+    /// What was written and compared so far: to be saved for a later check.
+    pub fn checked(&self) -> &Checked {
+        &self.checked
+    }
+
+    /// What was wrong so far.
+    pub fn mismatches(&self) -> Mismatches {
+        self.checked.mismatches()
+    }
+
+    fn passes(&self) -> u32 {
+        if self.options.overwrite > 0.0 { self.options.passes } else { 0 }
+    }
+
+    fn blocks(&self) -> u64 {
+        self.size.get() / self.options.block.get()
+    }
+
+    /// A worker on all of it.
+    fn worker(&self, job: JobSpec) -> Vec<Worker> {
+        let access = Access { contents: Contents::Made(Arc::clone(&self.checked) as _), ..Access::direct() };
+        let job = JobSpec { depth: self.options.depth, seed: self.options.seed, ..job };
+        vec![Worker::new(job, 0, self.size, access)]
+    }
+
+    /// All of it from the beginning to the end.
+    fn sweep(&self, work: Work) -> Vec<Worker> {
+        let lane = LaneSpec::new(stretch(self.options.block) as u32, Pattern::Sequential);
+        let job = JobSpec::new(work, lane, Region::first(self.size), Until::bytes(self.size.get()));
+        self.worker(JobSpec { flush_at_end: true, ..job })
+    }
+
+    fn fill(&self) -> Step {
+        Step::io("Write all", self.sweep(Work::Writes))
+            .measuring("Sequential writes of data that are made for each block")
+    }
+
+    fn read_back(&self) -> Step {
+        Step::io("Read all back", self.sweep(Work::Reads))
+            .together(|step| step.before = Before::Uncached)
+            .measuring("Sequential reads, each block compared with what was written last")
+    }
+
+    /// Writes to any blocks, with reads between them that are compared while others are under way.
+    fn over(&self, pass: u32) -> Step {
+        let writes = self.options.overwrite * self.blocks() as f64;
+        let lane = LaneSpec::new(self.options.block.get() as u32, Pattern::Uniform);
+        let until = Until::operations(((writes / (1.0 - READS)).ceil() as u64).max(1));
+        let job = JobSpec::new(Work::Mixed { reads: READS }, lane, Region::first(self.size), until);
+        let mut workers = self.worker(JobSpec { flush_at_end: true, ..job });
+        // Each pass visits other blocks.
+        workers[0].job.seed = self.options.seed.wrapping_add(u64::from(pass) << 32);
+        Step::io("Write over at random", workers)
+            .measuring("Random reads and writes at once, each read compared with what it may bring")
+    }
+}
+
+/// Bytes of an operation that fills or reads back: whole blocks.
+fn stretch(block: Bytes) -> u64 {
+    block.get() * (STRETCH / block.get()).max(1)
+}
+
+impl VerifyOptions {
+    /// The size in whole operations.
+    fn fitting(&self, facts: &Facts) -> Result<Bytes, String> {
+        let Self { mode, size, block, depth, overwrite, compressible, .. } = self;
+        if facts.nature == Nature::Model {
+            return Err("a model keeps no bytes: verify storage, or a volume that plimsoll serves".into());
+        }
+        let fits = (64..=1 << 30).contains(&block.get()) && block.get().is_multiple_of(8.max(facts.grid));
+        if !fits {
+            let grid = 8.max(facts.grid);
+            return Err(format!(
+                "blocks of {block} cannot be checked here: give a multiple of {grid} bytes up to 1GiB"
+            ));
+        }
+        let whole = size.round_down(Bytes::new(stretch(*block)));
+        if whole.get() == 0 {
+            return Err(format!("{size} are less than one operation: give at least {}", Bytes::new(stretch(*block))));
+        }
+        if *depth == 0 || !(*overwrite >= 0.0 && overwrite.is_finite()) || !(0.0..=1.0).contains(compressible) {
+            return Err("give a depth of at least 1, and shares of 0 or more".into());
+        }
+        if *mode == VerifyMode::WriteAndCheck && facts.read_only {
+            let name = &facts.subject.name;
+            return Err(format!("{name}: data are written to be verified: name it with --destroy too, or only check"));
+        }
+        if *mode == VerifyMode::CheckOnly && facts.nature == Nature::Directory && self.file.is_none() {
+            return Err("in a directory, name the file that an earlier run wrote".into());
+        }
+        if *mode == VerifyMode::WriteAndCheck && whole > facts.space {
+            return Err(format!("{whole} would be written, and {} are there: give --size less", facts.space));
+        }
+        Ok(whole)
+    }
+}
+
+impl Recipe for Verify {
+    fn name(&self) -> &'static str {
+        "verify"
+    }
+
+    fn follows(&self) -> String {
+        "blocks that say what they are, read back".into()
+    }
+
+    fn settings(&self) -> Vec<(String, String)> {
+        let mode = match self.options.mode {
+            VerifyMode::WriteAndCheck => "write and check",
+            VerifyMode::CheckOnly => "check only",
+        };
+        [
+            ("mode", mode.to_owned()),
+            ("size", self.size.to_string()),
+            ("block", self.options.block.to_string()),
+            ("depth", self.options.depth.to_string()),
+            ("seed", self.options.seed.to_string()),
+            ("overwrite", self.options.overwrite.to_string()),
+            ("passes", self.options.passes.to_string()),
+        ]
+        .map(|(name, value)| (name.to_owned(), value))
+        .into()
+    }
+
+    fn files(&self) -> Vec<FileSpec> {
+        let writes = self.options.mode == VerifyMode::WriteAndCheck;
+        vec![FileSpec { path: self.options.file.clone(), size: self.size, reserved: writes, writes }]
+    }
+
+    fn expected(&self) -> usize {
+        match self.options.mode {
+            VerifyMode::CheckOnly => 1,
+            VerifyMode::WriteAndCheck => 2 + 2 * self.passes() as usize,
+        }
+    }
+
+    /// Writes all and reads it back; then writes over a part and reads all back, once for each pass.
+    fn next(&mut self, done: &[Done], _facts: &Facts) -> Option<Step> {
+        if done.len() >= self.expected() {
+            return None;
+        }
+        let round = done.len() as u32 / 2;
+        Some(match (self.options.mode, done.len()) {
+            (VerifyMode::CheckOnly, _) => self.read_back(),
+            (_, 0) => self.fill(),
+            (_, place) if place % 2 == 0 => self.over(round).round(round),
+            _ => self.read_back().round(round + 1),
+        })
+    }
+
+    fn listings(&self, done: &[Done], _facts: &Facts) -> Vec<Listing> {
+        let text = print::report(&print::Seen {
+            blocks: self.blocks(),
+            block: self.options.block,
+            seed: self.options.seed,
+            written: operations(done, |kind| kind != Kind::Read && kind != Kind::Flush),
+            compared: self.checked.compared(),
+            passed_over: self.checked.passed_over(),
+            unreadable: unreadable(done),
+            mismatches: self.mismatches(),
+        });
+        vec![Listing { title: "verify".into(), text }]
+    }
+
+    fn verdicts(&self, done: &[Done], _facts: &Facts) -> Vec<String> {
+        let (wrong, unreadable) = (self.mismatches().total, unreadable(done));
+        let compared = self.checked.compared();
+        let mut said = vec![match (wrong, unreadable) {
+            (0, 0) if done.len() == self.expected() => {
+                format!("each of {compared} blocks that were read was as it had been written")
+            }
+            (0, 0) => format!("not all was read: {compared} blocks were compared, and each was as it had been written"),
+            (_, 0) => format!("{wrong} of {compared} blocks that were read were not as they had been written"),
+            _ => format!("{wrong} blocks were not as they had been written, and {unreadable} operations failed"),
+        }];
+        match self.options.mode {
+            VerifyMode::WriteAndCheck => said.push(
+                "all of it was read while the storage had power: what its caches would have lost shows only in a check \
+                 after a power cut"
+                    .into(),
+            ),
+            VerifyMode::CheckOnly if !self.remembers => said.push(
+                "each version of a block counts as right, because nothing is remembered of what was written last: a lost \
+                 write over another one is not seen"
+                    .into(),
+            ),
+            VerifyMode::CheckOnly => {}
+        }
+        said
+    }
+
+    fn has_failed(&self, done: &[Done]) -> bool {
+        self.mismatches().total > 0 || unreadable(done) > 0
+    }
+}
+
+/// Operations of some kinds.
+fn operations(done: &[Done], wanted: impl Fn(Kind) -> bool) -> u64 {
+    let total = done.iter().filter_map(|done| done.seen.io()).map(crate::seen::IoSeen::total);
+    total.map(|total| total.only(|counter| wanted(counter.kind)).operations()).sum()
+}
+
+/// Operations that failed, but for those that brought the wrong data.
+fn unreadable(done: &[Done]) -> u64 {
+    let total = done.iter().filter_map(|done| done.seen.io()).map(crate::seen::IoSeen::total);
+    let failed = |tally: plimsoll_record::Tally| -> u64 {
+        let errors = tally.0.iter().flat_map(|counter| &counter.errors);
+        errors.filter(|(errno, _)| *errno != WRONG).map(|(_, count)| count).sum()
+    };
+    total.map(failed).sum()
+}
