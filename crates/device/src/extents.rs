@@ -31,6 +31,11 @@ impl Extents {
         Self { bases, end }
     }
 
+    /// There is more than one file.
+    pub(crate) const fn several(&self) -> bool {
+        !self.bases.is_empty()
+    }
+
     /// The file of an operation, and the place in it.
     ///
     /// # Panics
@@ -40,6 +45,7 @@ impl Extents {
         if self.bases.is_empty() { (0, op.offset) } else { self.find(op) }
     }
 
+    #[inline(never)]
     fn find(&self, op: &Op) -> (usize, u64) {
         let behind = self.bases.partition_point(|base| *base <= op.offset);
         let file = behind - 1;

@@ -104,24 +104,49 @@ impl Ring {
         })
     }
 
+    /// Hands a batch to the kernel, in parts.
+    fn hand<const SEVERAL: bool>(&mut self, batch: &[(Slot, Op)]) -> io::Result<()> {
+        let mut handfuls = batch.chunks(self.handful).peekable();
+        while let Some(handful) = handfuls.next() {
+            for (slot, op) in handful {
+                let entry = self.entry::<SEVERAL>(*slot, op);
+                self.expected[slot.index()] = if self.idle { 0 } else { op.length };
+                // SAFETY: the buffers behind the entry are not moved or freed while it is in flight.
+                let pushed = unsafe { self.uring.submission().push(&entry) };
+                pushed.expect("the queue holds as many entries as there are slots");
+                // Counted one by one, so that those before one that panics are known to Drop.
+                self.in_flight += 1;
+            }
+            // The last handful goes with the wait, in one call.
+            if handfuls.peek().is_some() {
+                passing(self.uring.submit())?;
+            }
+        }
+        Ok(())
+    }
+
     #[inline]
-    fn entry(&mut self, slot: Slot, op: &Op) -> squeue::Entry {
+    fn entry<const SEVERAL: bool>(&mut self, slot: Slot, op: &Op) -> squeue::Entry {
         let entry = if self.idle {
             opcode::Nop::new().build()
         } else {
             match op.kind {
-                Kind::Read => self.read(slot, op),
-                Kind::Write => self.write(slot, op, 0),
-                Kind::DurableWrite => self.write(slot, op, self.durable),
-                Kind::Flush => self.flush(slot, op),
+                Kind::Read => self.read::<SEVERAL>(slot, op),
+                Kind::Write => self.write::<SEVERAL>(slot, op, 0),
+                Kind::DurableWrite => self.write::<SEVERAL>(slot, op, self.durable),
+                Kind::Flush => self.flush::<SEVERAL>(op),
             }
         };
         entry.user_data(u64::from(slot.0))
     }
 
-    /// The registered file of an operation, and the place in it.
+    /// The registered file of an operation, and the place in it. Whether there are several is known when this is compiled,
+    /// so that a single one costs nothing.
     #[inline]
-    fn file(&self, op: &Op) -> (Fixed, u64) {
+    fn file<const SEVERAL: bool>(&self, op: &Op) -> (Fixed, u64) {
+        if !SEVERAL {
+            return (Fixed(0), op.offset);
+        }
         let (file, offset) = self.extents.place(op);
         (Fixed(file as u32), offset)
     }
@@ -134,10 +159,9 @@ impl Ring {
         slot.index() * self.stride
     }
 
-    fn read(&mut self, slot: Slot, op: &Op) -> squeue::Entry {
+    fn read<const SEVERAL: bool>(&self, slot: Slot, op: &Op) -> squeue::Entry {
         let buffer = self.reads.at(self.place(slot, op));
-        let (file, offset) = self.file(op);
-        self.scribe.begin(slot, op);
+        let (file, offset) = self.file::<SEVERAL>(op);
         if self.registered {
             opcode::ReadFixed::new(file, buffer, op.length, 0).offset(offset).build()
         } else {
@@ -145,10 +169,10 @@ impl Ring {
         }
     }
 
-    fn write(&mut self, slot: Slot, op: &Op, flags: i32) -> squeue::Entry {
+    fn write<const SEVERAL: bool>(&mut self, slot: Slot, op: &Op, flags: i32) -> squeue::Entry {
         let start = self.place(slot, op);
         assert!(self.writes.len() == self.reads.len(), "a write is submitted to a ring whose shape says no writes");
-        let (file, offset) = self.file(op);
+        let (file, offset) = self.file::<SEVERAL>(op);
         // SAFETY: `place` has checked that the operation fits its slot, and the buffer holds whole slots. The slot is
         // free, so the kernel does not use its part of the buffer, and no other reference exists.
         let data = unsafe { std::slice::from_raw_parts_mut(self.writes.at(start), op.length as usize) };
@@ -161,14 +185,25 @@ impl Ring {
         }
     }
 
-    fn flush(&mut self, slot: Slot, op: &Op) -> squeue::Entry {
-        let (file, _) = self.file(op);
-        self.scribe.begin(slot, op);
+    fn flush<const SEVERAL: bool>(&self, op: &Op) -> squeue::Entry {
+        let (file, _) = self.file::<SEVERAL>(op);
         match self.flush {
             Flush::Fdatasync => opcode::Fsync::new(file).flags(FsyncFlags::DATASYNC).build(),
             Flush::Fsync => opcode::Fsync::new(file).build(),
             // A length of zero means the rest of the file.
             Flush::SyncFileRange => opcode::SyncFileRange::new(file, 0).flags(WHOLE_RANGE).build(),
+        }
+    }
+
+    /// Checks what came back.
+    #[cold]
+    fn check(&self, completions: &mut [Completion]) {
+        for Completion { slot, outcome, .. } in completions {
+            *outcome = self.scribe.end(*slot, *outcome, |length| {
+                // SAFETY: the slot's operation was a read of so many bytes, which fit its slot. It has ended, so the
+                // kernel does not use this part of the buffer, and nobody else has a reference to it.
+                unsafe { std::slice::from_raw_parts(self.reads.at(slot.index() * self.stride), length) }
+            });
         }
     }
 
@@ -220,26 +255,15 @@ impl Target for Ring {
     }
 
     /// # Panics
-    /// When an operation is larger than the ring's shape says, or writes although the shape says that none does.
+    /// When an operation is larger than the ring's shape says, writes although the shape says that none does, or does not
+    /// lie in one of several files.
     fn submit(&mut self, batch: &[(Slot, Op)]) -> Result<(), Fault> {
-        let mut handfuls = batch.chunks(self.handful).peekable();
-        while let Some(handful) = handfuls.next() {
-            for (slot, op) in handful {
-                let entry = self.entry(*slot, op);
-                self.expected[slot.index()] = if self.idle { 0 } else { op.length };
-                // SAFETY: the buffers behind the entry are not moved or freed while it is in flight.
-                let pushed = unsafe { self.uring.submission().push(&entry) };
-                pushed.expect("the queue holds as many entries as there are slots");
-                // Counted one by one, so that those before one that panics are known to Drop.
-                self.in_flight += 1;
-            }
-            // The last handful goes with the wait, in one call.
-            if handfuls.peek().is_some() {
-                passing(self.uring.submit())
-                    .map_err(|source| Fault { attempt: "submitting to io_uring".into(), source })?;
-            }
+        if self.scribe.follows() {
+            let others = batch.iter().filter(|(_, op)| !op.kind.writes());
+            others.for_each(|(slot, op)| self.scribe.begin(*slot, op));
         }
-        Ok(())
+        let handed = if self.extents.several() { self.hand::<true>(batch) } else { self.hand::<false>(batch) };
+        handed.map_err(|source| Fault { attempt: "submitting to io_uring".into(), source })
     }
 
     fn wait(&mut self, until: Instant, completions: &mut Vec<Completion>) -> Result<Instant, Fault> {
@@ -253,16 +277,12 @@ impl Target for Ring {
                 moved if moved as u32 == self.expected[slot.index()] => Outcome::Done,
                 _ => Outcome::Failed(libc::EIO),
             };
-            let outcome = self.scribe.end(slot, outcome, |length| {
-                // SAFETY: the slot's operation was a read of so many bytes, which fit its slot. It has ended, so the
-                // kernel does not use this part of the buffer, and nobody else has a reference to it.
-                unsafe { std::slice::from_raw_parts(self.reads.at(slot.index() * self.stride), length) }
-            });
             completions.push(Completion { slot, at: self.now, outcome, bound_by: None });
         }
         self.in_flight -= (completions.len() - before) as u32;
         if self.scribe.follows() {
-            // Checking took a while, which is not the next operations' time.
+            self.check(&mut completions[before..]);
+            // That took a while, which is not the next operations' time.
             self.now = self.clock.now();
         }
         Ok(self.now)

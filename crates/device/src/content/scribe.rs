@@ -54,28 +54,45 @@ impl Scribe {
         match &self.contents {
             Contents::Stamped { .. } => stamp(bytes, self.number),
             Contents::Zeroes => {}
-            Contents::Made(content) => {
-                let ticket = content.fill(op, self.number, bytes);
-                if let Some(asked) = self.asked.get_mut(slot.index()) {
-                    *asked = (*op, ticket);
-                }
-            }
+            Contents::Made(_) => self.make(slot, op, bytes),
         }
     }
 
     /// A read or a flush is handed over next.
     #[inline]
     pub(crate) fn begin(&mut self, slot: Slot, op: &Op) {
-        if let (Contents::Made(content), true) = (&self.contents, self.follows()) {
-            let ticket = if op.kind == Kind::Read { content.asked(op) } else { 0 };
-            self.asked[slot.index()] = (*op, ticket);
+        if self.follows() {
+            self.note(slot, op);
         }
     }
 
     /// The slot's operation ended. `read` gives the first bytes of its buffer, as many as were asked for.
     #[inline]
     pub(crate) fn end<'a>(&self, slot: Slot, outcome: Outcome, read: impl FnOnce(usize) -> &'a [u8]) -> Outcome {
-        let (Contents::Made(content), true) = (&self.contents, self.follows()) else { return outcome };
+        if self.follows() { self.judge(slot, outcome, read) } else { outcome }
+    }
+
+    // What calls through a table is kept out of the way of what does not.
+
+    #[cold]
+    fn make(&mut self, slot: Slot, op: &Op, bytes: &mut [u8]) {
+        let Contents::Made(content) = &self.contents else { return };
+        let ticket = content.fill(op, self.number, bytes);
+        if let Some(asked) = self.asked.get_mut(slot.index()) {
+            *asked = (*op, ticket);
+        }
+    }
+
+    #[cold]
+    fn note(&mut self, slot: Slot, op: &Op) {
+        let Contents::Made(content) = &self.contents else { return };
+        let ticket = if op.kind == Kind::Read { content.asked(op) } else { 0 };
+        self.asked[slot.index()] = (*op, ticket);
+    }
+
+    #[cold]
+    fn judge<'a>(&self, slot: Slot, outcome: Outcome, read: impl FnOnce(usize) -> &'a [u8]) -> Outcome {
+        let Contents::Made(content) = &self.contents else { return outcome };
         let (op, ticket) = &self.asked[slot.index()];
         match op.kind {
             Kind::Flush => outcome,
