@@ -1,13 +1,18 @@
 //! Flags of `plimsoll suite`: one command for each suite, and what they have in common.
 
+mod bonnie;
+mod calibrate;
 mod crystaldiskmark;
 mod dd;
+mod tiobench;
+mod verify;
 mod walfsync;
 
 use std::path::PathBuf;
 
 use clap::{Args, Subcommand};
 use plimsoll_suite::{Facts, Recipe};
+use plimsoll_units::Bytes;
 
 use super::OutputArgs;
 use super::offers::TermsArgs;
@@ -46,12 +51,25 @@ pub struct PlaceArgs {
 /// The suites.
 #[derive(Debug, Subcommand)]
 pub enum SuiteCommand {
+    /// Bonnie++: a byte at a time, blocks, rewriting, seeks of five processes, small files; its table and its CSV
+    Bonnie(bonnie::BonnieArgs),
+    /// Orion and CALIBRATE_IO: small operations up to a latency, large ones up to a throughput
+    Calibrate(calibrate::CalibrateArgs),
     /// CrystalDiskMark 3 or 8: sequential and random throughput, the best of several runs
     Crystaldiskmark(crystaldiskmark::CrystalDiskMarkArgs),
     /// dd: a copy in large blocks, through the page cache and past it, with what it leaves behind
     Dd(dd::DdArgs),
+    /// tiotest and tiobench: threads that write and read files of their own, in order and at random
+    Tiobench(tiobench::TiobenchArgs),
+    /// Data that say what they are: written, written over and read back, errors located
+    Verify(verify::VerifyArgs),
     /// Methods to make a write-ahead log durable, as pg_test_fsync tries them, with percentiles
     Walfsync(walfsync::WalfsyncArgs),
+}
+
+/// Memory of the host that the load comes from; zero where it is not known, as of a model.
+fn memory(facts: &Facts) -> Bytes {
+    facts.host.as_ref().and_then(|host| host.memory).unwrap_or_default()
 }
 
 /// What every suite's flags are.
@@ -69,8 +87,12 @@ trait Suite {
 impl SuiteArgs {
     fn chosen(&self) -> &dyn Suite {
         match &self.suite {
+            SuiteCommand::Bonnie(args) => args,
+            SuiteCommand::Calibrate(args) => args,
             SuiteCommand::Crystaldiskmark(args) => args,
             SuiteCommand::Dd(args) => args,
+            SuiteCommand::Tiobench(args) => args,
+            SuiteCommand::Verify(args) => args,
             SuiteCommand::Walfsync(args) => args,
         }
     }

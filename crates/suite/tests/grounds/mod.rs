@@ -36,7 +36,7 @@ impl Temporary {
     }
 
     pub fn ground(&self) -> Disk {
-        Disk::new(DiskPlace::Directory(self.0.clone()), facts(Nature::Directory, Bytes::gib(1)), Vec::new(), Vec::new())
+        Disk::new(DiskPlace::Directory(self.0.clone()), facts(Nature::Directory, Bytes::gib(1)), Vec::new())
     }
 
     pub fn path(&self) -> &Path {
