@@ -14,4 +14,6 @@ mod step;
 pub use ground::{Disk, DiskPlace, Export, Facts, Ground, Model, Nature, Unfit};
 pub use recipe::{Done, Outcome, Recipe, Watch, perform, step_run};
 pub use seen::{FilesSeen, IoSeen, Logged, StepSeen, WorkerSeen};
-pub use step::{Access, Before, Descriptor, FileSpec, FileWork, FilesStep, IoStep, Order, Part, Step, Work, Worker};
+pub use step::{
+    Access, Before, Descriptor, FileSpec, FileWork, FilesStep, IoStep, Keep, Order, Part, Step, Work, Worker,
+};

@@ -8,7 +8,7 @@ use plimsoll_units::{Instant, Span};
 
 use crate::ground::{Facts, Ground, Unfit};
 use crate::seen::{IoSeen, StepSeen};
-use crate::step::{FileSpec, IoStep, Step, Work};
+use crate::step::{FileSpec, IoStep, Keep, Step, Work};
 
 /// A step that was made.
 #[derive(Clone, Debug)]
@@ -96,7 +96,12 @@ pub fn perform(recipe: &mut dyn Recipe, ground: &mut dyn Ground, watch: &mut dyn
             Ok(seen) => (Some(seen), None),
             Err(torn) => (torn.until, Some(torn.fault)),
         };
-        if let Some(seen) = seen {
+        if let Some(mut seen) = seen {
+            if let (Work::Io(io), StepSeen::Io(seen)) = (&step.work, &mut seen)
+                && io.keep == Keep::Totals
+            {
+                seen.condense();
+            }
             let done = Done { step, seen };
             watch.ends(&done);
             outcome.done.push(done);

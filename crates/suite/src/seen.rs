@@ -78,6 +78,14 @@ impl IoSeen {
         total
     }
 
+    /// Its series, and those of its workers, each in one slice.
+    pub(crate) fn condense(&mut self) {
+        condense(&mut self.series);
+        for worker in &mut self.workers {
+            condense(&mut worker.seen.series);
+        }
+    }
+
     /// Adds what another part of the step was held by.
     pub(crate) fn add_bound_by(&mut self, other: &[u64]) {
         self.bound_by.resize(self.bound_by.len().max(other.len()), 0);
@@ -90,6 +98,17 @@ impl IoSeen {
             .iter()
             .filter_map(|worker| worker.cpu)
             .reduce(|a, b| CpuTime { user: a.user + b.user, system: a.system + b.system })
+    }
+}
+
+fn condense(series: &mut Vec<Slice>) {
+    if let Some((first, rest)) = series.split_first_mut() {
+        for slice in rest {
+            first.tally.merge(&slice.tally);
+            first.span += slice.span;
+        }
+        series.truncate(1);
+        series.shrink_to_fit();
     }
 }
 

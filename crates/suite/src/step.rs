@@ -143,6 +143,16 @@ pub enum Order {
     InTurn,
 }
 
+/// What is kept of how a step went on.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Keep {
+    /// Slice by slice.
+    #[default]
+    Slices,
+    /// One slice of all: for suites of a thousand steps, which would not fit in memory otherwise.
+    Totals,
+}
+
 /// Workers side by side.
 #[derive(Clone, Debug, Default)]
 pub struct IoStep {
@@ -152,6 +162,8 @@ pub struct IoStep {
     pub before: Before,
     /// How they run together.
     pub order: Order,
+    /// What is kept of how it went on.
+    pub keep: Keep,
 }
 
 /// What is done to many small files.
