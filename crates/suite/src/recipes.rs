@@ -5,6 +5,7 @@ pub mod calibrate;
 pub mod crystaldiskmark;
 pub mod dd;
 pub mod phase;
+pub mod snia;
 pub mod tiobench;
 pub mod verify;
 pub mod walfsync;

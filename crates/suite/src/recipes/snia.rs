@@ -1,0 +1,285 @@
+//! The method of SNIA's Solid State Storage Performance Test Specification: rounds of the same loads until they are steady.
+//!
+//! Nothing is purged, so what comes of it is no result of that specification; what it says instead is how steady the
+//! rounds were. Knows nothing about where it runs.
+
+mod print;
+mod results;
+mod steady;
+mod test;
+mod verdicts;
+
+use plimsoll_load::{JobSpec, LaneSpec, Pattern, Region, Until, Work as Does};
+use plimsoll_record::Listing;
+use plimsoll_units::{Bytes, Span};
+
+use crate::ground::{Facts, Nature};
+use crate::recipe::{Done, Recipe};
+use crate::step::{Access, FileSpec, Keep, Step, Worker};
+
+use results::{Results, Seen};
+pub use test::{Cell, SniaTest};
+
+/// What can be set.
+#[derive(Clone, Debug, PartialEq)]
+pub struct SniaOptions {
+    /// Which tests, in their order.
+    pub tests: Vec<SniaTest>,
+    /// Bytes that are written and visited; none for all of a device, or 1 GiB of a directory.
+    pub size: Option<Bytes>,
+    /// How long each load of a round lasts.
+    pub point: Span,
+    /// Rounds at most, at least 5.
+    pub rounds: u32,
+    /// So many times all is written before a test of random loads.
+    pub precondition: u32,
+    /// Threads of random loads, 1 to 64; the latency test has one.
+    pub threads: u32,
+    /// Operations outstanding of each thread, 1 to 1024; the latency test has one.
+    pub depth: u32,
+    /// [`SniaTest::Iops`]: shares of reads, 0 to 1. 0 has to be among them.
+    pub mixes: Vec<f64>,
+    /// [`SniaTest::Iops`]: bytes of blocks. 4 KiB have to be among them.
+    pub blocks: Vec<u32>,
+    /// [`SniaTest::WriteSaturation`] ends when all was written so many times.
+    pub saturation_fills: u32,
+    /// [`SniaTest::WriteSaturation`] ends after so long.
+    pub saturation_span: Span,
+    /// What determines random places.
+    pub seed: u64,
+}
+
+impl Default for SniaOptions {
+    /// The test of IOPS with its 56 loads of a minute each, 2 threads with 16 operations outstanding.
+    fn default() -> Self {
+        Self {
+            tests: vec![SniaTest::Iops],
+            size: None,
+            point: Span::from_secs(60),
+            rounds: 25,
+            precondition: 2,
+            threads: 2,
+            depth: 16,
+            mixes: vec![1.0, 0.95, 0.65, 0.5, 0.35, 0.05, 0.0],
+            blocks: vec![1 << 20, 128 << 10, 64 << 10, 32 << 10, 16 << 10, 8 << 10, 4 << 10, 512],
+            saturation_fills: 4,
+            saturation_span: Span::from_secs(24 * 3600),
+            seed: 1,
+        }
+    }
+}
+
+/// What is preconditioned with.
+const FILLING: u32 = 128 << 10;
+
+impl SniaOptions {
+    fn checked(&self, facts: &Facts) -> Result<Bytes, String> {
+        let name = &facts.subject.name;
+        if facts.read_only {
+            return Err(format!("{name}: it would be overwritten several times: name it with --destroy too"));
+        }
+        if self.tests.is_empty() {
+            return Err("there is no test to make: write --test iops".into());
+        }
+        if self.point.is_zero() || self.saturation_span.is_zero() {
+            return Err("a load needs time: write --point 1min".into());
+        }
+        if self.rounds < steady::WINDOW as u32 {
+            return Err(format!("{} rounds cannot be steady over five: write --rounds 25", self.rounds));
+        }
+        if !(1..=64).contains(&self.threads) || !(1..=1024).contains(&self.depth) {
+            return Err("there are 1 to 64 threads with 1 to 1024 outstanding: write --threads 2 --depth 16".into());
+        }
+        if !self.mixes.iter().all(|reads| (0.0..=1.0).contains(reads)) || !self.mixes.contains(&0.0) {
+            return Err(
+                "mixes are shares of reads with 0 among them, which tells whether it is steady: write --mix 100,65,0"
+                    .into(),
+            );
+        }
+        if self.blocks.contains(&0) || !self.blocks.contains(&(4 << 10)) {
+            return Err(
+                "4 KiB have to be among the blocks, to tell whether it is steady: write --blocks 8KiB,4KiB".into()
+            );
+        }
+        if facts.grid > 4 << 10 {
+            return Err(format!(
+                "{name}: blocks of 4 KiB cannot be written where direct I/O needs {} bytes",
+                facts.grid
+            ));
+        }
+        let whole = if facts.nature == Nature::Directory { facts.space.min(Bytes::gib(1)) } else { facts.space };
+        let size = self.size.unwrap_or(whole).round_down(Bytes::mib(1));
+        if size > facts.space || size.get() == 0 {
+            return Err(format!("{name}: {size} are needed of the {} there: write --size less", facts.space));
+        }
+        Ok(size)
+    }
+}
+
+/// Where a step stands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Place {
+    /// Before the first round of the test of this index.
+    Prepares(usize),
+    /// In a round, from 1.
+    Round { test: usize, round: u32, cell: usize },
+}
+
+/// The recipe.
+#[derive(Debug)]
+pub struct Snia {
+    options: SniaOptions,
+    size: Bytes,
+    /// Loads of a round, of each test.
+    cells: Vec<Vec<Cell>>,
+    /// Where the steps that were given out stand.
+    given: Vec<Place>,
+}
+
+impl Snia {
+    /// The recipe for a ground.
+    ///
+    /// # Errors
+    /// What is wrong with an option or the ground, and what to write instead, in one line.
+    pub fn new(options: SniaOptions, facts: &Facts) -> Result<Self, String> {
+        let size = options.checked(facts)?;
+        let cells = options.tests.iter().map(|test| test.cells(&options, facts.grid)).collect();
+        Ok(Self { options, size, cells, given: Vec::new() })
+    }
+
+    fn results(&self, done: &[Done]) -> Vec<Results> {
+        let tests = self.options.tests.iter().zip(&self.cells);
+        let mut results: Vec<Results> = tests.map(|(test, cells)| Results::new(*test, cells.clone())).collect();
+        for (place, done) in self.given.iter().zip(done) {
+            if let (Place::Round { test, round, cell }, Some(seen)) = (*place, done.seen.io()) {
+                results[test].add(round, cell, Seen::of(seen));
+            }
+        }
+        results
+    }
+
+    /// What comes after what was given out last.
+    fn place(&self, done: &[Done]) -> Option<Place> {
+        let Some(last) = self.given.last() else { return self.begin(0) };
+        match *last {
+            Place::Prepares(test) => Some(Place::Round { test, round: 1, cell: 0 }),
+            Place::Round { test, round, cell } if cell + 1 < self.cells[test].len() => {
+                Some(Place::Round { test, round, cell: cell + 1 })
+            }
+            Place::Round { test, round, .. } => {
+                let results = &self.results(done)[test];
+                if results.is_over(&self.options, self.size) {
+                    self.begin(test + 1)
+                } else {
+                    Some(Place::Round { test, round: round + 1, cell: 0 })
+                }
+            }
+        }
+    }
+
+    fn begin(&self, test: usize) -> Option<Place> {
+        let prepares = self.options.tests.get(test)?.is_preconditioned() && self.options.precondition > 0;
+        Some(if prepares { Place::Prepares(test) } else { Place::Round { test, round: 1, cell: 0 } })
+    }
+
+    fn step(&self, place: Place) -> Step {
+        let step = match place {
+            Place::Prepares(test) => {
+                let (times, test) = (self.options.precondition, self.options.tests[test]);
+                let mut job = JobSpec::new(
+                    Does::Writes,
+                    LaneSpec::new(FILLING, Pattern::Sequential),
+                    Region::first(self.size),
+                    Until::bytes(self.size.get() * u64::from(times)),
+                );
+                job.depth = 32;
+                let name = format!("{test}: preconditioning, {times} times 128 KiB after 128 KiB");
+                Step::io(name, vec![Worker::new(job, 0, self.size, Access::direct())]).uncounted()
+            }
+            Place::Round { test, round, cell } => {
+                let (test, cell) = (self.options.tests[test], self.cells[test][cell]);
+                let name = format!("{test}: {cell}");
+                Step::io(name, self.workers(test, cell)).round(round).measuring(test.measures())
+            }
+        };
+        step.together(|step| step.keep = Keep::Totals)
+    }
+
+    fn workers(&self, test: SniaTest, cell: Cell) -> Vec<Worker> {
+        let does = match cell.reads {
+            reads if reads >= 1.0 => Does::Reads,
+            reads if reads <= 0.0 => Does::Writes,
+            reads => Does::Mixed { reads },
+        };
+        let (threads, depth, pattern) = match test {
+            SniaTest::Latency => (1, 1, Pattern::Uniform),
+            // One stream: several would not be sequential.
+            SniaTest::Throughput => (1, self.options.threads * self.options.depth, Pattern::Sequential),
+            _ => (self.options.threads, self.options.depth, Pattern::Uniform),
+        };
+        let worker = |thread: u32| {
+            let lane = LaneSpec::new(cell.block, pattern);
+            let mut job = JobSpec::new(does, lane, Region::first(self.size), Until::span(self.options.point));
+            job.depth = depth;
+            job.seed = self.options.seed.wrapping_add((self.given.len() as u64) << 16 | u64::from(thread));
+            Worker::new(job, 0, self.size, Access::direct())
+        };
+        (0..threads).map(worker).collect()
+    }
+}
+
+impl Recipe for Snia {
+    fn name(&self) -> &'static str {
+        "snia"
+    }
+
+    fn follows(&self) -> String {
+        "the method of SNIA's PTS 2.0 without its purge: not a result of that specification".into()
+    }
+
+    fn settings(&self) -> Vec<(String, String)> {
+        let options = &self.options;
+        let tests: Vec<String> = options.tests.iter().map(SniaTest::to_string).collect();
+        vec![
+            ("tests".to_owned(), tests.join(", ")),
+            ("size".to_owned(), self.size.to_string()),
+            ("point".to_owned(), options.point.to_string()),
+            ("rounds at most".to_owned(), options.rounds.to_string()),
+            ("precondition".to_owned(), format!("{} times", options.precondition)),
+            ("threads".to_owned(), options.threads.to_string()),
+            ("depth".to_owned(), options.depth.to_string()),
+        ]
+    }
+
+    fn files(&self) -> Vec<FileSpec> {
+        vec![FileSpec::reserved(self.size)]
+    }
+
+    fn expected(&self) -> usize {
+        let rounds = |test: &SniaTest| match test {
+            SniaTest::WriteSaturation => {
+                (self.options.saturation_span.as_nanos() / self.options.point.as_nanos()) as usize
+            }
+            _ => steady::WINDOW,
+        };
+        let steps =
+            |(test, cells): (&SniaTest, &Vec<Cell>)| rounds(test) * cells.len() + usize::from(test.is_preconditioned());
+        let least: usize = self.options.tests.iter().zip(&self.cells).map(steps).sum();
+        least.max(self.given.len())
+    }
+
+    fn next(&mut self, done: &[Done], _facts: &Facts) -> Option<Step> {
+        let place = self.place(done)?;
+        let step = self.step(place);
+        self.given.push(place);
+        Some(step)
+    }
+
+    fn listings(&self, done: &[Done], _facts: &Facts) -> Vec<Listing> {
+        self.results(done).iter().flat_map(print::listings).collect()
+    }
+
+    fn verdicts(&self, done: &[Done], facts: &Facts) -> Vec<String> {
+        verdicts::of(&self.results(done), &self.options, self.size, facts)
+    }
+}

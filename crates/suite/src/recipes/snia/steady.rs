@@ -1,0 +1,100 @@
+//! Whether rounds are steady: the rule of SNIA's specification.
+//!
+//! Over the last five rounds the values lie within 20 % of their mean, and the line that fits them best (least squares)
+//! moves by no more than 10 % of it. Knows nothing about what is measured.
+
+/// Rounds that are looked at.
+pub(super) const WINDOW: usize = 5;
+/// What the values may span, as a share of their mean.
+pub(super) const RANGE: f64 = 0.2;
+/// What the line may rise or fall over the window, as a share of their mean.
+pub(super) const EXCURSION: f64 = 0.1;
+
+/// The last rounds, judged.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Steady {
+    /// First round of the window, from 1.
+    pub(super) first: usize,
+    /// Last round of the window.
+    pub(super) last: usize,
+    /// Mean of the values.
+    pub(super) mean: f64,
+    /// From the least to the most, as a share of the mean.
+    pub(super) range: f64,
+    /// What the line rises over the window, as a share of the mean; below zero it falls.
+    pub(super) excursion: f64,
+    /// What the line rises from one round to the next.
+    pub(super) slope: f64,
+    /// What the line would have been before the first round of all.
+    pub(super) origin: f64,
+}
+
+impl Steady {
+    /// Of all rounds so far; none before there is a window of them.
+    pub(super) fn of(values: &[f64]) -> Option<Self> {
+        let first = values.len().checked_sub(WINDOW)?;
+        let window = &values[first..];
+        let count = WINDOW as f64;
+        let mean = window.iter().sum::<f64>() / count;
+        if mean <= 0.0 {
+            return None;
+        }
+        let most = window.iter().copied().fold(f64::MIN, f64::max);
+        let least = window.iter().copied().fold(f64::MAX, f64::min);
+        let middle = (count - 1.0) / 2.0;
+        let distances = || (0..WINDOW).map(|index| index as f64 - middle);
+        let slope = distances().zip(window).map(|(distance, value)| distance * (value - mean)).sum::<f64>()
+            / distances().map(|distance| distance * distance).sum::<f64>();
+        Some(Self {
+            first: first + 1,
+            last: values.len(),
+            mean,
+            range: (most - least) / mean,
+            excursion: slope * (count - 1.0) / mean,
+            slope,
+            origin: mean - slope * (first as f64 + 1.0 + middle),
+        })
+    }
+
+    /// Both rules are kept.
+    pub(super) fn is_reached(&self) -> bool {
+        self.range <= RANGE && self.excursion.abs() <= EXCURSION
+    }
+
+    /// The line at a round, from 1.
+    pub(super) fn line(&self, round: usize) -> f64 {
+        self.origin + self.slope * round as f64
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rounds_are_steady_where_they_neither_span_nor_move_too_much() {
+        let check = |values: &[f64], range: f64, excursion: f64, reached: bool| {
+            let steady = Steady::of(values).expect("five rounds");
+            assert!((steady.range - range).abs() < 1e-9, "{values:?}: {steady:?}");
+            assert!((steady.excursion - excursion).abs() < 1e-9, "{values:?}: {steady:?}");
+            assert_eq!(steady.is_reached(), reached, "{values:?}: {steady:?}");
+        };
+        check(&[100.0; 5], 0.0, 0.0, true);
+        // By hand: distances -2 to 2, their squares sum up to 10.
+        check(&[90.0, 110.0, 100.0, 110.0, 90.0], 0.2, 0.0, true);
+        check(&[89.0, 111.0, 100.0, 110.0, 90.0], 0.22, 4.0 * 0.001, false);
+        check(&[95.0, 97.5, 100.0, 102.5, 105.0], 0.1, 0.1, true);
+        check(&[94.0, 97.0, 100.0, 103.0, 106.0], 0.12, 0.12, false);
+        check(&[106.0, 103.0, 100.0, 97.0, 94.0], 0.12, -0.12, false);
+        check(&[1000.0, 500.0, 100.0, 100.0, 100.0, 100.0, 100.0], 0.0, 0.0, true);
+        assert_eq!(Steady::of(&[100.0; 4]), None);
+        assert_eq!(Steady::of(&[0.0; 5]), None);
+    }
+
+    #[test]
+    fn the_line_goes_through_rounds_that_lie_on_it() {
+        let steady = Steady::of(&[0.0, 12.0, 14.0, 16.0, 18.0, 20.0]).expect("six rounds");
+        assert_eq!((steady.first, steady.last, steady.mean, steady.slope), (2, 6, 16.0, 2.0));
+        assert!((2..=6).all(|round| (steady.line(round) - (8.0 + 2.0 * round as f64)).abs() < 1e-9), "{steady:?}");
+    }
+}

@@ -1,0 +1,105 @@
+//! The tests and the loads of their rounds.
+//!
+//! Knows nothing about figures.
+
+use std::fmt;
+
+use plimsoll_units::Bytes;
+
+use super::SniaOptions;
+
+/// A test.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum SniaTest {
+    /// Random operations of mixes and blocks.
+    Iops,
+    /// Sequential blocks of 1 MiB, read and written.
+    Throughput,
+    /// Random operations, one at a time.
+    Latency,
+    /// Random writes of 4 KiB, for a long time.
+    WriteSaturation,
+}
+
+impl fmt::Display for SniaTest {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Iops => "iops",
+            Self::Throughput => "throughput",
+            Self::Latency => "latency",
+            Self::WriteSaturation => "write-saturation",
+        })
+    }
+}
+
+/// A load of a round.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Cell {
+    /// Share of reads, 0 to 1.
+    pub reads: f64,
+    /// Bytes of a block.
+    pub block: u32,
+}
+
+impl fmt::Display for Cell {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} of {}", self.mix(), Bytes::new(self.block.into()))
+    }
+}
+
+impl Cell {
+    /// `65/35`: percent of reads and of writes.
+    pub(super) fn mix(&self) -> String {
+        format!("{:.0}/{:.0}", self.reads * 100.0, (1.0 - self.reads) * 100.0)
+    }
+}
+
+const WRITES: Cell = Cell { reads: 0.0, block: 4 << 10 };
+
+impl SniaTest {
+    /// Loads of a round in their order, without blocks that `grid` does not allow.
+    pub(super) fn cells(self, options: &SniaOptions, grid: u64) -> Vec<Cell> {
+        let cells = match self {
+            Self::Iops => crossed(&options.mixes, &options.blocks),
+            Self::Throughput => crossed(&[1.0, 0.0], &[1 << 20]),
+            Self::Latency => crossed(&[1.0, 0.65, 0.0], &[8 << 10, 4 << 10, 512]),
+            Self::WriteSaturation => vec![WRITES],
+        };
+        cells.into_iter().filter(|cell| u64::from(cell.block).is_multiple_of(grid)).collect()
+    }
+
+    /// The load whose figure tells whether the rounds are steady.
+    pub(super) const fn tracked(self) -> Cell {
+        match self {
+            Self::Throughput => Cell { reads: 0.0, block: 1 << 20 },
+            _ => WRITES,
+        }
+    }
+
+    /// All is written before it; other tests do that themselves.
+    pub(super) const fn is_preconditioned(self) -> bool {
+        matches!(self, Self::Iops | Self::Latency)
+    }
+
+    pub(super) const fn measures(self) -> &'static str {
+        match self {
+            Self::Iops => {
+                "Random operations past the page cache with a fixed number outstanding, nothing flushed: what a closed load reaches."
+            }
+            Self::Throughput => {
+                "One stream of 1 MiB blocks past the page cache with many outstanding, nothing flushed."
+            }
+            Self::Latency => {
+                "Random operations past the page cache, one at a time, nothing flushed: a write is what the device's cache takes."
+            }
+            Self::WriteSaturation => {
+                "Random writes past the page cache for as long as it takes to see what remains of the first speed."
+            }
+        }
+    }
+}
+
+/// Every block of a mix, then those of the next.
+fn crossed(mixes: &[f64], blocks: &[u32]) -> Vec<Cell> {
+    mixes.iter().flat_map(|&reads| blocks.iter().map(move |&block| Cell { reads, block })).collect()
+}
