@@ -108,6 +108,18 @@ fn a_mean_keeps_the_limit_where_p99_does_not() {
 }
 
 #[test]
+fn what_was_not_written_before_is_a_doubt_of_devices() {
+    let (recipe, done) = calibrated(options(Run::Advanced(Matrix::Row { large: 0 })), "station(8, 1ms)");
+    for (nature, doubted) in
+        [(Nature::Blocks, true), (Nature::Export, true), (Nature::Directory, false), (Nature::Model, false)]
+    {
+        let verdicts = recipe.verdicts(&done, &facts(nature, SPACE)).join("\n");
+        assert_eq!(verdicts.contains("never written"), doubted, "{nature:?}: {verdicts}");
+        assert_eq!(verdicts.contains("a cache between"), nature != Nature::Model, "{nature:?}: {verdicts}");
+    }
+}
+
+#[test]
 fn a_limit_that_nothing_keeps_is_said() {
     let asked = CalibrateOptions { max_latency: Span::from_millis(10), disks: 4, ..options(Run::Limit) };
     let (recipe, done) = calibrated(asked, "station(1, 15ms)");

@@ -227,6 +227,12 @@ pub(super) fn verdicts(points: &[Point], options: &CalibrateOptions, size: Bytes
              figures are the cache's. Try a size well above it."
         ));
     }
+    if options.writes <= 0.0 && matches!(facts.nature, Nature::Blocks | Nature::Export) {
+        verdicts.push(
+            "It was read as it is: places that were never written may be answered without reading anything, and faster."
+                .into(),
+        );
+    }
     if options.writes <= 0.0 {
         verdicts.push("Only reads were tried: nothing is said about writes, nor about reads beside them.".into());
     }

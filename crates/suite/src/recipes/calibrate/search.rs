@@ -81,6 +81,23 @@ mod tests {
         tried.into_iter().map(|one| one.outstanding).collect()
     }
 
+    proptest::proptest! {
+        #[test]
+        fn it_ends_and_tries_no_load_twice(
+            (first, most, limit_us) in (1..100_u32, 1..5_000_u32, proptest::option::of(1..5_000_u64)),
+            seen in proptest::collection::vec((1..10_000_u64, 1..10_000_u64), 64),
+        ) {
+            let search = Search { first, most, limit: limit_us.map(Span::from_micros) };
+            let mut tried: Vec<Tried> = Vec::new();
+            while let Asks::Load(outstanding) = search.next(&tried) {
+                proptest::prop_assert!((1..=most).contains(&outstanding), "{} of {}", outstanding, most);
+                proptest::prop_assert!(tried.iter().all(|one| one.outstanding != outstanding), "{} again", outstanding);
+                let (latency_us, rate) = seen[tried.len()];
+                tried.push(Tried { outstanding, rate: rate as f64, latency: Span::from_micros(latency_us) });
+            }
+        }
+    }
+
     #[test]
     fn loads_grow_to_the_limit_and_not_beyond_what_they_bring() {
         let check = |first, limit_ms: Option<u64>, servers, expected: &[u32]| {

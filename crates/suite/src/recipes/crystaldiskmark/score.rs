@@ -6,7 +6,7 @@ use plimsoll_record::Bins;
 use plimsoll_units::{Bytes, Kind, Span};
 
 use super::plan::{Direction, Line};
-use super::{CrystalDiskMarkOptions, Data, Score, Version};
+use super::{CrystalDiskMarkOptions, Data, Directions, Score, Version};
 use crate::ground::{Facts, Nature};
 use crate::seen::IoSeen;
 
@@ -130,6 +130,12 @@ pub(super) fn verdicts(options: &CrystalDiskMarkOptions, cells: &[Cell], facts: 
              cache's: try a larger file.",
             options.size
         ));
+    }
+    if options.directions == Directions::Reads && matches!(facts.nature, Nature::Blocks | Nature::Export) {
+        verdicts.push(
+            "It was read as it is: places that were never written may be answered without reading anything, and faster."
+                .into(),
+        );
     }
     if options.data == Data::Zeroes {
         verdicts.push(
