@@ -41,7 +41,9 @@ const GAIN: f64 = 0.03;
 
 impl Search {
     pub(super) fn next(&self, tried: &[Tried]) -> Asks {
-        let Some(last) = tried.last() else { return Asks::Load(self.first.min(self.most)) };
+        if tried.is_empty() {
+            return Asks::Load(self.first.min(self.most));
+        }
         let within = |one: &&Tried| self.limit.is_none_or(|limit| one.latency <= limit);
         let broken = tried.iter().filter(|one| !within(one)).map(|one| one.outstanding).min();
         let kept = tried.iter().filter(within).map(|one| one.outstanding).max();
@@ -52,17 +54,16 @@ impl Search {
             // Where latencies waver, a load above a broken one may keep the limit.
             (Some(kept), Some(broken)) if broken.saturating_sub(kept) <= (kept / 16).max(1) => Asks::Nothing,
             (Some(kept), Some(broken)) => Asks::Load(kept.midpoint(broken)),
-            (Some(kept), None) if kept >= self.most || self.is_flat(tried, last) => Asks::Nothing,
+            (Some(kept), None) if kept >= self.most || Self::is_flat(tried) => Asks::Nothing,
             (Some(kept), None) => Asks::Load((kept * 2).min(self.most)),
         }
     }
 
-    /// The last doubling brought nothing. With a limit it takes two: latency doubles meanwhile, and the limit is what is
-    /// looked for only where there is a rate to gain.
-    fn is_flat(&self, tried: &[Tried], last: &Tried) -> bool {
-        let wanted = if self.limit.is_some() { 2 } else { 1 };
-        let before = tried.len().checked_sub(1 + wanted).map(|index| tried[index]);
-        before.is_some_and(|before| last.rate < before.rate * (1.0 + GAIN))
+    /// The last two doublings brought nothing: one alone may have been disturbed.
+    fn is_flat(tried: &[Tried]) -> bool {
+        let (before, last) = tried.split_at(tried.len().saturating_sub(2));
+        let best = |some: &[Tried]| some.iter().map(|one| one.rate).reduce(f64::max);
+        best(before).zip(best(last)).is_some_and(|(before, last)| last < before * (1.0 + GAIN))
     }
 }
 
@@ -109,8 +110,20 @@ mod tests {
         check(1, Some(20), 1000, &[1, 2, 4, 8, 16, 32, 64, 128, 256]);
         check(8, Some(2), 1, &[8, 4, 2, 3]);
         check(8, Some(1), 2, &[8, 4, 2, 3]);
-        check(1, None, 8, &[1, 2, 4, 8, 16]);
+        check(1, None, 8, &[1, 2, 4, 8, 16, 32]);
         check(300, None, 8, &[256]);
+        // A load that was disturbed does not end it.
+        let disturbed = |tried: &[Tried]| {
+            tried
+                .iter()
+                .map(|one| Tried { rate: if one.outstanding == 4 { 0.5 } else { one.rate }, ..*one })
+                .collect::<Vec<_>>()
+        };
+        let mut tried = vec![];
+        while let Asks::Load(outstanding) = (Search { first: 1, most: 256, limit: None }).next(&disturbed(&tried)) {
+            tried.push(Tried { outstanding, rate: f64::from(outstanding.min(8)), latency: Span::ZERO });
+        }
+        assert_eq!(tried.last().map(|one| one.outstanding), Some(32));
         // Not even one keeps it.
         let search = Search { first: 2, most: 256, limit: Some(Span::from_micros(10)) };
         assert_eq!(loads(search, 1), [2, 1]);
