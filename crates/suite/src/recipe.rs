@@ -3,7 +3,7 @@
 use plimsoll_analyse::{Settle, settle};
 use plimsoll_drive::{Fault, Observe, Onward, Torn};
 use plimsoll_load::Pace;
-use plimsoll_record::{Ended, JobRun, Listing, Run, Slice, StepRun, StepWork};
+use plimsoll_record::{Ended, Finding, JobRun, Listing, Run, Slice, StepRun, StepWork};
 use plimsoll_units::{Instant, Span};
 
 use crate::ground::{Facts, Ground, Unfit};
@@ -170,6 +170,9 @@ fn run_of(step: &IoStep, seen: &IoSeen, stages: &[String]) -> Run {
     let span = seen.span();
     let options = Settle { least_warm_up: Span::ZERO, offered_span: span, objective: None, offered, unserved: 0 };
     let settled = settle(&seen.series, &options);
+    // A step of a classic benchmark has its own end, and is what it is: whether it was steady is asked by those that ask.
+    let is_of_steps =
+        |finding: &Finding| !matches!(finding, Finding::NoSteadyState { .. } | Finding::RateDropped { .. });
     let answered: u64 = seen.bound_by.iter().sum();
     let shares = seen.bound_by.iter().zip(stages).filter(|(count, _)| **count > 0);
     Run {
@@ -183,7 +186,7 @@ fn run_of(step: &IoStep, seen: &IoSeen, stages: &[String]) -> Run {
         cpu: seen.cpu(),
         bound_by: shares.map(|(count, name)| (name.clone(), *count as f64 / answered as f64)).collect(),
         figures: settled.figures,
-        findings: settled.findings,
+        findings: settled.findings.into_iter().filter(is_of_steps).collect(),
     }
 }
 

@@ -4,6 +4,7 @@ mod bonnie;
 mod calibrate;
 mod crystaldiskmark;
 mod dd;
+mod snia;
 mod tiobench;
 mod verify;
 mod walfsync;
@@ -59,6 +60,8 @@ pub enum SuiteCommand {
     Crystaldiskmark(crystaldiskmark::CrystalDiskMarkArgs),
     /// dd: a copy in large blocks, through the page cache and past it, with what it leaves behind
     Dd(dd::DdArgs),
+    /// Preconditioning and rounds until they are steady, as the SNIA's performance test specification has them
+    Snia(snia::SniaArgs),
     /// tiotest and tiobench: threads that write and read files of their own, in order and at random
     Tiobench(tiobench::TiobenchArgs),
     /// Data that say what they are: written, written over and read back, errors located
@@ -91,6 +94,7 @@ impl SuiteArgs {
             SuiteCommand::Calibrate(args) => args,
             SuiteCommand::Crystaldiskmark(args) => args,
             SuiteCommand::Dd(args) => args,
+            SuiteCommand::Snia(args) => args,
             SuiteCommand::Tiobench(args) => args,
             SuiteCommand::Verify(args) => args,
             SuiteCommand::Walfsync(args) => args,

@@ -4,7 +4,7 @@ use clap::{Args, ValueEnum};
 use plimsoll_suite::recipes::crystaldiskmark::{
     CrystalDiskMark, CrystalDiskMarkOptions, Data, Directions, Profile, Score, Version,
 };
-use plimsoll_suite::{Facts, Recipe};
+use plimsoll_suite::{Facts, Nature, Recipe};
 use plimsoll_units::{Bytes, Span};
 
 use super::{PlaceArgs, Suite};
@@ -93,6 +93,10 @@ impl Suite for CrystalDiskMarkArgs {
             directions: if self.reads_only { Directions::Reads } else { Directions::Both },
             measure: self.measure.unwrap_or(usual.measure),
             interval: self.interval.unwrap_or(usual.interval),
+            date: match facts.nature {
+                Nature::Model => String::new(),
+                _ => jiff::Zoned::now().strftime("%Y/%m/%d %H:%M:%S").to_string(),
+            },
             data: if self.zeroes { Data::Zeroes } else { Data::Random },
             ..usual
         };

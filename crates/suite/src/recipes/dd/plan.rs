@@ -89,13 +89,13 @@ fn shape(kind: DdKind, block: Bytes, total: Bytes, nature: Nature) -> (u32, u32)
             (block.get(), REQUEST, (block.get() / REQUEST).clamp(1, REQUESTS.into()) as u32)
         }
     };
-    let piece = common(whole, largest);
+    let piece = greatest_divisor(whole, largest);
     if piece >= 512 { (piece as u32, depth) } else { (block.get().min(largest) as u32, 1) }
 }
 
 /// The greatest common divisor.
-const fn common(a: u64, b: u64) -> u64 {
-    if b == 0 { a } else { common(b, a % b) }
+const fn greatest_divisor(a: u64, b: u64) -> u64 {
+    if b == 0 { a } else { greatest_divisor(b, a % b) }
 }
 
 const fn contents(data: DdData) -> Contents {
