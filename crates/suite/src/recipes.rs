@@ -4,6 +4,7 @@ pub mod bonnie;
 pub mod calibrate;
 pub mod crystaldiskmark;
 pub mod dd;
+pub mod iozone;
 pub mod phase;
 pub mod snia;
 pub mod tiobench;
