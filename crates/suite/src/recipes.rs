@@ -1,5 +1,6 @@
 //! The suites: one module for each classic benchmark.
 
+pub mod articles;
 pub mod bonnie;
 pub mod calibrate;
 pub mod crystaldiskmark;

@@ -1,0 +1,259 @@
+//! What the articles published, as data, with where it is from.
+//!
+//! Knows nothing about what is got here.
+
+/// What is compared of a step.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Figure {
+    /// Millions of bytes per second: the best round.
+    Megabytes,
+    /// MiB per second.
+    Mebibytes,
+    /// KiB written per second.
+    KibibytesWritten,
+    /// KiB read per second.
+    KibibytesRead,
+    /// Reads per second.
+    Reads,
+    /// Mean time of a read or write, in milliseconds.
+    MeanMillis,
+}
+
+/// Which step of a command.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Find {
+    /// The one of this name.
+    Named(&'static str),
+    /// The one of this place among the names of steps that count, from 0.
+    Place(usize),
+}
+
+/// A line of a table.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Row {
+    pub(super) label: &'static str,
+    pub(super) unit: &'static str,
+    /// Digits behind the point.
+    pub(super) digits: usize,
+    /// Index of the command.
+    pub(super) command: usize,
+    pub(super) find: Find,
+    pub(super) figure: Figure,
+    /// One for each column; none where the article has none.
+    pub(super) published: &'static [Option<f64>],
+}
+
+/// A table and its source.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Table {
+    pub(super) title: &'static str,
+    pub(super) source: &'static str,
+    /// Above each column, in two lines.
+    pub(super) columns: &'static [[&'static str; 2]],
+    pub(super) rows: &'static [Row],
+    /// Why figures of another place, or of a model, differ from these.
+    pub(super) notes: &'static [&'static str],
+}
+
+const fn row(
+    label: &'static str,
+    unit: &'static str,
+    digits: usize,
+    place: (usize, Find),
+    figure: Figure,
+    published: &'static [Option<f64>],
+) -> Row {
+    Row { label, unit, digits, command: place.0, find: place.1, figure, published }
+}
+
+/// Levels and sizes of OCI block volumes under `dd`.
+pub(super) const OCI_LEVELS: Table = Table {
+    title: "OCI block volumes of four levels and sizes, dd bs=1G count=5",
+    source: "DB Hitori de Dekirumon: performance of block volumes (Japanese), November 2024",
+    columns: &[["lower cost", "50 GB"], ["balanced", "50 GB"], ["lower cost", "100 GB"], ["balanced", "100 GB"]],
+    rows: &[row(
+        "dd, buffered",
+        "MB/s",
+        1,
+        (0, Find::Place(0)),
+        Figure::Megabytes,
+        &[Some(15.4), Some(30.8), Some(30.8), Some(62.3)],
+    )],
+    notes: &[
+        "the volumes allow 12, 24, 24 and 48 MB/s: the published rates are 1.29 times as high, because dd ended while about \
+         1.19 GB were still in memory, in each of the four runs",
+    ],
+};
+
+/// An OCI volume of 256 GB with three numbers of VPUs under fio.
+pub(super) const OCI_UHP: Table = Table {
+    title: "OCI block volume of 256 GB with 0, 50 and 120 VPUs, fio of 4 jobs at depth 256",
+    source: "an article on Ultra High Performance volumes of OCI (undated), means of the three samples that it prints",
+    columns: &[["VPU/GB", "0"], ["VPU/GB", "50"], ["VPU/GB", "120"]],
+    rows: &[row(
+        "Random read, 4 KiB",
+        "IOPS",
+        0,
+        (0, Find::Place(0)),
+        Figure::Reads,
+        &[Some(531.0), Some(30_600.0), Some(57_300.0)],
+    )],
+    notes: &[
+        "the published figures are the first seconds of runs that were broken off: what fio shows each second, not its result",
+        "512 GiB in the article's own listings belong to another volume: only 256 GB explain these rates",
+    ],
+};
+
+const CDM: [(&str, usize); 8] = [
+    ("Sequential Read", 0),
+    ("Sequential Write", 1),
+    ("Random Read 512KB", 2),
+    ("Random Write 512KB", 3),
+    ("Random Read 4KB (QD=1)", 4),
+    ("Random Write 4KB (QD=1)", 5),
+    ("Random Read 4KB (QD=32)", 6),
+    ("Random Write 4KB (QD=32)", 7),
+];
+
+const fn cdm(line: usize, published: &'static [Option<f64>]) -> Row {
+    let (label, place) = CDM[line];
+    row(label, "MB/s", 3, (0, Find::Place(place)), Figure::Megabytes, published)
+}
+
+/// Disks of Azure, one and two striped, under `CrystalDiskMark` 3.0.3.
+pub(super) const AZURE: Table = Table {
+    title: "Azure disks of 2014, one and two striped, CrystalDiskMark 3.0.3, 1000 MB x5",
+    source: "froop: striping disks of Windows Server on Microsoft Azure (gist, Japanese), 4 September 2014",
+    columns: &[["2008 R2", "single"], ["2008 R2", "stripe of 2"], ["2012 R2", "single"], ["2012 R2", "pool of 2"]],
+    rows: &[
+        cdm(0, &[Some(33.412), Some(58.319), Some(34.771), Some(57.907)]),
+        cdm(1, &[Some(18.088), Some(51.255), Some(17.647), Some(54.722)]),
+        cdm(2, &[Some(21.263), Some(22.685), Some(19.511), Some(25.827)]),
+        cdm(3, &[Some(17.922), Some(39.693), Some(15.545), Some(39.513)]),
+        cdm(4, &[Some(0.357), Some(0.423), Some(0.314), Some(0.478)]),
+        cdm(5, &[Some(0.921), Some(0.870), Some(0.814), Some(0.886)]),
+        cdm(6, &[Some(2.073), Some(4.133), Some(2.067), Some(4.297)]),
+        cdm(7, &[Some(2.069), Some(4.158), Some(2.071), Some(4.140)]),
+    ],
+    notes: &[
+        "at QD=32 each disk gave its limit of 500 IOPS, so that two gave twice as much; at QD=1 one read at a time waits for \
+         one disk, and a second disk has nothing to do: striping helps deep queues only",
+        "the stripes wrote in order 2.8 to 3.1 times as fast as one disk, which two disks alone do not explain",
+        "the score is the best of five runs, and says nothing about the others",
+    ],
+};
+
+const NONE: Option<f64> = None;
+
+/// SATA disk, SSD and `ioDrive` of rented servers under `Bonnie++` and `tiotest`.
+pub(super) const SAKURA: Table = Table {
+    title: "SATA disk, SSD and ioDrive of rented servers, Bonnie++ and tiotest -t 8 -f 128 -b 4096 -r 32768",
+    source: "Sakura's dedicated server, part 4: checking the speed of SSD and ioDrive (Japanese), about 2013",
+    columns: &[["SATA", "512 MB"], ["SSD", "512 MB"], ["ioDrive", "512 MB"], ["SATA", "16 GB"]],
+    rows: &[
+        row(
+            "Bonnie++ write, per char",
+            "K/s",
+            0,
+            (0, Find::Named("Per-char write")),
+            Figure::KibibytesWritten,
+            &[Some(1214.0), Some(1238.0), Some(1221.0), Some(1234.0)],
+        ),
+        row(
+            "Bonnie++ write, block",
+            "K/s",
+            0,
+            (0, Find::Named("Block write")),
+            Figure::KibibytesWritten,
+            &[Some(101_934.0), Some(258_506.0), Some(578_389.0), Some(106_982.0)],
+        ),
+        row(
+            "Bonnie++ rewrite",
+            "K/s",
+            0,
+            (0, Find::Named("Rewrite")),
+            Figure::KibibytesWritten,
+            &[Some(43_441.0), Some(124_805.0), Some(260_766.0), Some(52_700.0)],
+        ),
+        row(
+            "Bonnie++ read, per char",
+            "K/s",
+            0,
+            (0, Find::Named("Per-char read")),
+            Figure::KibibytesRead,
+            &[Some(5793.0), Some(5963.0), Some(5425.0), NONE],
+        ),
+        row(
+            "Bonnie++ read, block",
+            "K/s",
+            0,
+            (0, Find::Named("Block read")),
+            Figure::KibibytesRead,
+            &[Some(141_667.0), Some(300_527.0), Some(824_549.0), Some(154_720.0)],
+        ),
+        row(
+            "Bonnie++ seeks",
+            "/s",
+            1,
+            (0, Find::Named("Seeks")),
+            Figure::Reads,
+            &[Some(489.0), Some(15_958.0), NONE, Some(445.8)],
+        ),
+        row(
+            "tiotest write",
+            "MiB/s",
+            3,
+            (1, Find::Place(0)),
+            Figure::Mebibytes,
+            &[Some(83.826), Some(251.427), Some(535.675), Some(92.085)],
+        ),
+        row(
+            "tiotest random write",
+            "MiB/s",
+            3,
+            (1, Find::Place(1)),
+            Figure::Mebibytes,
+            &[Some(4.727), Some(170.547), Some(593.659), Some(22.201)],
+        ),
+        row(
+            "tiotest read",
+            "MiB/s",
+            3,
+            (1, Find::Place(2)),
+            Figure::Mebibytes,
+            &[Some(158.834), Some(712.450), Some(437.936), Some(19_339.364)],
+        ),
+        row(
+            "tiotest random read",
+            "MiB/s",
+            3,
+            (1, Find::Place(3)),
+            Figure::Mebibytes,
+            &[Some(2.264), Some(98.142), Some(120.311), Some(18_175.686)],
+        ),
+        row(
+            "tiotest random read, mean",
+            "ms",
+            3,
+            (1, Find::Place(3)),
+            Figure::MeanMillis,
+            &[Some(12.931), Some(0.305), Some(0.258), Some(0.002)],
+        ),
+    ],
+    notes: &[
+        "the article's fourth line of tiobench says random write again and is the random read; its seeks are counted per \
+         second, not in KB/s",
+        "the servers were booted with 512 MB of memory, or 16 GB in the last column, where the page cache read 19 GB/s",
+        "512 MB of memory hold about a third of tiotest's 1 GB: so much of its random reads never came to a disk",
+        "a byte at a time measures system calls, not storage; what is missing took less than half a second, which Bonnie++ \
+         does not print",
+        "its sql-bench is a suite of databases, and not repeated here",
+    ],
+};
+
+/// What the text of the report says about two arrays; its curves are pictures.
+pub(super) const ARRAYS: [(&str, [Option<f64>; 2]); 3] = [
+    ("Mean read at the lowest load", [Some(150.0), Some(2000.0)]),
+    ("Mean read at the highest load", [Some(500.0), NONE]),
+    ("Most IOPS over IP protocols", [Some(600_000.0), NONE]),
+];
