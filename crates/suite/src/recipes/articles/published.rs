@@ -69,7 +69,7 @@ const fn row(
 /// Levels and sizes of OCI block volumes under `dd`.
 pub(super) const OCI_LEVELS: Table = Table {
     title: "OCI block volumes of four levels and sizes, dd bs=1G count=5",
-    source: "DB Hitori de Dekirumon: performance of block volumes (Japanese), November 2024",
+    source: "OCI block volume performance by VPU, with dd (Japanese), November 2024",
     columns: &[["lower cost", "50 GB"], ["balanced", "50 GB"], ["lower cost", "100 GB"], ["balanced", "100 GB"]],
     rows: &[row(
         "dd, buffered",
@@ -88,7 +88,7 @@ pub(super) const OCI_LEVELS: Table = Table {
 /// An OCI volume of 256 GB with three numbers of VPUs under fio.
 pub(super) const OCI_UHP: Table = Table {
     title: "OCI block volume of 256 GB with 0, 50 and 120 VPUs, fio of 4 jobs at depth 256",
-    source: "an article on Ultra High Performance volumes of OCI (undated), means of the three samples that it prints",
+    source: "OCI Ultra High Performance with fio (undated), means of the three samples that it prints",
     columns: &[["VPU/GB", "0"], ["VPU/GB", "50"], ["VPU/GB", "120"]],
     rows: &[row(
         "Random read, 4 KiB",
