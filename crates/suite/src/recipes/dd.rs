@@ -102,7 +102,8 @@ impl DdKind {
 /// What is written.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum DdData {
-    /// Zeroes, as of `/dev/zero`.
+    /// Zeroes, as of `/dev/zero`, which are there before the time begins: GNU dd reads them meanwhile, so that it is slower
+    /// where memory sets the pace.
     #[default]
     Zeroes,
     /// Random data, made before the time begins.

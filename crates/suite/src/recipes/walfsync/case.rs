@@ -58,6 +58,12 @@ impl Method {
         match self {
             Self::Plain => "The page cache: nothing is made durable",
             Self::OpenDatasync | Self::OpenSync | Self::Dsync => "Durable writes, one after the other",
+            Self::FsyncClose => {
+                "A write and its flush; then the file is opened and closed once, where pg_test_fsync does so twice"
+            }
+            Self::CloseFsync => {
+                "A write, and a flush through a descriptor opened for it, where pg_test_fsync opens two"
+            }
             _ => "A write into the page cache or past it, and its flush, one after the other",
         }
     }
