@@ -1,9 +1,11 @@
 //! Flags of `plimsoll suite`: one command for each suite, and what they have in common.
 
+mod articles;
 mod bonnie;
 mod calibrate;
 mod crystaldiskmark;
 mod dd;
+mod iozone;
 mod snia;
 mod tiobench;
 mod verify;
@@ -52,6 +54,8 @@ pub struct PlaceArgs {
 /// The suites.
 #[derive(Debug, Subcommand)]
 pub enum SuiteCommand {
+    /// What an article did, with its own commands, beside the table that it published
+    Articles(articles::ArticlesArgs),
     /// Bonnie++: a byte at a time, blocks, rewriting, seeks of five processes, small files; its table and its CSV
     Bonnie(bonnie::BonnieArgs),
     /// Orion and CALIBRATE_IO: small operations up to a latency, large ones up to a throughput
@@ -60,6 +64,8 @@ pub enum SuiteCommand {
     Crystaldiskmark(crystaldiskmark::CrystalDiskMarkArgs),
     /// dd: a copy in large blocks, through the page cache and past it, with what it leaves behind
     Dd(dd::DdArgs),
+    /// Iozone: writing and reading in order, backward, in strides and at random, by file and record size
+    Iozone(iozone::IozoneArgs),
     /// Preconditioning and rounds until they are steady, as the SNIA's performance test specification has them
     Snia(snia::SniaArgs),
     /// tiotest and tiobench: threads that write and read files of their own, in order and at random
@@ -90,10 +96,12 @@ trait Suite {
 impl SuiteArgs {
     fn chosen(&self) -> &dyn Suite {
         match &self.suite {
+            SuiteCommand::Articles(args) => args,
             SuiteCommand::Bonnie(args) => args,
             SuiteCommand::Calibrate(args) => args,
             SuiteCommand::Crystaldiskmark(args) => args,
             SuiteCommand::Dd(args) => args,
+            SuiteCommand::Iozone(args) => args,
             SuiteCommand::Snia(args) => args,
             SuiteCommand::Tiobench(args) => args,
             SuiteCommand::Verify(args) => args,
