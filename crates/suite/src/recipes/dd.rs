@@ -281,12 +281,12 @@ impl Dd {
         let flush = self.seen(done).find(|(part, _)| *part == Part::Flush).map(|(_, seen)| seen.span())?;
         let whole = copy.span() + flush;
         let left = match copy.dirty {
-            Some(dirty) => format!("{} of its {} still", dirty.min(Bytes::new(bytes)), Bytes::new(bytes)),
+            Some(dirty) => format!("at most {} of its {} still", dirty.min(Bytes::new(bytes)), Bytes::new(bytes)),
             None => "some of it".into(),
         };
         Some(format!(
             "the buffered copy says {said}, the speed of memory as much as of storage: when it ended, {left} waited to be \
-             written (as the host counts), and their flush took {flush} more; with it the rate is {}",
+             written (the host counts no single file), and their flush took {flush} more; with it the rate is {}",
             print::rate(bytes, whole)
         ))
     }

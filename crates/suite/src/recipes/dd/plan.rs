@@ -132,11 +132,17 @@ fn copy(kind: DdKind, options: &DdOptions, total: Bytes, facts: &Facts) -> Step 
     let name = format!("Copy, {}", kind.name());
     Step::io(name, vec![Worker::new(job, 0, total, access)])
         .together(|step| step.before = before)
-        .measuring(measures(kind))
+        .measuring(measures(kind, facts.nature))
 }
 
-const fn measures(kind: DdKind) -> &'static str {
+const fn measures(kind: DdKind, nature: Nature) -> &'static str {
     match kind {
+        DdKind::Buffered | DdKind::Fdatasync | DdKind::Fsync if !nature.has_cache() => {
+            "The storage's sequential write, in the requests that a kernel would make of it"
+        }
+        DdKind::Read | DdKind::ReadNocache if !nature.has_cache() => {
+            "The storage's sequential read, in the requests that a kernel would make of it"
+        }
         DdKind::Buffered => "How fast memory takes the data, slowed down when the kernel allows no more dirty pages",
         DdKind::Fdatasync | DdKind::Fsync => {
             "The storage's sequential write, with what is left in memory flushed at the end"
