@@ -55,9 +55,13 @@ fn of_step(column: Column, done: &Done, seekers: u32) -> Option<String> {
         Column::PutChar | Column::GetChar => {
             let calls = phase.operations_per_second()?;
             let verb = if column == Column::PutChar { "write" } else { "read" };
+            let each = 1e9 / calls;
+            let kernel = phase.cpu.map(|cpu| cpu.system.as_nanos() / phase.operations.max(1));
+            let kernel = kernel.map_or(String::new(), |ns| format!(", {ns} ns of it the kernel's work"));
             Some(format!(
-                "{name}: {figure:.0} KiB/s are {calls:.0} calls of {verb}(2) per second with one byte each. It is the \
-                 price of a system call on this processor, and says nothing of storage."
+                "{name}: {figure:.0} KiB/s are {calls:.0} calls of {verb}(2) per second with one byte each: {each:.0} ns for a \
+                 call and the loop around it{kernel}. It is the price of a system call on this processor, and says nothing \
+                 of storage."
             ))
         }
         Column::Seeks => Some(format!(
