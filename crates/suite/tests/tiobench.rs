@@ -2,11 +2,15 @@
 
 mod places;
 
+use std::ops::ControlFlow;
+
 use places::{Ops, facts, io, on_disk, on_model, read_back, worker};
 use plimsoll_device::{Engine, SyncMode};
 use plimsoll_load::Pattern;
 use plimsoll_suite::recipes::tiobench::{Gap, Printed, Program, Test, Through, Tiobench, TiobenchOptions};
-use plimsoll_suite::{Before, Done, Facts, Nature, Order, Recipe, Step, StepSeen, Work, WorkerSeen};
+use plimsoll_suite::{
+    Before, Disk, DiskPlace, Done, Facts, Ground, Nature, Order, Recipe, Step, StepSeen, Work, WorkerSeen,
+};
 use plimsoll_units::{Bytes, Kind, Span};
 
 /// 8 threads with files of 128 MiB and as many random operations of 4 KiB as these have blocks.
@@ -179,6 +183,50 @@ fn a_directory_gives_every_figure() {
             assert_eq!(total.only(|counter| counter.kind != Kind::Flush).operations(), operations);
         }
     }
+}
+
+#[test]
+fn data_are_checked_where_that_is_asked_for() {
+    for through in [Through::Cache, Through::Mapping] {
+        let options = TiobenchOptions { through, ..small() };
+        let (recipe, done) = on_disk("tiotest-checked", |facts| {
+            Ok(Box::new(Tiobench::new(options, facts)?.checking()?) as Box<dyn Recipe>)
+        });
+        let said = recipe.verdicts(&done, &facts(Nature::Directory, Bytes::gib(1))).join("\n");
+        // Two files of 512 blocks, and 200 blocks at random places.
+        assert!(said.contains("1224 blocks were read and compared, and all were as they had been written"), "{said}");
+        assert!(!recipe.has_failed(&done));
+    }
+    let (recipe, done) =
+        on_model(
+            "station(1, 1ms)",
+            |facts| Ok(Box::new(Tiobench::new(small(), facts)?.checking()?) as Box<dyn Recipe>),
+        );
+    let said = recipe.verdicts(&done, &facts(Nature::Model, Bytes::gib(8))).join("\n");
+    assert!(said.contains("Nothing was compared") && !recipe.has_failed(&done), "{said}");
+    let odd = TiobenchOptions { block: 100, ..small() };
+    let refused = Tiobench::new(odd, &facts(Nature::Directory, Bytes::gib(1))).and_then(Tiobench::checking);
+    assert!(refused.expect_err("no such block").contains("multiple of 8"));
+}
+
+#[test]
+fn data_that_others_changed_are_found() {
+    // Both threads are given the first one's file: each finds the other's data in it.
+    let facts = facts(Nature::Directory, Bytes::gib(1));
+    let mut recipe = Tiobench::new(small(), &facts).and_then(Tiobench::checking).expect("options that fit");
+    let mut ground = Disk::new(DiskPlace::Directory(std::env::temp_dir()), facts.clone(), Vec::new());
+    ground.lay(&recipe.files()).expect("room for the files");
+    let mut done = Vec::new();
+    while let Some(step) = recipe.next(&done, &facts) {
+        let Work::Io(io) = &step.work else { panic!("{step:?}") };
+        let mut io = io.clone();
+        io.workers[1].parts = io.workers[0].parts.clone();
+        let seen = ground
+            .io(&io, &mut |_| ControlFlow::Continue(()))
+            .or_else(|torn| if torn.until.workers.is_empty() { Err(torn.fault) } else { Ok(torn.until) });
+        done.push(Done { step, seen: StepSeen::Io(seen.expect("it ran")) });
+    }
+    assert!(recipe.has_failed(&done), "{:?}", recipe.verdicts(&done, &facts));
 }
 
 #[test]

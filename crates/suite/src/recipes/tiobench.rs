@@ -3,12 +3,15 @@
 //! tiotest 0.4.2 is one pass with so many threads; tiobench is several of them with a total that the threads share. Knows
 //! nothing about how its figures are printed: that is in `print`.
 
+mod checks;
 mod print;
 mod steps;
 mod verdicts;
 
 use std::path::PathBuf;
+use std::sync::Arc;
 
+use plimsoll_device::Checked;
 use plimsoll_record::Listing;
 use plimsoll_units::Bytes;
 
@@ -185,6 +188,8 @@ pub struct Tiobench {
     files: Vec<FileSpec>,
     /// Index of the pass, test and step, in their order.
     plan: Vec<(usize, Test, Step)>,
+    /// What remembers the data of each file of each pass; empty where they are not checked.
+    checked: Vec<Arc<Checked>>,
 }
 
 impl Tiobench {
@@ -204,7 +209,7 @@ impl Tiobench {
         let step = |index: usize, test| steps::step(&options, &passes[index], test, has_files);
         let plan = (0..passes.len()).flat_map(|index| tests.iter().map(move |test| (index, *test)));
         let plan = plan.map(|(index, test)| (index, test, step(index, test))).collect();
-        Ok(Self { options, passes, files, plan })
+        Ok(Self { options, passes, files, plan, checked: Vec::new() })
     }
 
     /// What was seen of each test of a pass.
@@ -340,5 +345,9 @@ impl Recipe for Tiobench {
 
     fn verdicts(&self, done: &[Done], facts: &Facts) -> Vec<String> {
         verdicts::of(self, done, facts)
+    }
+
+    fn has_failed(&self, _done: &[Done]) -> bool {
+        self.checked.iter().any(|checked| checked.mismatches().total > 0)
     }
 }
