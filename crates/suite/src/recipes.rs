@@ -6,7 +6,7 @@ pub mod calibrate;
 pub mod crystaldiskmark;
 pub mod dd;
 pub mod iozone;
-mod phase;
+pub mod phase;
 pub mod snia;
 pub mod tiobench;
 pub mod verify;

@@ -69,6 +69,8 @@ struct Csv<'a> {
     cells: Vec<&'a str>,
     /// From 1.9 on there are versions before the machine.
     has_versions: bool,
+    /// Where the rates begin: from format 1.98 on seeks and their processes stand before them.
+    first: usize,
 }
 
 impl<'a> Csv<'a> {
@@ -82,21 +84,27 @@ impl<'a> Csv<'a> {
         let is_rate = |cell: &str| cell.is_empty() || cell.starts_with('+') || words::number(cell).is_some();
         let has_versions = cells.len() >= 44 && is_version(cells[0]) && is_version(cells[1]) && is_size(cells[5]);
         let is_old = (14..=27).contains(&cells.len()) && is_size(cells[1]);
-        let rates = if has_versions { 7..19 } else { 2..14 };
-        let fits = (has_versions || is_old) && cells[rates].iter().all(|cell| is_rate(cell));
-        fits.then_some(Self { cells, has_versions })
+        let names_seeks = has_versions && words::number(cells[0]).is_some_and(|format| format >= 1.98);
+        let first = match (has_versions, names_seeks) {
+            (true, true) => 9,
+            (true, false) => 7,
+            (false, _) => 2,
+        };
+        let fits = (has_versions || is_old) && cells[first..first + 12].iter().all(|cell| is_rate(cell));
+        fits.then_some(Self { cells, has_versions, first })
     }
 
     fn run(&self, line: u64) -> Run {
         let cell = |index: usize| self.cells.get(index).map_or(String::new(), |cell| (*cell).to_owned());
         let size = cell(if self.has_versions { 5 } else { 1 });
-        let first = if self.has_versions { 7 } else { 2 };
         Run {
             machine: cell(if self.has_versions { 2 } else { 0 }),
             concurrency: if self.has_versions { words::number(&cell(3)) } else { None },
             chunk_bytes: chunk(&size).or_else(|| if self.has_versions { words::size(&cell(6)) } else { None }),
-            rates: std::array::from_fn(|phase| cell(first + 2 * phase)),
-            latencies: std::array::from_fn(|phase| if self.has_versions { cell(36 + phase) } else { String::new() }),
+            rates: std::array::from_fn(|phase| cell(self.first + 2 * phase)),
+            latencies: std::array::from_fn(|phase| {
+                if self.has_versions { cell(self.first + 29 + phase) } else { String::new() }
+            }),
             line,
         }
     }

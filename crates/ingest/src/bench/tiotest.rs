@@ -21,7 +21,7 @@ pub(crate) const FORM: Form =
 fn resembles(head: &[u8]) -> Resemblance {
     let test = has(head, "Tiotest results for");
     let bench = has(head, "Identifier") && has(head, "Thr") && has(head, "(CPU%)");
-    match (test || bench, has(head, "| Rate") || has(head, "Rate  (CPU%)")) {
+    match (test || bench, has(head, "| Rate") || bench && has(head, "Rate ")) {
         (true, true) => Resemblance::Is { marks: 3 },
         (true, false) => Resemblance::Near { marks: 2, missing: "column Rate" },
         _ => Resemblance::None,

@@ -461,3 +461,29 @@ proptest! {
         prop_assert_eq!(outcome("x", &bytes, 3), outcome("x", &bytes, bytes.len()));
     }
 }
+
+/// As 2.00 prints it: seeks and their processes stand before the rates.
+#[test]
+fn bonnie_of_format_1_98_names_its_seeks() {
+    let line = "1.98,2.00a,host,1,1795276232,2G,,8192,5,1276,62,512466,56,1171407,41,1690,56,+++++,+++,11134,48,16,,,,,2549,63,\
+                +++++,+++,+++++,+++,13493,66,+++++,+++,+++++,+++,33663us,65871us,12212us,16164us,12351us,23209us,30700us,\
+                4274us,4772us,8053us,4073us,4636us\n";
+    let expected =
+        ["block output | - 524765184 - | 0 - -", "rewrite | - 1199520768 - | 50 - -", "seeks | 11134 - - | 91 - -"];
+    let reading = check(line, "bonnie", &expected);
+    assert_eq!(reading.evidence[0].quantiles, [(1.0, 0.065871)]);
+}
+
+/// As 0.4.2 prints it: the title stands apart from its bracket.
+#[test]
+fn tiobench_of_0_4_2_is_known() {
+    let text = "\
+Sequential Reads
+================
+                              File   Blk   Num                         Avg      Maximum      Lat%     Lat%     CPU
+Identifier                    Size   Size  Thr      Rate     (CPU%)  Latency    Latency      >2s      >10s     Eff
+---------------------------- ------ ------ ---  ------------ ------ --------- -----------  -------- -------- -------
+host                            64    4096    2         79.85 38.97%     0.090        9.50   0.00000  0.00000     205
+";
+    check(text, "tiotest", &["Sequential Reads | 20442 83728794 90 | 100 2 4096"]);
+}
