@@ -15,20 +15,25 @@ const LONGEST_NS: u64 = 1 << 42;
 pub struct Recorder {
     counts: Histogram<u64>,
     sum_ns: u64,
+    min_ns: u64,
+    max_ns: u64,
 }
 
 impl Recorder {
     /// An empty recorder; 38 KiB.
     pub fn new() -> Self {
         let counts = Histogram::new_with_bounds(1, LONGEST_NS, 2).expect("the bounds are constant and valid");
-        Self { counts, sum_ns: 0 }
+        Self { counts, sum_ns: 0, min_ns: u64::MAX, max_ns: 0 }
     }
 
     /// Counts one span.
     #[inline]
     pub fn record(&mut self, span: Span) {
-        self.counts.saturating_record(span.as_nanos());
-        self.sum_ns = self.sum_ns.saturating_add(span.as_nanos());
+        let ns = span.as_nanos();
+        self.counts.saturating_record(ns);
+        self.sum_ns = self.sum_ns.saturating_add(ns);
+        self.min_ns = self.min_ns.min(ns);
+        self.max_ns = self.max_ns.max(ns);
     }
 
     /// True when nothing was counted since the last [`Recorder::take`].
@@ -49,11 +54,11 @@ impl Recorder {
             count: self.counts.len(),
             sum_ns: self.sum_ns,
             bins: bins.collect(),
-            min_ns: self.counts.min(),
-            max_ns: self.counts.max(),
+            min_ns: self.min_ns,
+            max_ns: self.max_ns,
         };
         self.counts.reset();
-        self.sum_ns = 0;
+        (self.sum_ns, self.min_ns, self.max_ns) = (0, u64::MAX, 0);
         taken
     }
 }
@@ -72,9 +77,9 @@ pub struct Bins {
     pub count: u64,
     /// Their exact sum in nanoseconds.
     pub sum_ns: u64,
-    /// The shortest, to the bin's width.
+    /// The shortest, exactly where plimsoll itself counted.
     pub min_ns: u64,
-    /// The longest, to the bin's width.
+    /// The longest, likewise.
     pub max_ns: u64,
     /// `[lowest value of the bin in nanoseconds, count]`, ascending.
     pub bins: Vec<(u64, u64)>,

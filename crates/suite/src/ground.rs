@@ -78,6 +78,9 @@ pub enum Unfit {
     /// Files with names are of directories only.
     #[error("{0}: a file by name can only be in a directory")]
     Names(String),
+    /// A file that is only read is not there.
+    #[error("{0}: there is no such file to read")]
+    Missing(String),
     /// Something is written, and nothing may be.
     #[error("{0}: it would be written to: name it with --destroy too, letter for letter, if its data may be lost")]
     ReadOnly(String),

@@ -6,7 +6,7 @@ pub mod calibrate;
 pub mod crystaldiskmark;
 pub mod dd;
 pub mod iozone;
-pub mod phase;
+mod phase;
 pub mod snia;
 pub mod tiobench;
 pub mod verify;

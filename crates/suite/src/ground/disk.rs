@@ -97,6 +97,9 @@ impl Disk {
         let failed = |source| Fault { attempt: format!("opening {}", path.display()), source };
         let space = if spec.reserved { Space::Reserve } else { Space::Sparse };
         if !path.exists() {
+            if !spec.writes {
+                return Err(Unfit::Missing(path.display().to_string()));
+            }
             return Ok((create(path, spec.size, space).map_err(failed)?, None));
         }
         let how = |access| OpenHow { access, caching: Caching::Buffered, sync: plimsoll_device::SyncMode::None };
