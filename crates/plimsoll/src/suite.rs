@@ -14,6 +14,7 @@ use crate::course::{length, of_late};
 use crate::offers::Offers;
 use crate::output::{Outputs, finish_suite};
 use crate::site::Site;
+use crate::store;
 use crate::trouble::Trouble;
 
 /// Runs the suite.
@@ -26,9 +27,15 @@ pub fn run(args: &SuiteArgs) -> Result<(), Trouble> {
     if ground.facts().read_only && recipe.files().iter().any(|file| file.writes) {
         return Err(read_only(&place.place, ground.facts()));
     }
+    if let Some(path) = args.memory() {
+        store::check_writable(path)?;
+    }
     let mut console = Console::new(place.output.quiet).map_err(|error| Trouble::Failed(error.into()))?;
-    let (suite, failed) = made(&mut *recipe, &mut *ground, &mut console)?;
-    finish_suite(&suite, &outputs)?;
+    let (ran, failed) = made(&mut *recipe, &mut *ground, &mut console)?;
+    if let Some((path, memory)) = args.memory().zip(recipe.memory()) {
+        store::write_whole(path, &memory)?;
+    }
+    finish_suite(&ran, &outputs)?;
     if failed { Err(Trouble::Ended(1)) } else { Ok(()) }
 }
 

@@ -47,6 +47,11 @@ pub trait Recipe {
         Vec::new()
     }
 
+    /// What a later run of it has to know of this one; none where there is nothing.
+    fn memory(&self) -> Option<Vec<u8>> {
+        None
+    }
+
     /// It found what must not be, such as data that were not as written: the command fails.
     fn has_failed(&self, _done: &[Done]) -> bool {
         false

@@ -11,7 +11,7 @@ mod tiobench;
 mod verify;
 mod walfsync;
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use clap::{Args, Subcommand};
 use plimsoll_suite::{Facts, Recipe};
@@ -58,7 +58,7 @@ pub enum SuiteCommand {
     Articles(articles::ArticlesArgs),
     /// Bonnie++: a byte at a time, blocks, rewriting, seeks of five processes, small files; its table and its CSV
     Bonnie(bonnie::BonnieArgs),
-    /// Orion and CALIBRATE_IO: small operations up to a latency, large ones up to a throughput
+    /// Orion and `CALIBRATE_IO`: small operations up to a latency, large ones up to a throughput
     Calibrate(calibrate::CalibrateArgs),
     /// CrystalDiskMark 3 or 8: sequential and random throughput, the best of several runs
     Crystaldiskmark(crystaldiskmark::CrystalDiskMarkArgs),
@@ -72,7 +72,7 @@ pub enum SuiteCommand {
     Tiobench(tiobench::TiobenchArgs),
     /// Data that say what they are: written, written over and read back, errors located
     Verify(verify::VerifyArgs),
-    /// Methods to make a write-ahead log durable, as pg_test_fsync tries them, with percentiles
+    /// Methods to make a write-ahead log durable, as `pg_test_fsync` tries them, with percentiles
     Walfsync(walfsync::WalfsyncArgs),
 }
 
@@ -91,6 +91,11 @@ trait Suite {
     /// # Errors
     /// One line that says what to write instead.
     fn recipe(&self, facts: &Facts) -> Result<Box<dyn Recipe>, String>;
+
+    /// Where what a later run has to know is kept.
+    fn memory(&self) -> Option<&Path> {
+        None
+    }
 }
 
 impl SuiteArgs {
@@ -107,6 +112,11 @@ impl SuiteArgs {
             SuiteCommand::Verify(args) => args,
             SuiteCommand::Walfsync(args) => args,
         }
+    }
+
+    /// Where what a later run has to know is kept.
+    pub fn memory(&self) -> Option<&Path> {
+        self.chosen().memory()
     }
 
     /// Where the suite runs, and what becomes of the result.

@@ -309,6 +309,12 @@ impl Recipe for Verify {
         said
     }
 
+    fn memory(&self) -> Option<Vec<u8>> {
+        let mut memory = Vec::new();
+        // Writing to memory does not fail.
+        self.checked.save(&mut memory).ok().map(|()| memory)
+    }
+
     fn has_failed(&self, done: &[Done]) -> bool {
         self.mismatches().total > 0 || unreadable(done) > 0
     }

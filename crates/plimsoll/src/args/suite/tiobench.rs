@@ -11,6 +11,7 @@ use super::{PlaceArgs, Suite, memory};
 
 /// `plimsoll suite tiobench`
 #[derive(Debug, Args)]
+#[allow(clippy::struct_excessive_bools)] // switches of the tool, each of its own
 pub struct TiobenchArgs {
     #[command(flatten)]
     pub place: PlaceArgs,
@@ -44,7 +45,7 @@ pub struct TiobenchArgs {
     /// Past the page cache (-X)
     #[arg(long)]
     pub direct: bool,
-    /// Each write durable, by O_SYNC (-S)
+    /// Each write durable, by `O_SYNC` (-S)
     #[arg(long)]
     pub synchronous: bool,
     /// Files are written one after the other (-W)
@@ -53,6 +54,9 @@ pub struct TiobenchArgs {
     /// The page cache is emptied of the files between the tests (-F)
     #[arg(long)]
     pub drop_caches: bool,
+    /// What is read is checked to be what was written (-c)
+    #[arg(long)]
+    pub check: bool,
     /// No table of latencies (-L)
     #[arg(long)]
     pub no_latency: bool,
@@ -143,6 +147,7 @@ impl Suite for TiobenchArgs {
             memory: memory(facts),
             seed: 1,
         };
-        Ok(Box::new(Tiobench::new(options, facts)?))
+        let suite = Tiobench::new(options, facts)?;
+        Ok(Box::new(if self.check { suite.checking()? } else { suite }))
     }
 }

@@ -1,8 +1,9 @@
 //! Flags of `plimsoll suite verify`.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use clap::Args;
+use plimsoll_device::{Blank, Checked};
 use plimsoll_suite::recipes::verify::{Verify, VerifyMode, VerifyOptions};
 use plimsoll_suite::{Facts, Recipe};
 use plimsoll_units::Bytes;
@@ -36,6 +37,9 @@ pub struct VerifyArgs {
     /// A file of this name in the directory, for data that stay to be checked again
     #[arg(long, value_name = "NAME")]
     pub keep: Option<PathBuf>,
+    /// A file that remembers what was written: with --check an old version of a block is a mismatch, too
+    #[arg(long, value_name = "FILE")]
+    pub state: Option<PathBuf>,
     /// Only read what an earlier run with the same seed wrote: after a power cut, a migration, a restored backup
     #[arg(long)]
     pub check: bool,
@@ -59,6 +63,17 @@ impl Suite for VerifyArgs {
             file: self.keep.clone(),
             ..VerifyOptions::default()
         };
-        Ok(Box::new(Verify::new(options, facts)?))
+        let Some(state) = self.state.as_ref().filter(|_| self.check) else {
+            return Ok(Box::new(Verify::new(options, facts)?));
+        };
+        let unread =
+            |why: &dyn std::fmt::Display| format!("{}: {why}: give the file of the run that wrote", state.display());
+        let mut file = std::fs::File::open(state).map_err(|error| unread(&error))?;
+        let memory = Checked::restore(&mut file, Blank::Mismatch).map_err(|error| unread(&error))?;
+        Ok(Box::new(Verify::remembering(options, memory, facts)?))
+    }
+
+    fn memory(&self) -> Option<&Path> {
+        self.state.as_deref()
     }
 }
