@@ -25,10 +25,12 @@ pub fn fill(
     let block = Bytes::mib(1);
     let stream = stream(block, 0.0, Pattern::Sequential, size, Pace::Closed { depth: 8 });
     let trial = Trial { streams: &[stream], lasts: most, warm_up: Span::ZERO, slice: Span::from_millis(100), seed: 0 };
-    let mut filled = 0;
+    let (mut filled, mut counted) = (0, 0);
     let threads = std::mem::replace(&mut storage.threads, 1);
     let sighting = storage.offer(&trial, &mut |series| {
-        filled += series.last().map_or(0, |slice| slice.tally.bytes());
+        // Only what is new: while a slice is long, the same series is shown again.
+        filled += series[counted..].iter().map(|slice| slice.tally.bytes()).sum::<u64>();
+        counted = series.len();
         console.filling(Bytes::new(filled), size);
         let enough = filled >= size.get() || console.interrupted();
         if enough { Onward::Break(()) } else { Onward::Continue(()) }
