@@ -95,6 +95,14 @@ impl Row for Iolog {
                     .to_owned(),
             );
         }
+        if self.waited_us > 0 {
+            // fio 3.33 replays four waits of 1000 in 0.9 s, and waits of 500, 1000, 1500 and 2000 in 1.9 s.
+            doubts.push(
+                "its waits are taken as microseconds after the wait before, as fio's manual has them; fio itself waits \
+                 until so many milliseconds after its start"
+                    .to_owned(),
+            );
+        }
         About { doubts, ..About::default() }
     }
 }
