@@ -1,6 +1,6 @@
 //! What became of a recorded load, in a sentence.
 
-use plimsoll_record::{Curve, Run, Trace};
+use plimsoll_record::{Curve, Ended, Run, Trace};
 use plimsoll_units::{Instant, Span};
 
 use crate::{number, pick};
@@ -14,10 +14,20 @@ pub(crate) fn replay(curve: &Curve) -> Option<String> {
     let head = format!("Replay of {}", recording(trace));
     let outcome = match pick::fastest(curve) {
         None => "nothing was answered".into(),
+        Some(run) if is_part(curve, run) => {
+            let answered = number::whole((run.total.operations() + run.total.errors()) as f64);
+            format!("ended early, {answered} answered, p99 {}", number::time(run.figures.p99_ns.value))
+        }
         Some(run) if pick::is_open(run) => carried(run),
         Some(run) => format!("answered in {} ({})", length(run), super::pace(&run.offered)),
     };
     Some(format!("{head}: {outcome}{}", kept(curve).unwrap_or_default()))
+}
+
+/// True when a replay was ended before all of the recording was offered.
+fn is_part(curve: &Curve, run: &Run) -> bool {
+    let seen = run.total.operations() + run.total.errors() + run.unserved;
+    curve.ended != Ended::Complete && curve.conditions.trace.as_ref().is_some_and(|trace| seen < trace.operations)
 }
 
 /// `db.trace (60,000 operations in 20 s)`.
