@@ -209,6 +209,13 @@ pub enum Finding {
         /// What, in a sentence.
         what: String,
     },
+    /// A replay did not offer all that was recorded.
+    NotReplayed {
+        /// Operations that were left out.
+        count: u64,
+        /// Which, with the count of each sort.
+        what: String,
+    },
     /// Time ran out before the intervals were as tight as asked.
     BudgetSpent {
         /// Widest relative half-width of the objective's interval.
@@ -331,6 +338,9 @@ impl Finding {
                  than this"
             ),
             Self::TraceDoubted { what } => format!("the trace: {what}"),
+            Self::NotReplayed { count, what } => {
+                format!("{count} operations of the recording were left out: {what}")
+            }
             // The others have their sentence in `text`.
             _ => String::new(),
         }
@@ -378,6 +388,9 @@ impl Finding {
             Self::NotSaturated { .. } => "raise --max-depth or --threads",
             Self::TraceIncomplete { .. } => "record again, to a file on a disk that keeps up",
             Self::TraceDoubted { .. } => "check that it is so; plimsoll's own recordings leave nothing open",
+            Self::NotReplayed { .. } => {
+                "compare only with replays that leave out the same: storage is asked to read, write and flush, no more"
+            }
             Self::BudgetSpent { .. } => "use --thorough, or a longer --duration",
         }
     }
@@ -404,7 +417,8 @@ mod tests {
         {"finding":"clock-changed","from":"tsc","to":"hpet"}, {"finding":"frequency-changed","ratio":0.5},
         {"finding":"ring-refused","reason":"x"}, {"finding":"offered-otherwise","generator":"fio","how":"x"}, {"finding":"read-only"}, {"finding":"errors","count":1,"errno":5},
         {"finding":"not-saturated","depth":8}, {"finding":"budget-spent","half_width":0.2},
-        {"finding":"trace-incomplete","dropped":1,"kept":2}, {"finding":"trace-doubted","what":"x"}
+        {"finding":"trace-incomplete","dropped":1,"kept":2}, {"finding":"trace-doubted","what":"x"},
+        {"finding":"not-replayed","count":1,"what":"1 trims"}
     ]"#;
 
     #[test]
