@@ -145,7 +145,8 @@ Examples:
   plimsoll measure . --objective 'p99<=1ms'       the load under which 99 % of operations answer in 1 ms
   plimsoll measure /dev/nvme1n1                   a block device: only reads, nothing is written
   plimsoll measure nbd://db1/data                 an export of an NBD server: only reads, too
-  plimsoll measure . --preset redo --html r.html  commits of a log writer, with a page to look at";
+  plimsoll measure . --preset redo --html r.html  commits of a log writer, with a page to look at
+  plimsoll measure /mnt/new --replay db.trace     what a recorded load gets there, in a file as large as it reaches";
 
 const SIMULATE_EXAMPLES: &str = "\
 Examples:
@@ -163,6 +164,8 @@ pub struct Measure {
     /// `nbd://HOST:PORT/NAME`, `nbd+unix:///NAME?socket=PATH`
     #[arg(value_name = "PATH|URI")]
     pub path: PathBuf,
+    #[command(flatten)]
+    pub replay: ReplayArgs,
     #[command(flatten)]
     pub load: LoadArgs,
     #[command(flatten)]
@@ -208,10 +211,13 @@ pub struct ReplayArgs {
     /// Ask for one operation after the other, with --depth in flight (32), instead of as they arrived
     #[arg(long, requires = "replay", conflicts_with = "time_scale")]
     pub as_fast_as_possible: bool,
+    /// Leave out what writes or flushes, for storage whose data are to stay
+    #[arg(long, requires = "replay")]
+    pub reads_only: bool,
 }
 
 /// Flags that say what a load is, or for how long it is offered: a trace says both.
-const OF_A_GENERATED_LOAD: [&str; 16] = [
+const OF_A_GENERATED_LOAD: [&str; 15] = [
     "preset",
     "block_size",
     "reads",
@@ -219,7 +225,6 @@ const OF_A_GENERATED_LOAD: [&str; 16] = [
     "working_set",
     "durable",
     "flush_every",
-    "compressible",
     "quick",
     "thorough",
     "duration",

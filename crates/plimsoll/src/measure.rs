@@ -2,6 +2,7 @@
 
 mod export;
 mod fio;
+mod work;
 
 use std::fmt::Display;
 use std::fs::File;
@@ -27,7 +28,8 @@ use crate::probe;
 use crate::stand::fio::Fio;
 use crate::stand::{Storage, Way};
 use crate::trouble::Trouble;
-use crate::words::WorkingSet;
+
+use work::Work;
 
 /// Space that is left to others on the filesystem of a file of our own.
 const SPARE: Bytes = Bytes::mib(256);
@@ -36,19 +38,20 @@ const LEAST_FILE: Bytes = Bytes::mib(16);
 
 /// Measures the path, or the export.
 pub fn run(args: &Measure) -> Result<(), Trouble> {
-    let plan = Plan::new(&args.load, &args.course)?;
+    let work = Work::new(args)?;
     let outputs = Outputs::new(&args.output)?;
     fio::meant_for_fio(args)?;
-    if !args.target.hosts.is_empty() {
-        return fio::run_on_hosts(args, plan, &outputs);
-    }
+    let work = match work {
+        Work::Generated(plan) if !args.target.hosts.is_empty() => return fio::run_on_hosts(args, *plan, &outputs),
+        work => work,
+    };
     if let Some(uri) = args.path.to_str().filter(|text| Address::is_meant(text)) {
-        return export::run(args, plan, uri, &outputs);
+        return export::run(args, work, uri, &outputs);
     }
     let subject = classify(&args.path).map_err(usage)?;
     outputs.spare(&args.path)?;
     only_this(args)?;
-    let mut prepared = Site::prepare(args, plan, subject)?;
+    let mut prepared = Site::prepare(args, work, subject)?;
     let mut console = Console::new(args.output.quiet).map_err(|error| Trouble::Failed(error.into()))?;
     let curve = prepared.measure(args, &mut console)?;
     finish(curve, &outputs)
@@ -72,7 +75,7 @@ fn usage(error: impl Display) -> Trouble {
 
 /// Where it is measured: all that has to be in order before the first operation.
 struct Site {
-    plan: Plan,
+    work: Work,
     subject: Subject,
     /// The open file or device, beside the loops' own handle on it.
     file: OwnedFd,
@@ -88,11 +91,11 @@ struct Site {
 }
 
 impl Site {
-    fn prepare(args: &Measure, plan: Plan, subject: Subject) -> Result<Self, Trouble> {
+    fn prepare(args: &Measure, work: Work, subject: Subject) -> Result<Self, Trouble> {
         let mut findings = Vec::new();
         let engine = engine(args.target.engine, &mut findings)?;
-        let wanted = if args.target.buffered || plan.buffered { Caching::Buffered } else { Caching::Direct };
-        let (plan, opened, size, claim) = match subject.kind {
+        let wanted = if args.target.buffered || work.is_buffered() { Caching::Buffered } else { Caching::Direct };
+        let (work, opened, size, claim) = match subject.kind {
             SubjectKind::Directory => {
                 if let Some(path) = args.target.destroy.first() {
                     return Err(Trouble::usage(format!(
@@ -100,16 +103,16 @@ impl Site {
                         path.display()
                     )));
                 }
-                let size = scratch_size(args, &plan, &subject)?;
+                let size = scratch_size(args, &work, &subject)?;
                 let made = plimsoll_device::scratch(&args.path, size, wanted);
-                (plan, made.map_err(|error| cannot_make(&args.path, size, &error))?, size, None)
+                (work, made.map_err(|error| cannot_make(&args.path, size, &error))?, size, None)
             }
             SubjectKind::File | SubjectKind::BlockDevice => {
-                let (plan, claim) = permitted(args, plan, &mut findings)?;
+                let (work, claim) = permitted(args, work, &mut findings)?;
                 let access = if claim.is_some() { Access::Write } else { Access::Read };
                 let size = size_of_existing(args, subject.size)?;
                 let opened = plimsoll_device::open(&args.path, access, wanted);
-                (plan, opened.map_err(|error| usage(format!("{}: {error}", args.path.display())))?, size, claim)
+                (work, opened.map_err(|error| usage(format!("{}: {error}", args.path.display())))?, size, claim)
             }
         };
         let Opened { file, caching } = opened;
@@ -127,11 +130,11 @@ impl Site {
         findings.extend(whereabouts(&subject));
         findings.extend(holes(&subject));
         let way = Way::File(file.try_clone().map_err(usage)?, engine);
-        let storage = Storage { way, threads: args.course.threads, compressible: plan.compressible };
+        let storage = Storage { way, threads: args.course.threads, compressible: work.compressible() };
         let writable = claim.is_some() || subject.kind == SubjectKind::Directory;
-        let fio = fio::wanted(args, &plan, &file, caching, writable)?;
-        let prepared = Self { plan, subject, file, engine, storage, fio, caching, size, findings, claim };
-        prepared.plan.place(prepared.size, prepared.grid())?;
+        let fio = fio::wanted(args, work.compressible(), &file, caching, writable)?;
+        let prepared = Self { work, subject, file, engine, storage, fio, caching, size, findings, claim };
+        prepared.work.place(args, prepared.size, prepared.grid())?;
         Ok(prepared)
     }
 
@@ -164,21 +167,22 @@ impl Site {
             }
             evidence.commit = probe::commit(&mut self.storage, self.size).map_err(failed)?;
         }
-        let streams = self.plan.place(self.size, self.grid())?;
+        let streams = self.work.place(args, self.size, self.grid())?;
         evidence.data = addressed(&streams);
         let watch = Watch::new(&self.subject);
         let before = watch.snapshot();
-        let travelled = match &mut self.fio {
-            None => follow(&self.plan, &streams, &[], &mut self.storage, console),
-            Some(fio) => follow(&self.plan, &streams, &[], fio, console),
+        let travelled = match (&self.work, &mut self.fio) {
+            (Work::Generated(plan), Some(fio)) => follow(plan, &streams, &[], fio, console),
+            (work, _) => work.follow(&streams, &mut self.storage, console),
         };
         evidence.activity = watch.snapshot().since(&before);
+        self.findings.extend(self.work.findings());
         self.findings.extend(self.fio.as_ref().and_then(|fio| fio::differences(fio, &streams, &travelled.runs)));
         let head = Head {
             started,
             source: Source::Measured { engine: self.fio.as_ref().map_or(self.engine.to_string(), Fio::to_string) },
             subject: self.kept_subject(),
-            conditions: conditions(&self.plan, streams, self.storage.threads, self.caching),
+            conditions: self.work.conditions(streams, self.storage.threads, self.caching),
             findings: self.findings.clone(),
         };
         let mut curve = head.curve(travelled, clock.now().since(plimsoll_units::Instant::ZERO))?;
@@ -186,19 +190,18 @@ impl Site {
         Ok(curve)
     }
 
-    /// Fills a file of our own: what was asked for however long it takes, else as much as the time allows.
+    /// Fills a file of our own.
     fn fill(&mut self, args: &Measure, console: &mut Console) -> Result<(), Trouble> {
-        let asked_for = args.target.size.is_some() || matches!(self.plan.working_set, Some(WorkingSet::Size(_)));
-        let most = if asked_for { Span::from_secs(24 * 3600) } else { self.plan.effort.filling };
+        let most = self.work.filling(args);
         self.size = probe::fill(&mut self.storage, &self.file, self.size, most, console)
             .map_err(|fault| Trouble::Failed(anyhow::Error::new(fault)))?;
         if console.interrupted() {
             return Err(Trouble::Interrupted);
         }
-        if self.size < self.plan.largest() {
+        if self.size < self.work.least_size() {
             let path = self.subject.path.display();
             return Err(Trouble::Failed(anyhow::anyhow!(
-                "{path}: nothing could be written to a file there (see dmesg)"
+                "{path}: too little could be written to a file there (see dmesg)"
             )));
         }
         Ok(())
@@ -323,12 +326,12 @@ fn addressed(streams: &[StreamSpec]) -> Bytes {
 
 /// What may be done to an existing file or device: everything when it was named for destruction and nothing speaks
 /// against it, else reading.
-fn permitted(args: &Measure, plan: Plan, findings: &mut Vec<Finding>) -> Result<(Plan, Option<Claim>), Trouble> {
+fn permitted(args: &Measure, work: Work, findings: &mut Vec<Finding>) -> Result<(Work, Option<Claim>), Trouble> {
     if !args.target.destroy.is_empty() {
         let claim = claim(&args.path, &args.target.destroy).map_err(usage)?;
-        return Ok((plan, Some(claim)));
+        return Ok((work, Some(claim)));
     }
-    Ok((reading(args, plan, findings)?, None))
+    Ok((work.reading(args, findings)?, None))
 }
 
 /// The plan for storage that was not named for destruction: without writes, unless the user asked for them.
@@ -349,15 +352,13 @@ fn reading(args: &Measure, plan: Plan, findings: &mut Vec<Finding>) -> Result<Pl
 }
 
 /// How large a file of our own may be.
-fn scratch_size(args: &Measure, plan: &Plan, subject: &Subject) -> Result<Bytes, Trouble> {
+fn scratch_size(args: &Measure, work: &Work, subject: &Subject) -> Result<Bytes, Trouble> {
     let available = subject.available.unwrap_or_default();
     let path = args.path.display();
+    let least = LEAST_FILE.max(work.least_size());
     if let Some(size) = args.target.size {
-        if size < LEAST_FILE.max(plan.largest()) {
-            return Err(Trouble::usage(format!(
-                "--size {size} is too little to measure on: give at least {}",
-                LEAST_FILE.max(plan.largest())
-            )));
+        if size < least {
+            return Err(Trouble::usage(format!("--size {size} is too little to measure on: give at least {least}")));
         }
         if size.get().saturating_add(SPARE.get()) > available.get() {
             return Err(Trouble::usage(format!(
@@ -366,11 +367,14 @@ fn scratch_size(args: &Measure, plan: &Plan, subject: &Subject) -> Result<Bytes,
         }
         return Ok(size);
     }
-    let least = LEAST_FILE.max(plan.largest());
-    let size = Bytes::new(available.get() / 4).min(plan.effort.largest_file).round_down(Bytes::mib(1));
-    if size < least {
+    let (size, spare) = match work {
+        Work::Generated(_) => (work.file_size(available), Bytes::default()),
+        Work::Recorded(_) => (work.file_size(available).max(LEAST_FILE), SPARE),
+    };
+    if size < least || size.get().saturating_add(spare.get()) > available.get() {
+        let size = size.max(least);
         return Err(Trouble::usage(format!(
-            "{path}: only {available} are free, too little for a file to measure on: free some space, or give another path"
+            "{path}: only {available} are free, too little for a file of {size} to measure on: free some space, or give another path"
         )));
     }
     Ok(size)

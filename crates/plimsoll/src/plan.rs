@@ -15,10 +15,10 @@ use crate::words::{BlockSizes, PatternWord, Percent, WorkingSet};
 const OPEN_SLOTS: u64 = 1024;
 /// Memory for the buffers of all loops, where plimsoll chooses the depth.
 const BUFFER_MEMORY: u64 = 32 << 20;
-/// Memory for the buffers of all loops, where the user chooses it.
-const MOST_BUFFER_MEMORY: u64 = 1 << 30;
-/// No queue is deeper.
-const DEEPEST: u32 = 4096;
+/// Memory for the buffers of all loops, in bytes, where the user chooses it.
+pub const MOST_BUFFER_MEMORY: u64 = 1 << 30;
+/// No queue of storage is deeper.
+pub const DEEPEST: u32 = 4096;
 /// No loop offers more arrivals than this in a second.
 const MOST_RATE: f64 = 2e7;
 

@@ -40,6 +40,9 @@ pub fn report(args: &Report) -> Result<(), Trouble> {
     for curve in &curves {
         outputs.show(curve)?;
     }
+    if curves.iter().all(|curve| curve.conditions.trace.is_some()) {
+        outputs.print(&plimsoll_report::replays(&curves, outputs.style()))?;
+    }
     outputs.write(&curves)
 }
 

@@ -12,7 +12,7 @@ use crate::course::{Travelled, follow};
 use crate::offers::Offers;
 use crate::output::{Outputs, finish_all};
 use crate::plan::{Grid, Plan};
-use crate::replay::Replaying;
+use crate::replay::{Replaying, Venue};
 use crate::stand::Virtual;
 use crate::trouble::Trouble;
 
@@ -53,25 +53,28 @@ enum Work {
     /// Loads that are generated as the course needs them.
     Generated(Box<Plan>),
     /// A recorded one.
-    Recorded(Replaying),
+    Recorded(Box<Replaying>),
 }
 
 impl Work {
     fn new(args: &Simulate) -> Result<Self, Trouble> {
         match &args.replay.replay {
-            Some(path) => Replaying::new(path, args).map(Self::Recorded),
+            Some(path) => {
+                let replaying = Replaying::new(path, &args.replay, &args.load, &args.course, Venue::Model)?;
+                Ok(Self::Recorded(replaying.into()))
+            }
             None => Ok(Self::Generated(Plan::new(&args.load, &args.course)?.into())),
         }
     }
 
     /// Refuses a recording that reaches beyond a product, before anything is simulated.
     fn check(&self, product: &Simulable, size: Option<Bytes>) -> Result<(), Trouble> {
-        match (self, size) {
-            (Self::Recorded(replaying), None) if product.kind == "product" => {
-                replaying.fit(&product.name, product.size)
-            }
-            (Self::Recorded(replaying), Some(size)) => replaying.fit("--size", size),
-            _ => Ok(()),
+        let Self::Recorded(replaying) = self else { return Ok(()) };
+        let fit = |name, size| replaying.recording().fit(name, size, "give one of that size, or --size");
+        match size {
+            Some(size) => fit("--size", size),
+            None if product.kind == "product" => fit(&product.name, product.size),
+            None => Ok(()),
         }
     }
 
@@ -82,13 +85,15 @@ impl Work {
         size: Bytes,
         console: &mut Console,
     ) -> Result<(Travelled, Conditions), Trouble> {
+        let mut stand = Virtual { model: model.clone() };
         let plan = match self {
-            Self::Recorded(replaying) => return Ok((replaying.follow(model, console)?, replaying.conditions())),
+            Self::Recorded(replaying) => {
+                return Ok((replaying.follow(&mut stand, console), replaying.conditions(true)));
+            }
             Self::Generated(plan) => plan,
         };
         let streams = plan.place(size, Grid::Any)?;
         let plan = &in_virtual_time(plan, model, &streams);
-        let mut stand = Virtual { model: model.clone() };
         let travelled = follow(plan, &streams, &model.names(), &mut stand, console);
         let conditions = Conditions {
             streams,

@@ -99,36 +99,28 @@ pub struct Storage {
 impl Stand for Storage {
     /// The loops run on threads of their own, so that watching and analysing them takes nothing from them.
     fn offer(&mut self, trial: &Trial<'_>, observe: Observe<'_>) -> Result<Sighting, Box<Torn<Sighting>>> {
-        let clock = Clock::start();
-        let process_before = cpu_time();
-        let this = &*self;
+        let (this, clock) = (&*self, Clock::start());
         let parts = (0..self.threads).map(|part| (part, self.part(trial, part))).filter(|(_, part)| !part.is_empty());
         let loops =
             parts.map(|(part, streams)| move |tie: &mut Tie<'_>| this.one_loop(trial, part, &streams, clock, tie));
-        let sightings = together(loops.collect(), observe);
-        let (mut merged, fault) = merge(sightings.into_iter().map(joined).collect());
-        if matches!(self.way, Way::File(_, Engine::Threads)) {
-            merged.cpu = Some(difference(cpu_time(), process_before));
-        }
-        match fault {
-            None => Ok(merged),
-            Some(fault) => Err(Box::new(Torn { fault, until: merged })),
-        }
+        self.side_by_side(loops.collect(), observe)
     }
 }
 
-type Sighted = Result<Sighting, Box<Torn<Sighting>>>;
+/// What a stand saw, or what ended it, with what was seen until then.
+pub type Sighted = Result<Sighting, Box<Torn<Sighting>>>;
 
 fn joined(one: io::Result<Sighted>) -> Sighted {
     one.unwrap_or_else(|source| Err(at_once(Fault { attempt: "starting a thread for a loop".into(), source })))
 }
 
 /// A fault before anything was seen.
-fn at_once(fault: Fault) -> Box<Torn<Sighting>> {
+pub fn at_once(fault: Fault) -> Box<Torn<Sighting>> {
     Box::new(Torn { fault, until: Sighting::default() })
 }
 
-fn sighting(driven: Result<Seen, Box<Torn<Seen>>>, cpu: Option<CpuTime>) -> Sighted {
+/// What one loop saw.
+pub fn sighting(driven: Result<Seen, Box<Torn<Seen>>>, cpu: Option<CpuTime>) -> Sighted {
     match driven {
         Ok(seen) => Ok(Sighting { seen, cpu, ends_offered: false }),
         Err(torn) => {
@@ -139,6 +131,23 @@ fn sighting(driven: Result<Seen, Box<Torn<Seen>>>, cpu: Option<CpuTime>) -> Sigh
 }
 
 impl Storage {
+    /// Runs loops on threads of their own, and merges what they saw.
+    pub fn side_by_side<L>(&self, loops: Vec<L>, observe: Observe<'_>) -> Sighted
+    where
+        L: FnOnce(&mut Tie<'_>) -> Sighted + Send,
+    {
+        let process_before = cpu_time();
+        let sightings = together(loops, observe);
+        let (mut merged, fault) = merge(sightings.into_iter().map(joined).collect());
+        if matches!(self.way, Way::File(_, Engine::Threads)) {
+            merged.cpu = Some(difference(cpu_time(), process_before));
+        }
+        match fault {
+            None => Ok(merged),
+            Some(fault) => Err(Box::new(Torn { fault, until: merged })),
+        }
+    }
+
     /// The streams that one loop offers, with their numbers in the whole load; none when there is nothing left for it.
     fn part(&self, trial: &Trial<'_>, part: u32) -> Vec<(u8, StreamSpec)> {
         numbered(trial.streams).filter_map(|(index, spec)| Some((index, spec.share(part, self.threads)?))).collect()
@@ -175,7 +184,7 @@ impl Storage {
     }
 
     /// Has `offer` done on a target of the calling thread.
-    fn on_target(&self, shape: &Shape, clock: Clock, offer: &mut dyn FnMut(&mut dyn Target) -> Sighted) -> Sighted {
+    pub fn on_target(&self, shape: &Shape, clock: Clock, offer: &mut dyn FnMut(&mut dyn Target) -> Sighted) -> Sighted {
         match &self.way {
             Way::File(file, engine) => {
                 let failed = |source| at_once(Fault { attempt: "finding out the file's length".into(), source });
@@ -235,6 +244,7 @@ fn merge(sightings: Vec<Sighted>) -> (Sighting, Option<Fault>) {
     (all, first)
 }
 
-fn difference(after: CpuTime, before: CpuTime) -> CpuTime {
+/// Processor time between two readings.
+pub fn difference(after: CpuTime, before: CpuTime) -> CpuTime {
     CpuTime { user: after.user - before.user, system: after.system - before.system }
 }

@@ -226,6 +226,34 @@ fn a_server_that_breaks_off_ends_the_run_and_leaves_what_was_seen() {
 }
 
 #[test]
+fn a_replay_that_is_stopped_keeps_what_was_done() {
+    let serving = Serving::start("stopped", Span::ZERO, |offer| offer);
+    let line = |n: u64| format!("{},read,{},4096\n", n * 10_000_000, n % 1000 * 4096);
+    let lines: String = (0..100_000).map(line).collect();
+    let trace = format!("#plimsoll.trace/1\ntime_ns,kind,offset,length\n{lines}");
+    fs::write(serving.folder.join("load.trace"), trace).expect("it can be written");
+    let uri = serving.uri();
+    let mut command = serving.command(&["measure", &uri, "--replay", "load.trace"]);
+    let child = command.stdout(Stdio::piped()).spawn().expect("the command starts");
+    let deadline = Instant::now() + Duration::from_secs(30);
+    let mut answered = 0;
+    while answered < 100 {
+        assert!(Instant::now() < deadline, "it has not begun");
+        std::thread::sleep(Duration::from_millis(20));
+        answered += serving.count().reads;
+    }
+    let sent = Command::new("kill").args(["-INT", &child.id().to_string()]).status().expect("kill starts");
+    assert!(sent.success());
+    let output = child.wait_with_output().expect("it ends");
+    let shown = text(&output.stdout);
+    assert_eq!(output.status.code(), Some(130), "{shown}");
+    assert!(shown.contains("ended early") && !shown.contains("carried"), "{shown}");
+    let kept = serving.kept().expect("what was done is kept");
+    let count = kept["runs"][0]["total"][0]["response"]["count"].as_u64().expect("a count");
+    assert!(kept["ended"] == "interrupted" && (100..100_000).contains(&count), "{}: {count}", kept["ended"]);
+}
+
+#[test]
 fn a_server_that_says_nothing_any_more_is_not_waited_for() {
     let serving = Serving::start("silent", Span::from_secs(3600), |offer| offer);
     let (output, kept) = serving.measure(&[]);

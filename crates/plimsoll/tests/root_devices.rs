@@ -92,6 +92,32 @@ fn a_device_is_read_without_a_word_and_written_by_name_only() {
 }
 
 #[test]
+fn a_recording_that_writes_needs_the_name_too() {
+    let Some(device) = Loop::new("replayed") else { return };
+    let line = |n: usize| format!("{},{},{},8192\n", n * 100_000, ["read", "write"][n % 2], n * 4096);
+    let lines: Vec<String> = (0..200).map(line).collect();
+    let trace = device.folder.join("load.trace");
+    fs::write(&trace, format!("#plimsoll.trace/1\ntime_ns,kind,offset,length\n{}", lines.concat()))
+        .expect("it can be written");
+    let replay = |more: &[&str]| {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_plimsoll"));
+        command.args(["measure", device.device(), "--replay"]).arg(&trace).args(more);
+        command.env("PLIMSOLL_RUNS", device.folder.join("runs")).output().expect("the command starts")
+    };
+    let before = device.contents();
+    let refused = replay(&[]);
+    let message = String::from_utf8_lossy(&refused.stderr);
+    assert_eq!(refused.status.code(), Some(2), "{message}");
+    assert!(message.contains("--reads-only") && message.lines().count() == 1, "{message}");
+    let read = replay(&["--reads-only"]);
+    assert!(read.status.success(), "{}", String::from_utf8_lossy(&read.stderr));
+    assert!(device.contents() == before, "not a byte has changed");
+    let written = replay(&["--destroy", device.device()]);
+    assert!(written.status.success(), "{}", String::from_utf8_lossy(&written.stderr));
+    assert!(device.contents() != before, "its data were given up");
+}
+
+#[test]
 fn a_device_with_something_on_it_is_refused_although_it_is_named() {
     let Some(device) = Loop::new("in-use") else { return };
     if !run("mkfs.ext4", &[Path::new("-q"), &device.device]) {

@@ -10,13 +10,13 @@ use plimsoll_front::Floor;
 use plimsoll_record::{Curve, Device, Finding, Run, Source, Subject};
 use plimsoll_units::{Bytes, Instant, Span};
 
-use super::{Head, addressed, conditions, only_this, reading, size_of_existing, usage};
+use super::work::Work;
+use super::{Head, addressed, only_this, size_of_existing, usage};
 use crate::args::{EngineWord, Measure};
 use crate::checks::{self, Evidence};
 use crate::console::Console;
-use crate::course::follow;
 use crate::output::{Outputs, finish};
-use crate::plan::{Grid, Plan};
+use crate::plan::Grid;
 use crate::probe;
 use crate::stand::{Storage, Way};
 use crate::trouble::Trouble;
@@ -28,20 +28,20 @@ const BLOCK: Bytes = Bytes::new(512);
 const FLOOR: Span = Span::from_millis(500);
 
 /// Measures the export at `uri`.
-pub(super) fn run(args: &Measure, plan: Plan, uri: &str, outputs: &Outputs) -> Result<(), Trouble> {
+pub(super) fn run(args: &Measure, work: Work, uri: &str, outputs: &Outputs) -> Result<(), Trouble> {
     let address: Address = uri.parse().map_err(|error: NoAddress| usage(error))?;
     only_this(args)?;
-    meant_for_files(args, &plan)?;
-    let mut export = Export::open(args, plan, address)?;
+    meant_for_files(args, &work)?;
+    let mut export = Export::open(args, work, address)?;
     let mut console = Console::new(args.output.quiet).map_err(|error| Trouble::Failed(error.into()))?;
-    let curve = export.measure(&mut console)?;
+    let curve = export.measure(args, &mut console)?;
     finish(curve, outputs)
 }
 
 /// Flags about the page cache of this host, which no export goes through.
-fn meant_for_files(args: &Measure, plan: &Plan) -> Result<(), Trouble> {
+fn meant_for_files(args: &Measure, work: &Work) -> Result<(), Trouble> {
     let target = &args.target;
-    let flag = match (target.buffered, plan.buffered, target.engine) {
+    let flag = match (target.buffered, work.is_buffered(), target.engine) {
         (true, ..) => "--buffered is",
         (_, true, _) => "this preset is",
         (.., EngineWord::Threads) => "--engine threads is",
@@ -53,7 +53,7 @@ fn meant_for_files(args: &Measure, plan: &Plan) -> Result<(), Trouble> {
 
 /// An export that is ready to be measured.
 struct Export {
-    plan: Plan,
+    work: Work,
     address: Address,
     chosen: Chosen,
     emulation: Option<Emulation>,
@@ -66,10 +66,10 @@ struct Export {
 }
 
 impl Export {
-    fn open(args: &Measure, plan: Plan, address: Address) -> Result<Self, Trouble> {
+    fn open(args: &Measure, work: Work, address: Address) -> Result<Self, Trouble> {
         let mut findings = Vec::new();
         let writable = !args.target.destroy.is_empty();
-        let plan = if writable { plan } else { reading(args, plan, &mut findings)? };
+        let work = if writable { work } else { work.reading(args, &mut findings)? };
         let connection = Connection::open(&address).map_err(|error| unreachable(&address, error))?;
         let chosen = connection.chosen().clone();
         let threads = args.course.threads;
@@ -78,28 +78,30 @@ impl Export {
                 "{address}: the server does not allow several connections at once (CAN_MULTI_CONN): leave out --threads"
             )));
         }
-        if plan.writes() && chosen.flags & flag::READ_ONLY != 0 {
+        if work.writes() && chosen.flags & flag::READ_ONLY != 0 {
             return Err(Trouble::usage(format!(
-                "{address}: the export is read-only: leave out --destroy, or --reads 100"
+                "{address}: the export is read-only: leave out --destroy, or {}",
+                work.to_read_only()
             )));
         }
         let [least, _, most] = chosen.blocks.unwrap_or([BLOCK.get() as u32, 0, u32::MAX]);
-        if plan.largest().get() > u64::from(most) {
-            let (most, largest) = (Bytes::new(most.into()), plan.largest());
+        if work.largest().get() > u64::from(most) {
+            let (most, largest) = (Bytes::new(most.into()), work.largest());
             return Err(Trouble::usage(format!(
-                "{address}: it takes at most {most} at once, and the load asks for {largest}: lower --block-size"
+                "{address}: it takes at most {most} at once, and the load asks for {largest}: {}",
+                work.to_ask_for_less()
             )));
         }
         let grid = Grid::Export(Bytes::new(u64::from(least.max(1))));
         let size = size_of_existing(args, Bytes::new(chosen.size))?;
-        plan.place(size, grid)?;
+        work.place(args, size, grid)?;
         let emulation: Option<Emulation> = chosen.description.as_deref().and_then(|text| text.parse().ok());
         let way = Way::Export(address.clone(), Mutex::new(vec![connection]));
-        let storage = Storage { way, threads, compressible: plan.compressible };
-        Ok(Self { plan, address, chosen, emulation, storage, size, grid, findings, writable })
+        let storage = Storage { way, threads, compressible: work.compressible() };
+        Ok(Self { work, address, chosen, emulation, storage, size, grid, findings, writable })
     }
 
-    fn measure(&mut self, console: &mut Console) -> Result<Curve, Trouble> {
+    fn measure(&mut self, args: &Measure, console: &mut Console) -> Result<Curve, Trouble> {
         let started = jiff::Timestamp::now();
         let clock = Clock::start();
         let floor = self.floor()?;
@@ -109,18 +111,19 @@ impl Export {
             let failed = |fault| Trouble::Failed(anyhow::Error::new(fault));
             evidence.commit = probe::commit(&mut self.storage, self.size).map_err(failed)?;
         }
-        let streams = self.plan.place(self.size, self.grid)?;
+        let streams = self.work.place(args, self.size, self.grid)?;
         evidence.data = addressed(&streams);
         let watch = Watch::host();
         let before = watch.snapshot();
-        let travelled = follow(&self.plan, &streams, &[], &mut self.storage, console);
+        let travelled = self.work.follow(&streams, &mut self.storage, console);
         evidence.activity = watch.snapshot().since(&before);
+        self.findings.extend(self.work.findings());
         self.findings.extend(floor.map(|floor| added(&floor, &travelled.runs)));
         let head = Head {
             started,
             source: self.source(),
             subject: self.subject(),
-            conditions: conditions(&self.plan, streams, self.storage.threads, Caching::Direct),
+            conditions: self.work.conditions(streams, self.storage.threads, Caching::Direct),
             findings: self.findings.clone(),
         };
         let mut curve = head.curve(travelled, clock.now().since(Instant::ZERO))?;

@@ -24,7 +24,7 @@ const BLOCK: Bytes = Bytes::new(512);
 /// The fio that is to offer the load to an open file or device, if one is.
 pub(super) fn wanted(
     args: &Measure,
-    plan: &Plan,
+    compressible: f64,
     file: &OwnedFd,
     caching: Caching,
     writable: bool,
@@ -42,7 +42,7 @@ pub(super) fn wanted(
     }
     // The file may have no name, and a name may mean another file by then.
     let path = PathBuf::from(format!("/proc/{}/fd/{}", std::process::id(), file.as_raw_fd()));
-    let (threads, compressible) = (args.course.threads, plan.compressible);
+    let threads = args.course.threads;
     Ok(Some(Fio { installed, io, place: Place::Here(path), threads, compressible, direct, writable }))
 }
 

@@ -1,62 +1,11 @@
-//! A recorded load on products and models, as a user meets it.
+//! A recorded load on products and models, and on real storage, as a user meets it.
+
+mod folder;
+mod measured;
 
 use std::fs;
-use std::path::PathBuf;
-use std::process::{Command, Output};
 
-/// A folder of this test's own, removed at its end.
-struct Folder(PathBuf);
-
-impl Folder {
-    fn new(name: &str) -> Self {
-        let path = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join(format!("{name}-{}", std::process::id()));
-        fs::create_dir_all(&path).expect("the folder can be made");
-        Self(path)
-    }
-
-    fn write(&self, name: &str, lines: &str) {
-        let text = format!("#plimsoll.trace/1\ntime_ns,kind,offset,length\n{lines}");
-        fs::write(self.0.join(name), text).expect("the file can be written");
-    }
-
-    fn run(&self, arguments: &[&str]) -> Output {
-        Command::new(env!("CARGO_BIN_EXE_plimsoll"))
-            .args(arguments)
-            .current_dir(&self.0)
-            .env("LC_ALL", "C.UTF-8")
-            .output()
-            .expect("the command starts")
-    }
-
-    fn text(&self, arguments: &[&str]) -> String {
-        let output = self.run(arguments);
-        assert!(output.status.success(), "{arguments:?}: {}", String::from_utf8_lossy(&output.stderr));
-        String::from_utf8_lossy(&output.stdout).into_owned()
-    }
-
-    fn json(&self, arguments: &[&str]) -> serde_json::Value {
-        serde_json::from_str(&self.text(&[arguments, &["--json", "-"]].concat())).expect("it is JSON")
-    }
-
-    fn refuses(&self, arguments: &[&str], expected: &str) {
-        let output = self.run(arguments);
-        let message = String::from_utf8_lossy(&output.stderr);
-        assert_eq!(output.status.code(), Some(2), "{arguments:?}: {message}");
-        assert!(message.contains(expected), "{arguments:?}: {message}");
-    }
-}
-
-impl Drop for Folder {
-    fn drop(&mut self) {
-        let _ = fs::remove_dir_all(&self.0);
-    }
-}
-
-/// Reads of 4 KiB, evenly spaced.
-fn evenly(count: u64, gap_ns: u64) -> String {
-    let line = |n| format!("{},read,{},4096", n * gap_ns, n * 4096);
-    (0..count).map(line).collect::<Vec<_>>().join("\n") + "\n"
-}
+use folder::{Folder, evenly};
 
 /// The response times of the only run: how many, and their mean in nanoseconds.
 fn response(curve: &serde_json::Value) -> (u64, u64) {

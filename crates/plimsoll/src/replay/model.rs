@@ -1,0 +1,52 @@
+//! A model as the venue of a replay: at rest when it begins, in virtual time.
+
+use std::ops::ControlFlow;
+
+use plimsoll_drive::{Observe, Rules, Simulated, drive};
+use plimsoll_load::{Replay, Tempo};
+use plimsoll_model::Chain;
+use plimsoll_units::{Instant, Span};
+
+use super::{Playback, Recording, Replays, read_to_the_end, unreadable};
+use crate::course::length;
+use crate::stand::{MOST_VIRTUAL, Sighted, Virtual, at_once, sighting};
+
+/// Operations that tell how fast a model answers at a depth.
+const PILOT: u64 = 2_000;
+
+impl Replays for Virtual {
+    const SHORTEST_SLICE: Span = Span::from_millis(1);
+
+    fn stages(&self) -> Vec<String> {
+        self.model.names()
+    }
+
+    fn estimate(&mut self, recording: &Recording, depth: u32, seed: u64) -> Option<Span> {
+        let playback = Playback { recording, tempo: Tempo::Closed { depth }, slice: Span::from_secs(1), seed };
+        let pilot = self.first(PILOT, &playback, &mut |_| ControlFlow::Continue(())).ok()?;
+        let operations = recording.outline().operations;
+        let each = length(&pilot.seen.series).as_secs_f64() / PILOT.min(operations) as f64;
+        Some(Span::from_secs_f64(each * operations as f64))
+    }
+
+    fn replay(&mut self, playback: &Playback<'_>, observe: Observe<'_>) -> Sighted {
+        self.first(u64::MAX, playback, observe)
+    }
+}
+
+impl Virtual {
+    /// The first `most` operations.
+    fn first(&self, most: u64, playback: &Playback<'_>, observe: Observe<'_>) -> Sighted {
+        let Playback { recording, tempo, slice, seed } = *playback;
+        let depth = match tempo {
+            Tempo::Recorded { .. } => MOST_VIRTUAL,
+            Tempo::Closed { depth } => depth,
+        };
+        let operations = recording.operations().map_err(|fault| at_once(unreadable(fault, recording)))?;
+        let most = usize::try_from(most).unwrap_or(usize::MAX);
+        let mut load = Replay::new(operations.take(most), tempo, Instant::ZERO);
+        let mut target = Simulated::new(Chain::new(&self.model, seed));
+        let seen = drive(&mut target, &mut load, &Rules::new(depth, slice), observe);
+        read_to_the_end(load.end(), sighting(seen, None), recording)
+    }
+}

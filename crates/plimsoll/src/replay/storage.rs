@@ -1,0 +1,128 @@
+//! Storage as the venue of a replay: one loop on a thread of its own, and the recording read ahead on another, so that
+//! neither watching nor reading takes anything from the loop.
+
+use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
+
+use plimsoll_device::{Clock, Contents, Durable, Flush, Shape, sharpen_timers, thread_cpu_time};
+use plimsoll_drive::{Fault, Observe, Rules, drive};
+use plimsoll_ingest::TraceFault;
+use plimsoll_load::{Recorded, Replay, Tempo};
+use plimsoll_suite::crew::Tie;
+use plimsoll_units::Span;
+
+use super::{Playback, Recording, Replays, read_to_the_end};
+use crate::stand::{Sighted, Storage, at_once, difference, sighting};
+
+/// Operations that the reader hands over at once, and how many times so many it is ahead.
+const BATCH: usize = 4096;
+const AHEAD: usize = 16;
+/// At the recorded times, so many operations may be in flight before arrivals wait in the generator: as many as fit
+/// this memory.
+const SLOTS: (u64, u64) = (16, 1024);
+const BUFFER_MEMORY: u64 = 256 << 20;
+
+type Batch = Vec<Result<Recorded, TraceFault>>;
+
+impl Replays for Storage {
+    const SHORTEST_SLICE: Span = Span::from_millis(20);
+
+    fn stages(&self) -> Vec<String> {
+        Vec::new()
+    }
+
+    /// Trying would change what is on it, and in its caches.
+    fn estimate(&mut self, _: &Recording, _: u32, _: u64) -> Option<Span> {
+        None
+    }
+
+    fn replay(&mut self, playback: &Playback<'_>, observe: Observe<'_>) -> Sighted {
+        let (this, clock) = (&*self, Clock::start());
+        self.side_by_side(vec![|tie: &mut Tie<'_>| this.one_replay(playback, clock, tie)], observe)
+    }
+}
+
+impl Storage {
+    fn one_replay(&self, playback: &Playback<'_>, clock: Clock, tie: &mut Tie<'_>) -> Sighted {
+        sharpen_timers();
+        let Playback { recording, tempo, slice, seed } = *playback;
+        let shape = Shape {
+            depth: slots(recording, tempo),
+            largest: recording.largest(),
+            writes: recording.writes(),
+            contents: Contents::Stamped { compressible: self.compressible },
+            seed,
+            flush: Flush::default(),
+            durable: Durable::default(),
+        };
+        // What ends in here drops the receiver, and with it ends the reader.
+        std::thread::scope(|scope| {
+            let (send, receive) = sync_channel(AHEAD);
+            let reader = std::thread::Builder::new().name("reader".into());
+            let failed = |source| at_once(Fault { attempt: "starting a thread that reads the trace".into(), source });
+            reader.spawn_scoped(scope, move || read_ahead(recording, &send)).map_err(failed)?;
+            self.on_target(&shape, clock, &mut |target| {
+                let ahead = Ahead::new(&receive);
+                let mut load = Replay::new(ahead, tempo, target.now());
+                let cpu_before = thread_cpu_time();
+                let rules = Rules::new(shape.depth, slice);
+                let driven = drive(target, &mut load, &rules, &mut |series| tie.observe(series));
+                let cpu = difference(thread_cpu_time(), cpu_before);
+                read_to_the_end(load.end(), sighting(driven, Some(cpu)), recording)
+            })
+        })
+    }
+}
+
+/// Operations in flight at most.
+fn slots(recording: &Recording, tempo: Tempo) -> u32 {
+    match tempo {
+        Tempo::Closed { depth } => depth,
+        // One buffer to read into and one to write from.
+        Tempo::Recorded { .. } => {
+            let (least, most) = SLOTS;
+            (BUFFER_MEMORY / (2 * recording.largest().get()).max(1)).clamp(least, most) as u32
+        }
+    }
+}
+
+/// Reads the recording until it is over, or nobody wants more of it.
+fn read_ahead(recording: &Recording, send: &SyncSender<Batch>) {
+    let mut operations = match recording.operations() {
+        Ok(operations) => operations,
+        Err(fault) => {
+            // A loop that is gone needs no reason.
+            let _ = send.send(vec![Err(fault)]);
+            return;
+        }
+    };
+    loop {
+        let batch: Batch = operations.by_ref().take(BATCH).collect();
+        if batch.is_empty() || send.send(batch).is_err() {
+            return;
+        }
+    }
+}
+
+/// What the reader has read.
+struct Ahead<'a> {
+    receive: &'a Receiver<Batch>,
+    batch: std::vec::IntoIter<Result<Recorded, TraceFault>>,
+}
+
+impl<'a> Ahead<'a> {
+    /// Waits until the first operations are there.
+    fn new(receive: &'a Receiver<Batch>) -> Self {
+        Self { receive, batch: receive.recv().unwrap_or_default().into_iter() }
+    }
+}
+
+impl Iterator for Ahead<'_> {
+    type Item = Result<Recorded, TraceFault>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        self.batch.next().or_else(|| {
+            self.batch = self.receive.recv().ok()?.into_iter();
+            self.batch.next()
+        })
+    }
+}
