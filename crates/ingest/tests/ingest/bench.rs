@@ -471,7 +471,7 @@ fn bonnie_of_format_1_98_names_its_seeks() {
     let expected =
         ["block output | - 524765184 - | 0 - -", "rewrite | - 1199520768 - | 50 - -", "seeks | 11134 - - | 91 - -"];
     let reading = check(line, "bonnie", &expected);
-    assert_eq!(reading.evidence[0].quantiles, [(1.0, 0.065871)]);
+    assert_eq!(reading.evidence[0].quantiles, [(1.0, 0.065_871)]);
 }
 
 /// As 0.4.2 prints it: the title stands apart from its bracket.

@@ -78,6 +78,12 @@ pub(super) fn run_on_hosts(args: &Measure, plan: Plan, outputs: &Outputs) -> Res
     let hosts = Hosts::new(&args.target.hosts, path).map_err(usage)?;
     let mut findings = Vec::new();
     let writable = !args.target.destroy.is_empty();
+    if writable && args.path.starts_with("/dev") {
+        // Whether it is mounted or carries anything can be found out on this host alone.
+        return Err(Trouble::usage(format!(
+            "{path}: a device of another host is only read, since nothing here can see what is on it: leave out --destroy"
+        )));
+    }
     let plan = if writable { plan } else { reading(args, plan, &mut findings)? };
     let streams = plan.place(size, Grid::Direct(BLOCK))?;
     let mut fio = Fio {
