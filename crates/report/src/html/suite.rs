@@ -1,14 +1,14 @@
 //! Suites as one page: what was concluded, the classic layout, and what stands behind it, as pictures and as a table.
 
 use maud::{Markup, html};
-use plimsoll_record::SuiteRun;
+use plimsoll_record::{Listing, SuiteRun};
 use plimsoll_units::Span;
 
 use super::figures::{both, figure};
 use super::framed;
 use super::grid::filled;
 use super::prose::listed;
-use crate::chart::{Bar, Fill, bars, plimsoll_mark, typeset};
+use crate::chart::{Bar, Fill, bars, plimsoll_mark, sentence, typeset};
 use crate::suite::{Row, rows, skipped, table};
 use crate::words::clean;
 use crate::{doubts, number, words};
@@ -34,8 +34,11 @@ fn sheet(suite: &SuiteRun, index: usize) -> Markup {
     let rows = rows(suite);
     html! {
         (head(suite))
-        @for listing in &suite.listings {
-            section { h2 { (clean(&listing.title)) } pre tabindex="0" { (listing.text) } }
+        @let (first, others) = suite.listings.split_at(suite.listings.len().min(1));
+        @for listing in first { (listed_text(listing)) }
+        (verdicts(suite))
+        @for listing in others {
+            (listed_text(listing))
         }
         (pictures(suite, &rows, index))
         section {
@@ -65,7 +68,25 @@ fn head(suite: &SuiteRun) -> Markup {
                     p class="promise" { span class="word" { (suite.source.word()) } }
                 }
             }
-            @for verdict in &suite.verdicts { p { (typeset(&clean(verdict))) } }
+        }
+    }
+}
+
+/// A layout that people know.
+fn listed_text(listing: &Listing) -> Markup {
+    html! { section { h2 { (sentence(&clean(&listing.title))) } pre class="listing" tabindex="0" { (listing.text) } } }
+}
+
+fn verdicts(suite: &SuiteRun) -> Markup {
+    if suite.verdicts.is_empty() {
+        return html! {};
+    }
+    html! {
+        section {
+            h2 { "What they say" }
+            ul class="method" {
+                @for verdict in &suite.verdicts { li { (typeset(&sentence(clean(verdict).trim_end_matches('.')))) "." } }
+            }
         }
     }
 }
