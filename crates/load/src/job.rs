@@ -109,6 +109,9 @@ pub struct LaneSpec {
     pub hold: u32,
     /// Share of operations that go to a random place, whatever the pattern says, 0 to 1.
     pub random: f64,
+    /// Patterns other than [`Pattern::Sequential`]: share of operations that follow the last one, 0 to 1.
+    #[serde(default, skip_serializing_if = "LaneSpec::is_none")]
+    pub follows: f64,
     /// Parts of each file with their shares of the operations, as `(operations, space)`, each 0 to 1; empty for none.
     /// Places within a part are drawn by the pattern.
     pub zones: Vec<(f64, f64)>,
@@ -120,7 +123,13 @@ impl LaneSpec {
     /// Operations of `bytes` by `pattern`, aligned to themselves, as fast as possible.
     pub fn new(bytes: u32, pattern: Pattern) -> Self {
         let sizes = Sizes::one(bytes);
-        Self { sizes, pattern, align: bytes, gap: 0, hold: 1, random: 0.0, zones: Vec::new(), rate: None }
+        Self { sizes, pattern, align: bytes, gap: 0, hold: 1, random: 0.0, follows: 0.0, zones: Vec::new(), rate: None }
+    }
+
+    // The form is serde's.
+    #[allow(clippy::trivially_copy_pass_by_ref)]
+    fn is_none(share: &f64) -> bool {
+        *share <= 0.0
     }
 }
 
@@ -191,6 +200,10 @@ pub struct JobSpec {
     pub turns: Turns,
     /// Operations in flight at most, at least 1.
     pub depth: u32,
+    /// Once all of the depth is in flight, nothing more is asked for before at most so many are; the depth or more for a
+    /// queue that is kept full.
+    #[serde(default = "JobSpec::at_once", skip_serializing_if = "JobSpec::is_at_once")]
+    pub refill: u32,
     /// Each write answers only when durable (`O_DSYNC`).
     pub durable: bool,
     /// The file is flushed after so many writes to any of them; 0 for never. Nothing else is in flight meanwhile.
@@ -215,6 +228,7 @@ impl JobSpec {
             files: alloc::vec![file],
             turns: Turns::RoundRobin(1),
             depth: 1,
+            refill: Self::at_once(),
             durable: false,
             flush_every: 0,
             flush_at_end: false,
@@ -222,6 +236,16 @@ impl JobSpec {
             until,
             seed: 1,
         }
+    }
+
+    const fn at_once() -> u32 {
+        u32::MAX
+    }
+
+    // The form is serde's.
+    #[allow(clippy::trivially_copy_pass_by_ref)]
+    const fn is_at_once(refill: &u32) -> bool {
+        *refill == u32::MAX
     }
 
     /// The largest operation, in bytes.
@@ -256,6 +280,8 @@ pub struct Job {
     /// When something came back last.
     ended: Instant,
     in_flight: u32,
+    /// The queue was full and comes down.
+    drains: bool,
     asked: Asked,
     /// What comes next, drawn ahead: whether it is due depends on what it is.
     next: Next,
@@ -309,6 +335,7 @@ impl Job {
             now: Instant::ZERO,
             ended: start,
             in_flight: 0,
+            drains: false,
             asked: Asked::default(),
             next: Next::Read,
             back: Vec::new(),
@@ -322,6 +349,11 @@ impl Job {
     /// When the last operation came back; the beginning where none has.
     pub const fn ended(&self) -> Instant {
         self.ended
+    }
+
+    /// Nothing is in flight.
+    pub const fn is_idle(&self) -> bool {
+        self.in_flight == 0
     }
 
     fn draw(&mut self) -> Next {
@@ -383,7 +415,8 @@ impl Load for Job {
         if self.is_over() {
             return self.due_at_end();
         }
-        if self.in_flight >= self.spec.depth || (self.next == Next::Flush && self.in_flight > 0) {
+        let is_full = self.in_flight >= self.spec.depth || self.drains;
+        if is_full || (self.next == Next::Flush && self.in_flight > 0) {
             return Due::Blocked;
         }
         if self.is_late() {
@@ -403,6 +436,7 @@ impl Load for Job {
             self.next = Next::Flush;
         }
         self.in_flight += 1;
+        self.drains |= self.in_flight >= self.spec.depth && self.spec.refill < self.spec.depth;
         let op = match self.next {
             Next::Read => self.reads.next(Kind::Read, self.index),
             Next::Write => {
@@ -430,6 +464,7 @@ impl Load for Job {
         self.now = now;
         self.ended = now;
         self.in_flight -= 1;
+        self.drains &= self.in_flight > self.spec.refill;
         if let Work::WriteBack { every } = self.spec.work
             && op.kind == Kind::Read
             && outcome == Outcome::Done

@@ -11,6 +11,7 @@ mod job;
 mod mix;
 mod place;
 mod replay;
+mod rounds;
 mod stream;
 mod streams;
 
@@ -19,6 +20,7 @@ pub use job::{Job, JobSpec, LaneSpec, Sizes, Turns, Until, Work};
 pub use mix::{Mix, Split};
 pub use place::{Pattern, Region};
 pub use replay::{Recorded, Replay, Tempo};
+pub use rounds::{Repeat, Rounds};
 pub use stream::{Phase, Stream, StreamSpec};
 pub use streams::{Streams, Together};
 

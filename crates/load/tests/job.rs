@@ -182,3 +182,37 @@ fn zones_take_their_shares() {
     assert!((share(0, 400) - 0.6).abs() < 0.03, "{}", share(0, 400));
     assert!((share(400, 1200) - 0.3).abs() < 0.03, "{}", share(400, 1200));
 }
+
+#[test]
+fn a_queue_that_was_full_is_filled_again_when_it_has_come_down() {
+    for (refill, bursts) in [(8, vec![4, 1, 1, 1, 1]), (3, vec![4, 1, 1, 1, 1]), (1, vec![4, 3, 1]), (0, vec![4, 4])] {
+        let lane = LaneSpec::new(4 * KIB, Pattern::Sequential);
+        let job = JobSpec { depth: 4, refill, ..JobSpec::new(Work::Reads, lane, file(1024), Until::operations(8)) };
+        let mut job = Job::new(job, 0, Instant::ZERO).unwrap();
+        let (mut flights, mut seen) = (VecDeque::new(), Vec::new());
+        loop {
+            let mut burst = 0;
+            while job.due() == Due::Now {
+                flights.push_back(job.take(Instant::ZERO));
+                burst += 1;
+            }
+            if burst > 0 {
+                seen.push(burst);
+            }
+            let Some(op) = flights.pop_front() else { break };
+            job.completed(Instant::ZERO, &op, Outcome::Done);
+        }
+        assert_eq!(seen, bursts, "refilled at {refill}");
+    }
+}
+
+#[test]
+fn some_of_a_random_order_follow_the_last_one() {
+    for share in [0.0, 0.3, 1.0] {
+        let lane = LaneSpec { follows: share, ..LaneSpec::new(4 * KIB, Pattern::Uniform) };
+        let job = JobSpec::new(Work::Reads, lane, file(1 << 20), Until::operations(4_000));
+        let seen = places(job);
+        let following = seen.windows(2).filter(|pair| pair[1].1 == pair[0].1 + 4).count() as f64 / 3_999.0;
+        assert!((following - share).abs() < 0.03, "{following} of {share}");
+    }
+}

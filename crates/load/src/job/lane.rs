@@ -18,6 +18,7 @@ pub(super) struct Lane {
     gap: i64,
     hold: u32,
     random: f64,
+    follows: f64,
     files: Vec<File>,
     turns: Turns,
     file: usize,
@@ -61,6 +62,7 @@ impl Lane {
             gap: 0,
             hold: 1,
             random: 0.0,
+            follows: 0.0,
             files: Vec::new(),
             turns: Turns::Sequential,
             file: 0,
@@ -93,6 +95,7 @@ impl Lane {
             gap: spec.gap,
             hold: spec.hold.max(1),
             random: spec.random,
+            follows: spec.follows,
             files: files.collect::<Option<_>>()?,
             turns,
             file: 0,
@@ -112,11 +115,12 @@ impl Lane {
         self.turn();
         let length = u64::from(self.size());
         let strays = self.random > 0.0 && self.rng.f64() < self.random;
+        let follows = self.follows > 0.0 && self.rng.f64() < self.follows;
         let file = &mut self.files[self.file];
         let space = file.region.length.get();
         let within = if strays {
             self.rng.u64(0..=(space - length) / self.align) * self.align
-        } else if file.sequential || file.held > 0 {
+        } else if file.sequential || file.held > 0 || follows {
             file.held = file.held.saturating_sub(1);
             if file.follows + length <= space { file.follows } else { 0 }
         } else {

@@ -1,0 +1,217 @@
+//! A job again and again, and in between what it wrote, read back.
+//!
+//! Knows nothing about whether what is read back is right.
+
+use plimsoll_units::{Instant, Op, Span};
+
+use crate::job::{Job, JobSpec, LaneSpec, Until, Work};
+use crate::{Due, Load, Outcome};
+
+/// How often a job is done.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Repeat {
+    /// So often, at least once. The job's time is that of all rounds together.
+    pub rounds: u64,
+    /// After each round what it wrote is read, place for place in the same order, unless the time is over.
+    pub reads_back: bool,
+}
+
+impl Repeat {
+    /// Once.
+    pub const ONCE: Self = Self { rounds: 1, reads_back: false };
+}
+
+/// A job in rounds.
+#[derive(Clone, Debug)]
+pub struct Rounds {
+    spec: JobSpec,
+    repeat: Repeat,
+    index: u8,
+    start: Instant,
+    job: Job,
+    round: u64,
+    /// It reads back at the moment.
+    is_back: bool,
+    /// Nothing comes after what is done at the moment.
+    is_last: bool,
+    /// When this round began, or its reading back.
+    began: Instant,
+    /// Bytes that were written in this round.
+    written: u64,
+    spent: [Span; 2],
+}
+
+impl Rounds {
+    /// `None` when the job cannot be: see [`Job::new`].
+    pub fn new(spec: JobSpec, repeat: Repeat, index: u8, start: Instant) -> Option<Self> {
+        let job = Job::new(spec.clone(), index, start)?;
+        Some(Self {
+            is_last: repeat.rounds <= 1 && !repeat.reads_back,
+            spec,
+            repeat,
+            index,
+            start,
+            job,
+            round: 0,
+            is_back: false,
+            began: start,
+            written: 0,
+            spent: [Span::ZERO; 2],
+        })
+    }
+
+    /// When the last operation came back; the beginning where none has.
+    pub const fn ended(&self) -> Instant {
+        self.job.ended()
+    }
+
+    /// Time spent on the job itself, and on reading back.
+    pub fn spent(&self) -> [Span; 2] {
+        let mut spent = self.spent;
+        spent[usize::from(self.is_back)] += self.ended().since(self.began);
+        spent
+    }
+
+    /// What was written since the round began, read in its order.
+    fn back(&self, left: Span) -> JobSpec {
+        JobSpec {
+            work: Work::Reads,
+            reads: LaneSpec { rate: None, ..self.spec.writes.clone() },
+            flush_every: 0,
+            flush_at_end: false,
+            think: None,
+            until: Until { span: left, ..Until::bytes(self.written) },
+            seed: self.seed(),
+            ..self.spec.clone()
+        }
+    }
+
+    const fn seed(&self) -> u64 {
+        self.spec.seed.wrapping_add(self.round.wrapping_mul(0x9e37_79b9))
+    }
+
+    /// Goes on with what comes next.
+    #[cold]
+    fn turn(&mut self, now: Instant) {
+        let whole = self.spec.until.span;
+        let left = if whole == Span::MAX { whole } else { (self.start + whole).since(now) };
+        let back = self.repeat.reads_back && !self.is_back && self.written > 0;
+        let next = if back { Some(self.back(left)) } else { self.another(left) };
+        let job = next.filter(|_| !left.is_zero()).and_then(|spec| Job::new(spec, self.index, now));
+        let Some(job) = job else {
+            self.is_last = true;
+            return;
+        };
+        self.spent = self.spent();
+        (self.job, self.began, self.is_back) = (job, now, back);
+        let is_last_round = self.round + 1 >= self.repeat.rounds;
+        self.is_last = is_last_round && (back || !self.repeat.reads_back);
+    }
+
+    /// The next round, if there is one.
+    fn another(&mut self, left: Span) -> Option<JobSpec> {
+        if self.round + 1 >= self.repeat.rounds {
+            return None;
+        }
+        self.round += 1;
+        self.written = 0;
+        let until = Until { span: left, ..self.spec.until };
+        Some(JobSpec { until, seed: self.seed(), ..self.spec.clone() })
+    }
+}
+
+impl Load for Rounds {
+    #[inline]
+    fn due(&self) -> Due {
+        self.job.due()
+    }
+
+    #[inline]
+    fn take(&mut self, now: Instant) -> Op {
+        let op = self.job.take(now);
+        if op.kind.writes() {
+            self.written += u64::from(op.length);
+        }
+        op
+    }
+
+    #[inline]
+    fn completed(&mut self, now: Instant, op: &Op, outcome: Outcome) {
+        self.job.completed(now, op, outcome);
+        if !self.is_last && self.job.is_idle() && self.job.due() == Due::Over {
+            self.turn(now);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    extern crate std;
+    use alloc::vec::Vec;
+
+    use plimsoll_units::{Bytes, Kind};
+
+    use super::*;
+    use crate::{Pattern, Region};
+
+    /// One operation after the other, each of a microsecond: kinds and offsets in blocks.
+    fn done(spec: JobSpec, repeat: Repeat) -> (Vec<(Kind, u64)>, [Span; 2]) {
+        let mut rounds = Rounds::new(spec, repeat, 0, Instant::ZERO).unwrap();
+        let (mut now, mut ops) = (Instant::ZERO, Vec::new());
+        while matches!(rounds.due(), Due::Now | Due::At(_)) {
+            let op = rounds.take(now);
+            now += Span::from_micros(1);
+            rounds.completed(now, &op, Outcome::Done);
+            ops.push((op.kind, op.offset / 4_096));
+        }
+        assert_eq!(rounds.due(), Due::Over);
+        (ops, rounds.spent())
+    }
+
+    fn spec(work: Work, until: Until) -> JobSpec {
+        let lane = LaneSpec::new(4_096, Pattern::Shuffled);
+        JobSpec::new(work, lane, Region::first(Bytes::kib(64)), until)
+    }
+
+    #[test]
+    fn what_was_written_is_read_in_its_order() {
+        let repeat = Repeat { rounds: 2, reads_back: true };
+        let (ops, spent) = done(spec(Work::Writes, Until::bytes(8 * 4_096)), repeat);
+        assert_eq!(ops.len(), 32);
+        for (index, part) in ops.chunks(8).enumerate() {
+            let kind = if index % 2 == 0 { Kind::Write } else { Kind::Read };
+            assert!(part.iter().all(|(found, _)| *found == kind), "{part:?}");
+        }
+        let places = |part: usize| ops[8 * part..8 * part + 8].iter().map(|(_, at)| *at).collect::<Vec<_>>();
+        assert_eq!((places(0), places(2)), (places(1), places(3)));
+        assert_ne!(places(0), places(2), "another round visits in another order");
+        assert_eq!(spent, [Span::from_micros(16); 2]);
+    }
+
+    #[test]
+    fn of_both_only_writes_are_read_back() {
+        let (ops, _) =
+            done(spec(Work::Mixed { reads: 0.5 }, Until::bytes(16 * 4_096)), Repeat { rounds: 1, reads_back: true });
+        let writes: Vec<u64> = ops[..16].iter().filter(|(kind, _)| *kind == Kind::Write).map(|(_, at)| *at).collect();
+        let back: Vec<u64> = ops[16..].iter().map(|(_, at)| *at).collect();
+        assert_eq!(writes, back);
+        assert!(!writes.is_empty());
+    }
+
+    #[test]
+    fn time_ends_all_rounds() {
+        let until = Until { span: Span::from_micros(20), ..Until::bytes(8 * 4_096) };
+        let (ops, spent) = done(spec(Work::Writes, until), Repeat { rounds: 9, reads_back: true });
+        assert_eq!(ops.len(), 20);
+        assert_eq!(spent, [Span::from_micros(12), Span::from_micros(8)]);
+        let (ops, _) =
+            done(spec(Work::Writes, Until::span(Span::from_micros(5))), Repeat { rounds: 9, reads_back: true });
+        assert_eq!(ops.len(), 5, "what was ended by time is not read back");
+    }
+
+    #[test]
+    fn once_is_the_job_itself() {
+        let (ops, spent) = done(spec(Work::Writes, Until::bytes(8 * 4_096)), Repeat::ONCE);
+        assert_eq!((ops.len(), spent), (8, [Span::from_micros(8), Span::ZERO]));
+    }
+}
