@@ -10,6 +10,7 @@ use plimsoll_units::{Bytes, Iops, Span};
 mod collect;
 mod demand;
 mod diagnose;
+mod fio;
 mod inputs;
 mod nbd;
 mod offers;
@@ -23,6 +24,8 @@ use demand::DEMAND_EXAMPLES;
 pub use demand::DemandArgs;
 use diagnose::DIAGNOSE_EXAMPLES;
 pub use diagnose::DiagnoseArgs;
+use fio::FIO_EXAMPLES;
+pub use fio::FioArgs;
 use inputs::{ANONYMIZE_EXAMPLES, DEMO_EXAMPLES};
 pub use inputs::{AnonymizeArgs, DemoArgs, InputArgs};
 use nbd::NBD_EXAMPLES;
@@ -86,6 +89,9 @@ pub enum Command {
     /// Run a classic benchmark (crystaldiskmark, dd, bonnie, tiobench, ...) as it is, and say what its numbers mean
     #[command(after_help = SUITE_EXAMPLES)]
     Suite(Box<SuiteArgs>),
+    /// Run jobs in fio's language, from its options or job files, on plimsoll's own engine, and print what fio prints
+    #[command(after_help = FIO_EXAMPLES, disable_help_flag = true, disable_version_flag = true)]
+    Fio(FioArgs),
     /// Put a run beside what a configuration would give, with the likely cause of each difference
     Explain(ExplainArgs),
     /// Fit a model to runs, as a product file for storage that is in no catalogue

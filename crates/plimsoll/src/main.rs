@@ -11,6 +11,7 @@ mod demand;
 mod demo;
 mod diagnose;
 mod explain;
+mod fio;
 mod fitting;
 mod folder;
 mod generate;
@@ -66,6 +67,7 @@ fn main() -> ExitCode {
         Command::Collect(args) => collect::run(&args),
         Command::Size(args) => sizing::run(&args),
         Command::Suite(args) => suite::run(&args),
+        Command::Fio(args) => fio::run(&args),
         Command::Explain(args) => explain::run(&args),
         Command::Fit(args) => fitting::run(&args),
         Command::Serve(args) => serve::run(&args),

@@ -1,0 +1,40 @@
+//! What job files may ask of the machine: files, variables, sizes.
+
+use std::io::Read;
+
+use plimsoll_fio::Surroundings;
+
+/// Reads with the machine's surroundings.
+pub fn within<T>(read: impl FnOnce(&Surroundings<'_>) -> T) -> T {
+    let variable = |name: &str| std::env::var(name).ok();
+    read(&Surroundings {
+        read: &text,
+        variable: &variable,
+        page_bytes: rustix::param::page_size() as u64,
+        memory_mib: memory_mib().unwrap_or(0),
+        processors: std::thread::available_parallelism().map_or(1, |count| count.get() as u32),
+    })
+}
+
+/// Limit of a job file.
+const TEXT_MAX: u64 = 16 << 20;
+
+fn text(path: &str) -> Result<String, String> {
+    let mut bytes = Vec::new();
+    let read = |source: &mut dyn Read, bytes: &mut Vec<u8>| source.take(TEXT_MAX).read_to_end(bytes);
+    let done = if path == "-" {
+        read(&mut std::io::stdin().lock(), &mut bytes)
+    } else {
+        std::fs::File::open(path).and_then(|mut file| read(&mut file, &mut bytes))
+    };
+    done.map_err(|error| error.to_string())?;
+    Ok(String::from_utf8_lossy(&bytes).into_owned())
+}
+
+/// `MemTotal: 24625948 kB`
+fn memory_mib() -> Option<u64> {
+    let text = std::fs::read_to_string("/proc/meminfo").ok()?;
+    let line = text.lines().find_map(|line| line.strip_prefix("MemTotal:"))?;
+    let kib: u64 = line.split_whitespace().next()?.parse().ok()?;
+    Some(kib / 1_024)
+}
