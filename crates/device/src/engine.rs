@@ -11,6 +11,7 @@ use crate::clock::Clock;
 use crate::content::{Contents, Scribe};
 use crate::inline::Inline;
 use crate::mapped::Mapped;
+use crate::null::Null;
 use crate::ring::Ring;
 use crate::threads::Threads;
 
@@ -26,6 +27,8 @@ pub enum Engine {
     /// The files mapped into memory: copies to and from the page cache, and `msync`. A file must keep its length meanwhile:
     /// what is touched behind its end, or cannot be read from the device, kills the process with `SIGBUS`.
     Mapped,
+    /// Nothing is moved, and everything is done at once: what the loop itself costs. Files are not looked at.
+    Null,
 }
 
 impl fmt::Display for Engine {
@@ -35,6 +38,7 @@ impl fmt::Display for Engine {
             Self::Threads => "threads",
             Self::Inline => "sync",
             Self::Mapped => "mmap",
+            Self::Null => "null",
         })
     }
 }
@@ -119,7 +123,7 @@ impl Engine {
     /// What the kernel says when this engine cannot be used here; `None` when it can.
     pub fn refused(self) -> Option<String> {
         match self {
-            Self::Threads | Self::Inline | Self::Mapped => None,
+            Self::Threads | Self::Inline | Self::Mapped | Self::Null => None,
             Self::Ring => {
                 let least = Shape::reading(1, Bytes::kib(4));
                 Ring::new(None, &least, Clock::start()).err().map(|error| error.to_string())
@@ -143,6 +147,7 @@ impl Engine {
             Self::Ring => Ring::over(files, shape, clock).map(|ring| Box::new(ring) as Box<dyn Target>),
             Self::Threads => Threads::new(files, shape, clock).map(|threads| Box::new(threads) as Box<dyn Target>),
             Self::Inline => Inline::new(files, shape, clock).map(|inline| Box::new(inline) as Box<dyn Target>),
+            Self::Null => Ok(Box::new(Null::new(clock)) as Box<dyn Target>),
             Self::Mapped => Mapped::new(files, shape, clock).map(|mapped| Box::new(mapped) as Box<dyn Target>),
         };
         made.map_err(|source| Fault { attempt: format!("starting {self} at depth {}", shape.depth), source })

@@ -8,7 +8,8 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::time::Duration;
 
 use plimsoll_drive::{Observe, Onward};
-use plimsoll_record::Slice;
+use plimsoll_record::{Slice, Tally};
+use plimsoll_units::{Instant, Span};
 
 /// How often the observer is asked at least.
 const LOOK: Duration = Duration::from_millis(250);
@@ -17,8 +18,19 @@ const LOOK: Duration = Duration::from_millis(250);
 #[derive(Debug)]
 pub struct Tie<'a> {
     stop: &'a AtomicBool,
-    send: Sender<(usize, Slice)>,
+    /// Its place in the crew.
+    index: usize,
+    send: Sender<(usize, News)>,
     delivered: usize,
+}
+
+/// What a loop lets the crew know.
+#[derive(Debug)]
+enum News {
+    /// The next slice of its series.
+    Slice(Slice),
+    /// There will be none any more.
+    Ended,
 }
 
 impl<'a> Tie<'a> {
@@ -31,10 +43,17 @@ impl<'a> Tie<'a> {
     pub fn observe(&mut self, series: &[Slice]) -> Onward {
         for slice in &series[self.delivered.min(series.len())..] {
             // The receiver is gone only when the crew is being ended.
-            let _ = self.send.send((self.delivered, slice.clone()));
+            let _ = self.send.send((self.index, News::Slice(slice.clone())));
             self.delivered += 1;
         }
         if self.is_stopped() { Onward::Break(()) } else { Onward::Continue(()) }
+    }
+
+    /// Lets a slice pass in which the loop did nothing because it has not begun.
+    pub fn pass(&mut self, span: Span) {
+        let slice = Slice { start: Instant::ZERO, span, tally: Tally::default() };
+        // As above.
+        let _ = self.send.send((self.index, News::Slice(slice)));
     }
 
     /// True when the crew is to end.
@@ -65,8 +84,13 @@ where
     std::thread::scope(|scope| {
         let stop = &stop;
         let start = |(index, member): (usize, M)| {
-            let mut tie = Tie { stop, send: send.clone(), delivered: 0 };
-            let run = move || member(&mut tie).inspect_err(|_| tie.stop());
+            let mut tie = Tie { stop, index, send: send.clone(), delivered: 0 };
+            let run = move || {
+                let done = member(&mut tie).inspect_err(|_| tie.stop());
+                // As above.
+                let _ = tie.send.send((index, News::Ended));
+                done
+            };
             std::thread::Builder::new().name(format!("loop {index}")).spawn_scoped(scope, run)
         };
         let handles: Vec<_> = members.into_iter().enumerate().map(start).collect();
@@ -79,28 +103,29 @@ where
     })
 }
 
-/// Shows `observe` the merged series as soon as all loops have delivered a slice, and passes its verdict on.
-fn gather(receive: &Receiver<(usize, Slice)>, loops: usize, observe: Observe<'_>, stop: &AtomicBool) {
+/// Shows `observe` the merged series as soon as all loops that have not ended have delivered a slice, and passes its
+/// verdict on.
+fn gather(receive: &Receiver<(usize, News)>, loops: usize, observe: Observe<'_>, stop: &AtomicBool) {
     let mut series: Vec<Slice> = Vec::new();
-    let mut delivered: Vec<usize> = Vec::new();
+    // Slices of each loop; none of one that has ended.
+    let mut delivered: Vec<Option<usize>> = vec![Some(0); loops];
     let mut complete = 0;
     loop {
         match receive.recv_timeout(LOOK) {
             Err(RecvTimeoutError::Disconnected) => return,
             // The observer is asked all the same: the user may want an end while a slice is long.
             Err(RecvTimeoutError::Timeout) => {}
-            Ok((index, slice)) if index < series.len() => {
-                series[index].tally.merge(&slice.tally);
-                delivered[index] += 1;
-            }
-            Ok((_, slice)) => {
-                series.push(slice);
-                delivered.push(1);
+            Ok((index, News::Ended)) => delivered[index] = None,
+            Ok((index, News::Slice(slice))) => {
+                let place = delivered[index].unwrap_or(series.len());
+                match series.get_mut(place) {
+                    Some(mine) => mine.tally.merge(&slice.tally),
+                    None => series.push(slice),
+                }
+                delivered[index] = Some(place + 1);
             }
         }
-        while delivered.get(complete).is_some_and(|count| *count == loops) {
-            complete += 1;
-        }
+        complete = delivered.iter().flatten().copied().min().unwrap_or(series.len()).max(complete);
         if observe(&series[..complete]).is_break() {
             stop.store(true, Ordering::Relaxed);
         }

@@ -5,8 +5,10 @@
 mod disk;
 mod export;
 mod model;
+mod paths;
 mod reopening;
 mod side_by_side;
+mod watched;
 
 use plimsoll_device::SyncMode;
 use plimsoll_drive::{Fault, Observe, Torn};
@@ -17,9 +19,10 @@ use plimsoll_units::{Bytes, Span};
 pub use disk::{Disk, DiskPlace};
 pub use export::Export;
 pub use model::Model;
+pub use paths::Paths;
 
 use crate::seen::{IoSeen, StepSeen};
-use crate::step::{FileSpec, FilesStep, IoStep, Worker};
+use crate::step::{FileSpec, FilesStep, IoStep, Part, Worker};
 
 /// What a ground is of.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -135,9 +138,33 @@ fn end_to_end(files: &[FileSpec], subject: &str, space: Bytes) -> Result<Vec<Reg
     Ok(regions)
 }
 
+/// What was opened, where each begins on a space of its own, and a worker's parts on them.
+type Joined<T> = (Vec<T>, Vec<Region>, Vec<Part>);
+
+/// A worker's files end to end, each opened once.
+fn joined<T>(
+    worker: &Worker,
+    size: impl Fn(usize) -> Bytes,
+    open: impl Fn(usize) -> Result<T, Fault>,
+) -> Result<Joined<T>, Fault> {
+    let (mut numbers, mut opened, mut bases, mut parts) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
+    let mut end = 0;
+    for part in &worker.parts {
+        let known = numbers.iter().position(|number| *number == part.file);
+        if known.is_none() {
+            numbers.push(part.file);
+            opened.push(open(part.file)?);
+            bases.push(Region { start: end, length: size(part.file) });
+            end += size(part.file).get();
+        }
+        parts.push(Part { file: known.unwrap_or(numbers.len() - 1), ..*part });
+    }
+    Ok((opened, bases, parts))
+}
+
 /// A worker's job on the regions of one space.
 fn placed(worker: &Worker, regions: &[Region]) -> JobSpec {
-    let place = |part: &crate::step::Part| Region { start: regions[part.file].start + part.start, length: part.length };
+    let place = |part: &Part| Region { start: regions[part.file].start + part.start, length: part.length };
     JobSpec { files: worker.parts.iter().map(place).collect(), ..worker.job.clone() }
 }
 
@@ -149,6 +176,9 @@ fn placed_durable(worker: &Worker, regions: &[Region]) -> JobSpec {
 
 /// Length of a slice of a step's series: short where the step is, and never more than 1,200 of them where its end is known.
 fn slice_of(step: &IoStep) -> Span {
+    if let Some(slice) = step.slice {
+        return slice;
+    }
     let longest = step.workers.iter().map(|worker| worker.job.until.span).max().unwrap_or(Span::MAX);
     let usual = Span::from_millis(200);
     if longest == Span::MAX {

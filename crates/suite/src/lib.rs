@@ -3,6 +3,7 @@
 //! Every block operation goes through the one loop of `drive`; recipes say what is asked for, and a [`Ground`] where. Knows
 //! nothing about arguments, screens or where results are kept.
 
+mod conduct;
 pub mod crew;
 mod files;
 mod ground;
@@ -11,9 +12,10 @@ pub mod recipes;
 mod seen;
 mod step;
 
-pub use ground::{Disk, DiskPlace, Export, Facts, Ground, Model, Nature, Unfit};
+pub use conduct::{Conduct, Endured, Signal};
+pub use ground::{Disk, DiskPlace, Export, Facts, Ground, Model, Nature, Paths, Unfit};
 pub use recipe::{Done, Outcome, Recipe, Watch, perform, step_run};
-pub use seen::{FilesSeen, IoSeen, Logged, StepSeen, WorkerSeen};
+pub use seen::{Failed, FilesSeen, IoSeen, Logged, Queues, StepSeen, WorkerSeen};
 pub use step::{
     Access, Before, Descriptor, FileSpec, FileWork, FilesStep, IoStep, Keep, Order, Part, Step, Work, Worker,
 };

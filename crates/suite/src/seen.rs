@@ -33,6 +33,32 @@ pub struct WorkerSeen {
     pub usage: Option<ThreadUsage>,
     /// Its operations, where it was told to keep them.
     pub log: Vec<Logged>,
+    /// How many operations there were at once.
+    pub queues: Queues,
+    /// Time spent on the job itself, and on reading back.
+    pub spent: [Span; 2],
+    /// What ended it, if that was an operation that failed.
+    pub failed: Option<Failed>,
+}
+
+/// An operation that failed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Failed {
+    /// What was asked, by its place in the worker's files end to end.
+    pub op: Op,
+    /// The error's number.
+    pub errno: i32,
+}
+
+/// Counts by how many operations there were at once.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Queues {
+    /// Operations that began while so many were in flight, they included: 1, from 2, 4, 8, 16, 32, 64.
+    pub in_flight: [u64; 7],
+    /// Times that so many were handed over together: none, up to 4, 8, 16, 32, 64, and more.
+    pub handed_over: [u64; 7],
+    /// Times that so many were taken back together, by the same limits.
+    pub taken_back: [u64; 7],
 }
 
 impl WorkerSeen {

@@ -8,6 +8,8 @@ use plimsoll_device::{Contents, Durable, Engine, Flush, SyncMode};
 use plimsoll_load::JobSpec;
 use plimsoll_units::{Bytes, Span};
 
+use crate::conduct::Conduct;
+
 /// A file that workers use.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FileSpec {
@@ -109,13 +111,15 @@ pub struct Worker {
     pub begins: Span,
     /// Every operation is kept with its moments, for logs.
     pub logged: bool,
+    /// How it goes about it beside the others.
+    pub conduct: Conduct,
 }
 
 impl Worker {
     /// A worker on a whole file that begins at once.
     pub fn new(job: JobSpec, file: usize, size: Bytes, access: Access) -> Self {
         let parts = vec![Part { file, start: 0, length: size }];
-        Self { job, parts, access, begins: Span::ZERO, logged: false }
+        Self { job, parts, access, begins: Span::ZERO, logged: false, conduct: Conduct::default() }
     }
 }
 
@@ -164,6 +168,8 @@ pub struct IoStep {
     pub order: Order,
     /// What is kept of how it went on.
     pub keep: Keep,
+    /// Length of a slice of the series; none for one that suits the step.
+    pub slice: Option<Span>,
 }
 
 /// What is done to many small files.

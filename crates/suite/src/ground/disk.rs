@@ -16,10 +16,10 @@ use plimsoll_units::{Bytes, Span};
 
 use super::reopening::reopening;
 use super::side_by_side::{Targets, run};
-use super::{Facts, Ground, Unfit, end_to_end, placed};
+use super::{Facts, Ground, Unfit, end_to_end, joined, placed};
 use crate::files::Tree;
 use crate::seen::{IoSeen, StepSeen};
-use crate::step::{Before, FileSpec, FilesStep, IoStep, Part, Worker};
+use crate::step::{Before, FileSpec, FilesStep, IoStep, Worker};
 
 /// Where on real storage.
 #[derive(Debug)]
@@ -163,19 +163,9 @@ impl Targets for Disk {
             let target = reopening(target, path, &worker.access);
             return Ok((target, placed(worker, &self.regions)));
         }
-        let (mut opened, mut bases, mut parts) = (Vec::<(usize, OwnedFd)>::new(), Vec::new(), Vec::new());
-        let mut end = 0;
-        for part in &worker.parts {
-            let laid = &self.files[part.file];
-            let known = opened.iter().position(|(file, _)| *file == part.file);
-            if known.is_none() {
-                opened.push((part.file, self.open(&laid.path, worker)?));
-                bases.push(Region { start: end, length: laid.size });
-                end += laid.size.get();
-            }
-            parts.push(Part { file: known.unwrap_or(opened.len() - 1), ..*part });
-        }
-        let files: Vec<_> = opened.iter().zip(&bases).map(|((_, file), base)| (file.as_fd(), base.length)).collect();
+        let open = |file: usize| self.open(&self.files[file].path, worker);
+        let (opened, bases, parts) = joined(worker, |file| self.files[file].size, open)?;
+        let files: Vec<_> = opened.iter().zip(&bases).map(|(file, base)| (file.as_fd(), base.length)).collect();
         let target = worker.access.engine.start(&files, shape, clock)?;
         let target = match worker.parts.first() {
             Some(part) => reopening(target, &self.files[part.file].path, &worker.access),

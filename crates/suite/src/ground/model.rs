@@ -1,13 +1,15 @@
 //! A model in virtual time: hours of a suite in seconds, without a page cache.
 
-use plimsoll_drive::{Observe, Rules, Simulated, Target, Torn, drive};
-use plimsoll_load::{Due, Job, Load, Outcome, Region, Together};
+use plimsoll_drive::{Fault, Observe, Rules, Simulated, Target, Torn, drive};
+use plimsoll_load::{Due, Load, Outcome, Region, Together};
 use plimsoll_model::{Chain, ChainSpec};
 use plimsoll_record::Slice;
 use plimsoll_units::{Instant, Op, Span};
 
+use super::watched::Watched;
 use super::{Facts, Ground, Unfit, end_to_end, misfit, placed_durable, slice_of};
-use crate::seen::{IoSeen, WorkerSeen};
+use crate::conduct::Signal;
+use crate::seen::{IoSeen, Logged, WorkerSeen};
 use crate::step::{FileSpec, IoStep, Order};
 
 /// A model that lives through all steps: credits that one used up are missing in the next.
@@ -32,15 +34,19 @@ impl Model {
             if only.is_some_and(|only| only != index) {
                 continue;
             }
+            if !worker.conduct.after.is_empty() {
+                let source = std::io::Error::other("a worker that waits for another one is for real time only");
+                return Err(at_once(Fault { attempt: format!("placing worker {index}"), source }));
+            }
             let number = u8::try_from(index).map_err(|_| at_once(misfit(index)))?;
             let spec = placed_durable(worker, &self.regions);
             depth += spec.depth;
-            let job = Job::new(spec, number, origin + worker.begins).ok_or_else(|| at_once(misfit(index)))?;
-            jobs.push((number, job));
+            let job = Watched::new(worker, spec, number, origin + worker.begins, None);
+            jobs.push((number, job.ok_or_else(|| at_once(misfit(index)))?));
         }
         let numbers: Vec<_> = jobs.iter().map(|(number, _)| *number).collect();
         let began = |number: u8| step.workers[usize::from(number)].begins;
-        let mut load = Crew::new(Together::of(jobs), step.order);
+        let mut load = Crew { jobs: Together::of(jobs), step, ended: false };
         let driven = drive(&mut self.target, &mut load, &Rules::new(depth, slice_of(step)), observe);
         let (seen, fault) = match driven {
             Ok(seen) => (seen, None),
@@ -52,7 +58,11 @@ impl Model {
             WorkerSeen {
                 seen: plimsoll_drive::Seen { series: seen.series.iter().map(of).collect(), ..Default::default() },
                 began: Instant::ZERO + began(number),
-                ended: Instant::ZERO + job.ended().since(origin),
+                ended: Instant::ZERO + job.rounds.ended().since(origin),
+                queues: job.queues(),
+                spent: job.rounds.spent(),
+                failed: job.failed,
+                log: logged(job.log, origin),
                 ..WorkerSeen::default()
             }
         });
@@ -105,36 +115,36 @@ impl Ground for Model {
     }
 }
 
+/// Operations with their moments from the beginning of the step.
+fn logged(log: Option<Vec<Logged>>, origin: Instant) -> Vec<Logged> {
+    let from = |moment: Instant| Instant::ZERO + moment.since(origin);
+    let of = |one: Logged| Logged { submitted: from(one.submitted), completed: from(one.completed), ..one };
+    log.unwrap_or_default().into_iter().map(of).collect()
+}
+
 /// Jobs beside each other, which may end with the one that is done first.
-struct Crew {
-    jobs: Together<Job>,
-    in_flight: [u32; 256],
-    order: Order,
+struct Crew<'a> {
+    jobs: Together<Watched<'static>>,
+    step: &'a IoStep,
     ended: bool,
 }
 
-impl Crew {
-    fn new(jobs: Together<Job>, order: Order) -> Self {
-        Self { jobs, in_flight: [0; 256], order, ended: false }
-    }
-}
-
-impl Load for Crew {
+impl Load for Crew<'_> {
     fn due(&self) -> Due {
         if self.ended { Due::Over } else { self.jobs.due() }
     }
 
     fn take(&mut self, now: Instant) -> Op {
-        let op = self.jobs.take(now);
-        self.in_flight[usize::from(op.stream)] += 1;
-        op
+        self.jobs.take(now)
     }
 
     fn completed(&mut self, now: Instant, op: &Op, outcome: Outcome) {
         self.jobs.completed(now, op, outcome);
-        let in_flight = &mut self.in_flight[usize::from(op.stream)];
-        *in_flight -= 1;
-        let is_done = *in_flight == 0 && self.jobs.member(op.stream).due() == Due::Over;
-        self.ended |= is_done && self.order == Order::UntilFirst;
+        if !self.jobs.member(op.stream).is_done() {
+            return;
+        }
+        let conduct = &self.step.workers[usize::from(op.stream)].conduct;
+        conduct.when_ended.iter().for_each(Signal::give);
+        self.ended |= self.step.order == Order::UntilFirst;
     }
 }

@@ -1,16 +1,19 @@
 //! Workers on threads of their own, each with a target of its own.
 
 use std::sync::Barrier;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
 
 use plimsoll_device::{Clock, Shape, sharpen_timers, thread_usage};
 use plimsoll_drive::{Fault, Observe, Rules, Target, Torn, drive};
-use plimsoll_load::{Due, Job, JobSpec, Load, Outcome};
-use plimsoll_units::{Bytes, Instant, Op};
+use plimsoll_load::JobSpec;
+use plimsoll_units::{Bytes, Span};
+use rustix::thread::{CpuSet, sched_setaffinity};
 
+use super::watched::Watched;
 use super::{misfit, slice_of};
+use crate::conduct::Signal;
 use crate::crew::{Tie, merge, together};
-use crate::seen::{IoSeen, Logged, WorkerSeen};
+use crate::seen::{IoSeen, WorkerSeen};
 use crate::step::{IoStep, Order, Worker};
 
 /// How the worker of an index gets its target, made on its own thread.
@@ -64,6 +67,9 @@ pub(super) fn run(targets: &dyn Targets, step: &IoStep, observe: Observe<'_>) ->
     Ok(all)
 }
 
+/// How long a worker sleeps that waits for others.
+const NAP: Duration = Duration::from_millis(1);
+
 /// What a worker's thread needs.
 struct Post<'a> {
     targets: &'a dyn Targets,
@@ -88,37 +94,42 @@ impl Post<'_> {
             flush: access.flush,
             durable: access.durable,
         };
+        self.settle();
         let made = self.targets.target(self.worker, &shape, self.clock);
         // All are ready, or have failed, before the first one begins.
         self.barrier.wait();
         let at_once = |fault| Box::new(Torn { fault, until: WorkerSeen::default() });
         let (mut target, spec) = made.map_err(at_once)?;
+        self.await_others(tie);
         let began = target.now() + self.worker.begins;
         let index = self.index.min(255) as u8;
-        let job = Job::new(spec, index, began).ok_or_else(|| at_once(misfit(self.index)))?;
-        let stop = (self.step.order == Order::UntilFirst).then(|| tie.flag());
-        let mut load = Watched { job, flights: Vec::new(), log: self.worker.logged.then(Vec::new), stop };
-        let before = thread_usage();
+        let crew = (self.step.order == Order::UntilFirst).then(|| tie.flag());
+        let load = Watched::new(self.worker, spec, index, began, crew);
+        let mut load = load.ok_or_else(|| at_once(misfit(self.index)))?;
         let rules = Rules::new(shape.depth, slice_of(self.step));
         let driven = drive(&mut *target, &mut load, &rules, &mut |series| tie.observe(series));
-        let used = thread_usage() - before;
+        let used = thread_usage() - load.used_before;
         if self.step.order == Order::UntilFirst {
             tie.stop();
         }
-        let closing = self.clock.now();
-        drop(target);
-        let closed = self.clock.now().since(closing);
         let (seen, fault) = match driven {
             Ok(seen) => (seen, None),
             Err(torn) => (torn.until, Some(torn.fault)),
         };
+        self.ended(fault.is_some() || load.failed.is_some());
+        let closing = self.clock.now();
+        drop(target);
+        let closed = self.clock.now().since(closing);
         let seen = WorkerSeen {
             seen,
             began,
-            ended: load.job.ended(),
+            ended: load.rounds.ended(),
             closed,
             cpu: Some(used.cpu),
             usage: Some(used),
+            queues: load.queues(),
+            spent: load.rounds.spent(),
+            failed: load.failed,
             log: load.log.unwrap_or_default(),
         };
         match fault {
@@ -126,43 +137,41 @@ impl Post<'_> {
             Some(fault) => Err(Box::new(Torn { fault, until: seen })),
         }
     }
-}
-
-/// A job whose operations are kept, where that was asked for, and that ends with others, where it was asked for.
-struct Watched<'a> {
-    job: Job,
-    flights: Vec<(Op, Instant)>,
-    log: Option<Vec<Logged>>,
-    /// Nothing more is asked for once this is set: the observer, who says so too, is asked too seldom for that.
-    stop: Option<&'a AtomicBool>,
-}
-
-impl Load for Watched<'_> {
-    #[inline]
-    fn due(&self) -> Due {
-        if self.stop.is_some_and(|stop| stop.load(Ordering::Relaxed)) {
-            return Due::Over;
+    /// Binds the thread to the processors that it may run on. One that is not there binds nothing.
+    fn settle(&self) {
+        let processors = &self.worker.conduct.processors;
+        if processors.is_empty() {
+            return;
         }
-        self.job.due()
+        let mut set = CpuSet::new();
+        for processor in processors.iter().map(|number| *number as usize).filter(|number| *number < CpuSet::MAX_CPU) {
+            set.set(processor);
+        }
+        // Without it the job runs all the same, and the system says where.
+        let _ = sched_setaffinity(None, &set);
     }
 
-    #[inline]
-    fn take(&mut self, now: Instant) -> Op {
-        let op = self.job.take(now);
-        if self.log.is_some() {
-            self.flights.push((op, now));
+    /// Sleeps until all that this worker begins after was given, or it is to end.
+    fn await_others(&self, tie: &mut Tie<'_>) {
+        let conduct = &self.worker.conduct;
+        let slice = slice_of(self.step);
+        let waiting = || conduct.after.iter().any(|signal| !signal.is_given()) && !conduct.stop.is_given();
+        let (since, mut passed) = (self.clock.now(), Span::ZERO);
+        while waiting() && !tie.is_stopped() {
+            std::thread::sleep(NAP);
+            while self.clock.now().since(since) >= passed + slice {
+                tie.pass(slice);
+                passed += slice;
+            }
         }
-        op
     }
 
-    #[inline]
-    fn completed(&mut self, now: Instant, op: &Op, outcome: Outcome) {
-        self.job.completed(now, op, outcome);
-        if let Some(log) = &mut self.log
-            && let Some(place) = self.flights.iter().position(|(flying, _)| flying == op)
-        {
-            let (op, submitted) = self.flights.swap_remove(place);
-            log.push(Logged { op, submitted, completed: now });
+    /// Says that this worker has ended.
+    fn ended(&self, has_failed: bool) {
+        let conduct = &self.worker.conduct;
+        conduct.when_ended.iter().for_each(Signal::give);
+        if has_failed {
+            conduct.when_failed.iter().for_each(Signal::give);
         }
     }
 }

@@ -207,7 +207,7 @@ fn worker(options: &CrystalDiskMarkOptions, to: Direction, test: &Test, (thread,
     job.flush_at_end = is_old && job.writes();
     let engine = if is_old && test.queues == 1 { Engine::Inline } else { Engine::Ring };
     let access = Access { engine, flush: Flush::Fsync, contents: contents(options), ..Access::direct() };
-    Worker { job, parts: vec![part], access, begins: Span::ZERO, logged: false }
+    Worker { parts: vec![part], ..Worker::new(job, part.file, part.length, access) }
 }
 
 /// Version 3 looks at its timer after a whole pass over the file, after 20 blocks of 512 KB and after 160 of 4 KB.

@@ -1,0 +1,280 @@
+//! Where a copy of a job goes: its files, their sizes, and the parts of them that it uses.
+//!
+//! Learned by running fio 3.33: a size is of all files together and shared evenly, a part of a block is left out; with an
+//! offset a file reaches from there on, so that it is longer than its size; an offset in percent is of what exists; a
+//! `filesize` limits what is done, and one that is drawn is a multiple of the smallest block; without a size what exists is
+//! used whole.
+
+use std::collections::BTreeMap;
+
+use plimsoll_fio::{Allocation, Engine, Extent, Job};
+use plimsoll_load::Region;
+use plimsoll_suite::Part;
+use plimsoll_units::Bytes;
+
+use super::contents::Filling;
+
+/// What is at a path.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Existing {
+    /// A regular file of so many bytes.
+    File(Bytes),
+    /// A block device of so many bytes.
+    Device(Bytes),
+}
+
+/// What paths are of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Ground {
+    /// The machine's own files and devices.
+    Paths,
+    /// One space of so many bytes: files lie on it end to end, and what has no size is all of it.
+    Space(Bytes),
+}
+
+/// What the machine says of paths.
+pub struct Whereabouts<'a> {
+    /// What is at a path; nothing, or why it cannot be used.
+    pub at: &'a dyn Fn(&str) -> Result<Option<Existing>, String>,
+    /// What paths are of.
+    pub ground: Ground,
+}
+
+/// A file of the plan.
+#[expect(clippy::struct_excessive_bools, reason = "each is a wish of its own of some job")]
+#[derive(Clone, Debug, PartialEq)]
+pub struct FilePlan {
+    /// Its path; none for an engine that looks at no file.
+    pub path: Option<String>,
+    /// Bytes that are reached.
+    pub size: Bytes,
+    /// What there is at present.
+    pub existing: Option<Existing>,
+    /// Some job writes to it.
+    pub writes: bool,
+    /// It has to hold data from its beginning to its end before jobs run; with what it is filled where it does not.
+    pub filling: Option<Filling>,
+    /// It is written whole before jobs run, even where it holds data.
+    pub overwrite: bool,
+    /// How a new one gets its room.
+    pub allocation: Allocation,
+    /// It has to have its whole length.
+    pub whole: bool,
+    /// It may be made.
+    pub may_create: bool,
+    /// It is removed at the end, if a job made it.
+    pub unlink: bool,
+}
+
+impl FilePlan {
+    /// The bytes that are missing before jobs can read it, from here on; nothing when it is complete.
+    pub fn lacks_from(&self) -> Option<Bytes> {
+        self.filling.as_ref()?;
+        match self.existing {
+            _ if self.overwrite => Some(Bytes::ZERO),
+            Some(Existing::Device(_)) => None,
+            Some(Existing::File(length)) => (length < self.size).then_some(length),
+            None => Some(Bytes::ZERO),
+        }
+    }
+}
+
+/// A file of a copy, and what of it is used.
+#[derive(Clone, Debug, PartialEq)]
+struct Stretch {
+    path: Option<String>,
+    existing: Option<Existing>,
+    start: u64,
+    length: Bytes,
+}
+
+/// All files of a copy.
+#[derive(Clone, Debug)]
+pub(super) struct Spread {
+    stretches: Vec<Stretch>,
+    /// `size` in bytes, if it was given.
+    size: Option<Bytes>,
+}
+
+/// A number from 0 to `most`, the same for the same seed (SplitMix64; Steele, Lea and Flood, 2014).
+pub(super) fn drawn(seed: u64, most: u64) -> u64 {
+    let mut x = seed.wrapping_add(0x9e37_79b9_7f4a_7c15);
+    x = (x ^ (x >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    x = (x ^ (x >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+    x ^= x >> 31;
+    if most == u64::MAX { x } else { x % (most + 1) }
+}
+
+/// Works out where a copy goes.
+pub(super) fn spread(job: &Job, copy: u64, seed: u64, whereabouts: &Whereabouts<'_>) -> Result<Spread, String> {
+    let smallest = job.access.smallest().get().max(1);
+    let paths = job.files.paths(&job.name, copy);
+    let is_null = job.flow.engine == Engine::Null;
+    let mut found = Vec::new();
+    for path in paths {
+        let existing = match whereabouts.ground {
+            _ if is_null => None,
+            Ground::Space(_) if path.starts_with("/dev/") || job.files.size.is_none() => space_of(whereabouts, job),
+            Ground::Space(_) => None,
+            Ground::Paths => (whereabouts.at)(&path)?,
+        };
+        found.push(((!is_null).then_some(path), existing));
+    }
+    let there: Bytes = found.iter().filter_map(|(_, existing)| existing.map(length)).fold(Bytes::ZERO, sum);
+    let size = match job.files.size {
+        Some(Extent::Bytes(size)) => Some(size),
+        Some(Extent::Percent(_)) if there == Bytes::ZERO => return Err(lacks_size()),
+        Some(percent) => Some(percent.of(there)),
+        None => None,
+    };
+    let count = found.len() as u64;
+    let mut stretches = Vec::new();
+    for (index, (path, existing)) in found.into_iter().enumerate() {
+        let start = offset(job, copy, existing.map_or(Bytes::ZERO, length), smallest);
+        let wanted = match (job.files.each, size) {
+            (Some((low, high)), _) => {
+                let span = (high.get().max(low.get()) - low.get()) / smallest;
+                low.get() + drawn(seed ^ (index as u64) << 8, span) * smallest
+            }
+            (None, Some(size)) => size.get() / count,
+            (None, None) => match existing {
+                Some(existing) => length(existing).get().saturating_sub(start),
+                None => return Err(lacks_size()),
+            },
+        };
+        let wanted = match existing {
+            Some(Existing::Device(device)) => wanted.min(device.get().saturating_sub(start)),
+            _ => wanted,
+        };
+        let usable = wanted - wanted % smallest;
+        if usable == 0 {
+            let name = path.as_deref().unwrap_or("a file");
+            return Err(format!(
+                "{name}: {wanted} bytes from {start} on are less than one block of {smallest}; write a larger size or a \
+                 smaller bs or offset"
+            ));
+        }
+        stretches.push(Stretch { path, existing, start, length: Bytes::new(usable) });
+    }
+    Ok(Spread { stretches, size })
+}
+
+fn lacks_size() -> String {
+    "you need to specify size=, or name a file or device that exists".into()
+}
+
+fn space_of(whereabouts: &Whereabouts<'_>, job: &Job) -> Option<Existing> {
+    match whereabouts.ground {
+        Ground::Space(space) => Some(Existing::Device(Bytes::new(space.get() / job.files.count.max(1)))),
+        Ground::Paths => None,
+    }
+}
+
+const fn length(existing: Existing) -> Bytes {
+    match existing {
+        Existing::File(length) | Existing::Device(length) => length,
+    }
+}
+
+fn sum(a: Bytes, b: Bytes) -> Bytes {
+    Bytes::new(a.get().saturating_add(b.get()))
+}
+
+fn offset(job: &Job, copy: u64, there: Bytes, smallest: u64) -> u64 {
+    let access = &job.access;
+    let increment = access.offset_increment.of(there).get().saturating_mul(copy);
+    let offset = access.offset.of(there).get().saturating_add(increment);
+    let is_percent = matches!(access.offset, Extent::Percent(_)) || matches!(access.offset_increment, Extent::Percent(_));
+    let align = access.offset_alignment.map_or(if is_percent { smallest } else { 1 }, |align| align.get().max(1));
+    if is_percent { offset - offset % align } else { offset }
+}
+
+impl Spread {
+    /// Bytes after which the job is done.
+    pub(super) fn bytes(&self, job: &Job) -> u64 {
+        let reached = self.stretches.iter().map(|stretch| stretch.length).fold(Bytes::ZERO, sum);
+        let size = self.size.map_or(reached, |size| size.min(reached));
+        let smallest = job.access.smallest().get().max(1);
+        let bytes = job.access.io_size.map_or(size, |io_size| io_size.of(size)).get();
+        (bytes - bytes % smallest).max(smallest)
+    }
+
+    /// The longest part.
+    pub(super) fn largest(&self) -> Bytes {
+        self.stretches.iter().map(|stretch| stretch.length).max().unwrap_or(Bytes::ZERO)
+    }
+
+    /// The parts on a space on which the files lie end to end.
+    pub(super) fn joined(&self) -> Vec<Region> {
+        let mut end = 0;
+        let place = |stretch: &Stretch| {
+            let start = end + stretch.start;
+            end = start + stretch.length.get();
+            Region { start, length: stretch.length }
+        };
+        self.stretches.iter().map(place).collect()
+    }
+
+    /// The parts, with their files put into the list of all.
+    pub(super) fn parts(
+        &self,
+        job: &Job,
+        files: &mut Vec<FilePlan>,
+        known: &mut BTreeMap<String, usize>,
+    ) -> Result<Vec<Part>, String> {
+        let mut parts = Vec::new();
+        for stretch in &self.stretches {
+            let plan = stretch.plan(job)?;
+            let place = match stretch.path.as_ref().and_then(|path| known.get(path)) {
+                Some(place) => *place,
+                None => files.len(),
+            };
+            match files.get_mut(place) {
+                Some(file) => file.join(plan),
+                None => files.push(plan),
+            }
+            if let Some(path) = &stretch.path {
+                known.insert(path.clone(), place);
+            }
+            parts.push(Part { file: place, start: stretch.start, length: stretch.length });
+        }
+        Ok(parts)
+    }
+}
+
+impl Stretch {
+    fn plan(&self, job: &Job) -> Result<FilePlan, String> {
+        let files = &job.files;
+        let writes = job.writes() && !super::only_verifies(job);
+        let is_read_first = job.access.direction.reads || super::only_verifies(job);
+        let is_mapped = job.flow.engine == Engine::Mmap;
+        if files.allocation == Allocation::KeepSize {
+            return Err("fallocate=keep is not supported; write native, posix, truncate or none".into());
+        }
+        Ok(FilePlan {
+            path: self.path.clone(),
+            size: Bytes::new(self.start.saturating_add(self.length.get())),
+            existing: self.existing,
+            writes,
+            filling: (is_read_first || files.overwrite).then(|| Filling::of(job)),
+            overwrite: files.overwrite,
+            allocation: files.allocation,
+            whole: is_mapped,
+            may_create: files.may_create,
+            unlink: files.unlink,
+        })
+    }
+}
+
+impl FilePlan {
+    /// The same file with the wishes of another job too.
+    fn join(&mut self, other: Self) {
+        self.size = self.size.max(other.size);
+        self.writes |= other.writes;
+        self.filling = self.filling.take().or(other.filling);
+        self.overwrite |= other.overwrite;
+        self.whole |= other.whole;
+        self.may_create |= other.may_create;
+        self.unlink |= other.unlink;
+    }
+}

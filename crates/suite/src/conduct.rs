@@ -1,0 +1,111 @@
+//! How a worker goes about its job beside others: how often, when it begins, what ends it.
+//!
+//! Knows nothing about threads: a signal is something that one worker gives and another one looks at.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use plimsoll_load::Repeat;
+use plimsoll_units::{Kind, Op, Span};
+
+/// `EILSEQ`: what checked contents say of a read that brought what it should not have.
+const MISMATCH: i32 = rustix::io::Errno::ILSEQ.raw_os_error();
+
+/// Something that was not yet, and then is for good. Copies are the same signal.
+#[derive(Clone, Debug, Default)]
+pub struct Signal(Arc<AtomicBool>);
+
+impl Signal {
+    /// Gives it.
+    pub fn give(&self) {
+        self.0.store(true, Ordering::Relaxed);
+    }
+
+    /// True once somebody gave it.
+    pub fn is_given(&self) -> bool {
+        self.0.load(Ordering::Relaxed)
+    }
+}
+
+/// Operations that may fail without an end to the worker.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Endured {
+    /// Reads.
+    pub reads: bool,
+    /// Writes and flushes.
+    pub writes: bool,
+    /// Reads that bring what they should not.
+    pub mismatches: bool,
+    /// Errors that are endured in any case, by their numbers: of reads, of writes, of mismatches.
+    pub ignored: [Vec<i32>; 3],
+}
+
+impl Endured {
+    /// True when the worker goes on after this.
+    pub fn holds(&self, op: &Op, errno: i32) -> bool {
+        let (kind, endured) = match op.kind {
+            Kind::Read if errno == MISMATCH => (2, self.mismatches),
+            Kind::Read => (0, self.reads),
+            _ => (1, self.writes),
+        };
+        endured || self.ignored[kind].contains(&errno)
+    }
+}
+
+/// How a worker goes about its job.
+#[derive(Clone, Debug)]
+pub struct Conduct {
+    /// How often it does it.
+    pub repeat: Repeat,
+    /// What it goes on after; none for everything.
+    pub endures: Option<Endured>,
+    /// What it used is counted from so long after its beginning.
+    pub counts_from: Span,
+    /// Processors that it may run on; empty for all.
+    pub processors: Vec<u32>,
+    /// It begins when all of these were given.
+    pub after: Vec<Signal>,
+    /// It ends when this is given.
+    pub stop: Signal,
+    /// Given when it has ended.
+    pub when_ended: Vec<Signal>,
+    /// Given when it has ended by an operation that failed.
+    pub when_failed: Vec<Signal>,
+}
+
+impl Default for Conduct {
+    /// Once, at once, whatever fails.
+    fn default() -> Self {
+        Self {
+            repeat: Repeat::ONCE,
+            endures: None,
+            counts_from: Span::ZERO,
+            processors: Vec::new(),
+            after: Vec::new(),
+            stop: Signal::default(),
+            when_ended: Vec::new(),
+            when_failed: Vec::new(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn some_failures_are_endured() {
+        let check = |endured: &Endured, kind, errno, expected| {
+            let op = Op { offset: 0, length: 512, kind, stream: 0 };
+            assert_eq!(endured.holds(&op, errno), expected, "{kind:?}, {errno}");
+        };
+        let none = Endured::default();
+        check(&none, Kind::Read, 5, false);
+        let reads = Endured { reads: true, ignored: [vec![], vec![28], vec![]], ..none.clone() };
+        check(&reads, Kind::Read, 5, true);
+        check(&reads, Kind::Read, MISMATCH, false);
+        check(&reads, Kind::Write, 5, false);
+        check(&reads, Kind::Write, 28, true);
+        check(&Endured { mismatches: true, ..none }, Kind::Read, MISMATCH, true);
+    }
+}
