@@ -24,7 +24,7 @@ pub use buckets::{buckets, percentiles};
 pub use heading::{Heading, heading};
 pub use json::{Detail, json};
 pub use latency::{Latency, Moments};
-pub use log::{Direction, Log, LogColumns, LogWriter, Seen, WindowValue, log_name};
+pub use log::{Counted, Direction, Log, LogColumns, LogWriter, Seen, WindowValue, log_name};
 pub use log_histogram::HistogramLog;
 pub use normal::normal;
 pub use number::{Kilo, Unit, Units};

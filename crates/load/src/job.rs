@@ -137,7 +137,8 @@ impl LaneSpec {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Until {
-    /// So many bytes were asked for.
+    /// So many bytes were asked for. Of sizes that differ, the last one is cut to what is left, unless that is less than the
+    /// smallest.
     pub bytes: u64,
     /// So many operations were asked for, flushes not counted.
     pub operations: u64,
@@ -437,7 +438,7 @@ impl Load for Job {
         }
         self.in_flight += 1;
         self.drains |= self.in_flight >= self.spec.depth && self.spec.refill < self.spec.depth;
-        let op = match self.next {
+        let mut op = match self.next {
             Next::Read => self.reads.next(Kind::Read, self.index),
             Next::Write => {
                 let kind = if self.spec.durable { Kind::DurableWrite } else { Kind::Write };
@@ -454,6 +455,7 @@ impl Load for Job {
             Next::Write => self.clocks[1].iter_mut().for_each(Clockwork::advance),
             Next::Back | Next::Flush => {}
         }
+        self.cut(&mut op);
         self.count(&op);
         self.next = self.draw();
         op
@@ -486,6 +488,18 @@ impl Load for Job {
 }
 
 impl Job {
+    /// Cuts the last operation to the bytes that are left.
+    #[inline]
+    fn cut(&self, op: &mut Op) {
+        let left = self.spec.until.bytes.saturating_sub(self.asked.bytes);
+        if u64::from(op.length) > left && self.next != Next::Back {
+            let lane = if self.next == Next::Read { &self.spec.reads } else { &self.spec.writes };
+            if left >= u64::from(lane.sizes.smallest()) {
+                op.length = left as u32;
+            }
+        }
+    }
+
     fn count(&mut self, op: &Op) {
         match op.kind {
             Kind::Flush => {

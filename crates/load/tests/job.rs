@@ -216,3 +216,18 @@ fn some_of_a_random_order_follow_the_last_one() {
         assert!((following - share).abs() < 0.03, "{following} of {share}");
     }
 }
+
+#[test]
+fn of_sizes_that_differ_the_last_is_cut() {
+    for (sizes, kib, expected) in [
+        (Sizes::Split(vec![(4 * KIB, 1), (16 * KIB, 1)]), 100, 100),
+        (Sizes::Range { least: 4 * KIB, most: 16 * KIB, step: 4 * KIB }, 100, 100),
+        (Sizes::one(16 * KIB), 100, 112),
+        (Sizes::Split(vec![(8 * KIB, 1), (16 * KIB, 1)]), 4, 8),
+    ] {
+        let lane = LaneSpec { sizes, ..LaneSpec::new(4 * KIB, Pattern::Uniform) };
+        let job = JobSpec::new(Work::Reads, lane, file(1024), Until::bytes(kib << 10));
+        let bytes: u64 = operations(job, Span::ZERO).iter().map(|(_, op)| u64::from(op.length)).sum();
+        assert!(bytes >> 10 == expected || (kib == 4 && bytes >> 10 >= expected), "{kib}: {}", bytes >> 10);
+    }
+}

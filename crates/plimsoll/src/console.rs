@@ -60,6 +60,11 @@ impl Console {
         }
     }
 
+    /// True on a terminal: lines are shown in place.
+    pub const fn is_live(&self) -> bool {
+        self.live
+    }
+
     /// Says a line that stays.
     pub fn say(&mut self, text: &str) {
         self.clear();

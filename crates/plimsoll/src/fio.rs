@@ -1,34 +1,163 @@
 //! `plimsoll fio`: jobs in fio's language, run by plimsoll's engine and told as fio tells them.
 
 mod around;
+mod disks;
 mod help;
+mod logs;
+mod place;
+mod plan;
+mod report;
+mod run;
+mod status;
+mod tell;
+mod watch;
 
 use std::io::Write;
+use std::path::PathBuf;
 
+use plimsoll_device::Engine;
 use plimsoll_fio::{Command, Question, command, engine_help, option_help, print};
+use plimsoll_record::{Source, Subject};
+use plimsoll_suite::{Facts, Nature, Paths};
+use plimsoll_units::Bytes;
 
 use crate::args::FioArgs;
+use crate::console::Console;
+use crate::offers::Offers;
 use crate::output;
+use crate::site::Site;
 use crate::trouble::Trouble;
+use disks::{Disks, Processors};
+use place::Laid;
+use plan::{Around, Ground, Plan, Whereabouts, plan};
+use report::{Course, Results};
+use run::{Ran, Since};
+use watch::Watch;
 
 /// Reads the jobs, runs them, and prints what became of them.
 pub fn run(args: &FioArgs) -> Result<(), Trouble> {
     let read = around::within(|around| command(&args.arguments, around));
-    let Command { flags, warnings, shown, .. } = read.map_err(|faults| refused(&faults))?;
-    for note in &warnings {
-        say(note);
-    }
-    match &flags.question {
+    let command = read.map_err(|faults| refused(&faults))?;
+    command.warnings.iter().for_each(say);
+    match &command.flags.question {
         None => {}
         Some(Question::Version) => return output::print((version() + "\n").as_bytes()),
         Some(Question::Help) => return output::print(help::HELP.as_bytes()),
         Some(Question::Option(name)) => return output::print(option_help(name.as_deref()).as_bytes()),
         Some(Question::Engine(name)) => return output::print(engine_help(name.as_deref()).as_bytes()),
     }
-    if flags.show_command {
-        return output::print(shown.as_bytes());
+    if command.flags.show_command {
+        return output::print(command.shown.as_bytes());
     }
-    Ok(())
+    if command.flags.parse_only {
+        return Ok(());
+    }
+    let mut site = Stead::new(&command)?;
+    let around = Around {
+        whereabouts: Whereabouts { at: &place::at, ground: site.ground },
+        fresh_seed: run::unix_ms().wrapping_mul(0x9e37_79b9_7f4a_7c15),
+        ring_refused: Engine::Ring.refused(),
+    };
+    let plan = plan(&command, &around).map_err(|faults| refused(&faults))?;
+    plan.notes.iter().for_each(say);
+    carry_out(&command, &plan, &mut site)
+}
+
+/// Where jobs run.
+struct Stead {
+    on: Box<dyn plimsoll_suite::Ground>,
+    ground: Ground,
+}
+
+impl Stead {
+    /// The machine's files and devices, or what `--on` names.
+    fn new(command: &Command) -> Result<Self, Trouble> {
+        let destroy: Vec<PathBuf> = command.flags.destroy.iter().map(PathBuf::from).collect();
+        let Some(on) = &command.flags.on else {
+            let facts = Facts {
+                source: Source::Measured { engine: "fio jobs".into() },
+                subject: Subject {
+                    name: "files of jobs".into(),
+                    kind: "files".into(),
+                    size: Bytes::ZERO,
+                    device: None,
+                },
+                host: None,
+                space: Bytes::new(u64::MAX),
+                grid: 1,
+                nature: Nature::Directory,
+                read_only: false,
+                stages: Vec::new(),
+            };
+            return Ok(Self { on: Box::new(Paths::new(facts, destroy)), ground: Ground::Paths });
+        };
+        let site = Site { place: on, destroy: &destroy, seed: command.flags.seed.unwrap_or(1) };
+        let ground = site.ground(|| Offers::new(&crate::args::TermsArgs::default()))?;
+        let facts = ground.facts();
+        if !matches!(facts.nature, Nature::Model | Nature::Export) {
+            let what = "--on takes a configuration of the catalogue, stages, or nbd://HOST/NAME: name files in the job";
+            return Err(Trouble::usage(format!("{on}: {what}")));
+        }
+        if facts.read_only && command.jobs.iter().any(plimsoll_fio::Job::writes) {
+            let what = format!("jobs write, and its data would be lost: add --destroy {on} if they may be");
+            return Err(Trouble::usage(format!("{on}: {what}")));
+        }
+        let space = Ground::Space(facts.space);
+        Ok(Self { on: ground, ground: space })
+    }
+}
+
+fn carry_out(command: &Command, plan: &Plan, site: &mut Stead) -> Result<(), Trouble> {
+    let mut results = Results::new(&command.flags)?;
+    let version = version();
+    results.heading(command, plan, &version)?;
+    let since = Since::now();
+    let mut console = Console::new(false).map_err(|error| Trouble::Failed(error.into()))?;
+    let laid = Laid::new(&plan.files, site.ground, &mut *site.on, &mut console).map_err(|why| refused(&[why]))?;
+    if command.jobs.iter().all(|job| job.files.create_only) {
+        return Ok(());
+    }
+    let shows_disks = site.ground == Ground::Paths && command.jobs.iter().any(|job| job.shown.disk_use);
+    let disks = if shows_disks { Disks::of(&plan.files) } else { Disks::default() };
+    let processors = command.flags.idle_profile.map(Processors::new);
+    let course = |elapsed| Course { command, plan, elapsed_s: elapsed, version: &version };
+    let mut watch = Watch::new(command, plan, &mut console, &mut results, &version);
+    let ran = run::run(plan, &command.jobs, &laid, &mut *site.on, &mut watch);
+    console.clear();
+    let mut report = course(since.elapsed().as_nanos() / 1_000_000_000 + 1).report(&ran);
+    report.disks = disks.used();
+    report.idleness = processors.map(|processors| processors.idleness());
+    let wrong = report::mismatches(plan, site.ground);
+    wrong.iter().for_each(say);
+    let failed = failures(&report, &ran);
+    failed.iter().for_each(say);
+    write_logs(command, plan, &ran);
+    results.report(&report)?;
+    laid.remove().iter().for_each(say);
+    match (ran.interrupted, wrong.is_empty() && failed.is_empty()) {
+        (true, _) => Err(Trouble::Interrupted),
+        (false, true) => Ok(()),
+        (false, false) => Err(Trouble::Ended(1)),
+    }
+}
+
+/// What ended jobs early, one line each.
+fn failures(report: &print::Report, ran: &Ran) -> Vec<String> {
+    let of_job = |job: &print::JobReport| {
+        let failure = job.failure.as_ref()?;
+        Some(format!("{}: err={}/{}", job.name, failure.errno, failure.text))
+    };
+    let fault = ran.fault.as_ref().map(|fault| format!("{fault}: {}", fault.source));
+    report.jobs.iter().filter_map(of_job).chain(fault).collect()
+}
+
+fn write_logs(command: &Command, plan: &Plan, ran: &Ran) {
+    for (members, done) in plan.stages.iter().zip(&ran.stages) {
+        for (member, done) in members.iter().zip(done) {
+            let job = &command.jobs[member.job];
+            logs::write(job, member, &done.seen, done.started_unix_ms).iter().for_each(say);
+        }
+    }
 }
 
 /// What stands in the place of fio's version.

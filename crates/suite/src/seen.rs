@@ -53,7 +53,8 @@ pub struct Failed {
 /// Counts by how many operations there were at once.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Queues {
-    /// Operations that began while so many were in flight, they included: 1, from 2, 4, 8, 16, 32, 64.
+    /// Operations that began while so many were in flight, with all that began at the same moment: 1, from 2, 4, 8, 16, 32,
+    /// 64.
     pub in_flight: [u64; 7],
     /// Times that so many were handed over together: none, up to 4, 8, 16, 32, 64, and more.
     pub handed_over: [u64; 7],

@@ -13,6 +13,9 @@ pub(super) struct Disk {
     pub(super) sectors_read: u64,
     pub(super) writes: u64,
     pub(super) sectors_written: u64,
+    /// Of reads and of writes.
+    pub(super) merges: [u64; 2],
+    pub(super) spent_ms: [u64; 2],
     pub(super) busy_ms: u64,
     pub(super) weighted_ms: u64,
     pub(super) discards: Option<u64>,
@@ -38,6 +41,8 @@ impl Disk {
             sectors_read: at(2)?,
             writes: at(4)?,
             sectors_written: at(6)?,
+            merges: [at(1)?, at(5)?],
+            spent_ms: [at(3)?, at(7)?],
             busy_ms: at(9)?,
             weighted_ms: at(10)?,
             discards: at(11),

@@ -50,6 +50,10 @@ pub struct DiskDelta {
     pub busy: f64,
     /// Operations in flight, averaged over the time.
     pub in_flight: f64,
+    /// Reads and writes that were merged with others.
+    pub merges: [u64; 2],
+    /// Time that all reads and all writes took, added up.
+    pub spent: [Span; 2],
 }
 
 /// What this process moved. `io_uring` may not count in the asked bytes: compare with what was asked of it.
@@ -129,7 +133,14 @@ fn disk(now: &Disk, then: &Disk, elapsed: Span) -> Option<DiskDelta> {
         written: sectors(now.sectors_written.checked_sub(then.sectors_written)?),
         busy: per_elapsed(millis(now.busy_ms, then.busy_ms)).min(1.0),
         in_flight: per_elapsed(millis(now.weighted_ms, then.weighted_ms)),
+        merges: each(|of| now.merges[of].saturating_sub(then.merges[of])),
+        spent: each(|of| Span::from_millis(millis(now.spent_ms[of], then.spent_ms[of]))),
     })
+}
+
+/// One of reads and one of writes.
+fn each<T>(of: impl Fn(usize) -> T) -> [T; 2] {
+    [of(0), of(1)]
 }
 
 /// The kernel keeps these milliseconds in 32 bits, which wrap after 50 days of them.

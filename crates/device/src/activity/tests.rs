@@ -24,7 +24,13 @@ fn two_snapshots_give_shares_and_counts() {
     let watch = Watch::on(fixture.tree(), Some(DeviceNumber { major: 8, minor: 1 }));
     write("100 0 800 9 50 0 400 9 0 1000 4294967290", "10 0 10 60 10 0 0 10 0 0", [0, 0, 0, 0], "tsc", "3000000");
     let before = watch.snapshot();
-    write("1100 0 8800 9 150 0 1200 9 0 1500 10", "50 0 20 70 10 0 0 50 0 0", [8000, 50, 2000, 512], "hpet", "2400000");
+    write(
+        "1100 3 8800 20 150 4 1200 39 0 1500 10",
+        "50 0 20 70 10 0 0 50 0 0",
+        [8000, 50, 2000, 512],
+        "hpet",
+        "2400000",
+    );
     let mut after = watch.snapshot();
     after.taken = before.taken + Duration::from_secs(1);
 
@@ -34,6 +40,7 @@ fn two_snapshots_give_shares_and_counts() {
     assert_eq!((disk.reads, disk.writes, disk.discards, disk.flushes), (1000, 100, None, None));
     assert_eq!((disk.read, disk.written), (Bytes::new(8000 * 512), Bytes::new(800 * 512)));
     assert!((disk.busy - 0.5).abs() < 1e-9 && (disk.in_flight - 0.016).abs() < 1e-9, "{disk:?}");
+    assert_eq!((disk.merges, disk.spent), ([3, 4], [Span::from_millis(11), Span::from_millis(30)]));
     assert_eq!((delta.busy, delta.waiting, delta.stolen), (Some(0.5), Some(0.0), Some(0.4)));
     assert_eq!(delta.process.unwrap().asked_written, Bytes::new(50));
     assert_eq!(delta.cached_share(Bytes::new(8000)), Some(0.75));

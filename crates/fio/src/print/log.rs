@@ -85,6 +85,23 @@ pub struct Seen {
     pub issued: Span,
 }
 
+/// Operations of one direction that were counted together.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Counted {
+    /// When they began to be counted, since the run began.
+    pub at: Span,
+    /// Their direction.
+    pub direction: Direction,
+    /// Their number.
+    pub count: u64,
+    /// Their bytes.
+    pub bytes: u64,
+    /// The sum of the latencies that the log is of, in nanoseconds.
+    pub sum_ns: u64,
+    /// The longest of them, in nanoseconds.
+    pub most_ns: u64,
+}
+
 /// What a window tells (`log_window_value`, formerly `log_max_value`).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum WindowValue {
@@ -155,17 +172,34 @@ impl<W: Write> LogWriter<W> {
     /// Takes an operation. They come in the order of their completion; what comes late counts in the open window.
     pub fn add(&mut self, seen: &Seen) -> io::Result<()> {
         let Some(window) = self.columns.window else { return self.single(seen) };
-        if seen.at >= self.since + window {
+        self.turn(seen.at, window)?;
+        let ns = seen.latency.as_nanos();
+        let Seen { at, direction, length: bytes, .. } = *seen;
+        self.add_counted(&Counted { at, direction, count: 1, bytes, sum_ns: ns, most_ns: ns })
+    }
+
+    /// Takes operations that were counted together: they began and ended in one window, at whose length the log must be
+    /// asked for. They come in the order of their time.
+    pub fn add_counted(&mut self, counted: &Counted) -> io::Result<()> {
+        if let Some(window) = self.columns.window {
+            self.turn(counted.at, window)?;
+        }
+        let cell = &mut self.cells[counted.direction as usize];
+        cell.count += counted.count;
+        cell.bytes += counted.bytes;
+        cell.sum_ns += u128::from(counted.sum_ns);
+        cell.most_ns = cell.most_ns.max(counted.most_ns);
+        Ok(())
+    }
+
+    /// Closes the open window when `at` lies behind it.
+    fn turn(&mut self, at: Span, window: Span) -> io::Result<()> {
+        if at >= self.since + window {
             self.close(self.since + window)?;
             // Windows in which nothing was done have no lines.
-            let passed = seen.at.as_nanos() / window.as_nanos();
+            let passed = at.as_nanos() / window.as_nanos();
             self.since = Span::from_nanos(passed * window.as_nanos());
         }
-        let cell = &mut self.cells[seen.direction as usize];
-        cell.count += 1;
-        cell.bytes += seen.length;
-        cell.sum_ns += u128::from(seen.latency.as_nanos());
-        cell.most_ns = cell.most_ns.max(seen.latency.as_nanos());
         Ok(())
     }
 
@@ -247,7 +281,7 @@ fn rounded(units: f64, span: Span) -> u64 {
 mod tests {
     use plimsoll_units::Span;
 
-    use super::{Direction, Log, LogColumns, LogWriter, Seen, WindowValue, log_name};
+    use super::{Counted, Direction, Log, LogColumns, LogWriter, Seen, WindowValue, log_name};
 
     fn seen(at_us: u64, latency_us: u64, direction: Direction) -> Seen {
         Seen {
@@ -309,6 +343,25 @@ mod tests {
             both,
             &["200, 100000, 150000, 0, 0, 0, 0", "200, 20000, 20000, 1, 0, 0, 0", "700, 40000, 40000, 0, 0, 0, 0"],
         );
+    }
+
+    #[test]
+    fn what_is_counted_together_is_told_as_single_ones_are() {
+        let columns = LogColumns { window: Some(Span::from_millis(200)), ..LogColumns::default() };
+        for log in [Log::Bandwidth, Log::Operations, Log::Completion] {
+            let (mut single, mut counted) =
+                (LogWriter::new(Vec::new(), log, columns), LogWriter::new(Vec::new(), log, columns));
+            for at_ms in [0, 100, 300, 900] {
+                for index in 1..=3 {
+                    single.add(&seen(at_ms * 1_000 + 500 + index, index * 100, Direction::Write)).unwrap();
+                }
+                let (at, direction) = (Span::from_millis(at_ms), Direction::Write);
+                let (bytes, sum_ns) = (3 * 4_096, 600_000);
+                counted.add_counted(&Counted { at, direction, count: 3, bytes, sum_ns, most_ns: 300_000 }).unwrap();
+            }
+            let end = Span::from_millis(990);
+            assert_eq!(single.finish(end).unwrap(), counted.finish(end).unwrap(), "{log:?}");
+        }
     }
 
     #[test]

@@ -5,6 +5,7 @@
 
 use std::io::{self, Write};
 
+use plimsoll_record::Bins;
 use plimsoll_units::Span;
 
 use super::buckets::{BUCKETS, index};
@@ -35,13 +36,32 @@ impl<W: Write> HistogramLog<W> {
 
     /// Takes a completion latency of an operation that completed at `at`, since the run began.
     pub fn add(&mut self, at: Span, direction: Direction, latency: Span) -> io::Result<()> {
+        self.turn(at)?;
+        let counts = &mut self.counts[direction as usize];
+        counts.resize(BUCKETS, 0);
+        counts[index(latency.as_nanos())] += 1;
+        Ok(())
+    }
+
+    /// Takes latencies that were counted together from `at` on, in one window.
+    pub fn add_counted(&mut self, at: Span, direction: Direction, latencies: &Bins) -> io::Result<()> {
+        self.turn(at)?;
+        let counts = &mut self.counts[direction as usize];
+        if !latencies.is_empty() {
+            counts.resize(BUCKETS, 0);
+        }
+        for &(lowest, count) in &latencies.bins {
+            counts[index(lowest)] += count;
+        }
+        Ok(())
+    }
+
+    /// Closes the open window when `at` lies behind it.
+    fn turn(&mut self, at: Span) -> io::Result<()> {
         if at >= self.since + self.window {
             self.close(self.since + self.window)?;
             self.since = Span::from_nanos(at.as_nanos() / self.window.as_nanos() * self.window.as_nanos());
         }
-        let counts = &mut self.counts[direction as usize];
-        counts.resize(BUCKETS, 0);
-        counts[index(latency.as_nanos())] += 1;
         Ok(())
     }
 

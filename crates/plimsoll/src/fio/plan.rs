@@ -5,18 +5,20 @@
 mod bonds;
 mod contents;
 mod lanes;
+mod slices;
 mod space;
 
 use std::collections::BTreeMap;
 
-use plimsoll_device::{Durable, Engine as Issuer, Flush, SyncMode};
+use plimsoll_device::{Contents, Durable, Engine as Issuer, Flush, SyncMode};
 use plimsoll_fio::{Command, Engine, Job, Placing, Seed, Synchronous, groups};
 use plimsoll_load::{JobSpec, Repeat, Turns, Until, Work};
 use plimsoll_suite::{Access, Conduct, Descriptor, Endured, Worker};
 use plimsoll_units::{Bytes, Span};
 
 pub use contents::{Checks, Filling};
-pub use space::{Existing, FilePlan, Ground, Whereabouts};
+pub use slices::slice;
+pub use space::{Existing, FilePlan, Ground, Whereabouts, bases};
 
 /// What is to be done, stage by stage.
 #[derive(Debug, Default)]
@@ -70,10 +72,13 @@ pub fn plan(command: &Command, around: &Around<'_>) -> Result<Plan, Vec<String>>
         planner.job(index, job, *placing);
     }
     if planner.faults.is_empty() {
-        bonds::tie(&command.jobs, &placings, &mut planner.plan.stages);
-        return Ok(planner.plan);
+        planner.fill_buffers();
     }
-    Err(planner.faults)
+    if !planner.faults.is_empty() {
+        return Err(planner.faults);
+    }
+    bonds::tie(&command.jobs, &placings, &mut planner.plan.stages);
+    Ok(planner.plan)
 }
 
 struct Planner<'a> {
@@ -108,8 +113,6 @@ impl Planner<'_> {
         let seed = self.seed(job, number);
         let spread = space::spread(job, copy, seed, &self.around.whereabouts)?;
         let parts = spread.parts(job, &mut self.plan.files, &mut self.known)?;
-        let regions = spread.joined();
-        let (contents, checks) = contents::contents(job, seed, &regions)?;
         let until = until(job, &spread);
         let spec = JobSpec {
             work: match (job.access.direction.reads, job.access.direction.writes) {
@@ -119,12 +122,14 @@ impl Planner<'_> {
             },
             reads: lanes::lane(job, if only_verifies(job) { lanes::Way::Write } else { lanes::Way::Read }, &spread)?,
             writes: lanes::lane(job, lanes::Way::Write, &spread)?,
-            files: regions.clone(),
+            // The ground says where they are.
+            files: Vec::new(),
             turns: turns(job)?,
             depth: job.flow.in_flight(),
             refill: refill(job),
             durable: false,
-            flush_every: job.files.fsync_every.or(job.files.fdatasync_every).unwrap_or(0).min(u64::from(u32::MAX)) as u32,
+            flush_every: job.files.fsync_every.or(job.files.fdatasync_every).unwrap_or(0).min(u64::from(u32::MAX))
+                as u32,
             flush_at_end: job.files.flush_at_end || job.files.flush_on_close,
             think: job.flow.think.map(|think| (think.every.min(u64::from(u32::MAX)) as u32, think.pause)),
             until,
@@ -133,13 +138,12 @@ impl Planner<'_> {
         if job.files.fsync_every.is_some() && job.files.fdatasync_every.is_some() {
             return Err("fsync and fdatasync together: a flush is made in one way; remove one of them".into());
         }
-        let access = self.access(job, contents);
-        let mut worker = Worker::new(spec, 0, Bytes::ZERO, access);
+        let mut worker = Worker::new(spec, 0, Bytes::ZERO, self.access(job));
         worker.parts = parts;
         worker.begins = delay(job, seed);
         worker.logged = logs_each(job);
-        worker.conduct = conduct(job, copy, checks.reads_back(job));
-        Ok(Member { job: index, copy, number, group: 0, worker, checks })
+        worker.conduct = conduct(job, copy);
+        Ok(Member { job: index, copy, number, group: 0, worker, checks: Checks::Nothing })
     }
 
     fn seed(&self, job: &Job, number: u64) -> u64 {
@@ -152,7 +156,23 @@ impl Planner<'_> {
         base.wrapping_add(number.wrapping_mul(0x1_0000_01b3))
     }
 
-    fn access(&self, job: &Job, contents: plimsoll_device::Contents) -> Access {
+    /// Gives each worker what it writes and what checks it: all files are known by now, and so where each of them begins.
+    fn fill_buffers(&mut self) {
+        let Plan { files, stages, .. } = &mut self.plan;
+        for member in stages.iter_mut().flatten() {
+            let job = &self.command.jobs[member.job];
+            let regions = bases(&member.worker.parts, files, self.around.whereabouts.ground);
+            match contents::contents(job, member.worker.job.seed, &regions) {
+                Ok((contents, checks)) => {
+                    member.worker.access.contents = contents;
+                    member.checks = checks;
+                }
+                Err(why) => return self.faults.push(format!("{}: {}: {why}", job.place, job.name)),
+            }
+        }
+    }
+
+    fn access(&self, job: &Job) -> Access {
         let issuer = self.issuer(job.flow.engine);
         Access {
             engine: issuer,
@@ -165,7 +185,7 @@ impl Planner<'_> {
             durable: Durable::Dsync,
             flush: if job.files.fdatasync_every.is_some() { Flush::Fdatasync } else { Flush::Fsync },
             descriptor: Descriptor::Kept,
-            contents,
+            contents: Contents::Stamped { compressible: 0.0 },
         }
     }
 
@@ -188,11 +208,15 @@ impl Planner<'_> {
         let engine = job.flow.engine;
         let name = engine.name();
         let note = match (engine, self.issuer(engine)) {
-            (Engine::Libaio | Engine::Windowsaio, Issuer::Ring) => format!("ioengine={name}: a ring of io_uring stands for it"),
+            (Engine::Libaio | Engine::Windowsaio, Issuer::Ring) => {
+                format!("ioengine={name}: a ring of io_uring stands for it")
+            }
             (Engine::Posixaio, _) => format!("ioengine={name}: threads with pread and pwrite stand for it"),
             (_, Issuer::Threads) => {
                 let why = self.around.ring_refused.as_deref().unwrap_or_default();
-                format!("ioengine={name}: there is no io_uring here ({why}): threads with pread and pwrite stand for it")
+                format!(
+                    "ioengine={name}: there is no io_uring here ({why}): threads with pread and pwrite stand for it"
+                )
             }
             _ => return,
         };
@@ -249,14 +273,17 @@ fn delay(job: &Job, seed: u64) -> Span {
     low + Span::from_nanos(space::drawn(seed ^ 0xde1a, wide))
 }
 
-fn conduct(job: &Job, copy: u64, reads_back: bool) -> Conduct {
+fn conduct(job: &Job, copy: u64) -> Conduct {
     let continues = job.life.continues;
     let ignores = &job.life.ignores;
     let numbers = |list: &[String]| list.iter().filter_map(|error| contents::errno(error)).collect();
     let processors = job.processors.clone().unwrap_or_default();
     let timed = job.life.time_based && job.life.runtime.is_some();
     Conduct {
-        repeat: Repeat { rounds: if timed { 1 } else { job.life.loops }, reads_back: reads_back && !timed },
+        repeat: Repeat {
+            rounds: if timed { 1 } else { job.life.loops },
+            reads_back: contents::reads_back(job) && !timed,
+        },
         endures: Some(Endured {
             reads: continues.reads,
             writes: continues.writes,

@@ -38,6 +38,8 @@ struct Together {
     way: Way,
     at: Instant,
     count: u32,
+    /// In flight with the last of them.
+    in_flight: u32,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -69,7 +71,7 @@ impl<'a> Watched<'a> {
             counts_from: start + conduct.counts_from,
             counts: conduct.counts_from.is_zero(),
             in_flight: 0,
-            together: Together { way: Way::TakenBack, at: start, count: 0 },
+            together: Together { way: Way::TakenBack, at: start, count: 0, in_flight: 0 },
         })
     }
 
@@ -96,8 +98,9 @@ impl<'a> Watched<'a> {
             self.together.count += 1;
         } else {
             self.queues.add(self.together);
-            self.together = Together { way, at, count: 1 };
+            self.together = Together { way, at, count: 1, in_flight: 0 };
         }
+        self.together.in_flight = self.in_flight;
     }
 
     #[cold]
@@ -119,7 +122,11 @@ impl<'a> Watched<'a> {
 impl Queues {
     fn add(&mut self, together: Together) {
         let counts = match together.way {
-            Way::HandedOver => &mut self.handed_over,
+            Way::HandedOver => {
+                // All of them were there at that moment, the first one too.
+                self.in_flight[together.in_flight.max(1).ilog2().min(6) as usize] += u64::from(together.count);
+                &mut self.handed_over
+            }
             Way::TakenBack => &mut self.taken_back,
         };
         counts[place(together.count)] += u64::from(together.count > 0);
@@ -152,7 +159,6 @@ impl Load for Watched<'_> {
         }
         let op = self.rounds.take(now);
         self.in_flight += 1;
-        self.queues.in_flight[self.in_flight.ilog2().min(6) as usize] += 1;
         self.join(Way::HandedOver, now);
         if self.log.is_some() {
             self.flights.push((op, now));
@@ -207,7 +213,7 @@ mod tests {
             }
         }
         let queues = load.queues();
-        assert_eq!(queues.in_flight, [2, 4, 6, 0, 0, 0, 0]);
+        assert_eq!(queues.in_flight, [0, 0, 12, 0, 0, 0, 0]);
         assert_eq!(queues.handed_over, [0, 0, 2, 0, 0, 0, 0]);
         assert_eq!(queues.taken_back, [0, 2, 2, 0, 0, 0, 0]);
         assert!(load.is_done());

@@ -36,7 +36,9 @@ pub(super) fn lane(job: &Job, way: Way, spread: &Spread) -> Result<LaneSpec, Str
         Order::Sequential { step } => lane.gap = step,
         Order::Random { run } => {
             if run > 1 && access.sequencer == SequenceStep::Identical {
-                return Err("rw_sequencer=identical is not supported; leave it out, or write rw without a number".into());
+                return Err(
+                    "rw_sequencer=identical is not supported; leave it out, or write rw without a number".into()
+                );
             }
             lane.hold = run.min(u64::from(u32::MAX)) as u32;
             lane.pattern = pattern(job)?;
@@ -98,7 +100,9 @@ fn sizes(blocks: &BlockSizes, unaligned: bool) -> Sizes {
             let (least, most) = (low.get() as u32, high.get() as u32);
             Sizes::Range { least, most, step: if unaligned { 1 } else { least } }
         }
-        BlockSizes::Split(sizes) => Sizes::Split(sizes.iter().map(|(size, share)| (size.get() as u32, *share)).collect()),
+        BlockSizes::Split(sizes) => {
+            Sizes::Split(sizes.iter().map(|(size, share)| (size.get() as u32, *share)).collect())
+        }
     }
 }
 
@@ -107,9 +111,9 @@ fn mean(sizes: &Sizes) -> f64 {
     match sizes {
         Sizes::Range { least, most, step } => f64::from(*least) + f64::from((most - least) / step * step) / 2.0,
         Sizes::Split(sizes) => {
-            let (bytes, weights) = sizes
-                .iter()
-                .fold((0.0, 0.0), |sum, (size, weight)| (sum.0 + f64::from(*size) * f64::from(*weight), sum.1 + f64::from(*weight)));
+            let (bytes, weights) = sizes.iter().fold((0.0, 0.0), |sum, (size, weight)| {
+                (sum.0 + f64::from(*size) * f64::from(*weight), sum.1 + f64::from(*weight))
+            });
             bytes / weights
         }
     }

@@ -6,10 +6,11 @@
 //! used whole.
 
 use std::collections::BTreeMap;
+use std::path::PathBuf;
 
 use plimsoll_fio::{Allocation, Engine, Extent, Job};
 use plimsoll_load::Region;
-use plimsoll_suite::Part;
+use plimsoll_suite::{FileSpec, Part};
 use plimsoll_units::Bytes;
 
 use super::contents::Filling;
@@ -67,6 +68,16 @@ pub struct FilePlan {
 }
 
 impl FilePlan {
+    /// The file as a ground gets it, with room behind its end, so that the next one begins on a whole MiB.
+    pub fn spec(&self, ground: Ground) -> FileSpec {
+        let size = match ground {
+            Ground::Paths if !self.whole => Bytes::new(self.size.get().next_multiple_of(1 << 20)),
+            _ => self.size,
+        };
+        let path = self.path.as_ref().filter(|_| ground == Ground::Paths).map(PathBuf::from);
+        FileSpec { path, size, reserved: false, writes: self.writes || self.lacks_from().is_some() }
+    }
+
     /// The bytes that are missing before jobs can read it, from here on; nothing when it is complete.
     pub fn lacks_from(&self) -> Option<Bytes> {
         self.filling.as_ref()?;
@@ -94,6 +105,24 @@ pub(super) struct Spread {
     stretches: Vec<Stretch>,
     /// `size` in bytes, if it was given.
     size: Option<Bytes>,
+}
+
+/// Where a worker's parts are on the space that its operations name.
+pub fn bases(parts: &[Part], files: &[FilePlan], ground: Ground) -> Vec<Region> {
+    let size = |file: usize| files[file].spec(ground).size.get();
+    let base = |part: &Part| match ground {
+        Ground::Space(_) => (0..part.file).map(|file| size(file).next_multiple_of(1 << 20)).sum::<u64>(),
+        Ground::Paths => {
+            let mut before: Vec<usize> = Vec::new();
+            for other in parts.iter().take_while(|other| other.file != part.file) {
+                if !before.contains(&other.file) {
+                    before.push(other.file);
+                }
+            }
+            before.into_iter().map(size).sum()
+        }
+    };
+    parts.iter().map(|part| Region { start: base(part) + part.start, length: part.length }).collect()
 }
 
 /// A number from 0 to `most`, the same for the same seed (SplitMix64; Steele, Lea and Flood, 2014).
@@ -184,7 +213,8 @@ fn offset(job: &Job, copy: u64, there: Bytes, smallest: u64) -> u64 {
     let access = &job.access;
     let increment = access.offset_increment.of(there).get().saturating_mul(copy);
     let offset = access.offset.of(there).get().saturating_add(increment);
-    let is_percent = matches!(access.offset, Extent::Percent(_)) || matches!(access.offset_increment, Extent::Percent(_));
+    let is_percent =
+        matches!(access.offset, Extent::Percent(_)) || matches!(access.offset_increment, Extent::Percent(_));
     let align = access.offset_alignment.map_or(if is_percent { smallest } else { 1 }, |align| align.get().max(1));
     if is_percent { offset - offset % align } else { offset }
 }
@@ -202,17 +232,6 @@ impl Spread {
     /// The longest part.
     pub(super) fn largest(&self) -> Bytes {
         self.stretches.iter().map(|stretch| stretch.length).max().unwrap_or(Bytes::ZERO)
-    }
-
-    /// The parts on a space on which the files lie end to end.
-    pub(super) fn joined(&self) -> Vec<Region> {
-        let mut end = 0;
-        let place = |stretch: &Stretch| {
-            let start = end + stretch.start;
-            end = start + stretch.length.get();
-            Region { start, length: stretch.length }
-        };
-        self.stretches.iter().map(place).collect()
     }
 
     /// The parts, with their files put into the list of all.

@@ -1,0 +1,136 @@
+//! Logs that jobs want: one file for each kind and copy, from single operations or from slices of the series.
+
+use std::fs::File;
+use std::io::{self, BufWriter};
+
+use plimsoll_fio::print::{Counted, Direction, HistogramLog, Log, LogColumns, LogWriter, Seen, WindowValue, log_name};
+use plimsoll_fio::{Job, WindowValue as Asked};
+use plimsoll_record::{Bins, Counter};
+use plimsoll_suite::{Logged, WorkerSeen};
+use plimsoll_units::{Instant, Kind, Span};
+
+use super::plan::{Member, logs_each};
+use super::tell::{Cut, cut};
+
+/// Writes the logs of one copy of a job, and says where something could not be written. `started_unix_ms` is when it began.
+pub fn write(job: &Job, member: &Member, seen: &WorkerSeen, started_unix_ms: u64) -> Vec<String> {
+    let logs = &job.logs;
+    let bandwidth = logs.bandwidth.as_ref().map(|name| (name, vec![Log::Bandwidth]));
+    let iops = logs.iops.as_ref().map(|name| (name, vec![Log::Operations]));
+    let latency = logs.latency.as_ref().map(|name| (name, Log::LATENCIES.to_vec()));
+    let histogram =
+        logs.histogram.as_ref().filter(|_| !logs.histogram_window.is_zero()).map(|name| (name, vec![Log::Histogram]));
+    let cut = cut(member, seen);
+    let source = Source { job, seen, cut, epoch_ms: if logs.epoch_clock.is_some() { started_unix_ms } else { 0 } };
+    let number = logs.per_copy.then_some(member.number as u32 + 1);
+    let mut troubles = Vec::new();
+    for (name, kinds) in [bandwidth, iops, latency, histogram].into_iter().flatten() {
+        let prefix = if name.is_empty() { &job.name } else { name };
+        for log in kinds {
+            let path = log_name(prefix, log, number);
+            // Of copies that share a file, each adds its own lines.
+            let opened = if logs.per_copy || member.copy == 0 {
+                File::create(&path)
+            } else {
+                File::options().append(true).open(&path)
+            };
+            if let Err(error) = opened.and_then(|file| source.write(log, BufWriter::new(file))) {
+                troubles.push(format!("{path}: {error}"));
+            }
+        }
+    }
+    troubles
+}
+
+/// What lines are made of.
+struct Source<'a> {
+    job: &'a Job,
+    seen: &'a WorkerSeen,
+    cut: Cut<'a>,
+    epoch_ms: u64,
+}
+
+impl Source<'_> {
+    fn write(&self, log: Log, out: BufWriter<File>) -> io::Result<()> {
+        if log == Log::Histogram {
+            return self.histogram(out);
+        }
+        let logs = &self.job.logs;
+        let columns = LogColumns {
+            offset: logs.offsets,
+            priority: logs.priorities,
+            issue_time: false,
+            window: (!logs.window.is_zero()).then_some(logs.window),
+            value: match logs.window_value {
+                Asked::Mean => WindowValue::Mean,
+                Asked::Largest => WindowValue::Most,
+                Asked::Both => WindowValue::Both,
+            },
+            epoch_ms: self.epoch_ms,
+        };
+        let mut writer = LogWriter::new(out, log, columns);
+        match log {
+            // How long it takes to hand an operation over is not measured.
+            Log::Submission => {}
+            _ if logs_each(self.job) => self.single(&mut writer)?,
+            _ => self.counted(log, &mut writer)?,
+        }
+        writer.finish(self.cut.span)?;
+        Ok(())
+    }
+
+    /// One line for each operation, by their end.
+    fn single(&self, writer: &mut LogWriter<BufWriter<File>>) -> io::Result<()> {
+        // Operations are on the line of the whole step.
+        let from = Instant::ZERO + self.cut.line + self.cut.from.since(Instant::ZERO);
+        for one in self.seen.log.iter().filter(|one| one.completed >= from) {
+            let Some(direction) = direction(one.op.kind) else { continue };
+            let (at, issued) = (one.completed.since(from), one.submitted.since(from));
+            let Logged { op, .. } = one;
+            let (length, offset) = (u64::from(op.length), op.offset);
+            let latency = one.completed.since(one.submitted);
+            writer.add(&Seen { at, latency, direction, length, offset, priority: 0, issued })?;
+        }
+        Ok(())
+    }
+
+    /// What the slices of each window hold.
+    fn counted(&self, log: Log, writer: &mut LogWriter<BufWriter<File>>) -> io::Result<()> {
+        for (at, counter, direction) in self.counters() {
+            let latencies = if log == Log::Total { &counter.response } else { counter.service() };
+            let Bins { sum_ns, max_ns: most_ns, .. } = *latencies;
+            let (count, bytes) = (counter.operations(), counter.bytes);
+            writer.add_counted(&Counted { at, direction, count, bytes, sum_ns, most_ns })?;
+        }
+        Ok(())
+    }
+
+    fn histogram(&self, out: BufWriter<File>) -> io::Result<()> {
+        let logs = &self.job.logs;
+        let blocks = &self.job.access.blocks;
+        let largest = [blocks.read.largest().get(), blocks.write.largest().get(), blocks.trim.largest().get()];
+        let coarseness = u32::from(logs.histogram_coarseness);
+        let mut writer = HistogramLog::new(out, logs.histogram_window, coarseness, self.epoch_ms, largest);
+        for (at, counter, direction) in self.counters() {
+            writer.add_counted(at, direction, counter.service())?;
+        }
+        writer.finish(self.cut.span)?;
+        Ok(())
+    }
+
+    /// What was counted, slice by slice, with the time since the warm-up at which the slice began.
+    fn counters(&self) -> impl Iterator<Item = (Span, &Counter, Direction)> {
+        self.cut.slices.iter().flat_map(|slice| {
+            let at = slice.start.since(self.cut.from);
+            slice.tally.0.iter().filter_map(move |counter| Some((at, counter, direction(counter.kind)?)))
+        })
+    }
+}
+
+const fn direction(kind: Kind) -> Option<Direction> {
+    match kind {
+        Kind::Read => Some(Direction::Read),
+        Kind::Write | Kind::DurableWrite => Some(Direction::Write),
+        Kind::Flush => None,
+    }
+}

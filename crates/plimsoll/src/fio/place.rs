@@ -1,0 +1,182 @@
+//! Files of jobs: what is there, what has to be made or written before jobs run, and what is removed afterwards.
+//!
+//! Knows no jobs beyond their wishes for files. What may be written to is decided by the ground, which asks before
+//! anything is written.
+
+use std::fs::{File, OpenOptions};
+use std::io::{self, Read, Seek, SeekFrom, Write};
+use std::os::fd::OwnedFd;
+use std::os::unix::fs::{FileExt, FileTypeExt};
+use std::path::Path;
+
+use plimsoll_device::{Space, drop_cache, preallocate};
+use plimsoll_fio::Allocation;
+use plimsoll_units::Bytes;
+
+use super::plan::{Existing, FilePlan, Filling, Ground};
+use crate::console::Console;
+
+/// Bytes that are written at once where a file is laid out.
+const CHUNK: usize = 1 << 20;
+
+/// What is at a path; nothing, or why it cannot be used.
+pub fn at(path: &str) -> Result<Option<Existing>, String> {
+    let failed = |error: io::Error| format!("{path}: {error}");
+    let kind = match std::fs::metadata(path) {
+        Ok(metadata) if metadata.is_file() => return Ok(Some(Existing::File(Bytes::new(metadata.len())))),
+        Ok(metadata) => metadata.file_type(),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+        Err(error) => return Err(failed(error)),
+    };
+    if !kind.is_block_device() {
+        return Err(format!("{path}: that is no file and no block device; name one of them"));
+    }
+    let length = File::open(path).and_then(|mut device| device.seek(SeekFrom::End(0))).map_err(failed)?;
+    Ok(Some(Existing::Device(Bytes::new(length))))
+}
+
+/// The files of a run: made, laid out, and to be removed again.
+#[derive(Debug)]
+pub struct Laid<'a> {
+    files: &'a [FilePlan],
+    ground: Ground,
+}
+
+impl<'a> Laid<'a> {
+    /// Makes what is missing. Where something is refused, what was made is removed again.
+    ///
+    /// # Errors
+    /// What is refused or failed, in one line.
+    pub fn new(
+        files: &'a [FilePlan],
+        ground: Ground,
+        on: &mut dyn plimsoll_suite::Ground,
+        console: &mut Console,
+    ) -> Result<Self, String> {
+        let laid = Self { files, ground };
+        if let Some(path) =
+            files.iter().find(|file| file.existing.is_none() && !file.may_create).and_then(|f| f.path.as_ref())
+        {
+            if ground == Ground::Paths {
+                return Err(format!("{path}: it does not exist, and allow_file_create=0 was given; make it first"));
+            }
+        }
+        let specs: Vec<_> = files.iter().map(|file| file.spec(ground)).collect();
+        let made = on.lay(&specs).map_err(|unfit| words(&unfit)).and_then(|()| laid.prepare(console));
+        match made {
+            Ok(()) => Ok(laid),
+            Err(why) => {
+                laid.discard();
+                Err(why)
+            }
+        }
+    }
+
+    fn prepare(&self, console: &mut Console) -> Result<(), String> {
+        if self.ground != Ground::Paths {
+            return Ok(());
+        }
+        for file in self.files {
+            let Some(path) = &file.path else { continue };
+            prepare(file, path, console).map_err(|error| format!("{path}: {error}"))?;
+            if console.interrupted() {
+                return Err("interrupted while files were laid out".into());
+            }
+        }
+        Ok(())
+    }
+
+    /// Removes files that were not there before: nothing ran on them.
+    pub fn discard(&self) {
+        let made = self.files.iter().filter(|file| file.existing.is_none() && self.ground == Ground::Paths);
+        for path in made.filter_map(|file| file.path.as_ref()).filter(|path| plimsoll_device::is_ours(Path::new(path)))
+        {
+            // What is left behind is marked, and used by the next run.
+            let _ = std::fs::remove_file(path);
+        }
+    }
+
+    /// Removes what jobs want removed (`unlink`): files that plimsoll made.
+    pub fn remove(&self) -> Vec<String> {
+        let mut kept = Vec::new();
+        for path in self.files.iter().filter(|file| file.unlink).filter_map(|file| file.path.as_ref()) {
+            let was_made = plimsoll_device::is_ours(Path::new(path));
+            if self.ground == Ground::Paths && (!was_made || std::fs::remove_file(path).is_err()) {
+                kept.push(format!("{path}: unlink=1, and no job made it: it is left there"));
+            }
+        }
+        kept
+    }
+
+    /// What becomes of a file in the page cache before the jobs of a stage.
+    pub fn warm(&self, file: usize, cache: Caching) -> io::Result<()> {
+        let Some(path) = self.files[file].path.as_ref().filter(|_| self.ground == Ground::Paths) else { return Ok(()) };
+        let mut opened = File::open(path)?;
+        match cache {
+            Caching::Forget => drop_cache(&opened),
+            Caching::Read => {
+                let mut chunk = vec![0; CHUNK];
+                while opened.read(&mut chunk)? > 0 {}
+                Ok(())
+            }
+        }
+    }
+}
+
+/// What becomes of a file in the page cache.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Caching {
+    /// It is forgotten (`invalidate`).
+    Forget,
+    /// It is read whole (`pre_read`).
+    Read,
+}
+
+/// Says what does not fit with what to add.
+fn words(unfit: &plimsoll_suite::Unfit) -> String {
+    let mut text = unfit.to_string();
+    let mut source = std::error::Error::source(unfit);
+    while let Some(error) = source {
+        text.push_str(&format!(": {error}"));
+        source = error.source();
+    }
+    text
+}
+
+/// Gives a file its room and its data.
+fn prepare(file: &FilePlan, path: &str, console: &mut Console) -> io::Result<()> {
+    let length = match file.existing {
+        Some(Existing::Device(_)) => None,
+        Some(Existing::File(length)) => Some(length),
+        None => Some(Bytes::ZERO),
+    };
+    if let (Some(from), Some(filling)) = (file.lacks_from(), &file.filling) {
+        return fill(path, (from, file.size), filling, console);
+    }
+    let Some(length) = length.filter(|length| *length < file.size) else { return Ok(()) };
+    let reserves = matches!(file.allocation, Allocation::Native | Allocation::Posix) && length == Bytes::ZERO;
+    let sizes = file.whole || file.allocation == Allocation::Truncate;
+    if file.writes && (reserves || sizes) {
+        let opened: OwnedFd = OpenOptions::new().write(true).open(path)?.into();
+        preallocate(&opened, file.size, if reserves { Space::Reserve } else { Space::Sparse })?;
+    }
+    Ok(())
+}
+
+/// Writes a file from one place to another, and makes it durable.
+fn fill(path: &str, (from, to): (Bytes, Bytes), filling: &Filling, console: &mut Console) -> io::Result<()> {
+    let mut file = OpenOptions::new().write(true).open(path)?;
+    let mut chunk = vec![0; CHUNK];
+    // From a whole chunk on: the same bytes come out whether the file was begun before or not.
+    let mut at = from.get() - from.get() % CHUNK as u64;
+    while at < to.get() && !console.interrupted() {
+        let length = (to.get() - at).min(CHUNK as u64) as usize;
+        filling.fill(at, &mut chunk[..length]);
+        file.write_all_at(&chunk[..length], at)?;
+        at += length as u64;
+        console.line(&format!("laying out {path}: {} of {to}", Bytes::new(at)));
+    }
+    console.clear();
+    file.flush()?;
+    file.sync_data()
+}

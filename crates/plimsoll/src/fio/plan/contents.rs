@@ -1,0 +1,241 @@
+//! What a job writes, how it is checked, and what files are laid out with.
+
+use std::sync::Arc;
+
+use plimsoll_device::{Blank, Checked, Checking, Compare, Content, Contents, Mismatches, Pattern, Refilled, Restart};
+use plimsoll_fio::{BlockSizes, Job, Piece, Verification};
+use plimsoll_load::Region;
+use plimsoll_units::{Bytes, Kind, Op};
+use rustix::io::Errno;
+
+/// Tells checked blocks from those of other programs' runs. The same in every run: what one wrote the next can check.
+const SEED: u64 = u64::from_le_bytes(*b"fio jobs");
+
+/// Memory that what is known of checked blocks may take.
+const MEMORY_MAX: u64 = 4 << 30;
+
+/// What finds out whether reads brought what they should.
+#[derive(Clone, Debug, Default)]
+pub enum Checks {
+    /// Nothing.
+    #[default]
+    Nothing,
+    /// Blocks that say what they are.
+    Blocks(Arc<Checked>),
+    /// A pattern.
+    Pattern(Arc<Pattern>),
+}
+
+impl Checks {
+    /// What was wrong so far.
+    pub fn mismatches(&self) -> Mismatches {
+        match self {
+            Self::Nothing => Mismatches::default(),
+            Self::Blocks(checked) => checked.mismatches(),
+            Self::Pattern(pattern) => pattern.mismatches(),
+        }
+    }
+}
+
+/// What files are laid out with.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Filling {
+    /// Zeroes.
+    Zeroes,
+    /// These bytes again and again.
+    Pattern(Vec<u8>),
+    /// Random data, of which a share compresses away.
+    Random {
+        /// 0 to 1.
+        compressible: f64,
+        /// Within each of so many bytes.
+        chunk: usize,
+    },
+}
+
+impl Filling {
+    /// What a job's buffers hold.
+    pub(super) fn of(job: &Job) -> Self {
+        let buffers = &job.buffers;
+        match &buffers.pattern {
+            _ if buffers.zero => Self::Zeroes,
+            Some(pieces) => Self::Pattern(bytes(pieces).map(|(bytes, _)| bytes).unwrap_or_default()),
+            None => Self::Random { compressible: compressible(job), chunk: chunk(job) },
+        }
+    }
+
+    /// Fills `bytes`, which begin at `offset`.
+    pub fn fill(&self, offset: u64, bytes: &mut [u8]) {
+        let op = Op { offset, length: 0, kind: Kind::Write, stream: 0 };
+        match self {
+            Self::Zeroes => bytes.fill(0),
+            Self::Pattern(pattern) => {
+                Pattern::new(pattern, &[], Restart::Never, Compare::Nothing).fill(&op, 0, bytes);
+            }
+            Self::Random { compressible, chunk } => {
+                let seed = super::space::drawn(SEED ^ offset, u64::MAX);
+                Refilled { seed, compressible: *compressible, chunk: *chunk, repeated: 0.0 }.fill(&op, offset, bytes);
+            }
+        }
+    }
+}
+
+/// True when what was written is read back after each round.
+pub(super) fn reads_back(job: &Job) -> bool {
+    let wanted = |verification: &Verification| verification.after_writing && !verification.only;
+    job.writes() && job.verification.as_ref().is_some_and(|one| wanted(one) && one.sum != "null")
+}
+
+/// What a copy of a job writes on `regions`, and what checks it.
+pub(super) fn contents(job: &Job, seed: u64, regions: &[Region]) -> Result<(Contents, Checks), String> {
+    match &job.verification {
+        None => Ok((plain(job, seed)?, Checks::Nothing)),
+        Some(verification) => match verification.sum {
+            "null" => Ok((plain(job, seed)?, Checks::Nothing)),
+            "pattern" => pattern(verification),
+            _ => blocks(job, verification, regions),
+        },
+    }
+}
+
+/// Data that nobody checks.
+fn plain(job: &Job, seed: u64) -> Result<Contents, String> {
+    let buffers = &job.buffers;
+    if buffers.zero {
+        return Ok(Contents::Zeroes);
+    }
+    if let Some(pieces) = &buffers.pattern {
+        let (bytes, offsets) = bytes(pieces)?;
+        return Ok(Contents::Made(Arc::new(Pattern::new(&bytes, &offsets, Restart::Operation, Compare::Nothing))));
+    }
+    let repeated = f64::from(buffers.duplicate_percent.unwrap_or(0)) / 100.0;
+    // Without scrambling fio writes the same buffers again and again.
+    let repeated = if buffers.refill || buffers.scramble || repeated > 0.0 { repeated } else { 1.0 };
+    if !buffers.refill && repeated <= 0.0 {
+        return Ok(Contents::Stamped { compressible: compressible(job) });
+    }
+    let seed = if buffers.duplicates_of_all_jobs { SEED } else { seed };
+    let refilled = Refilled { seed, compressible: compressible(job), chunk: chunk(job), repeated };
+    Ok(Contents::Made(Arc::new(refilled)))
+}
+
+fn compressible(job: &Job) -> f64 {
+    f64::from(job.buffers.compressible_percent.unwrap_or(0)) / 100.0
+}
+
+fn chunk(job: &Job) -> usize {
+    match job.buffers.compress_chunk.get() {
+        0 => usize::MAX,
+        bytes => bytes as usize,
+    }
+}
+
+/// The bytes of a pattern, and where offsets stand in it.
+fn bytes(pieces: &[Piece]) -> Result<(Vec<u8>, Vec<usize>), String> {
+    let (mut all, mut offsets) = (Vec::new(), Vec::new());
+    for piece in pieces {
+        match piece {
+            Piece::Bytes(bytes) => all.extend(bytes),
+            Piece::Offset => {
+                offsets.push(all.len());
+                all.extend([0; 8]);
+            }
+            Piece::File(path) => {
+                return Err(format!("a pattern from the file {path} is not supported; write its bytes as 0x..."));
+            }
+        }
+    }
+    Ok((all, offsets))
+}
+
+fn pattern(verification: &Verification) -> Result<(Contents, Checks), String> {
+    let Some(pieces) = &verification.pattern else {
+        return Err("verify=pattern without a verify_pattern; write one, such as verify_pattern=0xdeadbeef".into());
+    };
+    let (bytes, offsets) = bytes(pieces)?;
+    let pattern = Arc::new(Pattern::new(&bytes, &offsets, Restart::Operation, Compare::Reads));
+    Ok((Contents::Made(pattern.clone()), Checks::Pattern(pattern)))
+}
+
+fn blocks(job: &Job, verification: &Verification, regions: &[Region]) -> Result<(Contents, Checks), String> {
+    let interval = interval(job, verification);
+    let start = regions.iter().map(|region| region.start).min().unwrap_or(0);
+    let end = regions.iter().map(|region| region.start + region.length.get()).max().unwrap_or(0);
+    if let Some(region) = regions.iter().find(|region| !(region.start - start).is_multiple_of(interval)) {
+        return Err(format!(
+            "verify: blocks of {interval} bytes do not begin at {}; write offsets and sizes of files that are multiples of them",
+            region.start
+        ));
+    }
+    let memory = (end - start) / interval * 4;
+    if memory > MEMORY_MAX {
+        return Err(format!("verify: {memory} bytes of memory for its blocks; write a smaller size or a larger bs"));
+    }
+    let only_reads = !job.access.direction.writes || verification.only;
+    let checking = Checking {
+        seed: SEED,
+        interval: Bytes::new(interval),
+        region: Region { start, length: Bytes::new(end - start) },
+        compressible: compressible(job),
+        blank: if only_reads { Blank::Mismatch } else { Blank::PassedOver },
+    };
+    let checked = Checked::new(&checking).map_err(|error| format!("verify: {error}"))?;
+    let checked = Arc::new(checked);
+    Ok((Contents::Made(checked.clone()), Checks::Blocks(checked)))
+}
+
+/// The largest block that every operation is made of.
+fn interval(job: &Job, verification: &Verification) -> u64 {
+    let access = &job.access;
+    let both = [(access.direction.reads, &access.blocks.read), (access.direction.writes, &access.blocks.write)];
+    let aligned = [(access.direction.reads, access.alignment.read), (access.direction.writes, access.alignment.write)];
+    let used = both.into_iter().filter(|(used, _)| *used).flat_map(|(_, blocks)| sizes(blocks));
+    let aligned = aligned.into_iter().filter(|(used, _)| *used).map(|(_, align)| align.get());
+    let unaligned = access.unaligned.then_some(1);
+    used.chain(aligned).chain(unaligned).chain(verification.interval.map(Bytes::get)).fold(0, divisor)
+}
+
+fn sizes(blocks: &BlockSizes) -> Vec<u64> {
+    match blocks {
+        BlockSizes::Range(low, high) if low == high => vec![low.get()],
+        BlockSizes::Range(low, _) => vec![low.get()],
+        BlockSizes::Split(sizes) => sizes.iter().map(|(size, _)| size.get()).collect(),
+    }
+}
+
+/// The greatest common divisor (Euclid).
+pub(super) const fn divisor(mut a: u64, mut b: u64) -> u64 {
+    while b != 0 {
+        (a, b) = (b, a % b);
+    }
+    a
+}
+
+/// The number of an error that is written by name or as a number.
+pub(super) fn errno(text: &str) -> Option<i32> {
+    let named = match text {
+        "EPERM" => Errno::PERM,
+        "ENOENT" => Errno::NOENT,
+        "EIO" => Errno::IO,
+        "ENXIO" => Errno::NXIO,
+        "EAGAIN" => Errno::AGAIN,
+        "ENOMEM" => Errno::NOMEM,
+        "EACCES" => Errno::ACCESS,
+        "EBUSY" => Errno::BUSY,
+        "ENODEV" => Errno::NODEV,
+        "EINVAL" => Errno::INVAL,
+        "EFBIG" => Errno::FBIG,
+        "ENOSPC" => Errno::NOSPC,
+        "EROFS" => Errno::ROFS,
+        "ENODATA" => Errno::NODATA,
+        "ETIME" => Errno::TIME,
+        "EREMOTEIO" => Errno::REMOTEIO,
+        "EILSEQ" => Errno::ILSEQ,
+        "EOPNOTSUPP" => Errno::OPNOTSUPP,
+        "ETIMEDOUT" => Errno::TIMEDOUT,
+        "ESTALE" => Errno::STALE,
+        "EDQUOT" => Errno::DQUOT,
+        _ => return text.parse().ok(),
+    };
+    Some(named.raw_os_error())
+}

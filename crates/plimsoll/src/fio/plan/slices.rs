@@ -1,0 +1,51 @@
+//! How long the slices of a stage's series are, so that warm-ups, samples and windows of logs end with one of them.
+
+use plimsoll_fio::Job;
+use plimsoll_units::Span;
+
+use super::Member;
+use super::contents::divisor;
+
+/// Shorter ones would cost the loop too much.
+const SHORTEST: u64 = 10_000_000;
+/// More of them, for each worker, would take too much memory.
+const MOST: u64 = 14_400;
+/// Slices of all workers together.
+const MOST_OF_ALL: u64 = 200_000;
+/// Bytes a second of a job without an end in time, for a guess of how long it may take: slices must not be too many there
+/// either.
+const SLOW: u64 = 20 << 20;
+/// So long at least.
+const SHORT: Span = Span::from_secs(60);
+
+/// How long a worker may take.
+fn lasts(member: &Member) -> Span {
+    let until = member.worker.job.until;
+    let rounds = member.worker.conduct.repeat.rounds;
+    let guess = Span::from_secs((until.bytes / SLOW).saturating_mul(rounds).min(1 << 30));
+    if until.span == Span::MAX { guess.max(SHORT) } else { until.span }
+}
+
+/// The length of a stage's slices.
+pub fn slice(jobs: &[Job], stage: &[Member]) -> Span {
+    let windows = stage.iter().flat_map(|member| {
+        let job = &jobs[member.job];
+        let logs = &job.logs;
+        let is_logged = logs.bandwidth.is_some() || logs.latency.is_some() || logs.iops.is_some();
+        [
+            logs.bandwidth_samples,
+            logs.iops_samples,
+            if is_logged { logs.window } else { Span::ZERO },
+            if logs.histogram.is_some() { logs.histogram_window } else { Span::ZERO },
+            if job.life.ramp.is_zero() { Span::ZERO } else { member.worker.begins + job.life.ramp },
+        ]
+    });
+    let usual = windows.map(Span::as_nanos).filter(|window| *window > 0).fold(0, divisor);
+    let longest = stage.iter().map(lasts).max().unwrap_or(SHORT);
+    let most = MOST.min(MOST_OF_ALL / stage.len().max(1) as u64).max(1);
+    let mut slice = usual.max(SHORTEST);
+    while longest.as_nanos() / slice > most {
+        slice *= 2;
+    }
+    Span::from_nanos(slice)
+}

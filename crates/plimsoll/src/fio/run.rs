@@ -1,0 +1,127 @@
+//! Stages of jobs on a ground, one after the other, watched from outside.
+
+use std::ops::ControlFlow;
+
+use plimsoll_device::Clock;
+use plimsoll_drive::{Fault, Onward, Torn};
+use plimsoll_fio::Job;
+use plimsoll_record::Slice;
+use plimsoll_suite::{Before, Ground, IoSeen, IoStep, Order, Worker, WorkerSeen};
+use plimsoll_units::Instant;
+
+use super::place::{Caching, Laid};
+use super::plan::{Member, Plan, slice};
+
+/// What became of a copy of a job.
+#[derive(Debug)]
+pub struct Done {
+    /// What it saw.
+    pub seen: WorkerSeen,
+    /// When its stage began, in milliseconds since 1970.
+    pub started_unix_ms: u64,
+}
+
+/// What became of all of them, by stage and place; nothing of those that did not begin.
+#[derive(Debug, Default)]
+pub struct Ran {
+    /// Stage by stage.
+    pub stages: Vec<Vec<Done>>,
+    /// What ended it in the middle.
+    pub fault: Option<Fault>,
+    /// The user ended it.
+    pub interrupted: bool,
+}
+
+/// Who looks on.
+pub trait Looks {
+    /// The series of a stage so far; `before` is what ran before it.
+    fn looks(&mut self, before: &Ran, stage: usize, series: &[Slice]) -> Onward;
+}
+
+/// Runs all stages.
+pub fn run(plan: &Plan, jobs: &[Job], laid: &Laid<'_>, ground: &mut dyn Ground, watch: &mut dyn Looks) -> Ran {
+    let mut ran = Ran::default();
+    for (number, stage) in plan.stages.iter().enumerate() {
+        let started_unix_ms = unix_ms();
+        let step = step(jobs, stage);
+        if let Err(fault) = ready(jobs, stage, laid) {
+            ran.fault = Some(fault);
+            return ran;
+        }
+        let mut stopped = false;
+        let looked = ground.io(&step, &mut |series| {
+            let onward = watch.looks(&ran, number, series);
+            stopped |= onward.is_break();
+            onward
+        });
+        let (seen, fault) = match looked {
+            Ok(seen) => (seen, None),
+            Err(torn) => {
+                let Torn { fault, until } = *torn;
+                (until, Some(fault))
+            }
+        };
+        let done = |seen| Done { seen, started_unix_ms };
+        let IoSeen { workers, .. } = seen;
+        ran.stages.push(workers.into_iter().map(done).collect());
+        ran.fault = fault;
+        ran.interrupted = stopped;
+        if ran.fault.is_some() || stopped {
+            return ran;
+        }
+    }
+    ran
+}
+
+/// The workers of a stage side by side.
+fn step(jobs: &[Job], stage: &[Member]) -> IoStep {
+    let workers: Vec<Worker> = stage.iter().map(|member| member.worker.clone()).collect();
+    IoStep { workers, before: Before::AsTheyAre, order: Order::Together, slice: Some(slice(jobs, stage)) }
+}
+
+/// What jobs want of the page cache before they begin.
+fn ready(jobs: &[Job], stage: &[Member], laid: &Laid<'_>) -> Result<(), Fault> {
+    let mut seen: Vec<usize> = Vec::new();
+    for member in stage {
+        let files = &jobs[member.job].files;
+        let cache = match (files.read_before, files.invalidate) {
+            (true, _) => Caching::Read,
+            (false, true) => Caching::Forget,
+            (false, false) => continue,
+        };
+        for part in &member.worker.parts {
+            if !seen.contains(&part.file) {
+                seen.push(part.file);
+                laid.warm(part.file, cache)
+                    .map_err(|source| Fault { attempt: "preparing files for a stage".into(), source })?;
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Milliseconds since 1970.
+pub fn unix_ms() -> u64 {
+    u64::try_from(jiff::Timestamp::now().as_millisecond()).unwrap_or(0)
+}
+
+/// Nobody but the clock: seconds since then.
+#[derive(Clone, Copy, Debug)]
+pub struct Since(Clock);
+
+impl Since {
+    /// From now on.
+    pub fn now() -> Self {
+        Self(Clock::start())
+    }
+
+    /// The time since then.
+    pub fn elapsed(&self) -> plimsoll_units::Span {
+        self.0.now().since(Instant::ZERO)
+    }
+}
+
+/// Goes on, or not.
+pub const fn onward(goes_on: bool) -> Onward {
+    if goes_on { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
+}

@@ -1,0 +1,234 @@
+//! From what a worker saw to what is told of its job.
+//!
+//! Knows no files and prints nothing.
+
+use plimsoll_fio::print::{
+    Depths, Errors, Failure, JobReport, Kilo, Lane, Latency, Percentiles, Samples, Unified, Unit, Units,
+};
+use plimsoll_fio::{Base, Job, RawOption, Reporting, Shown};
+use plimsoll_record::{Counter, Slice};
+use plimsoll_suite::WorkerSeen;
+use plimsoll_units::{Instant, Kind, Span};
+
+use super::plan::Member;
+
+/// A job's own time: what its figures cover.
+#[derive(Clone, Copy, Debug)]
+pub struct Cut<'a> {
+    /// The series behind the warm-up.
+    pub slices: &'a [Slice],
+    /// When the first of them began, on the series' own line.
+    pub from: Instant,
+    /// From there to the end.
+    pub span: Span,
+    /// When the series began, on the line of the whole step.
+    pub line: Span,
+}
+
+/// Cuts the warm-up off.
+pub fn cut<'a>(member: &Member, seen: &'a WorkerSeen) -> Cut<'a> {
+    let warm = member.worker.conduct.counts_from;
+    let begins = member.worker.begins;
+    let series = &seen.seen.series;
+    let from = Instant::ZERO + begins + warm;
+    let first = if warm.is_zero() { 0 } else { series.partition_point(|slice| slice.start < from) };
+    let began = match series.get(first) {
+        Some(slice) if !warm.is_zero() => slice.start,
+        _ => Instant::ZERO + begins,
+    };
+    let line = seen.began.since(Instant::ZERO + begins);
+    let span = (Instant::ZERO + ended(member, seen).since(Instant::ZERO + line)).since(began);
+    Cut { slices: &series[first..], from: began, span, line }
+}
+
+/// When the job ended: with its last operation; where its time was over first, then.
+fn ended(member: &Member, seen: &WorkerSeen) -> Instant {
+    let until = member.worker.job.until;
+    let total = seen.total();
+    let is_paced =
+        member.worker.job.reads.rate.or(member.worker.job.writes.rate).is_some() || member.worker.job.think.is_some();
+    let is_short = total.bytes() < until.bytes && total.operations() < until.operations;
+    let ran_out = is_paced && is_short && seen.failed.is_none() && !member.worker.conduct.stop.is_given();
+    if until.span < Span::MAX && ran_out { seen.ended.max(seen.began + until.span) } else { seen.ended }
+}
+
+/// What is told of one copy of a job. `started_unix_ms` is when it began.
+pub fn report(job: &Job, member: &Member, seen: &WorkerSeen, started_unix_ms: u64) -> JobReport {
+    let cut = cut(member, seen);
+    let counters: Vec<&Counter> = cut.slices.iter().flat_map(|slice| &slice.tally.0).collect();
+    let usage = seen.usage.unwrap_or_default();
+    let (read, write) = times(job, member, seen, cut.span);
+    let errors: u64 = counters.iter().flat_map(|counter| &counter.errors).map(|(_, count)| count).sum();
+    let first = counters.iter().flat_map(|counter| &counter.errors).next().map_or(0, |(errno, _)| *errno);
+    let shown = &job.shown;
+    let continues = job.life.continues;
+    let mut sync = Latency::default();
+    counters
+        .iter()
+        .filter(|counter| counter.kind == Kind::Flush)
+        .for_each(|counter| sync.bins.merge(counter.service()));
+    JobReport {
+        group: member.group,
+        pid: std::process::id(),
+        failure: (seen.failed.map(|failed| failed.errno)).map(|errno| failure(errno, None)),
+        started_unix_ms,
+        options: options(&job.options),
+        description: job.description.clone(),
+        read: lane(&counters, |kind| kind == Kind::Read, read, shown).sampled(job, &cut, |kind| kind == Kind::Read),
+        write: lane(&counters, is_write, write, shown).sampled(job, &cut, is_write),
+        sync,
+        unified: match shown.reporting {
+            Reporting::Apart => Unified::Apart,
+            Reporting::Mixed => Unified::Mixed,
+            Reporting::Both => Unified::Both,
+        },
+        runtime_ms: cut.span.as_nanos() / 1_000_000,
+        user: usage.cpu.user,
+        system: usage.cpu.system,
+        switches: usage.voluntary + usage.involuntary,
+        major_faults: usage.major_faults,
+        minor_faults: usage.minor_faults,
+        depths: Depths {
+            level: seen.queues.in_flight,
+            submitted: seen.queues.handed_over,
+            completed: seen.queues.taken_back,
+        },
+        percentiles: Percentiles {
+            list: shown.percentiles.clone(),
+            submission: shown.slat_percentiles,
+            completion: shown.clat_percentiles,
+            total: shown.lat_percentiles,
+        },
+        target: plimsoll_fio::print::Target { depth: job.flow.iodepth, ..Default::default() },
+        errors: (errors > 0 && (continues.reads || continues.writes || continues.verification)).then(|| Errors {
+            total: errors,
+            first,
+            text: words(first),
+        }),
+        units: units(shown),
+        ..JobReport::new(&job.name)
+    }
+}
+
+/// What ended a job, in fio's manner.
+pub fn failure(errno: i32, file: Option<&str>) -> Failure {
+    let file = file.map_or(String::new(), |file| format!("file:{file}, "));
+    Failure { errno, text: format!("{file}func=io_u error, error={}", words(errno)) }
+}
+
+/// The system's words for an error.
+pub fn words(errno: i32) -> String {
+    let text = std::io::Error::from_raw_os_error(errno).to_string();
+    text.split(" (os error").next().unwrap_or_default().to_owned()
+}
+
+/// Options as results repeat them.
+pub fn options(raw: &[RawOption]) -> Vec<(String, String)> {
+    raw.iter().map(|option| (option.name.to_owned(), option.value.clone().unwrap_or_default())).collect()
+}
+
+const fn is_write(kind: Kind) -> bool {
+    matches!(kind, Kind::Write | Kind::DurableWrite)
+}
+
+fn units(shown: &Shown) -> Units {
+    Units {
+        kilo: if shown.base == Base::Decimal { Kilo::Decimal } else { Kilo::Binary },
+        unit: if shown.in_bits { Unit::Bits } else { Unit::Bytes },
+        figures: shown.digits,
+    }
+}
+
+/// The time that figures of reads and of writes cover: what is written and then read back is two times.
+fn times(job: &Job, member: &Member, seen: &WorkerSeen, whole: Span) -> (Span, Span) {
+    let [own, back] = seen.spent;
+    if !member.worker.conduct.repeat.reads_back || back.is_zero() {
+        return (whole, whole);
+    }
+    let own = own.min(whole);
+    if job.access.direction.reads { (whole, own) } else { (back.min(whole), own) }
+}
+
+fn lane(counters: &[&Counter], wanted: impl Fn(Kind) -> bool, time: Span, shown: &Shown) -> Lane {
+    let mut lane = Lane::default();
+    for counter in counters.iter().filter(|counter| wanted(counter.kind)) {
+        lane.bytes += counter.bytes;
+        lane.operations += counter.operations();
+        if !shown.without_clat {
+            lane.completion.bins.merge(counter.service());
+        }
+        if !shown.without_lat {
+            lane.total.bins.merge(&counter.response);
+        }
+    }
+    if lane.operations > 0 {
+        lane.runtime_ms = time.as_nanos().div_ceil(1_000_000).max(1);
+    }
+    lane
+}
+
+/// Rates that are seen at regular moments.
+trait Sampled {
+    fn sampled(self, job: &Job, cut: &Cut<'_>, wanted: impl Fn(Kind) -> bool) -> Self;
+}
+
+impl Sampled for Lane {
+    fn sampled(self, job: &Job, cut: &Cut<'_>, wanted: impl Fn(Kind) -> bool) -> Self {
+        if job.shown.without_bandwidth || self.operations == 0 {
+            return self;
+        }
+        let bytes = |counter: &Counter| counter.bytes as f64 / 1_024.0;
+        let operations = |counter: &Counter| counter.operations() as f64;
+        Self {
+            bandwidth: samples(cut.slices, job.logs.bandwidth_samples, |counter| {
+                if wanted(counter.kind) { bytes(counter) } else { 0.0 }
+            }),
+            rate: samples(cut.slices, job.logs.iops_samples, |counter| {
+                if wanted(counter.kind) { operations(counter) } else { 0.0 }
+            }),
+            ..self
+        }
+    }
+}
+
+/// What `of` counts in a second, once for each `window`; what does not fill one is left out, as fio leaves it.
+fn samples(slices: &[Slice], window: Span, of: impl Fn(&Counter) -> f64) -> Samples {
+    let (mut rates, mut count, mut span) = (Vec::new(), 0.0, Span::ZERO);
+    for slice in slices {
+        count += slice.tally.0.iter().map(&of).sum::<f64>();
+        span += slice.span;
+        if span >= window && !span.is_zero() {
+            rates.push(count / span.as_secs_f64());
+            (count, span) = (0.0, Span::ZERO);
+        }
+    }
+    Samples::of(&rates)
+}
+
+#[cfg(test)]
+mod tests {
+    use plimsoll_record::{Bins, Tally};
+
+    use super::*;
+
+    #[test]
+    fn samples_are_taken_of_whole_windows() {
+        let slice = |millis, operations| {
+            let response = Bins { count: operations, ..Bins::default() };
+            let counter =
+                Counter { stream: 0, kind: Kind::Read, bytes: 0, errors: Vec::new(), response, service: None };
+            Slice { start: Instant::ZERO, span: Span::from_millis(millis), tally: Tally(vec![counter]) }
+        };
+        let series = [slice(250, 10), slice(250, 20), slice(250, 30), slice(250, 0), slice(100, 9)];
+        let seen = samples(&series, Span::from_millis(500), |counter| counter.operations() as f64);
+        assert_eq!((seen.count, seen.least, seen.most, seen.mean as u64), (2, 60, 60, 60));
+        let seen = samples(&series, Span::from_millis(250), |counter| counter.operations() as f64);
+        assert_eq!((seen.count, seen.least, seen.most), (4, 0, 120));
+    }
+
+    #[test]
+    fn failures_have_the_systems_words() {
+        assert_eq!(failure(5, Some("/d")).text, "file:/d, func=io_u error, error=Input/output error");
+        assert_eq!(words(28), "No space left on device");
+    }
+}
