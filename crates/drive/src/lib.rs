@@ -4,10 +4,12 @@
 
 mod emulated;
 mod offer;
+mod page_cache;
 mod simulated;
 
 pub use emulated::Emulated;
 pub use offer::{Observe, Onward, Rules, Seen, drive};
+pub use page_cache::{CacheSeen, Cached, PageCache, Streams};
 pub use simulated::Simulated;
 
 use plimsoll_load::Outcome;

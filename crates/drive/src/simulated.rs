@@ -19,6 +19,21 @@ impl<M: Model> Simulated<M> {
     pub const fn new(model: M) -> Self {
         Self { model, now: Instant::ZERO, answers: Vec::new() }
     }
+
+    /// The model.
+    pub const fn model(&self) -> &M {
+        &self.model
+    }
+
+    /// The model without its time line.
+    pub fn into_model(self) -> M {
+        self.model
+    }
+
+    /// The model, to be set otherwise between operations.
+    pub const fn model_mut(&mut self) -> &mut M {
+        &mut self.model
+    }
 }
 
 impl<M: Model> Target for Simulated<M> {

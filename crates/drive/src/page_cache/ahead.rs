@@ -1,0 +1,139 @@
+//! How far ahead of a reader is read: windows that double while it goes on in order.
+//!
+//! Knows nothing about what is in memory. After Linux's read-ahead on demand (mm/readahead.c, Wu 2007): a window is
+//! read at once, and the next one when the reader comes to a mark in it.
+
+use std::ops::Range;
+
+/// A reader's place in a file, and the window before it. Pages are numbered from the start of the space.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Window {
+    /// Its first page.
+    start: u64,
+    /// Pages; 0 where nothing was read ahead yet.
+    size: u64,
+    /// The page whose reading lets the next window be read.
+    mark: u64,
+    /// The page after the last one that was asked for.
+    next: Option<u64>,
+}
+
+impl Window {
+    const fn end(&self) -> u64 {
+        self.start + self.size
+    }
+
+    /// What is read when the pages from `first` on are missing, and `asked` were asked for. `most` is the longest window;
+    /// 0 for none. `begin` is the first page of the file.
+    pub(super) fn miss(&mut self, first: u64, asked: &Range<u64>, begin: u64, most: u64) -> Range<u64> {
+        let wanted = asked.end - first;
+        // Linux reads what one call asks for in one go, however short its windows are.
+        let longest = most.max(wanted);
+        let goes_on = self.next.is_some_and(|next| first == next || first + 1 == next);
+        if most == 0 {
+            return first..asked.end;
+        }
+        if self.size > 0 && first == self.end() {
+            *self = Self { start: first, size: following(self.size, longest).max(wanted), ..*self };
+            self.mark = self.start;
+        } else if first == begin || goes_on || wanted > most {
+            let size = opening(wanted, longest);
+            let mark = if size > wanted { first + wanted } else { first };
+            *self = Self { start: first, size, mark, ..*self };
+        } else {
+            // A small read at some place: nothing follows from it.
+            return first..asked.end;
+        }
+        if self.mark == self.start {
+            // The reader will come to the mark at once: the next window is asked for half way, or this one is longer.
+            let more = following(self.size, longest);
+            if self.size + more <= longest {
+                self.mark = self.end();
+                self.size += more;
+            } else {
+                self.size = self.size.max(longest);
+                self.mark = self.start + self.size - self.size / 2;
+            }
+        }
+        self.start..self.end()
+    }
+
+    /// The window after this one, if one of the pages asked for is its mark.
+    pub(super) fn pass(&mut self, asked: &Range<u64>, most: u64) -> Option<Range<u64>> {
+        if most == 0 || self.size == 0 || !asked.contains(&self.mark) {
+            return None;
+        }
+        let start = self.end();
+        *self = Self { start, size: following(self.size, most), mark: start, ..*self };
+        Some(start..self.end())
+    }
+
+    /// These pages were asked for.
+    pub(super) const fn asked(&mut self, asked: &Range<u64>) {
+        self.next = Some(asked.end);
+    }
+}
+
+/// The first window of a reader that asks for `wanted` pages.
+const fn opening(wanted: u64, most: u64) -> u64 {
+    let size = wanted.next_power_of_two();
+    if size <= most / 32 {
+        size * 4
+    } else if size <= most / 4 {
+        size * 2
+    } else {
+        most
+    }
+}
+
+/// The window after one of `size` pages.
+const fn following(size: u64, most: u64) -> u64 {
+    if size < most / 16 {
+        size * 4
+    } else if size <= most / 2 {
+        size * 2
+    } else {
+        most
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Reads of `size` pages one after the other, nothing of them in memory but what was read ahead; what each reads.
+    fn in_order(size: u64, most: u64, reads: u64) -> Vec<Range<u64>> {
+        let (mut window, mut read, mut there) = (Window::default(), Vec::new(), 0);
+        for number in 0..reads {
+            let asked = number * size..(number + 1) * size;
+            if asked.end > there {
+                let run = window.miss(asked.start.max(there), &asked, 0, most);
+                there = run.end;
+                read.push(run);
+            }
+            if let Some(run) = window.pass(&asked, most) {
+                there = run.end;
+                read.push(run);
+            }
+            window.asked(&asked);
+        }
+        read
+    }
+
+    #[test]
+    fn windows_double_up_to_the_longest() {
+        // 4, 8, 16 and 32 pages, as blktrace shows of a reader of 4 KiB with read_ahead_kb 128.
+        assert_eq!(in_order(1, 32, 30), [0..4, 4..12, 12..28, 28..60, 60..92]);
+        assert_eq!(in_order(1, 0, 3), [0..1, 1..2, 2..3], "without read-ahead each reads its own");
+        assert_eq!(in_order(32, 32, 2), [0..32, 32..64, 64..96], "as long as the window: one ahead of the reader");
+    }
+
+    #[test]
+    fn a_jump_reads_what_was_asked_for() {
+        let mut window = Window::default();
+        assert_eq!(window.miss(1000, &(1000..1001), 0, 32), 1000..1001);
+        window.asked(&(1000..1001));
+        assert_eq!(window.miss(1001, &(1001..1002), 0, 32), 1001..1005, "the one behind it begins a window");
+        assert_eq!(window.miss(5000, &(5000..5064), 0, 32), 5000..5064, "a long read is one");
+    }
+}

@@ -1,0 +1,109 @@
+//! Reads through memory: what is there, what is missing, and what is read ahead.
+//!
+//! Knows nothing about writing back.
+
+use std::ops::Range;
+
+use plimsoll_model::{Model, Stage};
+use plimsoll_units::{Bytes, Instant, Kind, Op};
+
+use super::{Below, Cached, PAGE, bytes_of, pages_of};
+
+impl<M: Model> Cached<M> {
+    pub(super) fn read(&mut self, now: Instant, number: u32) {
+        let op = self.asked[number as usize].op;
+        let asked = pages_of(op.offset, op.length.into());
+        let count = (asked.end - asked.start).max(1);
+        let present = self.pages.present(&asked);
+        self.seen.read = Bytes::new(self.seen.read.get() + u64::from(op.length));
+        let from_memory = u64::from(op.length) * present / count;
+        self.seen.from_memory = Bytes::new(self.seen.from_memory.get() + from_memory);
+        self.pages.touch(&asked);
+        if present == count {
+            self.read_on(now, &op);
+            return self.copy(now, number);
+        }
+        self.fetch(now, &op, &asked);
+        self.await_reads(number, &asked);
+        if self.asked[number as usize].waits == 0 {
+            self.copy(now, number);
+        }
+    }
+
+    /// Reads what is missing of the pages asked for, and the window that follows from it.
+    fn fetch(&mut self, now: Instant, op: &Op, asked: &Range<u64>) {
+        let most = self.settings.read_ahead.get() / PAGE;
+        let file = self.files.number(asked.start);
+        let bounds = self.files.bounds(file);
+        let mut runs = std::mem::take(&mut self.runs);
+        self.pages.missing(asked, u64::MAX, &mut runs);
+        if let Some(first) = runs.first() {
+            let window = self.windows.entry((op.stream, file)).or_default();
+            let read = window.miss(first.start, asked, bounds.start, most);
+            // What was asked for is read wherever the file ends.
+            let end = read.end.min(bounds.end).max(asked.end);
+            self.request(now, read.start.min(first.start)..end, asked, op.stream);
+        }
+        runs.clear();
+        self.runs = runs;
+        self.windows.entry((op.stream, file)).or_default().asked(asked);
+    }
+
+    /// All pages of a read are there: the reader has come so far, and more may be read ahead of it.
+    fn read_on(&mut self, now: Instant, op: &Op) {
+        let asked = pages_of(op.offset, op.length.into());
+        let most = self.settings.read_ahead.get() / PAGE;
+        let file = self.files.number(asked.start);
+        let end = self.files.bounds(file).end;
+        let window = self.windows.entry((op.stream, file)).or_default();
+        let next = window.pass(&asked, most);
+        window.asked(&asked);
+        if let Some(next) = next.filter(|next| next.start < end) {
+            self.request(now, next.start..next.end.min(end), &asked, op.stream);
+        }
+    }
+
+    /// Asks the model for what is missing of a range.
+    pub(super) fn request(&mut self, now: Instant, range: Range<u64>, asked: &Range<u64>, stream: u8) {
+        let mut runs = Vec::new();
+        self.pages.missing(&range, (self.settings.largest.get() / PAGE).max(1), &mut runs);
+        for run in runs {
+            self.pages.begin_read(&run, asked.end);
+            let ahead = run.end.saturating_sub(run.start.max(asked.end));
+            self.seen.read_ahead = Bytes::new(self.seen.read_ahead.get() + ahead * PAGE);
+            let op = Op { offset: run.start * PAGE, length: bytes_of(&run), kind: Kind::Read, stream };
+            let first = run.start;
+            let number = self.ask(now, &op, Below::Read { pages: run, waiting: Vec::new() });
+            self.reads.insert(first, number);
+        }
+    }
+
+    /// Lets an operation wait for all reads under way that touch its pages.
+    pub(super) fn await_reads(&mut self, number: u32, asked: &Range<u64>) {
+        let before = self.reads.range(..asked.start).next_back().map(|(_, below)| *below);
+        let within = self.reads.range(asked.clone()).map(|(_, below)| *below);
+        for below in before.into_iter().chain(within) {
+            let Below::Read { pages, waiting } = &mut self.below[below as usize] else { continue };
+            if pages.end > asked.start {
+                waiting.push(number);
+                self.asked[number as usize].waits += 1;
+            }
+        }
+    }
+
+    pub(super) fn read_came(&mut self, now: Instant, pages: &Range<u64>, waiting: &[u32], bound_by: Stage) {
+        self.reads.remove(&pages.start);
+        self.pages.end_read(pages);
+        for &number in waiting {
+            let asked = self.waited(number, bound_by);
+            asked.waits -= 1;
+            let (is_complete, op) = (asked.waits == 0, asked.op);
+            if is_complete {
+                if op.kind == Kind::Read {
+                    self.read_on(now, &op);
+                }
+                self.copy(now, number);
+            }
+        }
+    }
+}
