@@ -26,6 +26,25 @@ pub enum Finding {
     },
     /// Buffered I/O was asked for: writes end in memory.
     Buffered,
+    /// A page cache was simulated before the model.
+    PageCacheSimulated {
+        /// Memory that it had for pages.
+        memory: Bytes,
+        /// Share of the bytes read through it that were in memory, 0 to 1; absent where nothing was read through it.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        share: Option<f64>,
+        /// Bytes that were read ahead and never asked for.
+        unused: Bytes,
+        /// Operations that wrote back what was dirty.
+        write_backs: u64,
+        /// Their mean size.
+        write_back_mean: Bytes,
+        /// How long writers waited because too much was dirty, all of them together, in nanoseconds.
+        #[serde(rename = "held_ns")]
+        held: Span,
+    },
+    /// Buffered I/O was asked of a model that has no page cache before it.
+    NoPageCache,
     /// The generator, not the storage, set the pace.
     GeneratorBound {
         /// Highest operations per second measured.
@@ -238,7 +257,8 @@ impl Finding {
             | Self::Floor { .. }
             | Self::ReadOnly
             | Self::RingRefused { .. }
-            | Self::NotSaturated { .. } => Weight::Note,
+            | Self::NotSaturated { .. }
+            | Self::PageCacheSimulated { .. } => Weight::Note,
             _ => Weight::Caution,
         }
     }
@@ -249,6 +269,10 @@ impl Finding {
         match self {
             Self::PageCacheAnswered { share } => format!("the page cache answered {} of the reads", percent(*share)),
             Self::Buffered => "buffered I/O: reads may come from memory, and writes end there".into(),
+            Self::PageCacheSimulated { .. } => self.page_cache_text(),
+            Self::NoPageCache => {
+                "buffered I/O met no page cache: the model answered each operation as if it were direct".into()
+            }
             Self::GeneratorBound { achieved, ceiling } => {
                 format!("the generator set the pace: {achieved:.0} IOPS, and its loop alone reaches {ceiling:.0}")
             }
@@ -273,6 +297,26 @@ impl Finding {
             }
             _ => self.course_text(),
         }
+    }
+
+    fn page_cache_text(&self) -> String {
+        let Self::PageCacheSimulated { memory, share, unused, write_backs, write_back_mean, held } = self else {
+            return String::new();
+        };
+        let mut text = format!("the page cache of a host with {memory} for it was simulated");
+        if let Some(share) = share {
+            text += &format!("; it answered {:.0} % of the bytes read", share * 100.0);
+        }
+        if *unused > Bytes::ZERO {
+            text += &format!("; {unused} were read ahead and not asked for");
+        }
+        if *write_backs > 0 {
+            text += &format!("; it wrote back in {write_backs} operations of {write_back_mean} on average");
+        }
+        if !held.is_zero() {
+            text += &format!("; writers waited {held}, all together, until less was dirty");
+        }
+        text
     }
 
     /// The sentences about the course, the surroundings and the place, rather than about who answered.
@@ -350,6 +394,8 @@ impl Finding {
     pub const fn remedy(&self) -> &'static str {
         match self {
             Self::PageCacheAnswered { .. } | Self::Buffered => "use direct I/O: leave out --buffered",
+            Self::PageCacheSimulated { .. } => "give --memory what the host has for its page cache",
+            Self::NoPageCache => "add --memory SIZE to simulate a host's page cache before the product",
             Self::GeneratorBound { .. } => "give it --threads, or a faster processor",
             Self::GeneratorLate { .. } => "measure while the machine has a processor to spare for the generator",
             Self::ProcessorBound { .. } => "leave more of the machine idle, or lower --max-depth",
@@ -403,7 +449,9 @@ mod tests {
     /// One of each, as a file would have them.
     const ALL: &str = r#"[
         {"finding":"page-cache-answered","share":0.5}, {"finding":"buffered"},
-        {"finding":"generator-bound","achieved":2.0,"ceiling":3.0},
+        {"finding":"page-cache-simulated","memory":4096,"share":0.5,"unused":4096,"write_backs":2,"write_back_mean":3,"held_ns":4},
+        {"finding":"page-cache-simulated","memory":4096,"unused":0,"write_backs":0,"write_back_mean":0,"held_ns":0},
+        {"finding":"no-page-cache"}, {"finding":"generator-bound","achieved":2.0,"ceiling":3.0},
         {"finding":"generator-late","p99_ns":1,"response_p99_ns":2}, {"finding":"processor-bound","busy":1.0},
         {"finding":"small-data","data":1,"memory":2}, {"finding":"small-data","data":1},
         {"finding":"compression-suspected","ratio":2.0}, {"finding":"flush-not-honoured","median_ns":1},
