@@ -6,6 +6,7 @@ use plimsoll_catalogue::Like;
 use plimsoll_device::nbd::wire::flag;
 use plimsoll_device::nbd::{Address, Connection, Emulation, NoAddress, TalkError};
 use plimsoll_device::{Direct, SubjectKind, claim, classify, describe_disk, describe_host};
+use plimsoll_drive::PageCache;
 use plimsoll_model::ChainSpec;
 use plimsoll_record::{Source, Subject};
 use plimsoll_suite::{Disk, DiskPlace, Export, Facts, Ground, Model, Nature};
@@ -29,6 +30,8 @@ pub struct Site<'a> {
     pub destroy: &'a [PathBuf],
     /// What determines the random streams of a model.
     pub seed: u64,
+    /// Memory for a simulated page cache before a model; none for a model without one.
+    pub memory: Option<Bytes>,
 }
 
 impl Site<'_> {
@@ -76,6 +79,7 @@ impl Site<'_> {
             nature: if is_directory { Nature::Directory } else { Nature::Blocks },
             read_only: subject.read_only || (!is_directory && claim.is_none()),
             stages: Vec::new(),
+            page_cache: None,
         };
         let place = match subject.kind {
             SubjectKind::Directory => DiskPlace::Directory(path.to_owned()),
@@ -115,6 +119,7 @@ impl Site<'_> {
             nature: Nature::Export,
             read_only: !named || chosen.flags & flag::READ_ONLY != 0,
             stages: Vec::new(),
+            page_cache: None,
         };
         Ok(Box::new(Export::new(address, facts)))
     }
@@ -138,8 +143,13 @@ impl Site<'_> {
             nature: Nature::Model,
             read_only: false,
             stages: model.names(),
+            page_cache: None,
         };
-        Ok(Box::new(Model::new(&model, self.seed, facts)))
+        let model = Model::new(&model, self.seed, facts);
+        Ok(Box::new(match self.memory {
+            Some(memory) => model.with_page_cache(PageCache::new(memory)),
+            None => model,
+        }))
     }
 }
 

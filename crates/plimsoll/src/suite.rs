@@ -21,7 +21,7 @@ use crate::trouble::Trouble;
 pub fn run(args: &SuiteArgs) -> Result<(), Trouble> {
     let place = args.place();
     let outputs = Outputs::new(&place.output)?;
-    let site = Site { place: &place.place, destroy: &place.destroy, seed: 1 };
+    let site = Site { place: &place.place, destroy: &place.destroy, seed: 1, memory: place.memory };
     let mut ground = site.ground(|| Offers::new(&place.terms))?;
     let mut recipe = args.recipe(ground.facts()).map_err(Trouble::usage)?;
     if ground.facts().read_only && recipe.files().iter().any(|file| file.writes) {

@@ -11,7 +11,7 @@ mod side_by_side;
 mod watched;
 
 use plimsoll_device::SyncMode;
-use plimsoll_drive::{Fault, Observe, Torn};
+use plimsoll_drive::{Fault, Observe, PageCache, Torn};
 use plimsoll_load::{JobSpec, Region};
 use plimsoll_record::{Finding, Host, Source, Subject};
 use plimsoll_units::{Bytes, Span};
@@ -33,13 +33,13 @@ pub enum Nature {
     Blocks,
     /// An export, without one.
     Export,
-    /// A model, without one, in virtual time.
+    /// A model in virtual time, without one unless it is simulated too.
     Model,
 }
 
 impl Nature {
-    /// There is a page cache between a worker and the storage, where direct I/O is not asked for.
-    pub const fn has_cache(self) -> bool {
+    /// The host's own page cache is between a worker and the storage, where direct I/O is not asked for.
+    const fn has_cache(self) -> bool {
         matches!(self, Self::Directory | Self::Blocks)
     }
 }
@@ -63,6 +63,21 @@ pub struct Facts {
     pub read_only: bool,
     /// Names of a model's stages.
     pub stages: Vec<String>,
+    /// The page cache that is simulated before a model; none elsewhere.
+    pub page_cache: Option<PageCache>,
+}
+
+impl Facts {
+    /// There is a page cache between a worker and the storage, real or simulated, where direct I/O is not asked for.
+    pub const fn has_cache(&self) -> bool {
+        self.nature.has_cache() || self.page_cache.is_some()
+    }
+
+    /// Memory of the host that the load comes from, as far as it is known.
+    pub fn memory(&self) -> Option<Bytes> {
+        let simulated = self.page_cache.map(|cache| cache.memory);
+        simulated.or_else(|| self.host.as_ref()?.memory)
+    }
 }
 
 /// Files that do not fit, or cannot be made.

@@ -45,6 +45,10 @@ pub struct PlaceArgs {
     /// Allow writing to this existing file, block device or export: the same path or URI again. ITS DATA ARE LOST
     #[arg(long, value_name = "PATH|URI")]
     pub destroy: Vec<PathBuf>,
+    /// Memory of the host: with it the page cache before a product is simulated; of a real host, where it is to be taken
+    /// for another one
+    #[arg(long, value_name = "SIZE")]
+    pub memory: Option<Bytes>,
     #[command(flatten)]
     pub terms: TermsArgs,
     #[command(flatten)]
@@ -76,9 +80,11 @@ pub enum SuiteCommand {
     Walfsync(walfsync::WalfsyncArgs),
 }
 
-/// Memory of the host that the load comes from; zero where it is not known, as of a model.
-fn memory(facts: &Facts) -> Bytes {
-    facts.host.as_ref().and_then(|host| host.memory).unwrap_or_default()
+impl PlaceArgs {
+    /// Memory of the host that the load comes from; zero where it is not known, as of a model without a page cache.
+    fn memory(&self, facts: &Facts) -> Bytes {
+        self.memory.or_else(|| facts.memory()).unwrap_or_default()
+    }
 }
 
 /// What every suite's flags are.

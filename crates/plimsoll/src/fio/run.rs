@@ -76,7 +76,7 @@ pub fn run(plan: &Plan, jobs: &[Job], laid: &Laid<'_>, ground: &mut dyn Ground, 
 /// The workers of a stage side by side.
 fn step(jobs: &[Job], stage: &[Member]) -> IoStep {
     let workers: Vec<Worker> = stage.iter().map(|member| member.worker.clone()).collect();
-    IoStep { workers, before: Before::AsTheyAre, order: Order::Together, slice: Some(slice(jobs, stage)) }
+    IoStep { workers, slice: Some(slice(jobs, stage)), ..IoStep::default() }
 }
 
 /// What jobs want of the page cache before they begin.

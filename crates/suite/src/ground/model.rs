@@ -1,32 +1,96 @@
-//! A model in virtual time: hours of a suite in seconds, without a page cache.
+//! A model in virtual time: hours of a suite in seconds, with a simulated page cache before it or without one.
 
-use plimsoll_drive::{Fault, Observe, Rules, Simulated, Target, Torn, drive};
+use plimsoll_drive::{Cached, Fault, Observe, PageCache, Rules, Simulated, Streams, Target, Torn, drive};
 use plimsoll_load::{Due, Load, Outcome, Region, Together};
-use plimsoll_model::{Chain, ChainSpec};
-use plimsoll_record::Slice;
-use plimsoll_units::{Instant, Op, Span};
+use plimsoll_model::{Chain, ChainSpec, Stage};
+use plimsoll_record::{Finding, Slice};
+use plimsoll_units::{Bytes, Instant, Kind, Op, Slot, Span};
 
 use super::watched::Watched;
 use super::{Facts, Ground, Unfit, end_to_end, misfit, placed_durable, slice_of};
 use crate::conduct::Signal;
 use crate::seen::{IoSeen, Logged, WorkerSeen};
-use crate::step::{FileSpec, IoStep, Order};
+use crate::step::{Before, FileSpec, IoStep, Order};
 
 /// A model that lives through all steps: credits that one used up are missing in the next.
 pub struct Model {
-    target: Simulated<Chain>,
+    line: Line,
     facts: Facts,
     regions: Vec<Region>,
+    /// Names of the model's own stages.
+    stages: Vec<String>,
+    /// Some worker did not ask for direct I/O.
+    buffered: bool,
+}
+
+/// What answers, on its line of time.
+enum Line {
+    Bare(Box<Simulated<Chain>>),
+    Cached(Box<Simulated<Cached<Chain>>>),
+}
+
+impl Line {
+    fn target(&mut self) -> &mut dyn Target {
+        match self {
+            Self::Bare(target) => &mut **target,
+            Self::Cached(target) => &mut **target,
+        }
+    }
+
+    fn cache(&mut self) -> Option<&mut Cached<Chain>> {
+        match self {
+            Self::Bare(_) => None,
+            Self::Cached(target) => Some(target.model_mut()),
+        }
+    }
 }
 
 impl Model {
     /// A model at rest.
     pub fn new(spec: &ChainSpec, seed: u64, facts: Facts) -> Self {
-        Self { target: Simulated::new(Chain::new(spec, seed)), facts, regions: Vec::new() }
+        let line = Line::Bare(Box::new(Simulated::new(Chain::new(spec, seed))));
+        Self { line, facts, regions: Vec::new(), stages: spec.names(), buffered: false }
+    }
+
+    /// The same, at rest again, behind the page cache of a host: workers that do not ask for direct I/O go through it.
+    pub fn with_page_cache(mut self, settings: PageCache) -> Self {
+        let chain = match self.line {
+            Line::Bare(target) => target.into_model(),
+            Line::Cached(target) => target.into_model().into_model(),
+        };
+        let stage = Stage(u8::try_from(self.stages.len()).unwrap_or(u8::MAX));
+        self.line = Line::Cached(Box::new(Simulated::new(Cached::new(chain, settings, stage))));
+        self.facts.stages = self.stages.iter().cloned().chain(["page cache".into()]).collect();
+        self.facts.page_cache = Some(settings);
+        self
+    }
+
+    /// Says which workers go through the page cache, and what becomes of their files in it.
+    fn prepare(&mut self, step: &IoStep) -> Result<(), Fault> {
+        let numbered = step.workers.iter().zip(0..=u8::MAX);
+        let buffered: Streams =
+            numbered.filter(|(worker, _)| !worker.access.direct).map(|(_, number)| number).collect();
+        self.buffered |= buffered != Streams::default();
+        let Some(cache) = self.line.cache() else { return Ok(()) };
+        cache.open(buffered);
+        let is_used = |index: usize| step.workers.iter().any(|w| w.parts.iter().any(|part| part.file == index));
+        let used = self.regions.iter().enumerate().filter(|(index, _)| is_used(*index));
+        for (_, region) in used {
+            if step.before == Before::Uncached {
+                flush(self.line.target(), region.start)?;
+            }
+            let Some(cache) = self.line.cache() else { continue };
+            match step.before {
+                Before::AsTheyAre => {}
+                Before::Anew => cache.renew(*region),
+                Before::Uncached => cache.forget(*region),
+            }
+        }
+        Ok(())
     }
 
     fn group(&mut self, step: &IoStep, only: Option<usize>, observe: Observe<'_>) -> Result<IoSeen, Box<Torn<IoSeen>>> {
-        let origin = self.target.now();
+        let origin = self.line.target().now();
         let at_once = |fault| Box::new(Torn { fault, until: IoSeen::default() });
         let mut jobs = Vec::new();
         let mut depth = 0;
@@ -47,7 +111,7 @@ impl Model {
         let numbers: Vec<_> = jobs.iter().map(|(number, _)| *number).collect();
         let began = |number: u8| step.workers[usize::from(number)].begins;
         let mut load = Crew { jobs: Together::of(jobs), step, ended: false };
-        let driven = drive(&mut self.target, &mut load, &Rules::new(depth, slice_of(step)), observe);
+        let driven = drive(self.line.target(), &mut load, &Rules::new(depth, slice_of(step)), observe);
         let (seen, fault) = match driven {
             Ok(seen) => (seen, None),
             Err(torn) => (torn.until, Some(torn.fault)),
@@ -73,22 +137,9 @@ impl Model {
             Some(fault) => Err(Box::new(Torn { fault, until: all })),
         }
     }
-}
 
-impl Ground for Model {
-    fn facts(&self) -> &Facts {
-        &self.facts
-    }
-
-    fn lay(&mut self, files: &[FileSpec]) -> Result<(), Unfit> {
-        self.regions = end_to_end(files, &self.facts.subject.name, self.facts.space)?;
-        Ok(())
-    }
-
-    fn io(&mut self, step: &IoStep, observe: Observe<'_>) -> Result<IoSeen, Box<Torn<IoSeen>>> {
-        if step.order != Order::InTurn {
-            return self.group(step, None, observe);
-        }
+    /// One worker after the other.
+    fn in_turn(&mut self, step: &IoStep, observe: Observe<'_>) -> Result<IoSeen, Box<Torn<IoSeen>>> {
         let mut all = IoSeen::default();
         for index in 0..step.workers.len() {
             let before = all.span();
@@ -103,12 +154,52 @@ impl Ground for Model {
         }
         Ok(all)
     }
+}
+
+impl Ground for Model {
+    fn facts(&self) -> &Facts {
+        &self.facts
+    }
+
+    fn findings(&self) -> Vec<Finding> {
+        let Line::Cached(target) = &self.line else {
+            return self.buffered.then_some(Finding::NoPageCache).into_iter().collect();
+        };
+        let seen = target.model().seen();
+        let Some(settings) = self.facts.page_cache.filter(|_| self.buffered) else { return Vec::new() };
+        let read = seen.read.get();
+        vec![Finding::PageCacheSimulated {
+            memory: settings.memory,
+            share: (read > 0).then(|| seen.from_memory.get() as f64 / read as f64),
+            unused: seen.unused,
+            write_backs: seen.write_backs,
+            write_back_mean: Bytes::new(seen.written_back.get() / seen.write_backs.max(1)),
+            held: seen.held,
+        }]
+    }
+
+    fn lay(&mut self, files: &[FileSpec]) -> Result<(), Unfit> {
+        self.regions = end_to_end(files, &self.facts.subject.name, self.facts.space)?;
+        if let Some(cache) = self.line.cache() {
+            cache.lay(&self.regions);
+        }
+        Ok(())
+    }
+
+    fn io(&mut self, step: &IoStep, observe: Observe<'_>) -> Result<IoSeen, Box<Torn<IoSeen>>> {
+        self.prepare(step).map_err(|fault| Box::new(Torn { fault, until: IoSeen::default() }))?;
+        let mut all =
+            if step.order == Order::InTurn { self.in_turn(step, observe)? } else { self.group(step, None, observe)? };
+        all.dirty = self.line.cache().map(|cache| cache.dirty());
+        Ok(all)
+    }
 
     fn idle(&mut self, span: Span, _observe: Observe<'_>) {
-        let until = self.target.now() + span;
-        while self.target.now() < until {
+        let target = self.line.target();
+        let until = target.now() + span;
+        while target.now() < until {
             // A simulated target does not fail, and nothing is in flight.
-            if self.target.wait(until, &mut Vec::new()).is_err() {
+            if target.wait(until, &mut Vec::new()).is_err() {
                 return;
             }
         }
@@ -120,6 +211,16 @@ fn logged(log: Option<Vec<Logged>>, origin: Instant) -> Vec<Logged> {
     let from = |moment: Instant| Instant::ZERO + moment.since(origin);
     let of = |one: Logged| Logged { submitted: from(one.submitted), completed: from(one.completed), ..one };
     log.unwrap_or_default().into_iter().map(of).collect()
+}
+
+/// Lets a file be written back, and waits for it.
+fn flush(target: &mut dyn Target, offset: u64) -> Result<(), Fault> {
+    let mut completions = Vec::new();
+    target.submit(&[(Slot(0), Op { offset, length: 0, kind: Kind::Flush, stream: 0 })])?;
+    while completions.is_empty() {
+        target.wait(Instant::NEVER, &mut completions)?;
+    }
+    Ok(())
 }
 
 /// Jobs beside each other, which may end with the one that is done first.

@@ -231,7 +231,7 @@ impl Recipe for Articles {
             let command = self.commands.get_mut(current)?;
             if let Some(step) = command.recipe.next(&done[self.begins[current]..], facts) {
                 let step = moved(step, command.first_file);
-                let gathers = self.options.article == Article::Sakura && !facts.nature.has_cache();
+                let gathers = self.options.article == Article::Sakura && !facts.has_cache();
                 self.gathered |= gathers && matches!(&step.work, Work::Io(io) if is_changed(io));
                 return Some(if gathers { cached(step) } else { step });
             }
@@ -299,7 +299,7 @@ fn moved(mut step: Step, first_file: usize) -> Step {
 
 /// What the article's host would have printed for the rate that was got, where all of it is storage's.
 fn in_memory(compared: &Compared, facts: &Facts) -> Option<String> {
-    let got = compared.got.first().copied().flatten().filter(|_| !facts.nature.has_cache())?;
+    let got = compared.got.first().copied().flatten().filter(|_| !facts.has_cache())?;
     let all = Bytes::gib(5).get() as f64;
     let printed = got * all / (all - LEFT_IN_MEMORY);
     Some(format!(

@@ -136,7 +136,7 @@ impl Bonnie {
             let grid = facts.grid;
             return Err(format!("direct I/O needs chunks in multiples of {grid} bytes here: give a larger chunk"));
         }
-        let has_no_calls = options.per_char.is_some() && !facts.nature.has_cache() && size > Bytes::ZERO;
+        let has_no_calls = options.per_char.is_some() && !facts.has_cache() && size > Bytes::ZERO;
         let columns = BLOCKS.iter().filter(|_| size > Bytes::ZERO).filter(|column| match column {
             Column::PutChar | Column::GetChar => options.per_char.is_some() && !has_no_calls,
             _ => true,

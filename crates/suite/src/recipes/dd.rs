@@ -269,7 +269,7 @@ impl Recipe for Dd {
 impl Dd {
     /// What the buffered copy left behind, and the rate with its flush.
     fn buffered(&self, copy: &IoSeen, done: &[Done], facts: &Facts) -> Option<String> {
-        if !facts.nature.has_cache() {
+        if !facts.has_cache() {
             return Some(
                 "there is no page cache here, so the buffered copy is storage alone: on a host it prints more, by what \
                  its memory takes before dd ends"
@@ -313,7 +313,7 @@ impl Dd {
                 "zeroes were not written faster than random data in every round: nothing says that they are not stored"
                     .into(),
             ),
-            _ if zeroes_are_written && facts.nature.has_cache() => {
+            _ if zeroes_are_written && facts.has_cache() => {
                 Some("only zeroes were written: storage that compresses looks faster with them than with data".into())
             }
             _ => None,
@@ -334,7 +334,7 @@ fn one_by_one(kind: DdKind, seen: &IoSeen) -> Option<String> {
 
 /// Whether a read can have come out of memory.
 fn from_memory(seen: &IoSeen, total: Bytes, facts: &Facts) -> Option<String> {
-    let memory = facts.host.as_ref()?.memory.filter(|memory| facts.nature.has_cache() && total < *memory)?;
+    let memory = facts.memory().filter(|memory| facts.has_cache() && total < *memory)?;
     let rate = print::rate(seen.total().bytes(), seen.span());
     Some(format!(
         "{rate} is a read of {total} through the page cache of a host with {memory} of memory, which may hold them all: \

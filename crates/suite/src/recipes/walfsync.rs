@@ -10,7 +10,7 @@ use plimsoll_load::{JobSpec, LaneSpec, Pattern, Region, Until, Work};
 use plimsoll_record::Listing;
 use plimsoll_units::{Bytes, Kind, Span};
 
-use crate::ground::{Facts, Nature};
+use crate::ground::Facts;
 use crate::recipe::{Done, Recipe};
 use crate::seen::IoSeen;
 use crate::step::{Access, FileSpec, Step, Worker};
@@ -182,9 +182,10 @@ impl Recipe for Walfsync {
 
     fn listings(&self, done: &[Done], facts: &Facts) -> Vec<Listing> {
         let rows = self.rows(done);
-        let direct = match facts.nature {
-            Nature::Export | Nature::Model => "There is no page cache here: a synchronous write is a durable one.",
-            _ => "O_DIRECT supported on this platform for open_datasync and open_sync.",
+        let direct = if facts.has_cache() {
+            "O_DIRECT supported on this platform for open_datasync and open_sync."
+        } else {
+            "There is no page cache here: a synchronous write is a durable one."
         };
         vec![
             Listing {

@@ -17,7 +17,17 @@ pub fn facts(nature: Nature, space: Bytes) -> Facts {
         _ => Source::Measured { engine: "sync".into() },
     };
     let subject = Subject { name: "place".into(), kind: "test".into(), size: space, device: None };
-    Facts { source, subject, host: None, space, grid: 1, nature, read_only: false, stages: Vec::new() }
+    Facts {
+        source,
+        subject,
+        host: None,
+        space,
+        grid: 1,
+        nature,
+        read_only: false,
+        stages: Vec::new(),
+        page_cache: None,
+    }
 }
 
 /// A model by its notation.

@@ -5,7 +5,7 @@ use plimsoll_suite::recipes::articles::{Article, Articles, ArticlesOptions};
 use plimsoll_suite::{Facts, Recipe};
 use plimsoll_units::{Bytes, Span};
 
-use super::{PlaceArgs, Suite, memory};
+use super::{PlaceArgs, Suite};
 
 /// `plimsoll suite articles`
 #[derive(Debug, Args)]
@@ -51,7 +51,7 @@ impl Suite for ArticlesArgs {
             ArticleWord::AzureStriping => Article::AzureStriping,
             ArticleWord::OciUhp => Article::OciUhp,
         };
-        let usual = ArticlesOptions { memory: memory(facts), ..ArticlesOptions::of(article) };
+        let usual = ArticlesOptions { memory: self.place.memory(facts), ..ArticlesOptions::of(article) };
         Ok(Box::new(Articles::new(ArticlesOptions { size: self.size, span: self.measure, ..usual }, facts)?))
     }
 }

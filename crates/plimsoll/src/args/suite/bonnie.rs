@@ -7,7 +7,7 @@ use plimsoll_suite::recipes::bonnie::{Bonnie, BonnieOptions, SmallFiles};
 use plimsoll_suite::{Facts, Recipe};
 use plimsoll_units::Bytes;
 
-use super::{PlaceArgs, Suite, memory};
+use super::{PlaceArgs, Suite};
 
 /// `plimsoll suite bonnie`
 #[derive(Debug, Args)]
@@ -17,9 +17,6 @@ pub struct BonnieArgs {
     /// Size of the file; twice the memory by default, so that the page cache cannot hold it (-s)
     #[arg(long, value_name = "SIZE")]
     pub size: Option<Bytes>,
-    /// Memory of the host, where it is to be taken for another one (-r)
-    #[arg(long, value_name = "SIZE")]
-    pub memory: Option<Bytes>,
     /// Bytes of a chunk: a power of two from 256 B to 1 MiB
     #[arg(long, value_name = "SIZE", default_value = "8KiB")]
     pub chunk: Bytes,
@@ -75,7 +72,7 @@ impl Suite for BonnieArgs {
         let options = BonnieOptions {
             machine: self.machine.clone().unwrap_or_else(host_name),
             size: self.size,
-            memory: self.memory.unwrap_or_else(|| memory(facts)),
+            memory: self.place.memory(facts),
             chunk,
             per_char: usual.per_char.filter(|_| !self.fast),
             small_files: self.files.0,

@@ -6,7 +6,7 @@ use plimsoll_suite::recipes::iozone::{Extent, Iozone, IozoneOptions, Test, Timed
 use plimsoll_suite::{Facts, Recipe};
 use plimsoll_units::Bytes;
 
-use super::{PlaceArgs, Suite, memory};
+use super::{PlaceArgs, Suite};
 
 /// `plimsoll suite iozone`
 #[derive(Debug, Args)]
@@ -113,7 +113,7 @@ impl Suite for IozoneArgs {
                 _ => usual.unit,
             },
             report: self.report,
-            memory: memory(facts),
+            memory: self.place.memory(facts),
             ..usual
         };
         Ok(Box::new(Iozone::new(options, facts)?))

@@ -7,7 +7,7 @@ use plimsoll_suite::recipes::tiobench::{Gap, Printed, Program, Test, Through, Ti
 use plimsoll_suite::{Facts, Recipe};
 use plimsoll_units::Bytes;
 
-use super::{PlaceArgs, Suite, memory};
+use super::{PlaceArgs, Suite};
 
 /// `plimsoll suite tiobench`
 #[derive(Debug, Args)]
@@ -93,7 +93,7 @@ impl TiobenchArgs {
     fn program(&self, facts: &Facts) -> Result<Program, String> {
         if self.tiobench {
             let Program::Tiobench { identifier, threads, size, random, rounds: _ } =
-                Program::tiobench(&facts.subject.name, memory(facts))
+                Program::tiobench(&facts.subject.name, self.place.memory(facts))
             else {
                 unreachable!("tiobench is tiobench");
             };
@@ -144,7 +144,7 @@ impl Suite for TiobenchArgs {
                 (_, true) => Printed::Terse,
                 _ => Printed::All,
             },
-            memory: memory(facts),
+            memory: self.place.memory(facts),
             seed: 1,
         };
         let suite = Tiobench::new(options, facts)?;

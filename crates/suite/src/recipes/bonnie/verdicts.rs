@@ -21,7 +21,7 @@ pub(super) fn of(bonnie: &Bonnie, done: &[Done], facts: &Facts) -> Vec<String> {
                 .into(),
         );
     }
-    if bonnie.size > Bytes::ZERO && facts.nature.has_cache() {
+    if bonnie.size > Bytes::ZERO && facts.has_cache() {
         verdicts.extend(of_memory(bonnie));
     }
     if done.iter().any(|done| matches!(done.seen, StepSeen::Files(_))) {

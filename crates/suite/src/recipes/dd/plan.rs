@@ -60,7 +60,7 @@ pub(super) fn plan(options: &DdOptions, total: Bytes, facts: &Facts) -> Vec<Plan
     }
     for &kind in &options.kinds {
         steps.push(Planned { part: Part::Copy(kind), step: copy(kind, options, total, facts) });
-        if kind == DdKind::Buffered && facts.nature.has_cache() {
+        if kind == DdKind::Buffered && facts.has_cache() {
             steps.push(Planned { part: Part::Flush, step: flush(options, total, facts) });
         }
     }
@@ -78,8 +78,8 @@ pub(super) fn plan(options: &DdOptions, total: Bytes, facts: &Facts) -> Vec<Plan
 
 /// What a worker asks for at once, and how many of it: a call where there is a kernel, and what a kernel would make of it
 /// where there is none.
-fn shape(kind: DdKind, block: Bytes, total: Bytes, nature: Nature) -> (u32, u32) {
-    if nature.has_cache() {
+fn shape(kind: DdKind, block: Bytes, total: Bytes, facts: &Facts) -> (u32, u32) {
+    if facts.has_cache() {
         return (block.get() as u32, 1);
     }
     let (whole, largest, depth) = match kind {
@@ -106,7 +106,7 @@ const fn contents(data: DdData) -> Contents {
 }
 
 fn copy(kind: DdKind, options: &DdOptions, total: Bytes, facts: &Facts) -> Step {
-    let (size, depth) = shape(kind, options.block, total, facts.nature);
+    let (size, depth) = shape(kind, options.block, total, facts);
     let work = if kind.writes() { Work::Writes } else { Work::Reads };
     let lane = LaneSpec::new(size, Pattern::Sequential);
     let flushes = matches!(kind, DdKind::Fdatasync | DdKind::Fsync);
@@ -132,15 +132,15 @@ fn copy(kind: DdKind, options: &DdOptions, total: Bytes, facts: &Facts) -> Step 
     let name = format!("Copy, {}", kind.name());
     Step::io(name, vec![Worker::new(job, 0, total, access)])
         .together(|step| step.before = before)
-        .measuring(measures(kind, facts.nature))
+        .measuring(measures(kind, facts.has_cache()))
 }
 
-const fn measures(kind: DdKind, nature: Nature) -> &'static str {
+const fn measures(kind: DdKind, has_cache: bool) -> &'static str {
     match kind {
-        DdKind::Buffered | DdKind::Fdatasync | DdKind::Fsync if !nature.has_cache() => {
+        DdKind::Buffered | DdKind::Fdatasync | DdKind::Fsync if !has_cache => {
             "The storage's sequential write, in the requests that a kernel would make of it"
         }
-        DdKind::Read | DdKind::ReadNocache if !nature.has_cache() => {
+        DdKind::Read | DdKind::ReadNocache if !has_cache => {
             "The storage's sequential read, in the requests that a kernel would make of it"
         }
         DdKind::Buffered => "How fast memory takes the data, slowed down when the kernel allows no more dirty pages",

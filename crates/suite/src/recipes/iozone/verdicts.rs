@@ -13,13 +13,13 @@ use crate::recipe::Done;
 pub(super) fn of(iozone: &Iozone, done: &[Done], facts: &Facts) -> Vec<String> {
     let mut verdicts = Vec::new();
     let several = matches!(iozone.options.extent, Extent::Processes { .. });
-    if facts.nature.has_cache() && !iozone.options.timed.flush() && iozone.options.opened == SyncMode::None {
+    if facts.has_cache() && !iozone.options.timed.flush() && iozone.options.opened == SyncMode::None {
         verdicts.extend(if several { of_later_flushes(iozone, done) } else { of_flushes(iozone, done) });
     }
     if several {
         verdicts.extend(iozone.made(done).filter_map(|made| of_stonewall(iozone, &made)));
     }
-    if facts.nature.has_cache() && !iozone.options.direct {
+    if facts.has_cache() && !iozone.options.direct {
         verdicts.extend(of_memory(iozone));
     }
     verdicts

@@ -34,7 +34,7 @@ pub(super) fn of(tiobench: &Tiobench, done: &[Done], facts: &Facts) -> Vec<Strin
             });
         }
     }
-    if facts.nature.has_cache() && tiobench.options.through != Through::Nothing {
+    if facts.has_cache() && tiobench.options.through != Through::Nothing {
         verdicts.extend(of_memory(tiobench));
     }
     verdicts.extend(tiobench.of_checks());

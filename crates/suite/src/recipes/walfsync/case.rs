@@ -109,14 +109,14 @@ impl Case {
         if self.method == Method::Writethrough {
             return Some("Linux has no such call");
         }
-        if self.method.reopens() && !facts.nature.has_cache() {
+        if self.method.reopens() && !facts.has_cache() {
             return Some("there are no files here that could be opened again");
         }
         let off_grid = self.method.is_direct() && !u64::from(self.size).is_multiple_of(facts.grid);
         if off_grid {
             return Some("direct I/O needs larger blocks here");
         }
-        (self.method == Method::Plain && !facts.nature.has_cache()).then_some("there is no page cache here")
+        (self.method == Method::Plain && !facts.has_cache()).then_some("there is no page cache here")
     }
 
     /// The step of so many seconds that measures it, in a file of `file` bytes.

@@ -1,0 +1,118 @@
+//! Steps on a model behind a simulated page cache, and behind none.
+
+mod grounds;
+
+use std::ops::ControlFlow;
+
+use grounds::model;
+use plimsoll_drive::PageCache;
+use plimsoll_load::{JobSpec, LaneSpec, Pattern, Region, Until, Work};
+use plimsoll_record::Finding;
+use plimsoll_suite::{Access, Before, FileSpec, Ground, IoSeen, IoStep, Model, Worker};
+use plimsoll_units::{Bytes, Kind, Span};
+
+const SIZE: Bytes = Bytes::mib(16);
+
+/// A disk that takes 1 ms for each operation, one at a time, and two files.
+fn ground(memory: Option<Bytes>) -> Model {
+    let bare = model("station(1, 1ms)", Bytes::gib(1));
+    let mut ground = match memory {
+        Some(memory) => bare.with_page_cache(PageCache::new(memory)),
+        None => bare,
+    };
+    ground.lay(&[FileSpec::growing(SIZE), FileSpec::growing(SIZE)]).expect("room for two files");
+    ground
+}
+
+/// A worker that goes through a file in blocks of 4 KiB.
+fn through(file: usize, work: Work, access: Access) -> Worker {
+    let lane = LaneSpec::new(4096, Pattern::Sequential);
+    Worker::new(JobSpec::new(work, lane, Region::first(SIZE), Until::bytes(SIZE.get())), file, SIZE, access)
+}
+
+fn made(ground: &mut Model, before: Before, worker: Worker) -> IoSeen {
+    let step = IoStep { workers: vec![worker], before, ..IoStep::default() };
+    ground.io(&step, &mut |_| ControlFlow::Continue(())).expect("a model that does not fail")
+}
+
+fn writes(file: usize) -> Worker {
+    through(file, Work::Writes, Access::buffered())
+}
+
+fn reads(file: usize) -> Worker {
+    through(file, Work::Reads, Access::buffered())
+}
+
+#[test]
+fn a_buffered_step_is_answered_by_memory_and_a_direct_one_is_not() {
+    let mut ground = ground(Some(Bytes::gib(1)));
+    assert!(ground.facts().has_cache());
+    assert_eq!(ground.facts().memory(), Some(Bytes::gib(1)));
+    let seen = made(&mut ground, Before::AsTheyAre, writes(0));
+    assert!(seen.span() < Span::from_millis(10), "{}", seen.span());
+    assert_eq!(seen.dirty, Some(SIZE));
+    assert_eq!(ground.facts().stages.last().unwrap(), "page cache");
+    assert_eq!(seen.bound_by, [0, 4096], "memory is what held them");
+    let seen = made(&mut ground, Before::AsTheyAre, through(1, Work::Writes, Access::direct()));
+    assert_eq!(seen.span(), Span::from_millis(4096));
+    assert_eq!(seen.bound_by, [4096], "the model itself");
+}
+
+#[test]
+fn a_flush_is_of_its_file_and_waits_for_what_is_dirty() {
+    let mut ground = ground(Some(Bytes::gib(1)));
+    made(&mut ground, Before::AsTheyAre, writes(0));
+    let worker = writes(1);
+    let worker = Worker { job: JobSpec { flush_at_end: true, ..worker.job }, ..worker };
+    let seen = made(&mut ground, Before::AsTheyAre, worker);
+    // 16 MiB are 12 operations of 1280 KiB and one of 1 MiB; the flush is one more.
+    let flush = seen.total().response_where(|counter| counter.kind == Kind::Flush);
+    assert!((14_000_000..14_112_000).contains(&flush.max_ns), "{} within a bin of 0.8 %", flush.max_ns);
+    assert_eq!(seen.dirty, Some(SIZE), "those of the other file");
+}
+
+#[test]
+fn what_was_written_is_read_from_memory_until_it_is_emptied() {
+    let check = |before: Before, least: Span, most: Span| {
+        let mut ground = ground(Some(Bytes::gib(1)));
+        made(&mut ground, Before::AsTheyAre, writes(0));
+        let seen = made(&mut ground, before, reads(0));
+        assert!(least <= seen.span() && seen.span() <= most, "{before:?}: {}", seen.span());
+        seen
+    };
+    check(Before::AsTheyAre, Span::ZERO, Span::from_millis(10));
+    // 128 windows of 128 KiB and the shorter ones before them; what was dirty was written before the step began.
+    let seen = check(Before::Uncached, Span::from_millis(128), Span::from_millis(140));
+    assert_eq!(seen.dirty, Some(Bytes::ZERO));
+    // Nothing was written back: what the file held is gone.
+    let seen = check(Before::Anew, Span::from_millis(128), Span::from_millis(140));
+    assert_eq!(seen.dirty, Some(Bytes::ZERO));
+}
+
+#[test]
+fn writers_are_held_where_memory_is_short() {
+    let mut ground = ground(Some(Bytes::mib(20)));
+    let seen = made(&mut ground, Before::AsTheyAre, writes(0));
+    // 4 MiB may be dirty; the others were written back meanwhile, some 320 pages each millisecond.
+    assert!(seen.span() > Span::from_millis(9), "{}", seen.span());
+    assert!(seen.dirty.unwrap() <= Bytes::mib(4), "{:?}", seen.dirty);
+    match &ground.findings()[..] {
+        [Finding::PageCacheSimulated { memory, share: None, write_backs, held, .. }] => {
+            assert_eq!(*memory, Bytes::mib(20));
+            assert!(*write_backs > 8 && !held.is_zero());
+        }
+        other => panic!("{other:?}"),
+    }
+}
+
+#[test]
+fn without_memory_buffered_steps_are_said_to_meet_no_cache() {
+    let mut ground = ground(None);
+    assert!(!ground.facts().has_cache());
+    let seen = made(&mut ground, Before::AsTheyAre, through(0, Work::Writes, Access::direct()));
+    assert_eq!((seen.span(), seen.dirty), (Span::from_millis(4096), None));
+    assert_eq!(ground.findings(), []);
+    let seen = made(&mut ground, Before::AsTheyAre, writes(0));
+    assert_eq!(seen.span(), Span::from_millis(4096));
+    assert_eq!(ground.findings(), [Finding::NoPageCache]);
+}
