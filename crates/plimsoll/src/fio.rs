@@ -88,10 +88,11 @@ impl Stead {
                 nature: Nature::Directory,
                 read_only: false,
                 stages: Vec::new(),
+                page_cache: None,
             };
             return Ok(Self { on: Box::new(Paths::new(facts, destroy)), ground: Ground::Paths });
         };
-        let site = Site { place: on, destroy: &destroy, seed: command.flags.seed.unwrap_or(1) };
+        let site = Site { place: on, destroy: &destroy, seed: command.flags.seed.unwrap_or(1), memory: None };
         let ground = site.ground(|| Offers::new(&crate::args::TermsArgs::default()))?;
         let facts = ground.facts();
         if !matches!(facts.nature, Nature::Model | Nature::Export) {

@@ -128,6 +128,8 @@ mod tests {
             sectors_written: 60,
             busy_ms: 90,
             weighted_ms: 100,
+            merges: [1, 5],
+            spent_ms: [3, 7],
             discards: None,
             flushes: None,
         };

@@ -6,7 +6,7 @@ use plimsoll_device::Clock;
 use plimsoll_drive::{Fault, Onward, Torn};
 use plimsoll_fio::Job;
 use plimsoll_record::Slice;
-use plimsoll_suite::{Before, Ground, IoSeen, IoStep, Order, Worker, WorkerSeen};
+use plimsoll_suite::{Ground, IoSeen, IoStep, Worker, WorkerSeen};
 use plimsoll_units::Instant;
 
 use super::place::{Caching, Laid};
