@@ -9,6 +9,7 @@ mod plan;
 mod report;
 mod run;
 mod status;
+mod steady;
 mod tell;
 mod watch;
 
@@ -121,16 +122,18 @@ fn carry_out(command: &Command, plan: &Plan, site: &mut Stead) -> Result<(), Tro
     let shows_disks = site.ground == Ground::Paths && command.jobs.iter().any(|job| job.shown.disk_use);
     let disks = if shows_disks { Disks::of(&plan.files) } else { Disks::default() };
     let processors = command.flags.idle_profile.map(Processors::new);
-    let course = |elapsed| Course { command, plan, elapsed_s: elapsed, version: &version };
     let mut watch = Watch::new(command, plan, &mut console, &mut results, &version);
     let ran = run::run(plan, &command.jobs, &laid, &mut *site.on, &mut watch);
+    let steady = watch.into_steady();
     console.clear();
-    let mut report = course(since.elapsed().as_nanos() / 1_000_000_000 + 1).report(&ran);
+    let elapsed = if shows_virtual_time(site) { ran.span() } else { since.elapsed() };
+    let course = Course { command, plan, elapsed_s: elapsed.as_nanos() / 1_000_000_000 + 1, version: &version, steady };
+    let mut report = course.report(&ran);
     report.disks = disks.used();
     report.idleness = processors.map(|processors| processors.idleness());
     let wrong = report::mismatches(plan, site.ground);
     wrong.iter().for_each(say);
-    let failed = failures(&report, &ran);
+    let failed = failures(command, plan, &ran);
     failed.iter().for_each(say);
     write_logs(command, plan, &ran);
     results.report(&report)?;
@@ -143,13 +146,19 @@ fn carry_out(command: &Command, plan: &Plan, site: &mut Stead) -> Result<(), Tro
 }
 
 /// What ended jobs early, one line each.
-fn failures(report: &print::Report, ran: &Ran) -> Vec<String> {
-    let of_job = |job: &print::JobReport| {
-        let failure = job.failure.as_ref()?;
-        Some(format!("{}: err={}/{}", job.name, failure.errno, failure.text))
+fn failures(command: &Command, plan: &Plan, ran: &Ran) -> Vec<String> {
+    let pairs = plan.stages.iter().zip(&ran.stages).flat_map(|(members, done)| members.iter().zip(done));
+    let of_job = |(member, done): (&plan::Member, &run::Done)| {
+        let failure = report::failure(member, plan, done.seen.failed?);
+        Some(format!("{}: err={}/{}", command.jobs[member.job].name, failure.errno, failure.text))
     };
     let fault = ran.fault.as_ref().map(|fault| format!("{fault}: {}", fault.source));
-    report.jobs.iter().filter_map(of_job).chain(fault).collect()
+    pairs.filter_map(of_job).chain(fault).collect()
+}
+
+/// Time passes as a model says.
+fn shows_virtual_time(site: &Stead) -> bool {
+    site.on.facts().nature == Nature::Model
 }
 
 fn write_logs(command: &Command, plan: &Plan, ran: &Ran) {

@@ -82,10 +82,6 @@ pub struct Flags {
     pub jobs_max: Option<u64>,
     /// `--idle-prof`.
     pub idle_profile: Option<IdleProfile>,
-    /// `--bandwidth-log`: one log of all jobs.
-    pub bandwidth_log: bool,
-    /// `--aux-path`: files that fio makes up go there.
-    pub state_path: Option<String>,
     /// `--warnings-fatal`.
     pub warnings_are_fatal: bool,
     /// `--version`, `--help`, `--cmdhelp`, `--enghelp`.
@@ -116,8 +112,6 @@ impl Default for Flags {
             show_command: false,
             jobs_max: None,
             idle_profile: None,
-            bandwidth_log: false,
-            state_path: None,
             warnings_are_fatal: false,
             question: None,
             lenient: false,
@@ -195,8 +189,8 @@ pub(super) const FLAGS: &[Flag] = &[
     flag("showcmd", Nothing, Set(|flags| flags.show_command = true)),
     flag("max-jobs", Value, Read(|flags, text| number(text, 1).map(|jobs| flags.jobs_max = Some(jobs)))),
     flag("idle-prof", Value, Read(idle_profile)),
-    flag("bandwidth-log", Nothing, Set(|flags| flags.bandwidth_log = true)),
-    flag("aux-path", Value, Read(|flags, text| some(&mut flags.state_path, text))),
+    flag("bandwidth-log", Nothing, Refuse("write write_bw_log in the jobs")),
+    flag("aux-path", Value, Without("no file is made up that would lie there")),
     flag("warnings-fatal", Nothing, Set(|flags| flags.warnings_are_fatal = true)),
     flag("version", Nothing, Ask(|_| Question::Version)),
     flag("v", Nothing, Ask(|_| Question::Version)),

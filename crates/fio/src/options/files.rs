@@ -5,6 +5,7 @@ use super::Form::{Bool, Choice, ChoiceWith, Extent, Flag, Integer, Integers, Pat
 use super::Spec;
 
 const MAX: i64 = u32::MAX as i64;
+const REPEATED: &str = "what comes again is chosen from 64 buffers, whatever the size of the file";
 
 pub(super) const OPTIONS: &[Spec] = &[
     Spec::runs("description", Text, ""),
@@ -23,10 +24,16 @@ pub(super) const OPTIONS: &[Spec] = &[
     Spec::runs("size", Extent, ""),
     Spec::runs("io_size", Extent, "").also(&["io_limit"]),
     Spec::runs("filesize", Sizes, ""),
-    Spec::runs("fill_device", Bool, "0").also(&["fill_fs"]),
-    Spec::runs("file_append", Bool, "0"),
+    Spec::new(
+        "fill_device",
+        Bool,
+        "0",
+        Refused("a filesystem is not filled until it is full; write a size, which on a device may be 100%"),
+    )
+    .also(&["fill_fs"]),
+    Spec::new("file_append", Bool, "0", Refused("files are written in their own range; write an offset and a size")),
     Spec::runs("nrfiles", Integer(0, MAX), "1").also(&["nr_files"]),
-    Spec::runs("openfiles", Integer(0, MAX), ""),
+    Spec::new("openfiles", Integer(0, MAX), "", Accepted("all files of a job are open while it runs")),
     Spec::runs(
         "file_service_type",
         ChoiceWith(&["random", "zipf", "pareto", "normal", "gauss", "roundrobin", "sequential"]),
@@ -48,7 +55,7 @@ pub(super) const OPTIONS: &[Spec] = &[
     Spec::runs("overwrite", Bool, "0"),
     Spec::new("create_serialize", Bool, "1", Accepted("files are always laid out one after the other")),
     Spec::new("create_fsync", Bool, "1", Accepted("files are always flushed after they are laid out")),
-    Spec::runs("create_on_open", Bool, "0"),
+    Spec::new("create_on_open", Bool, "0", Accepted("files are always made before jobs begin")),
     Spec::runs("create_only", Bool, "0"),
     Spec::runs("allow_file_create", Bool, "1"),
     Spec::new(
@@ -60,7 +67,7 @@ pub(super) const OPTIONS: &[Spec] = &[
     Spec::runs("pre_read", Bool, "0"),
     Spec::runs("invalidate", Bool, "1"),
     Spec::runs("unlink", Bool, "0"),
-    Spec::runs("unlink_each_loop", Bool, "0"),
+    Spec::new("unlink_each_loop", Bool, "0", Refused("files stay until all is done; write unlink=1")),
     Spec::runs("direct", Bool, "0"),
     Spec::runs("buffered", Bool, "1"),
     Spec::new("atomic", Bool, "0", Refused("atomic writes are not asked for")),
@@ -83,8 +90,8 @@ pub(super) const OPTIONS: &[Spec] = &[
     Spec::runs("buffer_compress_percentage", Integer(0, 100), ""),
     Spec::runs("buffer_compress_chunk", Integer(0, MAX), "512"),
     Spec::runs("dedupe_percentage", Integer(0, 100), ""),
-    Spec::runs("dedupe_mode", Choice(&["repeat", "working_set"]), "repeat"),
-    Spec::runs("dedupe_working_set_percentage", Integer(0, 100), "5"),
+    Spec::new("dedupe_mode", Choice(&["repeat", "working_set"]), "repeat", Refused(REPEATED)),
+    Spec::new("dedupe_working_set_percentage", Integer(0, 100), "5", Refused(REPEATED)),
     Spec::runs("dedupe_global", Bool, "0"),
     Spec::runs("ba", Integers(1, MAX), "").also(&["blockalign"]),
     Spec::runs("offset_align", Integer(0, MAX), "0"),

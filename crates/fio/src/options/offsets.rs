@@ -5,6 +5,8 @@ use super::Form::{Bool, Choice, ChoiceWith, Distribution, Extent, Flag, Integer,
 use super::Spec;
 
 const MAX: i64 = u32::MAX as i64;
+const TRACE: &str = "recorded operations are no job; give them to plimsoll simulate --replay";
+const ZONES: &str = "a file is visited without gaps between its zones; write rw=read:SKIP or random_distribution=zoned";
 const ZONED: &str = "zoned block devices have no model of their zones here";
 
 pub(super) const OPTIONS: &[Spec] = &[
@@ -26,7 +28,12 @@ pub(super) const OPTIONS: &[Spec] = &[
         "read",
     )
     .also(&["readwrite"]),
-    Spec::runs("rw_sequencer", Choice(&["sequential", "identical"]), "sequential"),
+    Spec::new(
+        "rw_sequencer",
+        Choice(&["sequential", "identical"]),
+        "sequential",
+        Refused("operations of a run follow each other, and none is asked for twice"),
+    ),
     Spec::runs("rwmixread", Integer(0, 100), "50"),
     Spec::runs("rwmixwrite", Integer(0, 100), "50"),
     Spec::new("rwmixcycle", Text, "", Refused("fio itself refuses it today; remove it")),
@@ -52,24 +59,24 @@ pub(super) const OPTIONS: &[Spec] = &[
     Spec::runs("random_distribution", Distribution, "random"),
     Spec::runs("percentage_random", Integers(0, 100), "100,100,100"),
     Spec::new("percentage_sequential", Text, "", Refused("fio itself refuses it today; remove it")),
-    Spec::runs("zonemode", Choice(&["none", "strided", "zbd"]), "none"),
-    Spec::runs("zonesize", Extent, "0"),
+    Spec::new("zonemode", Choice(&["none", "strided", "zbd"]), "none", Refused(ZONES)),
+    Spec::new("zonesize", Extent, "0", Refused(ZONES)),
     Spec::new("zonecapacity", Extent, "0", Refused(ZONED)),
-    Spec::runs("zonerange", Extent, "0"),
-    Spec::runs("zoneskip", Extent, "0"),
+    Spec::new("zonerange", Extent, "0", Refused(ZONES)),
+    Spec::new("zoneskip", Extent, "0", Refused(ZONES)),
     Spec::new("read_beyond_wp", Bool, "0", Refused(ZONED)),
     Spec::new("max_open_zones", Integer(0, 4_096), "0", Refused(ZONED)),
     Spec::new("job_max_open_zones", Integer(0, 4_096), "0", Refused(ZONED)),
     Spec::new("ignore_zone_limits", Bool, "0", Refused(ZONED)),
     Spec::new("zone_reset_threshold", super::Form::Floats(0.0, 1.0), "", Refused(ZONED)),
     Spec::new("zone_reset_frequency", super::Form::Floats(0.0, 1.0), "", Refused(ZONED)),
-    Spec::runs("write_iolog", Text, ""),
-    Spec::runs("read_iolog", Text, ""),
+    Spec::new("write_iolog", Text, "", Refused("operations are kept by write_lat_log with log_offset=1")),
+    Spec::new("read_iolog", Text, "", Refused(TRACE)),
     Spec::new("read_iolog_chunked", Bool, "0", Accepted("traces are always read piece by piece")),
-    Spec::runs("replay_no_stall", Bool, "0"),
-    Spec::runs("replay_redirect", Text, ""),
-    Spec::runs("replay_scale", Integer(0, MAX), "1"),
-    Spec::runs("replay_align", Integer(0, MAX), ""),
-    Spec::runs("replay_time_scale", Integer(1, MAX), "100"),
-    Spec::runs("replay_skip", Text, ""),
+    Spec::new("replay_no_stall", Bool, "0", Refused(TRACE)),
+    Spec::new("replay_redirect", Text, "", Refused(TRACE)),
+    Spec::new("replay_scale", Integer(0, MAX), "1", Refused(TRACE)),
+    Spec::new("replay_align", Integer(0, MAX), "", Refused(TRACE)),
+    Spec::new("replay_time_scale", Integer(1, MAX), "100", Refused(TRACE)),
+    Spec::new("replay_skip", Text, "", Refused(TRACE)),
 ];

@@ -7,16 +7,32 @@ use crate::number::Bare::{Micros, Seconds};
 
 const MAX: i64 = u32::MAX as i64;
 const POLLED: &str = "completions are waited for, not polled: what is measured includes the interrupt";
+const LATENCY_TARGET: &str = "no depth is looked for by latency; plimsoll measure finds the load line";
+const PAUSES: &str =
+    "a worker pauses after so many operations, for so long, and is idle then; write thinktime and thinktime_blocks";
+const WEIGHTS: &str = "jobs run at their own pace, not at shares of each other's; give each a rate";
+const SLOW: &str = "a job does not fail because it is slow; its rate is in the results";
 const PRIORITY: &str = "operations carry no priority; start plimsoll under ionice for one of all of them";
 
 pub(super) const OPTIONS: &[Spec] = &[
     Spec::runs("ioengine", Text, "psync"),
     Spec::runs("iodepth", Integer(1, MAX), "1"),
-    Spec::runs("iodepth_batch", Integer(0, MAX), "1").also(&["iodepth_batch_submit"]),
+    Spec::new(
+        "iodepth_batch",
+        Integer(0, MAX),
+        "1",
+        Accepted("operations that are due at the same moment are always handed over together"),
+    )
+    .also(&["iodepth_batch_submit"]),
     Spec::runs("iodepth_batch_complete_min", Integer(0, MAX), "1").also(&["iodepth_batch_complete"]),
-    Spec::runs("iodepth_batch_complete_max", Integer(0, MAX), ""),
+    Spec::new("iodepth_batch_complete_max", Integer(0, MAX), "", Accepted("all that has come back is taken together")),
     Spec::runs("iodepth_low", Integer(0, MAX), ""),
-    Spec::runs("serialize_overlap", Bool, "0"),
+    Spec::new(
+        "serialize_overlap",
+        Bool,
+        "0",
+        Refused("operations on the same bytes do not wait for each other; a random order with its map has none such"),
+    ),
     Spec::new(
         "io_submit_mode",
         Choice(&["inline", "offload"]),
@@ -26,25 +42,30 @@ pub(super) const OPTIONS: &[Spec] = &[
         ),
     ),
     Spec::runs("rate", Integers(0, i64::MAX), ""),
-    Spec::runs("rate_min", Integers(0, i64::MAX), "").also(&["ratemin"]),
+    Spec::new("rate_min", Integers(0, i64::MAX), "", Refused(SLOW)).also(&["ratemin"]),
     Spec::runs("rate_process", Choice(&["linear", "poisson"]), "linear"),
-    Spec::runs("rate_cycle", Integer(0, MAX), "1000").also(&["ratecycle"]),
-    Spec::runs("rate_ignore_thinktime", Bool, ""),
+    Spec::new("rate_cycle", Integer(0, MAX), "1000", Accepted("it belongs to rate_min")).also(&["ratecycle"]),
+    Spec::new("rate_ignore_thinktime", Bool, "", Refused("what a pause held back is always made up for")),
     Spec::runs("rate_iops", Integers(0, MAX), ""),
-    Spec::runs("rate_iops_min", Integers(0, MAX), ""),
+    Spec::new("rate_iops_min", Integers(0, MAX), "", Refused(SLOW)),
     Spec::runs("thinktime", Time(Micros), "0"),
-    Spec::runs("thinktime_spin", Time(Micros), "0"),
+    Spec::new("thinktime_spin", Time(Micros), "0", Refused(PAUSES)),
     Spec::runs("thinktime_blocks", Integer(0, MAX), "1"),
-    Spec::runs("thinktime_blocks_type", Choice(&["complete", "issue"]), "complete"),
-    Spec::runs("thinktime_iotime", Time(Seconds), "0"),
-    Spec::runs("max_latency", Times, ""),
-    Spec::runs("latency_target", Time(Micros), ""),
-    Spec::runs("latency_window", Time(Micros), ""),
-    Spec::runs("latency_percentile", Floats(0.0, 100.0), "100"),
-    Spec::runs("latency_run", Bool, "0"),
-    Spec::runs("flow", Integer(0, 1_000), "0"),
-    Spec::runs("flow_id", Integer(0, MAX), "0"),
-    Spec::runs("flow_sleep", Integer(0, MAX), "0"),
+    Spec::new(
+        "thinktime_blocks_type",
+        Choice(&["complete", "issue"]),
+        "complete",
+        Accepted("a pause begins when all that was asked for is back"),
+    ),
+    Spec::new("thinktime_iotime", Time(Seconds), "0", Refused(PAUSES)),
+    Spec::new("max_latency", Times, "", Refused("a slow operation ends no job; its latency is in the results")),
+    Spec::new("latency_target", Time(Micros), "", Refused(LATENCY_TARGET)),
+    Spec::new("latency_window", Time(Micros), "", Refused(LATENCY_TARGET)),
+    Spec::new("latency_percentile", Floats(0.0, 100.0), "100", Refused(LATENCY_TARGET)),
+    Spec::new("latency_run", Bool, "0", Refused(LATENCY_TARGET)),
+    Spec::new("flow", Integer(0, 1_000), "0", Refused(WEIGHTS)),
+    Spec::new("flow_id", Integer(0, MAX), "0", Refused(WEIGHTS)),
+    Spec::new("flow_sleep", Integer(0, MAX), "0", Refused(WEIGHTS)),
     Spec::new("flow_watermark", Text, "", Accepted("fio itself no longer uses it")),
     Spec::new("hipri", Flag, "", Refused(POLLED)),
     Spec::new("hipri_percentage", Integer(0, 100), "100", Refused(POLLED)),

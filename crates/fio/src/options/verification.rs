@@ -5,6 +5,8 @@ use super::Form::{Bool, Choice, Flag, Integer, Pattern, Text};
 use super::Spec;
 
 const MAX: i64 = u32::MAX as i64;
+const PLACE: &str = "the header of a block stands at its beginning";
+const STATE: &str = "a block says itself which of all writes to its place it is";
 const TRIM: &str = "nothing is trimmed: a load that discards data is out of scope";
 
 /// The checksums that fio knows; `meta` and `null` among them.
@@ -36,16 +38,26 @@ pub(super) const OPTIONS: &[Spec] = &[
     Spec::runs("do_verify", Bool, "1"),
     Spec::runs("verify_only", Flag, ""),
     Spec::runs("verify_interval", Integer(80, MAX), ""),
-    Spec::runs("verify_offset", Integer(40, MAX), ""),
+    Spec::new("verify_offset", Integer(40, MAX), "", Accepted(PLACE)),
     Spec::runs("verify_pattern", Pattern, ""),
-    Spec::runs("verify_fatal", Bool, "0"),
-    Spec::runs("verify_dump", Bool, "0"),
-    Spec::runs("verify_async", Integer(0, MAX), "0"),
+    Spec::new(
+        "verify_fatal",
+        Bool,
+        "0",
+        Accepted("the first block that is wrong ends the job, unless continue_on_error says otherwise"),
+    ),
+    Spec::new("verify_dump", Bool, "0", Accepted("a wrong block is told with its place and with what is wrong in it")),
+    Spec::new("verify_async", Integer(0, MAX), "0", Accepted("blocks are verified where they are read")),
     Spec::new("verify_async_cpus", Text, "", Accepted("blocks are verified where they are read")),
-    Spec::runs("verify_backlog", Integer(0, MAX), ""),
-    Spec::runs("verify_backlog_batch", Integer(0, MAX), ""),
-    Spec::runs("verify_state_save", Bool, "1"),
-    Spec::runs("verify_state_load", Bool, "0"),
+    Spec::new("verify_backlog", Integer(0, MAX), "", Accepted("all blocks are verified after each round of writes")),
+    Spec::new(
+        "verify_backlog_batch",
+        Integer(0, MAX),
+        "",
+        Accepted("all blocks are verified after each round of writes"),
+    ),
+    Spec::new("verify_state_save", Bool, "1", Accepted(STATE)),
+    Spec::new("verify_state_load", Bool, "0", Accepted(STATE)),
     Spec::new("experimental_verify", Bool, "0", Accepted("there is one way to verify")),
     Spec::new("verifysort", Text, "", Accepted("fio itself no longer uses it")),
     Spec::new("verifysort_nr", Text, "", Accepted("fio itself no longer uses it")),

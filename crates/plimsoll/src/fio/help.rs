@@ -24,8 +24,6 @@ Job options are fio's: --name=NAME begins a job, options before the first are of
   --eta-newline=TIME            progress in a new line so often
   --eta-interval=MILLISECONDS   progress so often
   --status-interval=TIME        results so often, while jobs run
-  --bandwidth-log               one log of all jobs
-  --aux-path=PATH               where files go that are made up
   --version, --help
 
 plimsoll's own:

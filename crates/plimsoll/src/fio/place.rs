@@ -54,12 +54,9 @@ impl<'a> Laid<'a> {
         console: &mut Console,
     ) -> Result<Self, String> {
         let laid = Self { files, ground };
-        if let Some(path) =
-            files.iter().find(|file| file.existing.is_none() && !file.may_create).and_then(|f| f.path.as_ref())
-        {
-            if ground == Ground::Paths {
-                return Err(format!("{path}: it does not exist, and allow_file_create=0 was given; make it first"));
-            }
+        let missing = |file: &&FilePlan| file.existing.is_none() && !file.may_create && ground == Ground::Paths;
+        if let Some(path) = files.iter().find(missing).and_then(|file| file.path.as_ref()) {
+            return Err(format!("{path}: it does not exist, and allow_file_create=0 was given; make it first"));
         }
         let specs: Vec<_> = files.iter().map(|file| file.spec(ground)).collect();
         let made = on.lay(&specs).map_err(|unfit| words(&unfit)).and_then(|()| laid.prepare(console));

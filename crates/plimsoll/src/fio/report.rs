@@ -1,16 +1,17 @@
 //! The report of all jobs, in the forms that were asked for, to where it goes.
 
+use std::collections::BTreeMap;
 use std::fs::File;
 use std::io::Write;
 use std::path::Path;
 
-use plimsoll_fio::print::{self, Detail, Form, Heading, JobReport, Report, TerseVersion};
+use plimsoll_fio::print::{self, Detail, Failure, Form, Heading, JobReport, Report, SteadyState, TerseVersion};
 use plimsoll_fio::{Base, Command, Flags, Format, Job};
-use plimsoll_suite::WorkerSeen;
+use plimsoll_suite::{Failed, WorkerSeen};
 
 use super::plan::{Checks, FilePlan, Ground, Member, Plan, bases};
 use super::run::{Done, Ran, unix_ms};
-use super::tell;
+use super::{steady, tell};
 use crate::output;
 use crate::trouble::Trouble;
 
@@ -109,6 +110,8 @@ pub struct Course<'a> {
     pub elapsed_s: u64,
     /// What stands in the place of fio's version.
     pub version: &'a str,
+    /// Steady states that were reached, by the number of the copy.
+    pub steady: BTreeMap<u64, SteadyState>,
 }
 
 impl Course<'_> {
@@ -152,15 +155,28 @@ impl Course<'_> {
         }
     }
 
+    /// What was found where a steady state was asked for.
+    fn steady(&self, job: &Job, member: &Member, seen: &WorkerSeen) -> Option<SteadyState> {
+        let asked = job.life.steady_state.as_ref()?;
+        let reached = self.steady.get(&member.number).cloned();
+        reached.or_else(|| steady::judge(asked, tell::cut(member, seen).slices))
+    }
+
     fn told(&self, job: &Job, member: &Member, seen: &WorkerSeen, started_unix_ms: u64) -> JobReport {
         let mut report = tell::report(job, member, seen, started_unix_ms);
         report.elapsed_s = self.elapsed_s;
         if let Some(failed) = seen.failed {
-            let file = located(member, &self.plan.files, Ground::Paths, failed.op.offset);
-            report.failure = Some(tell::failure(failed.errno, file.map(|(path, _)| path)));
+            report.failure = Some(failure(member, self.plan, failed));
         }
+        report.steady = self.steady(job, member, seen);
         report
     }
+}
+
+/// What ended a copy of a job.
+pub fn failure(member: &Member, plan: &Plan, failed: Failed) -> Failure {
+    let file = located(member, &plan.files, Ground::Paths, failed.op.offset);
+    tell::failure(failed.errno, file.map(|(path, _)| path))
 }
 
 /// The file in which an offset of a worker's own space lies, and where in it.

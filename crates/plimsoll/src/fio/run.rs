@@ -7,7 +7,7 @@ use plimsoll_drive::{Fault, Onward, Torn};
 use plimsoll_fio::Job;
 use plimsoll_record::Slice;
 use plimsoll_suite::{Ground, IoSeen, IoStep, Worker, WorkerSeen};
-use plimsoll_units::Instant;
+use plimsoll_units::{Instant, Span};
 
 use super::place::{Caching, Laid};
 use super::plan::{Member, Plan, slice};
@@ -30,6 +30,16 @@ pub struct Ran {
     pub fault: Option<Fault>,
     /// The user ended it.
     pub interrupted: bool,
+}
+
+impl Ran {
+    /// The time of all stages, on their own lines.
+    pub fn span(&self) -> Span {
+        let stage = |stage: &Vec<Done>| {
+            stage.iter().map(|done| done.seen.ended.since(Instant::ZERO)).max().unwrap_or(Span::ZERO)
+        };
+        self.stages.iter().map(stage).fold(Span::ZERO, |sum, span| sum + span)
+    }
 }
 
 /// Who looks on.
@@ -116,7 +126,7 @@ impl Since {
     }
 
     /// The time since then.
-    pub fn elapsed(&self) -> plimsoll_units::Span {
+    pub fn elapsed(&self) -> Span {
         self.0.now().since(Instant::ZERO)
     }
 }

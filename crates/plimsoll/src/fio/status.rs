@@ -42,7 +42,7 @@ impl Course {
 
     /// The line, in the stage of this number, after its `series`.
     pub fn line(&self, stage: usize, series: &[Slice], elapsed: Span) -> String {
-        let state: Vec<char> = self
+        let letters: Vec<char> = self
             .letters
             .iter()
             .enumerate()
@@ -56,7 +56,7 @@ impl Course {
             .collect();
         let running = self.letters[stage].len();
         let share = self.share(stage, series, elapsed);
-        let mut text = format!("Jobs: {running} (f={}): [{}]", self.files[stage], runs(&state));
+        let mut text = format!("Jobs: {running} (f={}): [{}]", self.files[stage], runs(&letters));
         text.push_str(&share.map_or("[-.-%]".to_owned(), |share| format!("[{:.1}%]", share * 100.0)));
         text.push_str(&rates(series));
         text.push_str(&match share.filter(|share| *share > 0.0) {
@@ -82,7 +82,7 @@ impl Course {
     }
 }
 
-/// fio's letters: small ones of random orders... `R` reads, `W` writes, `M` does both.
+/// fio's letters: `R` reads, `W` writes, `M` does both; small ones of a random order.
 fn letter(job: &Job) -> char {
     let direction = job.access.direction;
     match (job.access.is_random(), direction.reads, direction.writes) {
@@ -96,8 +96,8 @@ fn letter(job: &Job) -> char {
 }
 
 /// `_(2),r(1)`
-fn runs(state: &[char]) -> String {
-    let groups = state.chunk_by(|a, b| a == b);
+fn runs(letters: &[char]) -> String {
+    let groups = letters.chunk_by(|a, b| a == b);
     groups.map(|group| format!("{}({})", group[0], group.len())).collect::<Vec<_>>().join(",")
 }
 

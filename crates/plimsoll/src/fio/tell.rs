@@ -62,6 +62,7 @@ pub fn report(job: &Job, member: &Member, seen: &WorkerSeen, started_unix_ms: u6
     let first = counters.iter().flat_map(|counter| &counter.errors).next().map_or(0, |(errno, _)| *errno);
     let shown = &job.shown;
     let continues = job.life.continues;
+    let goes_on = continues.reads || continues.writes || continues.verification;
     let mut sync = Latency::default();
     counters
         .iter()
@@ -70,7 +71,7 @@ pub fn report(job: &Job, member: &Member, seen: &WorkerSeen, started_unix_ms: u6
     JobReport {
         group: member.group,
         pid: std::process::id(),
-        failure: (seen.failed.map(|failed| failed.errno)).map(|errno| failure(errno, None)),
+        failure: (errors > 0 && goes_on).then(|| failure(first, None)),
         started_unix_ms,
         options: options(&job.options),
         description: job.description.clone(),
@@ -100,11 +101,7 @@ pub fn report(job: &Job, member: &Member, seen: &WorkerSeen, started_unix_ms: u6
             total: shown.lat_percentiles,
         },
         target: plimsoll_fio::print::Target { depth: job.flow.iodepth, ..Default::default() },
-        errors: (errors > 0 && (continues.reads || continues.writes || continues.verification)).then(|| Errors {
-            total: errors,
-            first,
-            text: words(first),
-        }),
+        errors: (errors > 0 && goes_on).then(|| Errors { total: errors, first, text: words(first) }),
         units: units(shown),
         ..JobReport::new(&job.name)
     }

@@ -1,17 +1,20 @@
 //! Who looks on while jobs run: the line that says how far they are, results in between, and the user's wish to end it.
 
+use std::collections::BTreeMap;
 use std::io::Write;
 
 use plimsoll_drive::{Onward, Seen};
+use plimsoll_fio::print::SteadyState;
 use plimsoll_fio::{Command, Eta, Flags};
 use plimsoll_record::Slice;
 use plimsoll_suite::WorkerSeen;
 use plimsoll_units::{Instant, Span};
 
-use super::plan::Plan;
+use super::plan::{Member, Plan};
 use super::report::{Course, Results};
 use super::run::{Done, Looks, Ran, Since, onward};
 use super::status;
+use super::steady::judge;
 use crate::console::Console;
 use crate::course::length;
 
@@ -28,6 +31,8 @@ pub struct Watch<'a> {
     stage: (usize, Span),
     /// When something was said last: in place, in a line of its own, as results.
     said: [Span; 3],
+    /// Steady states that were reached, by the number of the copy.
+    steady: BTreeMap<u64, SteadyState>,
 }
 
 impl<'a> Watch<'a> {
@@ -41,7 +46,8 @@ impl<'a> Watch<'a> {
     ) -> Self {
         let status = status::Course::new(plan, &command.jobs);
         let (since, stage, said) = (Since::now(), (0, Span::ZERO), [Span::ZERO; 3]);
-        Self { command, plan, console, results, version, status, since, stage, said }
+        let steady = BTreeMap::new();
+        Self { command, plan, console, results, version, status, since, stage, said, steady }
     }
 
     /// True when so much time has passed since the last time; that is now, then.
@@ -81,11 +87,42 @@ impl<'a> Watch<'a> {
             plan: self.plan,
             elapsed_s: now.as_nanos() / 1_000_000_000 + 1,
             version: self.version,
+            steady: self.steady.clone(),
         };
         let report = course.report_with(before, stage, &self.partly(stage, series));
         self.console.clear();
         // What cannot be written now will fail at the end too, and is said there.
         let _ = self.results.report(&report);
+    }
+
+    /// Ends jobs that are in a steady state. Those of a group that is told as one are judged as one.
+    fn end_steady(&mut self, stage: usize, series: &[Slice]) {
+        let members = &self.plan.stages[stage];
+        for (index, member) in members.iter().enumerate() {
+            let life = &self.command.jobs[member.job].life;
+            let Some(asked) = life.steady_state.filter(|_| !self.steady.contains_key(&member.number)) else { continue };
+            let joins = |other: &Member| {
+                let told_as_one = life.group_reporting && self.command.jobs[other.job].life.group_reporting;
+                other.number == member.number || (told_as_one && other.group == member.group)
+            };
+            let streams: Vec<usize> =
+                members.iter().enumerate().filter(|(_, other)| joins(other)).map(|(place, _)| place).collect();
+            let warm = member.worker.begins + member.worker.conduct.counts_from;
+            let own = series.iter().filter(|slice| slice.start >= Instant::ZERO + warm).map(|slice| Slice {
+                tally: slice.tally.only(|counter| streams.contains(&usize::from(counter.stream))),
+                ..slice.clone()
+            });
+            let own: Vec<Slice> = own.collect();
+            if let Some(found) = judge(&asked, &own).filter(|found| found.attained && index < 255) {
+                member.worker.conduct.stop.give();
+                self.steady.insert(member.number, found);
+            }
+        }
+    }
+
+    /// Steady states that were reached, by the number of the copy.
+    pub fn into_steady(self) -> BTreeMap<u64, SteadyState> {
+        self.steady
     }
 
     /// What each worker of a stage saw, as far as the series tells it.
@@ -115,6 +152,7 @@ impl Looks for Watch<'_> {
             self.stage = (stage, now);
         }
         self.show(stage, series, now);
+        self.end_steady(stage, series);
         self.results(before, stage, series, now);
         onward(!self.console.interrupted())
     }

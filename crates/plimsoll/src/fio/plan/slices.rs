@@ -37,6 +37,7 @@ pub fn slice(jobs: &[Job], stage: &[Member]) -> Span {
             logs.iops_samples,
             if is_logged { logs.window } else { Span::ZERO },
             if logs.histogram.is_some() { logs.histogram_window } else { Span::ZERO },
+            job.life.steady_state.map_or(Span::ZERO, |asked| asked.interval),
             if job.life.ramp.is_zero() { Span::ZERO } else { member.worker.begins + job.life.ramp },
         ]
     });

@@ -1,0 +1,161 @@
+//! Whether a job is in a steady state by fio's rules: a window of figures, how far they are from their mean or how steeply
+//! they rise, and a limit.
+//!
+//! fio's documentation of `steadystate`: figures are means of `steadystate_check_interval`, the window is
+//! `steadystate_duration` long, slopes are of a straight line by least squares. Knows nothing about who is asked to stop.
+
+use plimsoll_fio::SteadyCriterion as Criterion;
+use plimsoll_fio::SteadyState as Asked;
+use plimsoll_fio::print::SteadyState;
+use plimsoll_record::Slice;
+use plimsoll_units::{Kind, Span};
+
+/// Figures of one interval.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+struct Figures {
+    bytes_s: f64,
+    iops: f64,
+    latency_ns: f64,
+}
+
+/// The state at the end of a job's series, or of several jobs' together, whose warm-up is cut off; none where fio looks for
+/// none.
+pub fn judge(asked: &Asked, series: &[Slice]) -> Option<SteadyState> {
+    if asked.duration.is_zero() || asked.interval.is_zero() {
+        return None;
+    }
+    let wanted = (asked.duration.as_nanos() / asked.interval.as_nanos()).max(1) as usize;
+    let all = intervals(asked, series);
+    let window = &all[all.len().saturating_sub(wanted)..];
+    let values: Vec<f64> = window.iter().map(|figures| value(asked.criterion, figures)).collect();
+    let mean = values.iter().sum::<f64>() / values.len().max(1) as f64;
+    let deviation = values.iter().map(|value| (value - mean).abs()).fold(0.0, f64::max);
+    let slope = slope(&values) / asked.interval.as_secs_f64();
+    let (measure, found) = match asked.criterion {
+        Criterion::Iops => ("iops", deviation),
+        Criterion::Bandwidth => ("bw", deviation),
+        Criterion::Latency => ("lat", deviation),
+        Criterion::IopsSlope => ("iops_slope", slope.abs()),
+        Criterion::BandwidthSlope => ("bw_slope", slope.abs()),
+        Criterion::LatencySlope => ("lat_slope", slope.abs()),
+    };
+    let criterion = match (asked.is_percent, mean > 0.0) {
+        (true, true) => found / mean * 100.0,
+        (true, false) => 0.0,
+        (false, _) => found,
+    };
+    let is_latency = matches!(asked.criterion, Criterion::Latency | Criterion::LatencySlope);
+    Some(SteadyState {
+        measure: measure.to_owned(),
+        limit: asked.limit,
+        in_percent: asked.is_percent,
+        duration_s: asked.duration.as_nanos() / 1_000_000_000,
+        attained: window.len() == wanted && criterion <= asked.limit,
+        criterion,
+        deviation,
+        slope,
+        bytes_s: window.iter().map(|figures| figures.bytes_s as u64).collect(),
+        iops: window.iter().map(|figures| figures.iops as u64).collect(),
+        latency_ns: window.iter().filter(|_| is_latency).map(|figures| figures.latency_ns as u64).collect(),
+    })
+}
+
+const fn value(criterion: Criterion, figures: &Figures) -> f64 {
+    match criterion {
+        Criterion::Iops | Criterion::IopsSlope => figures.iops,
+        Criterion::Bandwidth | Criterion::BandwidthSlope => figures.bytes_s,
+        Criterion::Latency | Criterion::LatencySlope => figures.latency_ns,
+    }
+}
+
+/// Whole intervals behind `steadystate_ramp_time`.
+fn intervals(asked: &Asked, series: &[Slice]) -> Vec<Figures> {
+    let mut figures = Vec::new();
+    let (mut passed, mut span, mut sums) = (Span::ZERO, Span::ZERO, (0_u64, 0_u64, 0_u64));
+    for slice in series {
+        passed += slice.span;
+        if passed <= asked.ramp {
+            continue;
+        }
+        span += slice.span;
+        for counter in slice.tally.0.iter().filter(|counter| counter.kind != Kind::Flush) {
+            let latencies = &counter.response;
+            sums = (sums.0 + counter.bytes, sums.1 + counter.operations(), sums.2.saturating_add(latencies.sum_ns));
+        }
+        if span >= asked.interval {
+            let seconds = span.as_secs_f64();
+            let (bytes, operations, sum_ns) = sums;
+            let latency_ns = if operations > 0 { sum_ns as f64 / operations as f64 } else { 0.0 };
+            figures.push(Figures { bytes_s: bytes as f64 / seconds, iops: operations as f64 / seconds, latency_ns });
+            (span, sums) = (Span::ZERO, (0, 0, 0));
+        }
+    }
+    figures
+}
+
+/// The slope of a straight line through values at 0, 1, 2 and so on, by least squares.
+fn slope(values: &[f64]) -> f64 {
+    let count = values.len() as f64;
+    if values.len() < 2 {
+        return 0.0;
+    }
+    let (mean_x, mean_y) = ((count - 1.0) / 2.0, values.iter().sum::<f64>() / count);
+    let (above, below) = values.iter().enumerate().fold((0.0, 0.0), |(above, below), (x, y)| {
+        let x = x as f64 - mean_x;
+        (above + x * (y - mean_y), below + x * x)
+    });
+    above / below
+}
+
+#[cfg(test)]
+mod tests {
+    use plimsoll_record::{Bins, Counter, Tally};
+    use plimsoll_units::Instant;
+
+    use super::*;
+
+    fn series(rates: &[u64]) -> Vec<Slice> {
+        let slice = |operations: &u64| {
+            let response = Bins { count: *operations, sum_ns: operations * 1_000, ..Bins::default() };
+            let (kind, bytes) = (Kind::Read, operations * 4_096);
+            let counter = Counter { stream: 0, kind, bytes, errors: Vec::new(), response, service: None };
+            Slice { start: Instant::ZERO, span: Span::from_secs(1), tally: Tally(vec![counter]) }
+        };
+        rates.iter().map(slice).collect()
+    }
+
+    fn check(criterion: Criterion, limit: f64, is_percent: bool, rates: &[u64], expected: (bool, f64)) {
+        let (duration, interval, ramp) = (Span::from_secs(4), Span::from_secs(1), Span::from_secs(1));
+        let asked = Asked { criterion, limit, is_percent, duration, ramp, interval };
+        let found = judge(&asked, &series(rates)).expect("a window is asked for");
+        assert_eq!((found.attained, found.criterion), expected, "{criterion:?}: {found:?}");
+    }
+
+    #[test]
+    fn a_window_is_judged_by_its_mean_or_its_slope() {
+        use Criterion::{Bandwidth, BandwidthSlope, Iops, IopsSlope, Latency};
+        check(Iops, 10.0, true, &[1, 100, 110, 90, 100], (true, 10.0));
+        check(Iops, 9.0, true, &[1, 100, 110, 90, 100], (false, 10.0));
+        check(Iops, 10.0, true, &[100, 100, 100, 100], (false, 0.0));
+        check(Iops, 10.0, false, &[1, 5, 100, 110, 90, 100], (true, 10.0));
+        check(Bandwidth, 40_960.0, false, &[1, 100, 110, 90, 100], (true, 40_960.0));
+        check(IopsSlope, 5.0, false, &[1, 100, 110, 120, 130], (false, 10.0));
+        check(IopsSlope, 10.0, false, &[1, 130, 120, 110, 100], (true, 10.0));
+        check(BandwidthSlope, 0.0, true, &[1, 100, 100, 100, 100], (true, 0.0));
+        check(Latency, 0.0, true, &[1, 100, 110, 90, 100], (true, 0.0));
+    }
+
+    #[test]
+    fn without_a_window_nothing_is_looked_for() {
+        let second = Span::from_secs(1);
+        let asked = Asked {
+            criterion: Criterion::Iops,
+            limit: 1.0,
+            is_percent: true,
+            duration: Span::ZERO,
+            ramp: Span::ZERO,
+            interval: second,
+        };
+        assert_eq!(judge(&asked, &series(&[1, 1])), None);
+    }
+}
