@@ -49,6 +49,10 @@ impl Site<'_> {
             Trouble::Usage(_) if self.place.contains('/') && path.parent().is_some_and(Path::is_dir) => {
                 Trouble::usage(format!("{}: there is no such directory, file or device", self.place))
             }
+            // A word alone may be meant as either.
+            Trouble::Usage(why) if !self.place.contains([':', '/', '(']) => {
+                Trouble::usage(format!("{}: there is no such directory, file or device, and {why}", self.place))
+            }
             other => other,
         })
     }
@@ -57,6 +61,12 @@ impl Site<'_> {
         let subject = classify(path).map_err(usage)?;
         let is_directory = subject.kind == SubjectKind::Directory;
         let named = self.destroy.iter().any(|named| named == path);
+        if is_directory && named {
+            return Err(Trouble::usage(format!(
+                "--destroy {}: in a directory plimsoll writes to files of its own only: leave out --destroy",
+                path.display()
+            )));
+        }
         let findings = whereabouts(&subject).into_iter().chain(holes(&subject)).collect();
         let claim = (!is_directory && named).then(|| claim(path, self.destroy)).transpose().map_err(usage)?;
         let space = match subject.available {

@@ -204,11 +204,11 @@ fn what_cannot_be_is_refused_with_what_to_write() {
     type Change = fn(&mut CalibrateOptions);
     let refused: [(Change, &str); 7] = [
         (|options| options.disks = 0, "write --disks 1"),
-        (|options| options.writes = 1.5, "write --write 0"),
+        (|options| options.writes = 1.5, "write --writes 0"),
         (|options| options.point = Span::ZERO, "write --point 10s"),
         (|options| options.small = 1000, "multiple of the 512"),
-        (|options| options.size = Some(Bytes::gib(65)), "write --size 64 GiB"),
-        (|options| options.run = Run::Advanced(Matrix::Point(Outstanding::default())), "write --num-small 1"),
+        (|options| options.size = Some(Bytes::gib(65)), "give --size less"),
+        (|options| options.run = Run::Advanced(Matrix::Point(Outstanding::default())), "give more disks"),
         (
             |options| (options.run, options.disks, options.order) = (Run::Dss, 20, LargeOrder::Sequential),
             "300 streams are too many",

@@ -218,11 +218,11 @@ fn writes_go_on_until_all_was_written_four_times_or_the_time_is_over() {
 fn what_cannot_be_is_refused_with_what_to_write() {
     type Change = fn(&mut SniaOptions);
     let refused: [(Change, &str); 7] = [
-        (|options| options.tests.clear(), "write --test iops"),
+        (|options| options.tests.clear(), "write --tests iops"),
         (|options| options.point = Span::ZERO, "write --point 1min"),
         (|options| options.rounds = 4, "write --rounds 25"),
         (|options| options.threads = 0, "write --threads 2"),
-        (|options| options.mixes = vec![1.0], "write --mix 100,65,0"),
+        (|options| options.mixes = vec![1.0], "write --mixes 100,65,0"),
         (|options| options.blocks = vec![8 << 10], "write --blocks 8KiB,4KiB"),
         (|options| options.size = Some(Bytes::gib(2)), "write --size less"),
     ];

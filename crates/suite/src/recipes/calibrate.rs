@@ -95,7 +95,7 @@ impl CalibrateOptions {
             return Err(format!("{} disks are not between 1 and 100: write --disks 1", self.disks));
         }
         if !(0.0..=1.0).contains(&self.writes) {
-            return Err("a share of writes is between 0 and 100 %: write --write 0".into());
+            return Err("a share of writes is between 0 and 100 %: write --writes 0".into());
         }
         if self.point.is_zero() || self.max_latency.is_zero() || self.stream_depth == 0 {
             return Err("a load needs time, a limit and depth: write --point 10s and --max-latency 20ms".into());
@@ -113,10 +113,10 @@ impl CalibrateOptions {
         let size = self.size.unwrap_or(whole).round_down(Bytes::new(least));
         if size > facts.space || size.get() == 0 {
             let space = facts.space;
-            return Err(format!("{name}: {size} are needed of the {space} there: write --size {space}"));
+            return Err(format!("{name}: {size} are needed of the {space} there: give --size less"));
         }
         if facts.read_only && self.writes > 0.0 {
-            return Err(format!("{name}: nothing may be written there: write --write 0"));
+            return Err(format!("{name}: nothing may be written there: write --writes 0"));
         }
         let loads = self.run.loads(self.disks);
         let most = loads.iter().map(|load| load.large).max().unwrap_or(0);
@@ -126,7 +126,7 @@ impl CalibrateOptions {
             ));
         }
         if self.run != Run::Limit && loads.is_empty() {
-            return Err("there is no load in this matrix: write --num-small 1 or --num-large 1".into());
+            return Err("there is no load in this matrix: give more disks".into());
         }
         Ok(size)
     }

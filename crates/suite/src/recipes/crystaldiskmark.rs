@@ -155,10 +155,13 @@ impl CrystalDiskMarkOptions {
         }
         if self.size > facts.space {
             let (name, space) = (&facts.subject.name, facts.space);
-            return Err(format!("{name}: {} are needed, and {space} are there: write --size {space}", self.size));
+            return Err(format!("{name}: {} are needed, and {space} are there: give --size less", self.size));
         }
         if facts.read_only && self.directions != Directions::Reads {
-            return Err(format!("{}: nothing may be written there: test reads only", facts.subject.name));
+            return Err(format!(
+                "{}: it would be written to: name it with --destroy too, or give --reads-only",
+                facts.subject.name
+            ));
         }
         plan::tests(self).iter().try_for_each(|test| test.checked(self.size, facts.grid))
     }

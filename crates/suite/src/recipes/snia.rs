@@ -79,7 +79,7 @@ impl SniaOptions {
             return Err(format!("{name}: it would be overwritten several times: name it with --destroy too"));
         }
         if self.tests.is_empty() {
-            return Err("there is no test to make: write --test iops".into());
+            return Err("there is no test to make: write --tests iops".into());
         }
         if self.point.is_zero() || self.saturation_span.is_zero() {
             return Err("a load needs time: write --point 1min".into());
@@ -92,7 +92,7 @@ impl SniaOptions {
         }
         if !self.mixes.iter().all(|reads| (0.0..=1.0).contains(reads)) || !self.mixes.contains(&0.0) {
             return Err(
-                "mixes are shares of reads with 0 among them, which tells whether it is steady: write --mix 100,65,0"
+                "mixes are shares of reads with 0 among them, which tells whether it is steady: write --mixes 100,65,0"
                     .into(),
             );
         }

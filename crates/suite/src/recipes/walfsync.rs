@@ -227,7 +227,8 @@ impl Walfsync {
     fn fastest(&self, rows: &[Row]) -> Option<String> {
         let one = rows.iter().filter(|row| row.group == 0);
         let rated = one.filter_map(|row| Some((row.label.as_str(), row.got.as_ref()?.rate())));
-        let (label, best) = rated.max_by(|a, b| a.1.total_cmp(&b.1))?;
+        // Of two that are as fast the one that is preferred, which is the first.
+        let (label, best) = rated.reduce(|best, other| if other.1 > best.1 { other } else { best })?;
         let usual = self.find(rows, |case| case.method == Method::Fdatasync)?.rate();
         let said = if label == "fdatasync" {
             format!(
