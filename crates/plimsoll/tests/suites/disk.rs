@@ -1,0 +1,116 @@
+//! Each suite in a directory: it ends well, leaves nothing behind, and says what it saw in every form.
+
+use std::process::Stdio;
+use std::time::{Duration, Instant};
+
+use plimsoll_record::{Ended, Source, StepWork, SuiteRun};
+
+use crate::{Folder, SMALL, read, said, text};
+
+/// Columns of a line of CSV whose fields hold no commas or quotes, as numbers where they are some.
+fn figures(line: &str) -> Vec<Option<f64>> {
+    line.split(',').map(|field| field.parse().ok()).collect()
+}
+
+/// What every suite must do in a directory.
+fn runs(name: &str, flags: &[&str]) {
+    let folder = Folder::new(&format!("disk-{name}"));
+    let forms = ["--json", "suite.json", "--csv", "suite.csv", "--html", "suite.html"];
+    let output = folder.run(&[&["suite", name, "place"], flags, &forms].concat());
+    assert!(output.status.success(), "{name}: {}", said(&output));
+    assert!(folder.names("place").is_empty(), "{name} left {:?}", folder.names("place"));
+
+    let suite = SuiteRun::from_json(read(&folder.file("suite.json")).as_bytes()).expect("it is a suite");
+    assert!(matches!(suite.source, Source::Measured { .. }) && suite.host.is_some(), "{name}: {:?}", suite.source);
+    assert_eq!((suite.suite.as_str(), suite.ended), (name, Ended::Complete));
+    let printed = text(&output.stdout);
+    assert!(printed.contains(&suite.follows.split(':').next().unwrap_or_default().to_owned()), "{name}: {printed}");
+    assert!(!suite.listings.is_empty(), "{name} has no listing");
+    for line in suite.listings.iter().flat_map(|listing| listing.text.lines()) {
+        assert!(printed.contains(line.trim_end()), "{name} does not print {line:?}, or in pieces");
+    }
+
+    for step in &suite.steps {
+        let (operations, errors) = match &step.work {
+            StepWork::Io { jobs, .. } => {
+                let sum = |of: fn(&plimsoll_record::Tally) -> u64| jobs.iter().map(|job| of(&job.total)).sum::<u64>();
+                (sum(plimsoll_record::Tally::operations), sum(plimsoll_record::Tally::errors))
+            }
+            StepWork::Files { files, .. } => (*files, 0),
+            StepWork::Skipped { .. } => continue,
+        };
+        assert!(operations > 0 && errors == 0, "{name}: {} made {operations} and {errors} errors", step.name);
+    }
+    let csv = read(&folder.file("suite.csv"));
+    let rows: Vec<&str> = csv.lines().collect();
+    assert_eq!(rows.len(), suite.steps.len() + 1, "{name}: a row for each step below the names");
+    let at = rows[0].split(',').position(|column| column == "operations").expect("a column of operations");
+    for row in rows[1..].iter().filter(|row| !row.contains('"')) {
+        assert!(figures(row)[at].is_some_and(|operations| operations > 0.0), "{name}: {row}");
+    }
+    let page = read(&folder.file("suite.html"));
+    for outside in ["<script src", "<link", "src=\"http", "href=\"http", "url(http", "@import"] {
+        assert!(!page.contains(outside), "{name}: the page needs {outside}");
+    }
+    assert!(page.contains("Behind these figures") && page.contains("</html>"), "{name}");
+}
+
+#[test]
+fn every_suite_measures_a_directory_and_leaves_it_as_it_was() {
+    for (name, flags) in SMALL {
+        runs(name, flags);
+    }
+}
+
+#[test]
+fn a_byte_that_changed_is_found_with_its_place() {
+    let folder = Folder::new("verify");
+    let kept = ["--size", "2MiB", "--keep", "data", "--seed", "7"];
+    folder.suite("verify", "place", &kept);
+    assert_eq!(folder.names("place"), ["data"]);
+    let check = || folder.run(&[&["suite", "verify", "place", "--check"], &kept[..]].concat());
+    let good = check();
+    assert!(good.status.success(), "{}", said(&good));
+    assert!(text(&good.stdout).contains("each of 512 blocks that were read"), "{}", text(&good.stdout));
+
+    let path = folder.file("place/data");
+    let mut data = std::fs::read(&path).expect("it was kept");
+    data[3 * 4096 + 100] ^= 1;
+    std::fs::write(&path, data).expect("it can be written");
+    let bad = check();
+    assert_eq!(bad.status.code(), Some(1), "{}", said(&bad));
+    let printed = text(&bad.stdout);
+    assert!(printed.contains("  4096 bytes at 12288: byte 100 is wrong"), "{printed}");
+    assert!(printed.contains("mismatches    1\n"), "{printed}");
+
+    // Data of another run are foreign, all of them.
+    let other = ["suite", "verify", "place", "--check", "--size", "2MiB", "--keep", "data", "--seed", "8"];
+    let other = folder.run(&other);
+    assert_eq!(other.status.code(), Some(1));
+    assert!(text(&other.stdout).contains("mismatches    512\n"), "{}", text(&other.stdout));
+}
+
+/// A suite that would take minutes is stopped once it has made a step.
+#[test]
+fn an_interrupt_keeps_the_steps_that_were_made() {
+    let folder = Folder::new("interrupted");
+    let long = ["suite", "crystaldiskmark", "place", "--size", "2MiB", "--measure", "60s", "--json", "part.json"];
+    let errors = std::fs::File::create(folder.file("progress")).expect("a file can be made");
+    let mut child = folder.command(&long).stdout(Stdio::null()).stderr(errors).spawn().expect("the command starts");
+    let began = Instant::now();
+    // Filling the file is the first step, and the line that says so the only one for a minute.
+    while !read(&folder.file("progress")).contains("filling the file") && began.elapsed() < Duration::from_secs(50) {
+        std::thread::sleep(Duration::from_millis(20));
+    }
+    let id = rustix::process::Pid::from_child(&child);
+    rustix::process::kill_process(id, rustix::process::Signal::INT).expect("it is our child");
+    assert_eq!(child.wait().expect("it ends").code(), Some(130), "{}", read(&folder.file("progress")));
+    let part = SuiteRun::from_json(read(&folder.file("part.json")).as_bytes()).expect("it is a suite");
+    assert_eq!(part.ended, Ended::Interrupted);
+    assert_eq!(part.steps[0].name, "filling the file");
+    assert!(part.steps.len() <= 2, "{}", part.steps.len());
+    assert!(folder.names("place").is_empty(), "{:?}", folder.names("place"));
+    assert_eq!(folder.names("runs").len(), 1, "what was seen is kept");
+    let shown = folder.run(&["report"]);
+    assert!(text(&shown.stdout).contains("crystaldiskmark on"), "{}", said(&shown));
+}

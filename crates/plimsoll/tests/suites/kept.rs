@@ -1,0 +1,52 @@
+//! Suites that were kept: listed, shown again, and told from curves.
+
+use plimsoll_record::SuiteRun;
+
+use crate::{Folder, read, said, text};
+
+#[test]
+fn what_was_kept_is_shown_again() {
+    let folder = Folder::new("kept");
+    let first = folder.run(&["suite", "dd", "place", "--bs", "64KiB", "--count", "4", "--no-probe"]);
+    assert!(first.status.success(), "{}", said(&first));
+    let listed = text(&folder.run(&["runs"]).stdout);
+    let name = listed.split_whitespace().next().expect("a name").to_owned();
+    assert!(name.contains("-suite-dd-measured-") && listed.contains("dd of GNU coreutils, "), "{listed}");
+
+    // The same text, but for the line that says where it was kept.
+    let shown = folder.run(&["report", &name]);
+    let [shown, printed] = [&shown, &first].map(|output| text(&output.stdout));
+    assert!(printed.starts_with(shown.trim_end()), "{printed}\nand\n{shown}");
+    assert!(printed.contains(&format!("{name}.json")), "{printed}");
+    assert_eq!(text(&folder.run(&["report"]).stdout), shown, "the last one is shown without a name");
+
+    let copied = folder.run(&["report", &name, "--json", "copy.json", "--html", "copy.html", "--csv", "-"]);
+    assert!(text(&copied.stdout).starts_with("suite,subject,source,step,"), "{}", said(&copied));
+    let suite = |path: &str| SuiteRun::from_json(read(&folder.file(path)).as_bytes()).expect("it is a suite");
+    let (kept, copy) = (suite(&format!("runs/{name}.json")), suite("copy.json"));
+    assert_eq!((&copy.listings, &copy.verdicts, &copy.command), (&kept.listings, &kept.verdicts, &kept.command));
+    assert_eq!((copy.steps.len(), &copy.started), (kept.steps.len(), &kept.started));
+    assert!(read(&folder.file("copy.html")).contains("262144 bytes (262 kB, 256 KiB) copied"));
+}
+
+#[test]
+fn several_suites_go_on_one_page_and_no_curve_with_them() {
+    let folder = Folder::new("mixed");
+    let simulate = |name: &str, file: &str| {
+        let output = folder.run(&["suite", name, "station(1, 1ms)", "--size", "64KiB", "--json", file, "--quiet"]);
+        assert!(output.status.success() && output.stdout.is_empty(), "{name}: {}", said(&output));
+    };
+    simulate("iozone", "a.json");
+    simulate("iozone", "b.json");
+    assert!(folder.run(&["report", "a.json", "b.json", "--html", "both.html", "--quiet"]).status.success());
+    assert_eq!(read(&folder.file("both.html")).matches("Iozone: Performance Test of File I/O").count(), 2);
+
+    let curve = ["simulate", "link(1ms)", "--depth", "1", "--duration", "1s", "--json", "curve.json", "--quiet"];
+    assert!(folder.run(&curve).status.success());
+    let refused = folder.run(&["report", "a.json", "curve.json"]);
+    assert_eq!(refused.status.code(), Some(2));
+    assert!(said(&refused).contains("suites and curves do not go into one report"), "{}", said(&refused));
+    let refused = folder.run(&["compare", "a.json", "curve.json"]);
+    assert_eq!(refused.status.code(), Some(2));
+    assert!(said(&refused).contains("it holds the suite iozone"), "{}", said(&refused));
+}

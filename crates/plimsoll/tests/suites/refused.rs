@@ -1,0 +1,113 @@
+//! What cannot be is refused in one line that says what to do, with exit code 2, and nothing is left behind.
+
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
+
+use crate::{Folder, SMALL, is_root, said};
+
+#[track_caller]
+fn refuses(folder: &Folder, arguments: &[&str], expected: &str) {
+    let before = (folder.names("."), folder.names("place"));
+    let output = folder.run(&[&["suite"], arguments].concat());
+    let message = said(&output);
+    assert_eq!(output.status.code(), Some(2), "{arguments:?}: {message}");
+    assert!(message.contains(expected), "{arguments:?} says {message}, not {expected}");
+    assert!(output.stdout.is_empty(), "{arguments:?} printed to standard output");
+    assert_eq!((folder.names("."), folder.names("place")), before, "{arguments:?} left something behind");
+}
+
+#[test]
+fn wrong_values_say_what_to_write() {
+    let folder = Folder::new("values");
+    let check = |arguments: &[&str], expected| refuses(&folder, arguments, expected);
+    check(&["dd", "place", "--bs", "8 foo"], "not a size");
+    check(&["dd", "place", "--bs", "1TiB"], "one call moves at most 2147479552 bytes");
+    check(&["dd", "place", "--count", "0"], "at least 1");
+    check(&["dd", "place", "--kinds", "fast"], "[possible values: buffered, ");
+    check(&["bonnie", "place", "--files", "x"], "write 16, or 16:4096:512:4");
+    check(&["bonnie", "place", "--chunk", "1000"], "a power of two from 256");
+    check(&["crystaldiskmark", "place", "--version", "5"], "write --version 3 or --version 8");
+    check(&["crystaldiskmark", "place", "--version", "3", "--mix", "70"], "or take version 8");
+    check(&["crystaldiskmark", "place", "--mix", "0"], "write --mix 70");
+    check(&["crystaldiskmark", "place", "--runs", "0"], "write --runs 5");
+    check(&["tiobench", "place", "--threads", "1,2"], "or --tiobench");
+    check(&["tiobench", "place", "--rounds", "2"], "--tiobench");
+    check(&["calibrate", "place", "--disks", "0"], "write --disks 1");
+    check(&["calibrate", "place", "--small", "1000"], "that direct I/O needs here");
+    check(&["iozone", "place", "-i", "7"], "write -i 0,1");
+    check(&["iozone", "place", "--all", "--size", "1MiB"], "cannot be used with");
+    check(&["snia", "place", "--rounds", "1"], "write --rounds 25");
+    check(&["snia", "place", "--mixes", "100,50"], "write --mixes 100,65,0");
+    check(&["verify", "place", "--block-size", "100"], "give a multiple of ");
+    check(&["verify", "place", "--check"], "name the file that an earlier run wrote");
+    check(&["walfsync", "place", "--measure", "0s"], "give 1s or more");
+    check(&["articles", "place"], "--article <ARTICLE>");
+    check(&["articles", "place", "--article", "wikipedia"], "[possible values: oci-levels, ");
+    check(&["dd", "place", "--json", "/nowhere/run.json"], "cannot be written");
+    check(&["unixbench", "place"], "unrecognized subcommand");
+    check(&["dd"], "<PATH|URI|CONFIG>");
+}
+
+#[test]
+fn unknown_places_are_named() {
+    let folder = Folder::new("places");
+    let check = |arguments: &[&str], expected| refuses(&folder, arguments, expected);
+    check(&["dd", "./nowhere"], "./nowhere: there is no such directory, file or device");
+    check(&["dd", "nowhere"], "nowhere: there is no such directory, file or device, and the catalogue has no product");
+    check(&["dd", "ocii:50GB@0vpu"], "did you mean oci?");
+    check(&["dd", "drum(3)"], "is no stage");
+    check(&["dd", "/dev/null"], "directory, file or block device");
+    check(&["dd", "nbd+unix:///x?socket=nowhere"], "start the server, or correct the address");
+    check(&["verify", "station(1, 1ms)"], "a model keeps no bytes");
+    check(&["dd", "place", "--destroy", "place"], "leave out --destroy");
+}
+
+/// No suite begins what does not fit; dd, which has no size of its own, by its count.
+#[test]
+fn too_little_space_is_seen_before_anything_is_written() {
+    let folder = Folder::new("space");
+    for (name, flags) in SMALL {
+        let much: &[&str] = if name == "dd" { &["--bs", "1GiB", "--count", "102400"] } else { &["--size", "100TiB"] };
+        let flags: Vec<&str> = match name {
+            "articles" => vec!["--article", "oci-uhp"],
+            "bonnie" => flags[2..].to_vec(),
+            _ => Vec::new(),
+        };
+        let there = if name == "dd" { "do not fit into" } else { "there: " };
+        refuses(&folder, &[&[name, "place"], &flags[..], much].concat(), there);
+    }
+}
+
+/// Each suite that writes asks for leave, and what was there stays.
+#[test]
+fn an_existing_file_is_not_written_without_leave() {
+    let folder = Folder::new("leave");
+    let data = vec![7; 16 << 20];
+    fs::write(folder.file("data"), &data).expect("a file can be made");
+    for (name, flags) in SMALL.iter().filter(|(name, _)| *name != "calibrate") {
+        refuses(&folder, &[&[name, "data"], *flags].concat(), "--destroy");
+        refuses(&folder, &[&[name, "data"], *flags, &["--destroy", "./data"]].concat(), "--destroy");
+    }
+    // What only reads needs no leave.
+    let output = folder.run(&["suite", "calibrate", "data", "--point", "20ms", "--size", "4MiB"]);
+    assert!(output.status.success(), "{}", said(&output));
+    let reads = ["--reads-only", "--size", "2MiB", "--runs", "1", "--measure", "20ms", "--interval", "0s"];
+    let output = folder.run(&[&["suite", "crystaldiskmark", "data"], &reads[..]].concat());
+    assert!(output.status.success(), "{}", said(&output));
+    assert_eq!(fs::read(folder.file("data")).expect("it is there"), data, "not a byte has changed");
+    let output = folder.run(&["suite", "dd", "data", "--bs", "64KiB", "--count", "8", "--destroy", "data"]);
+    assert!(output.status.success(), "{}", said(&output));
+    assert_ne!(fs::read(folder.file("data")).expect("it is there"), data, "its data were given up");
+}
+
+#[test]
+fn a_directory_that_cannot_be_written_is_named() {
+    if is_root() {
+        eprintln!("skipped: root may write everywhere");
+        return;
+    }
+    let folder = Folder::new("read-only");
+    fs::set_permissions(folder.file("place"), fs::Permissions::from_mode(0o555)).expect("it is ours");
+    refuses(&folder, &["dd", "place", "--bs", "64KiB", "--count", "1"], "place");
+    fs::set_permissions(folder.file("place"), fs::Permissions::from_mode(0o755)).expect("it is ours");
+}
