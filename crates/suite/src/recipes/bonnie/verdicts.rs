@@ -11,6 +11,7 @@ use crate::seen::StepSeen;
 
 pub(super) fn of(bonnie: &Bonnie, done: &[Done], facts: &Facts) -> Vec<String> {
     let mut verdicts = Vec::new();
+    verdicts.extend(too_short(bonnie.made(done)));
     for (column, done) in bonnie.made(done) {
         verdicts.extend(of_step(column, done, bonnie.options.seekers));
     }
@@ -35,22 +36,32 @@ pub(super) fn of(bonnie: &Bonnie, done: &[Done], facts: &Facts) -> Vec<String> {
     verdicts
 }
 
-fn of_step(column: Column, done: &Done, seekers: u32) -> Option<String> {
-    let (phase, rate) = Bonnie::cell(column, &done.seen)?;
-    let name = &done.step.name;
-    let seconds = phase.span.as_secs_f64();
-    let unit = match column {
-        Column::Seeks => "seeks/s",
-        Column::Files(..) => "files/s",
-        _ => "KiB/s",
+/// What Bonnie++ shows no figure of, with the figures.
+fn too_short<'a>(made: impl Iterator<Item = (Column, &'a Done)>) -> Option<String> {
+    let figure = |(column, done): (Column, &Done)| {
+        let (phase, rate) = Bonnie::cell(column, &done.seen)?;
+        let unit = match column {
+            Column::Seeks => "seeks/s",
+            Column::Files(..) => "files/s",
+            _ => "KiB/s",
+        };
+        let figure = done.seen.files().map_or(Some(rate), files_per_second)?;
+        let seconds = phase.span.as_secs_f64();
+        (phase.span < LEAST).then(|| format!("{} {figure:.0} {unit} ({seconds:.3} s)", done.step.name))
     };
-    let figure = done.seen.files().map_or(Some(rate), files_per_second)?;
-    if phase.span < LEAST {
-        return Some(format!(
-            "{name}: +++++ does not say that it was too fast to measure. Bonnie++ prints nothing of what took less than \
-             0.5 s; this took {seconds:.3} s, and the rate was {figure:.0} {unit}."
-        ));
-    }
+    let figures: Vec<String> = made.filter_map(figure).collect();
+    (!figures.is_empty()).then(|| {
+        format!(
+            "+++++ does not say that it was too fast to measure: Bonnie++ prints nothing of what took less than 0.5 s. \
+             Here that was: {}.",
+            figures.join(", ")
+        )
+    })
+}
+
+fn of_step(column: Column, done: &Done, seekers: u32) -> Option<String> {
+    let (phase, figure) = Bonnie::cell(column, &done.seen).filter(|(phase, _)| phase.span >= LEAST)?;
+    let name = &done.step.name;
     match column {
         Column::PutChar | Column::GetChar => {
             let calls = phase.operations_per_second()?;

@@ -3,7 +3,7 @@
 //! Knows nothing about how runs were made.
 
 use plimsoll_record::Bins;
-use plimsoll_units::{Bytes, Kind, Span};
+use plimsoll_units::{Kind, Span};
 
 use super::plan::{Direction, Line};
 use super::{CrystalDiskMarkOptions, Data, Directions, Score, Version};
@@ -108,7 +108,7 @@ pub(super) fn table(cells: &[Cell]) -> String {
 
 /// What is concluded.
 pub(super) fn verdicts(options: &CrystalDiskMarkOptions, cells: &[Cell], facts: &Facts) -> Vec<String> {
-    let mut verdicts: Vec<String> = cells.iter().filter_map(of_cell).collect();
+    let mut verdicts: Vec<String> = of_runs(cells).into_iter().collect();
     if verdicts.is_empty() {
         return verdicts;
     }
@@ -126,7 +126,7 @@ pub(super) fn verdicts(options: &CrystalDiskMarkOptions, cells: &[Cell], facts: 
     }
     if facts.nature != Nature::Model {
         verdicts.push(format!(
-            "The file has {}; whether the device's own cache holds it is not known. If it does, random figures are the \
+            "The file is {} large; whether the device's own cache holds it is not known. If it does, random figures are the \
              cache's: try a larger file.",
             options.size
         ));
@@ -145,29 +145,23 @@ pub(super) fn verdicts(options: &CrystalDiskMarkOptions, cells: &[Cell], facts: 
     verdicts
 }
 
-fn of_cell(cell: &Cell) -> Option<String> {
-    let (best, mean, least) = (cell.best(), cell.mean(), cell.least());
-    if mean <= 0.0 {
-        return None;
+/// How far the best runs are above the others, where that is most.
+fn of_runs(cells: &[Cell]) -> Option<String> {
+    let rated = cells.iter().filter(|cell| cell.mean() > 0.0);
+    let above = |cell: &Cell| cell.best() / cell.mean() - 1.0;
+    let most = rated.max_by(|a, b| above(a).total_cmp(&above(b)))?;
+    let runs = most.runs.len();
+    if runs == 1 {
+        return Some("Each test was run once: what another run would show is not known.".into());
     }
-    let bins = cell.response();
-    let [p50, p99, p999] = [0.5, 0.99, 0.999].map(|share| bins.quantile(share).unwrap_or(Span::ZERO));
-    let above = (best / mean - 1.0) * 100.0;
-    let spread = (best - least) / mean * 100.0;
-    let iops = mean / f64::from(cell.line.block);
-    let small = cell.line.block <= 64 << 10;
-    let each = if small {
-        format!(" ({iops:.0} operations of {} a second)", Bytes::new(cell.line.block.into()))
-    } else {
-        String::new()
-    };
+    let percent = (above(most) * 1000.0).round() / 10.0;
+    if percent <= 0.0 {
+        return Some(format!("All {runs} runs of each test were alike."));
+    }
     Some(format!(
-        "{}: best {:.1}, mean {:.1}, least {:.1} MB/s over {} runs{each}; the best is {above:.1} % above the mean, the spread \
-         {spread:.1} %; p50 {p50}, p99 {p99}, p99.9 {p999}.",
-        cell.name,
-        best / 1e6,
-        mean / 1e6,
-        least / 1e6,
-        cell.runs.len()
+        "The best run is up to {percent:.1} % above the mean of its {runs} runs, which is most for {}: {:.1} to {:.1} MB/s.",
+        most.name,
+        most.least() / 1e6,
+        most.best() / 1e6
     ))
 }
