@@ -76,7 +76,7 @@ fn walfsync_prices_each_method() {
         "        open_datasync                      1000.000 ops/sec    1000 usecs/op",
         "        fdatasync                           500.000 ops/sec    2000 usecs/op",
     ];
-    check(&suite, "fdatasync, group 1", (1000, 1000), &lines);
+    check(&suite, "fdatasync, 1 x 8 KiB", (1000, 1000), &lines);
     assert!(suite.verdicts[0].contains("open_datasync is the fastest"), "{:?}", suite.verdicts);
 
     let verdict = |model| simulated(model, "walfsync", &["--measure", "1s", "--preset", "etcd"]).verdicts.concat();

@@ -175,9 +175,7 @@ impl Recipe for Walfsync {
     fn next(&mut self, done: &[Done], _facts: &Facts) -> Option<Step> {
         let Some(place) = done.len().checked_sub(1) else { return Some(self.fill()) };
         let case = &self.cases[*self.planned.get(place)?];
-        let heading = if self.headings.len() > 1 { format!(", group {}", case.group + 1) } else { String::new() };
-        let name = format!("{}{heading}", case.label.trim());
-        Some(case.step(name, self.options.file, self.options.span))
+        Some(case.step(self.step_name(case), self.options.file, self.options.span))
     }
 
     fn listings(&self, done: &[Done], facts: &Facts) -> Vec<Listing> {
@@ -223,6 +221,17 @@ impl Recipe for Walfsync {
 }
 
 impl Walfsync {
+    /// A name that no other case has: one method is tried with one write and with two, and one size in two groups.
+    fn step_name(&self, case: &Case) -> String {
+        let label = case.label.trim();
+        let alike = || self.cases.iter().filter(|other| other.label.trim() == label);
+        match alike().next().filter(|_| alike().count() > 1) {
+            None => label.to_owned(),
+            Some(first) if first.writes == case.writes && first.group < case.group => format!("{label}, again"),
+            Some(_) => format!("{label}, {} x {}", case.writes, Bytes::new(case.size.into())),
+        }
+    }
+
     /// The method that is fastest for one write.
     fn fastest(&self, rows: &[Row]) -> Option<String> {
         let one = rows.iter().filter(|row| row.group == 0);
