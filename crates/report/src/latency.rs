@@ -44,9 +44,14 @@ pub(crate) struct Pad {
     pub digits: usize,
 }
 
-/// What brings the decimal points of a column's numbers below each other; nothing for cells that are no numbers.
+/// What brings the decimal points of a column's numbers below each other; nothing for cells that are no numbers, and
+/// nothing where units stand behind them: these are then below each other.
 pub(crate) fn pads(cells: &[String]) -> Vec<Pad> {
     let is_number = |cell: &String| cell.chars().next().is_some_and(|c| c.is_ascii_digit());
+    let has_unit = |cell: &String| cell.chars().any(|c| !c.is_ascii_digit() && !",.".contains(c));
+    if cells.iter().any(|cell| is_number(cell) && has_unit(cell)) {
+        return vec![Pad::default(); cells.len()];
+    }
     let fraction = |cell: &String| cell.split_once('.').map_or(0, |(_, digits)| digits.len());
     let most = cells.iter().filter(|cell| is_number(cell)).map(fraction).max().unwrap_or(0);
     let pad = |cell: &String| match fraction(cell) {
@@ -65,6 +70,8 @@ mod tests {
         let cells = ["79.6", "1,430", "8.25", "-"].map(String::from);
         let found: Vec<_> = pads(&cells).iter().map(|pad| (pad.point, pad.digits)).collect();
         assert_eq!(found, [(false, 1), (true, 2), (false, 0), (false, 0)]);
+        let mixed = ["8.01 ms", "571 us"].map(String::from);
+        assert!(pads(&mixed).iter().all(|pad| !pad.point && pad.digits == 0), "{mixed:?}");
     }
 
     #[test]

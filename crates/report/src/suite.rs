@@ -7,6 +7,7 @@ use plimsoll_units::Span;
 
 use crate::number;
 use crate::text::{Cells, Filled, Heading, NONE};
+use crate::words::clean;
 
 /// A step of which there is a figure, in its median round.
 #[derive(Clone, Debug)]
@@ -50,6 +51,27 @@ pub(crate) fn skipped(suite: &SuiteRun) -> impl Iterator<Item = (&str, &str)> {
         StepWork::Skipped { why } => Some((step.name.as_str(), why.as_str())),
         _ => None,
     })
+}
+
+/// More names than these are counted.
+const MOST_NAMES: usize = 3;
+
+/// What the numbers of steps really measure, each sentence once, with the names of its steps before it.
+pub(crate) fn meanings<'a>(rows: &[Row<'a>]) -> Vec<(String, &'a str)> {
+    let mut said: Vec<(&str, Vec<&str>)> = Vec::new();
+    let of_steps = rows.iter().map(|row| row.step).filter(|step| !step.measures.is_empty());
+    for step in of_steps {
+        match said.iter_mut().find(|(measures, _)| *measures == step.measures) {
+            Some((_, names)) => names.push(&step.name),
+            None => said.push((&step.measures, vec![&step.name])),
+        }
+    }
+    let shown = |names: &[&str]| match names {
+        _ if names.len() > 1 && names.len() == rows.len() => "all of them".into(),
+        [first, .., last] if names.len() > MOST_NAMES => format!("{first} to {last} ({} of them)", names.len()),
+        _ => names.join("; "),
+    };
+    said.into_iter().map(|(measures, names)| (clean(&shown(&names)), measures)).collect()
 }
 
 fn row<'a>(suite: &'a SuiteRun, name: &str) -> Option<Row<'a>> {
@@ -107,7 +129,7 @@ pub(crate) fn table(suite: &SuiteRun) -> Filled {
     let cells = rows.iter().map(cells).collect();
     let mut notes = Vec::new();
     if rows.iter().any(|row| row.rounds > 1) {
-        notes.push("several rounds: the median one is shown, with the least and the most beside it".to_owned());
+        notes.push("of several rounds the median one is shown".to_owned());
     }
     Filled::new(&headings, cells, notes).said()
 }

@@ -9,7 +9,7 @@ use super::framed;
 use super::grid::filled;
 use super::prose::listed;
 use crate::chart::{Bar, Fill, bars, plimsoll_mark, sentence, typeset};
-use crate::suite::{Row, rows, skipped, table};
+use crate::suite::{Row, meanings as meanings_of, rows, skipped, table};
 use crate::words::clean;
 use crate::{doubts, number, words};
 
@@ -93,16 +93,9 @@ fn verdicts(suite: &SuiteRun) -> Markup {
 
 /// What each number really measures, said once.
 fn meanings(suite: &SuiteRun, rows: &[Row<'_>]) -> Markup {
-    let mut said: Vec<(&str, Vec<&str>)> = Vec::new();
-    for row in rows.iter().filter(|row| !row.step.measures.is_empty()) {
-        match said.iter_mut().find(|(measures, _)| *measures == row.step.measures) {
-            Some((_, names)) => names.push(&row.step.name),
-            None => said.push((&row.step.measures, vec![&row.step.name])),
-        }
-    }
     html! {
         ul class="method" {
-            @for (measures, names) in &said { li { strong { (clean(&names.join("; "))) } ": " (clean(measures)) } }
+            @for (names, measures) in meanings_of(rows) { li { strong { (names) } ": " (clean(measures)) } }
             @for (name, why) in skipped(suite) { li { strong { (clean(name)) } ": left out, as " (clean(why)) } }
         }
     }

@@ -4,7 +4,7 @@ use plimsoll_record::{SuiteRun, Weight};
 
 use super::TextStyle;
 use super::paint::{INDENT, Line, Tone, hanging, wrap};
-use crate::suite::{rows, skipped, table};
+use crate::suite::{meanings as meanings_of, rows, skipped, table};
 use crate::words;
 use crate::words::clean;
 use crate::{doubts, number};
@@ -51,18 +51,12 @@ fn verdicts(suite: &SuiteRun, style: &TextStyle) -> Vec<Line> {
 /// What each number really measures, said once.
 fn meanings(suite: &SuiteRun, style: &TextStyle) -> Vec<Line> {
     let mut lines = Vec::new();
-    let mut said: Vec<(&str, Vec<&str>)> = Vec::new();
-    for row in rows(suite).iter().filter(|row| !row.step.measures.is_empty()) {
-        match said.iter_mut().find(|(measures, _)| *measures == row.step.measures) {
-            Some((_, names)) => names.push(&row.step.name),
-            None => said.push((&row.step.measures, vec![&row.step.name])),
-        }
-    }
+    let said = meanings_of(&rows(suite));
     if !said.is_empty() {
         lines.push(Line::of("What they measure", Tone::Strong));
     }
-    for (measures, names) in said {
-        let text = format!("{}: {}", clean(&names.join("; ")), clean(measures));
+    for (names, measures) in said {
+        let text = format!("{names}: {}", clean(measures));
         lines.extend(wrap(&text, style.width).into_iter().map(Line::plain));
     }
     for (name, why) in skipped(suite) {
