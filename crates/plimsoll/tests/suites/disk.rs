@@ -90,6 +90,29 @@ fn a_byte_that_changed_is_found_with_its_place() {
     assert!(text(&other.stdout).contains("mismatches    512\n"), "{}", text(&other.stdout));
 }
 
+/// Only who remembers what was written last can tell an old version.
+#[test]
+fn a_lost_write_is_found_by_what_is_remembered() {
+    let folder = Folder::new("lost");
+    let kept = ["--size", "2MiB", "--keep", "data"];
+    folder.suite("verify", "place", &[&kept[..], &["--passes", "0"]].concat());
+    let path = folder.file("place/data");
+    let old = std::fs::read(&path).expect("it was kept");
+    folder.suite("verify", "place", &[&kept[..], &["--overwrite", "100", "--state", "state"]].concat());
+    let mut data = std::fs::read(&path).expect("it was kept");
+    let block = (0..512).map(|block| block * 4096).find(|at| data[*at..*at + 4096] != old[*at..*at + 4096]);
+    let at = block.expect("some block was written over");
+    data[at..at + 4096].copy_from_slice(&old[at..at + 4096]);
+    std::fs::write(&path, data).expect("it can be written");
+
+    let check = |more: &[&str]| folder.run(&[&["suite", "verify", "place", "--check"], &kept[..], more].concat());
+    assert!(check(&[]).status.success(), "it is a version that was written");
+    let told = check(&["--state", "state"]);
+    let printed = text(&told.stdout);
+    assert_eq!(told.status.code(), Some(1), "{printed}");
+    assert!(printed.contains(&format!("  4096 bytes at {at}: ")) && printed.contains("mismatches    1\n"), "{printed}");
+}
+
 /// A suite that would take minutes is stopped once it has made a step.
 #[test]
 fn an_interrupt_keeps_the_steps_that_were_made() {
