@@ -152,7 +152,7 @@ Name: place  Size: 68719476736
 Maximum Large MBPS=1000.00 @ Small=0 and Large=1
 
 Maximum Small IOPS=1000 @ Small=1 and Large=0
-Small Read Latency: avg=1000.000 us, min=999.424 us, max=1003.519 us, std dev=0.000 us @ Small=1 and Large=0
+Small Read Latency: avg=1000.000 us, min=1000.000 us, max=1000.000 us, std dev=0.000 us @ Small=1 and Large=0
 ";
 
 #[test]
