@@ -53,7 +53,7 @@ pub fn run(args: &FioArgs) -> Result<(), Trouble> {
     if command.flags.parse_only {
         return Ok(());
     }
-    let mut site = Stead::new(&command)?;
+    let mut site = Stead::new(&command).map_err(as_fio)?;
     let around = Around {
         whereabouts: Whereabouts { at: &place::at, ground: site.ground },
         fresh_seed: run::unix_ms().wrapping_mul(0x9e37_79b9_7f4a_7c15),
@@ -116,9 +116,6 @@ fn carry_out(command: &Command, plan: &Plan, site: &mut Stead) -> Result<(), Tro
     let since = Since::now();
     let mut console = Console::new(false).map_err(|error| Trouble::Failed(error.into()))?;
     let laid = Laid::new(&plan.files, site.ground, &mut *site.on, &mut console).map_err(|why| refused(&[why]))?;
-    if command.jobs.iter().all(|job| job.files.create_only) {
-        return Ok(());
-    }
     let shows_disks = site.ground == Ground::Paths && command.jobs.iter().any(|job| job.shown.disk_use);
     let disks = if shows_disks { Disks::of(&plan.files) } else { Disks::default() };
     let processors = command.flags.idle_profile.map(Processors::new);
@@ -173,6 +170,14 @@ fn write_logs(command: &Command, plan: &Plan, ran: &Ran) {
 /// What stands in the place of fio's version.
 fn version() -> String {
     print::version(env!("CARGO_PKG_VERSION"))
+}
+
+/// What the user can mend ends with 1, as in fio.
+fn as_fio(trouble: Trouble) -> Trouble {
+    match trouble {
+        Trouble::Usage(what) => refused(&[what]),
+        other => other,
+    }
 }
 
 /// Says each of them; fio ends with 1 then.

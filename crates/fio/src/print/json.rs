@@ -147,7 +147,7 @@ fn counts(job: &JobReport, out: &mut Writer) {
     object("latency_ns", &shares::LIMITS, &latencies.ns);
     object("latency_us", &shares::LIMITS, &latencies.us);
     object("latency_ms", &shares::LIMITS, &latencies.ms);
-    if let Some(errors) = job.errors.as_ref().filter(|errors| errors.total > 0) {
+    if let Some(errors) = &job.errors {
         out.whole("total_err", errors.total);
         out.whole("first_error", u64::from(errors.first.unsigned_abs()));
     }

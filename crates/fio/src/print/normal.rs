@@ -212,7 +212,7 @@ fn counts_text(job: &JobReport, text: &mut String) {
         dropped[1],
         dropped[2]
     ));
-    if let Some(errors) = job.errors.as_ref().filter(|errors| errors.total > 0) {
+    if let Some(errors) = &job.errors {
         text.push_str(&format!(
             "     errors    : total={}, first_error={}/<{}>\n",
             errors.total, errors.first, errors.text

@@ -78,7 +78,7 @@ pub struct JobReport {
     pub percentiles: Percentiles,
     /// What `latency_target` asked for and found.
     pub target: Target,
-    /// Errors of a job that went on in spite of them (`continue_on_error`).
+    /// Errors of a job that goes on in spite of them (`continue_on_error`), even where there were none.
     pub errors: Option<Errors>,
     /// What `steadystate` found.
     pub steady: Option<SteadyState>,

@@ -92,7 +92,7 @@ struct Planner<'a> {
 
 impl Planner<'_> {
     fn job(&mut self, index: usize, job: &Job, placing: Placing) {
-        self.engine_note(job);
+        self.notes(job);
         while self.plan.stages.len() <= placing.stage as usize {
             self.plan.stages.push(Vec::new());
         }
@@ -200,30 +200,53 @@ impl Planner<'_> {
         }
     }
 
-    /// Says once what stands for an engine that is not plimsoll's own.
-    fn engine_note(&mut self, job: &Job) {
-        if self.command.flags.on.is_some() {
-            return;
-        }
-        let engine = job.flow.engine;
-        let name = engine.name();
-        let note = match (engine, self.issuer(engine)) {
-            (Engine::Libaio | Engine::Windowsaio, Issuer::Ring) => {
-                format!("ioengine={name}: a ring of io_uring stands for it")
+    /// Says once what is otherwise than the words of a job suggest.
+    fn notes(&mut self, job: &Job) {
+        let notes = [self.engine_note(job), verify_note(job), rate_note(job), submission_note(job)];
+        for note in notes.into_iter().flatten() {
+            if !self.plan.notes.contains(&note) {
+                self.plan.notes.push(note);
             }
-            (Engine::Posixaio, _) => format!("ioengine={name}: threads with pread and pwrite stand for it"),
-            (_, Issuer::Threads) => {
-                let why = self.around.ring_refused.as_deref().unwrap_or_default();
-                format!(
-                    "ioengine={name}: there is no io_uring here ({why}): threads with pread and pwrite stand for it"
-                )
-            }
-            _ => return,
-        };
-        if !self.plan.notes.contains(&note) {
-            self.plan.notes.push(note);
         }
     }
+
+    /// What stands for an engine that is not plimsoll's own.
+    fn engine_note(&self, job: &Job) -> Option<String> {
+        let engine = job.flow.engine;
+        let name = engine.name();
+        match (engine, self.issuer(engine)) {
+            _ if self.command.flags.on.is_some() => None,
+            (Engine::Libaio | Engine::Windowsaio, Issuer::Ring) => {
+                Some(format!("ioengine={name}: a ring of io_uring stands for it"))
+            }
+            (Engine::Posixaio, _) => Some(format!("ioengine={name}: threads with pread and pwrite stand for it")),
+            (_, Issuer::Threads) => {
+                let why = self.around.ring_refused.as_deref().unwrap_or_default();
+                Some(format!(
+                    "ioengine={name}: there is no io_uring here ({why}): threads with pread and pwrite stand for it"
+                ))
+            }
+            _ => None,
+        }
+    }
+}
+
+fn verify_note(job: &Job) -> Option<String> {
+    let sum = job.verification.as_ref()?.sum;
+    let what = "blocks have a header of plimsoll's own, from which all their data follow, and each byte is compared";
+    (!matches!(sum, "pattern" | "null")).then(|| format!("verify={sum}: {what}"))
+}
+
+fn rate_note(job: &Job) -> Option<String> {
+    let flow = &job.flow;
+    let rates = [flow.rate.read, flow.rate.write, flow.rate_iops.read, flow.rate_iops.write];
+    let what = "lat runs from the moment at which the rate asked for an operation, clat from when it was handed over";
+    rates.iter().any(Option::is_some).then(|| what.to_owned())
+}
+
+fn submission_note(job: &Job) -> Option<String> {
+    let wants = job.shown.slat_percentiles || job.logs.latency.is_some();
+    wants.then(|| "slat is not measured: how long it takes to hand operations over is within clat".to_owned())
 }
 
 /// The job writes nothing, and reads what it would have written.
@@ -233,6 +256,9 @@ fn only_verifies(job: &Job) -> bool {
 
 /// When a job is over. Bytes of the warm-up count, as they do in fio.
 fn until(job: &Job, spread: &space::Spread) -> Until {
+    if job.files.create_only {
+        return Until { bytes: 0, operations: 0, ..Until::ENDLESS };
+    }
     let span = job.life.runtime.map_or(Span::MAX, |runtime| runtime + job.life.ramp);
     let timed = job.life.time_based && job.life.runtime.is_some();
     let bytes = if timed { u64::MAX } else { spread.bytes(job) };

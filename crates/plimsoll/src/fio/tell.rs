@@ -101,7 +101,7 @@ pub fn report(job: &Job, member: &Member, seen: &WorkerSeen, started_unix_ms: u6
             total: shown.lat_percentiles,
         },
         target: plimsoll_fio::print::Target { depth: job.flow.iodepth, ..Default::default() },
-        errors: (errors > 0 && goes_on).then(|| Errors { total: errors, first, text: words(first) }),
+        errors: goes_on.then(|| Errors { total: errors, first, text: words(first) }),
         units: units(shown),
         ..JobReport::new(&job.name)
     }

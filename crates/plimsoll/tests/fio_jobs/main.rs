@@ -1,0 +1,114 @@
+//! `plimsoll fio` as a user meets it: jobs in, what fio prints out, on files, on models, and beside fio itself.
+#![allow(clippy::unwrap_used, reason = "a test that fails says where")]
+
+mod beside_fio;
+mod refusals;
+mod runs;
+mod samples;
+mod simulated;
+mod verification;
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+
+use serde_json::Value;
+
+/// A folder of a test's own, removed at its end.
+pub struct Folder(PathBuf);
+
+impl Folder {
+    /// Made now.
+    pub fn new(name: &str) -> Self {
+        let path = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join(format!("fio-{name}-{}", std::process::id()));
+        fs::create_dir_all(&path).unwrap();
+        Self(path)
+    }
+
+    /// Where it is.
+    pub fn path(&self) -> &Path {
+        &self.0
+    }
+
+    /// Writes a file.
+    pub fn put(&self, name: &str, text: &str) {
+        fs::write(self.0.join(name), text).unwrap();
+    }
+
+    /// Bytes of a file; nothing when there is none.
+    pub fn length(&self, name: &str) -> Option<u64> {
+        fs::metadata(self.0.join(name)).ok().map(|metadata| metadata.len())
+    }
+
+    /// What is in it.
+    pub fn names(&self) -> Vec<String> {
+        let entries = fs::read_dir(&self.0).unwrap();
+        let mut names: Vec<String> =
+            entries.map(|entry| entry.unwrap().file_name().to_string_lossy().into_owned()).collect();
+        names.sort();
+        names
+    }
+
+    /// Runs `plimsoll fio` with these words, which have blanks between them.
+    pub fn run(&self, words: &str) -> Output {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_plimsoll"));
+        command.arg("fio").args(words.split_whitespace()).current_dir(&self.0).env("LC_ALL", "C.UTF-8");
+        command.output().expect("the command starts")
+    }
+
+    /// The same with a job file, told as JSON; it has to succeed.
+    pub fn json(&self, words: &str, jobs: &str) -> Value {
+        let (output, said) = self.told(words, jobs);
+        assert!(output.status.success(), "{jobs}\n{said}");
+        read(&output)
+    }
+
+    /// The same, however it ends, with what was said on standard error.
+    pub fn told(&self, words: &str, jobs: &str) -> (Output, String) {
+        self.put("job.fio", jobs);
+        let output = self.run(&format!("--output-format=json+ {words} job.fio"));
+        let said = stderr(&output);
+        (output, said)
+    }
+}
+
+impl Drop for Folder {
+    fn drop(&mut self) {
+        let _ = fs::remove_dir_all(&self.0);
+    }
+}
+
+/// What was said on standard error.
+pub fn stderr(output: &Output) -> String {
+    String::from_utf8_lossy(&output.stderr).into_owned()
+}
+
+/// What was printed.
+pub fn stdout(output: &Output) -> String {
+    String::from_utf8_lossy(&output.stdout).into_owned()
+}
+
+/// The JSON that a program printed, behind whatever it said before.
+pub fn read(output: &Output) -> Value {
+    let text = stdout(output);
+    let start = text.find('{').unwrap_or_else(|| panic!("no JSON: {text} {}", stderr(output)));
+    serde_json::from_str(&text[start..]).unwrap()
+}
+
+/// The job of this name.
+pub fn job<'a>(report: &'a Value, name: &str) -> &'a Value {
+    let jobs = report["jobs"].as_array().unwrap();
+    jobs.iter().find(|job| job["jobname"] == name).unwrap_or_else(|| panic!("no job {name}"))
+}
+
+/// A whole number by its path, such as `read.total_ios`.
+pub fn whole(value: &Value, path: &str) -> u64 {
+    let found = path.split('.').fold(value, |value, key| &value[key]);
+    found.as_u64().unwrap_or_else(|| panic!("{path} is {found}"))
+}
+
+/// A number by its path.
+pub fn real(value: &Value, path: &str) -> f64 {
+    let found = path.split('.').fold(value, |value, key| &value[key]);
+    found.as_f64().unwrap_or_else(|| panic!("{path} is {found}"))
+}

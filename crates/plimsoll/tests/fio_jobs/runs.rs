@@ -1,0 +1,210 @@
+//! Jobs on files: how much they do, in which order, and what is left behind.
+
+use std::process::Command;
+use std::time::{Duration, Instant};
+
+use super::{Folder, job, real, stderr, stdout, whole};
+
+/// Operations and bytes of reads and writes of a job of these options.
+#[track_caller]
+fn check(name: &str, options: &str, expected: [u64; 4]) {
+    let folder = Folder::new(name);
+    let report = folder.json("", &format!("[j]\n{}\n", options.replace(' ', "\n")));
+    let job = job(&report, "j");
+    let found = ["read.total_ios", "read.io_bytes", "write.total_ios", "write.io_bytes"].map(|path| whole(job, path));
+    assert_eq!(found, expected, "{options}");
+    assert_eq!(whole(job, "error"), 0);
+}
+
+#[test]
+fn jobs_do_as_much_as_they_say() {
+    check("write", "rw=write size=64k", [0, 0, 16, 65_536]);
+    check("read", "rw=read size=64k bs=8k", [8, 65_536, 0, 0]);
+    check("part", "rw=randwrite size=10000", [0, 0, 2, 8_192]);
+    check("files", "rw=write size=1m nrfiles=3", [0, 0, 255, 1_044_480]);
+    check("filesize", "rw=write size=64k filesize=16k", [0, 0, 4, 16_384]);
+    check("io-size", "rw=randread size=64k io_size=192k", [48, 196_608, 0, 0]);
+    check("percent", "rw=write size=64k io_size=50%", [0, 0, 8, 32_768]);
+    check("count", "rw=randread size=64k number_ios=5", [5, 20_480, 0, 0]);
+    check("loops", "rw=randread size=64k loops=3 ioengine=io_uring iodepth=8", [48, 196_608, 0, 0]);
+    check("libaio", "rw=read size=64k ioengine=libaio iodepth=4 direct=1", [16, 65_536, 0, 0]);
+    check("posixaio", "rw=randwrite size=64k ioengine=posixaio iodepth=4", [0, 0, 16, 65_536]);
+    check("mmap", "rw=randwrite size=64k ioengine=mmap", [0, 0, 16, 65_536]);
+    check("null", "rw=randread size=1g ioengine=null iodepth=8 number_ios=1000", [1_000, 4_096_000, 0, 0]);
+    check("ratio", "rw=randrw size=64k rwmixread=100", [16, 65_536, 0, 0]);
+    check("depths", "rw=read size=64k ioengine=libaio iodepth=8 iodepth_low=2 iodepth_batch=4", [16, 65_536, 0, 0]);
+    check("sync", "rw=write size=64k sync=dsync", [0, 0, 16, 65_536]);
+    check("buffers", "rw=write size=64k buffer_compress_percentage=50 refill_buffers", [0, 0, 16, 65_536]);
+}
+
+#[test]
+fn sizes_that_differ_are_together_what_was_asked_for() {
+    for (name, sizes) in [("split", "bssplit=4k/50:16k/50"), ("range", "bsrange=4k-16k")] {
+        let folder = Folder::new(name);
+        let report = folder.json("", &format!("[j]\nrw=randwrite\nsize=100k\n{sizes}\n"));
+        let operations = whole(job(&report, "j"), "write.total_ios");
+        assert_eq!(whole(job(&report, "j"), "write.io_bytes"), 102_400);
+        assert!((7..=25).contains(&operations), "{sizes}: {operations}");
+    }
+}
+
+#[test]
+fn files_are_laid_out_used_again_and_removed_on_wish() {
+    let folder = Folder::new("files");
+    folder.json("", "[j]\nrw=read\nsize=64k\noffset=16k\n");
+    assert_eq!(folder.length("j.0.0"), Some(81_920), "the file reaches from its offset on");
+    let before = std::fs::read(folder.path().join("j.0.0")).unwrap();
+    assert!(before.iter().any(|byte| *byte != 0), "what is read was written first");
+    folder.json("", "[j]\nrw=read\nsize=32k\n");
+    assert_eq!(std::fs::read(folder.path().join("j.0.0")).unwrap(), before, "it is there already");
+    folder.json("", "[j]\nrw=randread\nsize=256k\nunlink=1\n");
+    assert_eq!(folder.length("j.0.0"), None);
+    folder.json("", "[k]\nrw=write\nsize=64k\nio_size=16k\nfallocate=none\n");
+    assert_eq!(folder.length("k.0.0"), Some(16_384), "a file that is only written grows");
+    folder.json("", "[l]\nrw=read\nsize=64k\nzero_buffers\n");
+    assert!(std::fs::read(folder.path().join("l.0.0")).unwrap().iter().all(|byte| *byte == 0));
+    std::fs::create_dir(folder.path().join("d")).unwrap();
+    folder.json("", "[m]\nrw=write\nsize=8k\nnumjobs=2\nnrfiles=2\ndirectory=d\nfilename_format=f.$jobnum.$filenum\n");
+    assert_eq!(folder.length("d/f.1.1"), Some(4_096));
+    folder.json("", "[n]\nrw=write\nsize=8k\ncreate_only=1\n");
+    assert_eq!(folder.length("n.0.0"), Some(8_192));
+}
+
+#[test]
+fn stages_wait_and_groups_are_told_as_one() {
+    let folder = Folder::new("stages");
+    let text = "[global]\nsize=64k\ngroup_reporting\n[a]\nrw=write\nnumjobs=3\n[b]\nstonewall\nrw=read\n[c]\nrw=read\n\
+                new_group\nwait_for=b\n";
+    let report = folder.json("", text);
+    let names: Vec<&str> =
+        report["jobs"].as_array().unwrap().iter().map(|job| job["jobname"].as_str().unwrap()).collect();
+    assert_eq!(names, ["a", "b", "c"]);
+    assert_eq!(whole(job(&report, "a"), "write.total_ios"), 48);
+    let ids: Vec<u64> = names.iter().map(|name| whole(job(&report, name), "groupid")).collect();
+    assert_eq!(ids, [0, 1, 2]);
+    assert_eq!(folder.names().len(), 6, "three of a, one each of b and c, and the job file");
+}
+
+#[test]
+fn the_first_to_end_ends_the_others() {
+    let folder = Folder::new("exitall");
+    let before = Instant::now();
+    let text = "[global]\nsize=64k\n[q]\nrw=write\nexitall\n[r]\nrw=randread\ntime_based\nruntime=60\n";
+    let report = folder.json("", text);
+    assert!(before.elapsed() < Duration::from_secs(30));
+    assert_eq!(whole(job(&report, "q"), "write.total_ios"), 16);
+}
+
+#[test]
+fn time_ends_jobs_and_a_warm_up_is_in_no_figure() {
+    let folder = Folder::new("timed");
+    let text = "[j]\nrw=randread\nsize=64k\ntime_based\nruntime=300ms\nramp_time=200ms\nrate_iops=1000\n";
+    let report = folder.json("", text);
+    let (operations, runtime) = (whole(job(&report, "j"), "read.total_ios"), whole(job(&report, "j"), "read.runtime"));
+    assert!((295..=305).contains(&runtime), "{runtime} ms");
+    assert!((280..=301).contains(&operations), "{operations} of 1,000 a second");
+    assert_eq!(whole(job(&report, "j"), "read.clat_ns.N"), operations);
+    let levels = real(job(&report, "j"), "iodepth_level.1");
+    assert!((99.9..=100.1).contains(&levels), "{levels}: the warm-up is in no count");
+}
+
+#[test]
+fn a_steady_state_ends_a_job() {
+    let folder = Folder::new("steady");
+    let text = "[j]\nrw=randread\nsize=64k\nioengine=null\ntime_based\nruntime=60\nrate_iops=2000\nss=iops:20%\n\
+                ss_dur=1s\nsteadystate_check_interval=200ms\n";
+    let report = folder.json("", text);
+    let steady = &job(&report, "j")["steadystate"];
+    assert_eq!(whole(steady, "attained"), 1, "{steady}");
+    assert!(whole(job(&report, "j"), "read.runtime") < 30_000);
+    assert_eq!(steady["data"]["iops"].as_array().map(Vec::len), Some(5));
+}
+
+#[test]
+fn logs_have_a_line_for_each_operation_or_window() {
+    let folder = Folder::new("logs");
+    let text = "[global]\nrw=randwrite\nsize=64k\n[a]\nwrite_bw_log=x\nwrite_lat_log\nlog_offset=1\n[b]\ntime_based\n\
+                runtime=500ms\nrate_iops=1000\nwrite_iops_log=y\nwrite_hist_log=y\nlog_avg_msec=100\nlog_hist_msec=250\n";
+    folder.json("", text);
+    let lines = |name: &str| -> Vec<String> {
+        let text = std::fs::read_to_string(folder.path().join(name));
+        text.unwrap_or_else(|_| panic!("{name} of {:?}", folder.names())).lines().map(str::to_owned).collect()
+    };
+    assert_eq!((lines("x_bw.1.log").len(), lines("a_clat.1.log").len(), lines("a_slat.1.log").len()), (16, 16, 0));
+    let offsets: std::collections::BTreeSet<u64> =
+        lines("a_lat.1.log").iter().map(|line| line.split(", ").nth(4).unwrap().parse().unwrap()).collect();
+    assert_eq!(offsets.len(), 16, "each block once");
+    let windows = lines("y_iops.2.log");
+    assert!(windows.len() >= 4, "{windows:?}");
+    for line in &windows[..4] {
+        let value: u64 = line.split(", ").nth(1).unwrap().parse().unwrap();
+        assert!((800..=1_200).contains(&value), "{windows:?}");
+    }
+    let counted: u64 = lines("y_clat_hist.2.log")
+        .iter()
+        .flat_map(|line| line.split(", ").skip(3).map(|count| count.parse::<u64>().unwrap()).collect::<Vec<_>>())
+        .sum();
+    assert!((480..=501).contains(&counted), "{counted}");
+}
+
+#[test]
+fn results_come_in_every_form() {
+    let folder = Folder::new("forms");
+    let output = folder.run("--output-format=normal,json,terse --name=j --rw=write --size=64k");
+    let text = stdout(&output);
+    assert!(text.starts_with("j: (g=0): rw=write, bs=(R) 4096B-4096B"), "{text}");
+    assert!(text.contains("\n3;fio-3.42-plimsoll-") && text.contains("\"jobname\" : \"j\""), "{text}");
+    assert!(text.contains("  write: IOPS=") && text.contains("Run status group 0"), "{text}");
+    let output = folder.run("--output=out --minimal --name=j --rw=read --size=64k");
+    assert!(output.status.success() && output.stdout.is_empty());
+    let line = std::fs::read_to_string(folder.path().join("out")).unwrap();
+    assert_eq!(line.lines().count(), 1);
+    assert_eq!(line.split(';').nth(5), Some("64"), "KiB that were read: {line}");
+    let output =
+        folder.run("--eta=always --eta-interval=100 --name=j --rw=read --size=64k --time_based --runtime=500ms");
+    assert!(stderr(&output).contains("Jobs: 1 (f=1): [R(1)]["), "{}", stderr(&output));
+    let words = "--status-interval=200ms --minimal --name=j --rw=read --size=64k --time_based --runtime=900ms";
+    let lines = stdout(&folder.run(words));
+    assert!(lines.lines().count() >= 3, "{lines}");
+}
+
+#[test]
+fn questions_are_answered() {
+    let folder = Folder::new("questions");
+    let check = |words: &str, expected: &str| {
+        let output = folder.run(words);
+        assert!(output.status.success(), "{words}: {}", stderr(&output));
+        assert!(stdout(&output).contains(expected), "{words}: {}", stdout(&output));
+    };
+    check("--version", "fio-3.42-plimsoll-");
+    check("--help", "--destroy=PATH");
+    check("--cmdhelp=blocksize", "option  bs\n");
+    check("--enghelp=cpuio", "is refused: it measures processors");
+    folder.put("a.fio", "[global]\nbs=8k\n[a]\nrw=randread\nsize=1m\n");
+    check("--showcmd a.fio", "fio --bs=8k --name=a --rw=randread --size=1m \n");
+    let output = folder.run("--parse-only a.fio");
+    assert!(output.status.success() && output.stdout.is_empty());
+    assert_eq!(folder.names(), ["a.fio"], "nothing ran");
+}
+
+#[test]
+fn what_was_done_until_an_interruption_is_told() {
+    let folder = Folder::new("interrupted");
+    let mut command = Command::new(env!("CARGO_BIN_EXE_plimsoll"));
+    command.args(["fio", "--minimal", "--output=out", "--name=j", "--rw=randread", "--size=64k"]);
+    command.args(["--time_based", "--runtime=60", "--name=k", "--stonewall", "--rw=write", "--size=64k"]);
+    let mut child = command.current_dir(folder.path()).spawn().unwrap();
+    // Until it has begun: its file is laid out by then.
+    while folder.length("j.0.0") != Some(65_536) {
+        std::thread::sleep(Duration::from_millis(10));
+    }
+    std::thread::sleep(Duration::from_millis(500));
+    let pid = rustix::process::Pid::from_child(&child);
+    rustix::process::kill_process(pid, rustix::process::Signal::INT).unwrap();
+    assert_eq!(child.wait().unwrap().code(), Some(130));
+    let lines = std::fs::read_to_string(folder.path().join("out")).unwrap();
+    let fields: Vec<Vec<&str>> = lines.lines().map(|line| line.split(';').collect()).collect();
+    assert_eq!(fields.len(), 2, "{lines}");
+    assert!(fields[0][5].parse::<u64>().unwrap() > 0, "{lines}");
+    assert_eq!(folder.length("k.0.0"), Some(65_536), "files of all stages are made before the first");
+}

@@ -1,0 +1,51 @@
+//! Job files on models: the figures are arithmetic.
+
+use super::{Folder, job, real, whole};
+
+#[test]
+fn a_station_gives_what_it_has() {
+    // Two servers of 1 ms each: 2,000 a second at most, and a queue of four is answered after 2 ms.
+    let folder = Folder::new("station");
+    let text = "[global]\nrw=randread\nbs=8k\nioengine=libaio\ndirect=1\nruntime=10\ntime_based\nfilename=/dev/sdx\n\
+                [deep]\niodepth=4\n[slow]\nstonewall\nrate_iops=100\niodepth=16\n[one]\nstonewall\nramp_time=5\n";
+    let report = folder.json("--on station(2,1ms)", text);
+    let deep = job(&report, "deep");
+    assert!(real(deep, "read.iops") == 2_000.0 && whole(deep, "read.total_ios") >= 20_000, "{}", deep["read"]["iops"]);
+    let mean_ns = real(deep, "read.clat_ns.mean");
+    assert!((1_999_000.0..=2_000_000.0).contains(&mean_ns), "{mean_ns}");
+    assert_eq!(whole(deep, "read.bw_bytes"), 2_000 * 8_192);
+    let slow = job(&report, "slow");
+    assert_eq!((whole(slow, "read.total_ios"), whole(slow, "read.runtime")), (1_000, 10_000));
+    assert!((real(slow, "read.lat_ns.mean") - 1e6).abs() < 1.0);
+    let one = job(&report, "one");
+    let operations = whole(one, "read.total_ios");
+    assert!((10_000..=10_001).contains(&operations), "{operations}: the warm-up is cut off");
+    assert_eq!(whole(one, "elapsed"), 36, "in virtual time");
+    assert_eq!(folder.names(), ["job.fio"], "no file is made");
+}
+
+#[test]
+fn groups_and_ends_are_the_same_on_a_model() {
+    let folder = Folder::new("together");
+    let text = "[global]\nbs=4k\nsize=4m\nioengine=psync\n[a]\nrw=write\nnumjobs=4\ngroup_reporting\n\
+                [b]\nstonewall\nrw=randread\nexitall\nnumber_ios=100\n[c]\nrw=randread\ntime_based\nruntime=3600\n";
+    let report = folder.json("--on station(1,1ms)", text);
+    let a = job(&report, "a");
+    assert_eq!((whole(a, "write.total_ios"), real(a, "write.clat_ns.mean").round() as u64 / 1_000), (4_096, 3_998));
+    assert_eq!(whole(job(&report, "b"), "read.total_ios"), 100);
+    let c = whole(job(&report, "c"), "read.total_ios");
+    assert!((99..=101).contains(&c), "{c}: both take turns, and the end of one is the end of the other");
+}
+
+#[test]
+fn a_product_of_the_catalogue_runs_a_job_file() {
+    let folder = Folder::new("product");
+    let text = "[j]\nrw=randread\nbs=8k\niodepth=64\nioengine=libaio\nruntime=60\ntime_based\nsize=100g\n";
+    let report = folder.json("--on oci:500GB@20vpu", text);
+    let iops = real(job(&report, "j"), "read.iops");
+    // Published: 75 IOPS for each GB, and no more than 37,500 of 500 GB.
+    assert!((30_000.0..=37_600.0).contains(&iops), "{iops}");
+    let (output, said) = folder.told("--on oci:500GB@20vpu", "[j]\nrw=read\nsize=2t\n");
+    assert_eq!(output.status.code(), Some(1));
+    assert!(said.contains("are needed"), "{said}");
+}
