@@ -266,7 +266,7 @@ fn bins_alone_tell_what_they_can() {
         ..Lane::default()
     };
     let text = normal(&report(job));
-    assert!(text.contains("    clat (usec): min=99, max=301, avg=199.90, stdev=57.7"), "{text}");
+    assert!(text.contains("    clat (usec): min=100, max=299, avg=199.90, stdev=57.7"), "{text}");
     assert!(text.contains(" 50.00th=[  200], 60.00th=[  221]"), "{text}");
     // Of 100.0 to 299.8 us, those below 250 us; where the limit cuts a bin, its middle decides.
     let share = line_share(&text);

@@ -19,7 +19,7 @@ fn theirs(folder: &Folder, jobs: &str) -> Option<Value> {
 pub fn keys(value: &Value, path: &str, found: &mut BTreeSet<String>) {
     match value {
         Value::Object(object) => {
-            let is_numbered = path.ends_with(".bins") || path.ends_with(".percentile");
+            let is_numbered = matches!(path.rsplit('.').next(), Some("bins" | "percentile"));
             for (key, value) in object {
                 keys(value, &format!("{path}.{}", if is_numbered { "*" } else { key }), found);
             }

@@ -1,5 +1,6 @@
 //! `plimsoll fio` as a user meets it: jobs in, what fio prints out, on files, on models, and beside fio itself.
 #![allow(clippy::unwrap_used, reason = "a test that fails says where")]
+#![allow(clippy::print_stdout, reason = "what is skipped is said")]
 
 mod beside_fio;
 mod refusals;
