@@ -24,7 +24,7 @@ fn a_station_gives_what_it_has() {
     let one = job(&report, "one");
     let operations = whole(one, "read.total_ios");
     assert!((10_000..=10_001).contains(&operations), "{operations}: the warm-up is cut off");
-    assert_eq!(whole(one, "elapsed"), 36, "in virtual time");
+    assert!((35..=36).contains(&whole(one, "elapsed")), "in virtual time");
     assert_eq!(folder.names(), ["job.fio"], "no file is made");
 }
 
