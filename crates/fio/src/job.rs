@@ -20,10 +20,10 @@ use std::rc::Rc;
 
 use plimsoll_units::Bytes;
 
-pub use access::{Access, BlockSizes, Direction, Order, Replay, Seed, SequenceStep, Strides};
+pub use access::{Access, BlockSizes, Direction, Order, Seed};
 pub use buffers::Buffers;
 pub use files::{Allocation, FileOrder, Files, Synchronous};
-pub use flow::{Flow, LatencyTarget, Rate, ThinkTime};
+pub use flow::{Flow, Rate, ThinkTime};
 pub use life::{Continuation, ErrorList, ExitWhat, Life, SteadyCriterion, SteadyState};
 pub use logs::{Logs, Reporting, Shown, WindowValue};
 pub use verification::Verification;
@@ -65,8 +65,6 @@ pub struct Job {
     pub buffers: Buffers,
     /// `verify`, unless it is `0`.
     pub verification: Option<Verification>,
-    /// `read_iolog`: operations come from a trace.
-    pub replay: Option<Replay>,
     /// Logs that are written.
     pub logs: Logs,
     /// What is shown of it.
@@ -121,7 +119,6 @@ pub(crate) fn build(draft: &Draft, lenient: bool, findings: &mut Findings) -> Op
         files: files::read(&settings, findings),
         buffers: buffers::read(&settings),
         verification: verification::read(&settings),
-        replay: access::replay(&settings, findings),
         logs: logs::read(&settings),
         shown: logs::shown(&settings, findings),
         access,
@@ -137,7 +134,7 @@ pub(crate) fn build(draft: &Draft, lenient: bool, findings: &mut Findings) -> Op
 /// What only several options together show.
 fn combined(job: &Job, settings: &Settings, findings: &mut Findings) {
     let kind = FaultKind::Combination;
-    let Flow { engine, iodepth, rate, rate_iops, rate_min, .. } = &job.flow;
+    let Flow { engine, iodepth, rate, rate_iops, .. } = &job.flow;
     if engine.is_synchronous() && *iodepth > 1 {
         let what = format!(
             "iodepth={iodepth} with ioengine={}: a synchronous engine has one operation in flight at a time",
@@ -152,14 +149,6 @@ fn combined(job: &Job, settings: &Settings, findings: &mut Findings) {
     if any(rate) && any(rate_iops) {
         let what = "rate and rate_iops in one job";
         findings.fault(settings.place("rate_iops"), kind, what, "they exclude each other: remove one of them");
-    }
-    for (most, least) in [(rate.read, rate_min.read), (rate.write, rate_min.write)] {
-        if let (Some(most), Some(least)) = (most, least)
-            && least > most
-        {
-            let what = format!("rate_min={least} above rate={most}");
-            findings.fault(settings.place("rate_min"), kind, what, "write a lower rate_min");
-        }
     }
     let smallest = job.access.smallest();
     if let Some(Extent::Bytes(size)) = job.files.size

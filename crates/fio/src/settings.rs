@@ -121,14 +121,6 @@ impl Settings {
         }
     }
 
-    pub(crate) fn times(&self, name: &str) -> Each<Option<Span>> {
-        match self.value(name) {
-            Some(Value::Times(values)) => *values,
-            Some(other) => unreachable_form(name, other).unwrap_or_default(),
-            None => Each::default(),
-        }
-    }
-
     pub(crate) fn time_range(&self, name: &str) -> (Span, Option<Span>) {
         match self.value(name) {
             Some(Value::TimeRange(low, high)) => (*low, *high),

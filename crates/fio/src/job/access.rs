@@ -32,15 +32,6 @@ pub enum Order {
     },
 }
 
-/// `rw_sequencer`: what a run of a random order does, or of a sequential one with a step.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum SequenceStep {
-    /// One behind the other.
-    Sequential,
-    /// The same place again.
-    Identical,
-}
-
 /// Sizes of blocks.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum BlockSizes {
@@ -79,17 +70,6 @@ pub enum Seed {
     Fresh,
 }
 
-/// `zonemode=strided`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Strides {
-    /// `zonesize`: bytes that are done in one zone.
-    pub size: Extent,
-    /// `zonerange`: how long a zone is; as `size` when not given.
-    pub range: Extent,
-    /// `zoneskip`: how much is left out behind it.
-    pub skip: Extent,
-}
-
 /// What is asked, where and how large.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Access {
@@ -99,8 +79,6 @@ pub struct Access {
     pub direction: Direction,
     /// In which order.
     pub order: Order,
-    /// `rw_sequencer`.
-    pub sequencer: SequenceStep,
     /// Hundredths of the operations that are reads, of a job that does both: from `rwmixread` or `rwmixwrite`.
     pub read_percent: u8,
     /// Sizes of blocks, by direction.
@@ -129,8 +107,6 @@ pub struct Access {
     pub repeats: bool,
     /// Where the random numbers begin.
     pub seed: Seed,
-    /// `zonemode=strided`.
-    pub strides: Option<Strides>,
 }
 
 impl Access {
@@ -163,10 +139,6 @@ pub(super) fn read(settings: &Settings, lenient: bool, findings: &mut Findings) 
         rw,
         direction,
         order,
-        sequencer: match settings.word("rw_sequencer") {
-            "identical" => SequenceStep::Identical,
-            _ => SequenceStep::Sequential,
-        },
         read_percent: read_percent(settings),
         alignment: Each {
             read: alignment(aligned.read, &blocks.read),
@@ -185,7 +157,6 @@ pub(super) fn read(settings: &Settings, lenient: bool, findings: &mut Findings) 
         distribution,
         random_percent: settings.integers("percentage_random").or(&100).map(|percent| percent as u8),
         seed: seed(settings),
-        strides: strides(settings, findings),
     }
 }
 
@@ -257,78 +228,4 @@ fn seed(settings: &Settings) -> Seed {
         None if settings.flag("randrepeat") || settings.flag("allrandrepeat") => Seed::Repeated,
         None => Seed::Fresh,
     }
-}
-
-fn strides(settings: &Settings, findings: &mut Findings) -> Option<Strides> {
-    let extent = |name: &str| settings.extent(name).filter(is_some);
-    let size = extent("zonesize");
-    let place = settings.place("zonemode");
-    match (settings.word("zonemode"), size) {
-        ("strided", Some(size)) => {
-            let skip = extent("zoneskip").unwrap_or(Extent::Bytes(Bytes::ZERO));
-            return Some(Strides { size, range: extent("zonerange").unwrap_or(size), skip });
-        }
-        ("strided", None) => {
-            findings.fault(place, FaultKind::Combination, "zonemode=strided without a zonesize", "write zonesize=1m");
-        }
-        ("zbd", _) => {
-            let remedy = "zoned block devices have no model of their zones here; use zonemode=strided or none";
-            findings.fault(place, FaultKind::Unsupported, "zonemode=zbd is not supported", remedy);
-        }
-        (_, Some(_)) => {
-            let place = settings.place("zonesize");
-            let remedy = "write zonemode=strided beside it, or remove it";
-            findings.fault(place, FaultKind::Combination, "zonesize without a zonemode", remedy);
-        }
-        (_, None) => {}
-    }
-    None
-}
-
-/// `read_iolog` and what belongs to it.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Replay {
-    /// The trace.
-    pub file: String,
-    /// `replay_no_stall`: as fast as possible instead of at its moments.
-    pub without_pauses: bool,
-    /// `replay_time_scale`: hundredths of the speed that it was recorded at; at least 1.
-    pub speed_percent: u64,
-    /// `replay_redirect`: everything goes to this device.
-    pub onto: Option<String>,
-    /// `replay_scale`: offsets are divided by it; at least 1.
-    pub divide_offsets: u64,
-    /// `replay_align`: offsets are rounded to multiples of it.
-    pub alignment: Option<Bytes>,
-    /// `replay_skip`: what is left out: `read`, `write`, `trim`, `sync`.
-    pub skip: Vec<&'static str>,
-}
-
-pub(super) fn replay(settings: &Settings, findings: &mut Findings) -> Option<Replay> {
-    const KINDS: [&str; 4] = ["read", "write", "trim", "sync"];
-    let file = settings.text("read_iolog")?;
-    let mut skip = Vec::new();
-    for word in settings.text("replay_skip").unwrap_or_default().split(',').filter(|word| !word.is_empty()) {
-        if let Some(kind) = KINDS.iter().find(|kind| **kind == word.trim()) {
-            skip.push(*kind);
-        } else {
-            let what = format!("replay_skip={word}: no kind of operations");
-            let remedy = "write some of read,write,trim,sync";
-            findings.fault(settings.place("replay_skip"), FaultKind::Value, what, remedy);
-        }
-    }
-    let alignment = settings.above_zero("replay_align");
-    if let Some(alignment) = alignment.filter(|alignment| !alignment.is_power_of_two()) {
-        let what = format!("replay_align={alignment}: no power of two");
-        findings.fault(settings.place("replay_align"), FaultKind::Value, what, "write one, such as 4k");
-    }
-    Some(Replay {
-        file,
-        without_pauses: settings.flag("replay_no_stall"),
-        speed_percent: settings.above_zero("replay_time_scale").unwrap_or(100),
-        onto: settings.text("replay_redirect"),
-        divide_offsets: settings.above_zero("replay_scale").unwrap_or(1),
-        alignment: alignment.map(Bytes::new),
-        skip,
-    })
 }

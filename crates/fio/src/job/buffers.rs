@@ -23,9 +23,6 @@ pub struct Buffers {
     pub compress_chunk: Bytes,
     /// `dedupe_percentage`: hundredths of the buffers that were there before.
     pub duplicate_percent: Option<u8>,
-    /// `dedupe_mode=working_set`: what comes again is chosen from this many hundredths of the size; else it is the
-    /// buffer before.
-    pub duplicates_from_percent: Option<u8>,
     /// `dedupe_global`: also of other jobs.
     pub duplicates_of_all_jobs: bool,
 }
@@ -40,8 +37,6 @@ pub(super) fn read(settings: &Settings) -> Buffers {
         compressible_percent: percent("buffer_compress_percentage"),
         compress_chunk: Bytes::new(settings.count("buffer_compress_chunk")),
         duplicate_percent: percent("dedupe_percentage"),
-        duplicates_from_percent: percent("dedupe_working_set_percentage")
-            .filter(|_| settings.word("dedupe_mode") == "working_set"),
         duplicates_of_all_jobs: settings.flag("dedupe_global"),
     }
 }

@@ -85,10 +85,6 @@ pub struct Files {
     pub size: Option<Extent>,
     /// `filesize`: of each file, drawn from the first to the second.
     pub each: Option<(Bytes, Bytes)>,
-    /// `fill_device`: written until there is no room.
-    pub fill: bool,
-    /// `file_append`: begins at the end of the file.
-    pub append: bool,
     /// `direct=1`, or `buffered=0`: past the page cache.
     pub direct: bool,
     /// `sync`.
@@ -105,8 +101,6 @@ pub struct Files {
     pub allocation: Allocation,
     /// `overwrite`: files are written whole before the job begins.
     pub overwrite: bool,
-    /// `create_on_open`: files are made when they are opened.
-    pub create_on_open: bool,
     /// `create_only`: files are made, and nothing else is done.
     pub create_only: bool,
     /// `allow_file_create`: files that do not exist may be made.
@@ -117,10 +111,6 @@ pub struct Files {
     pub invalidate: bool,
     /// `unlink`: what was made is removed at the end.
     pub unlink: bool,
-    /// `unlink_each_loop`: also after each loop.
-    pub unlink_each_loop: bool,
-    /// `write_iolog`: what is done is written there.
-    pub recorded_in: Option<String>,
 }
 
 impl Files {
@@ -163,8 +153,6 @@ pub(super) fn read(settings: &Settings, findings: &mut Findings) -> Files {
         order: order(settings, findings),
         size: settings.extent("size").filter(|size| *size != Extent::Bytes(Bytes::ZERO)),
         each: settings.sizes("filesize"),
-        fill: settings.flag("fill_device"),
-        append: settings.flag("file_append"),
         direct,
         synchronous: match settings.word("sync") {
             "dsync" => Synchronous::Data,
@@ -183,14 +171,11 @@ pub(super) fn read(settings: &Settings, findings: &mut Findings) -> Files {
             _ => Allocation::Native,
         },
         overwrite: settings.flag("overwrite"),
-        create_on_open: settings.flag("create_on_open"),
         create_only: settings.flag("create_only"),
         may_create: settings.flag("allow_file_create"),
         read_before: settings.flag("pre_read"),
         invalidate: settings.flag("invalidate"),
         unlink: settings.flag("unlink"),
-        unlink_each_loop: settings.flag("unlink_each_loop"),
-        recorded_in: settings.text("write_iolog"),
     }
 }
 

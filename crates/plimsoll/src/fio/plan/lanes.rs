@@ -1,6 +1,6 @@
 //! One direction of a job as a lane of a load: sizes, pattern, rate.
 
-use plimsoll_fio::{BlockSizes, Distribution, Extent, Job, Order, Rate, SequenceStep};
+use plimsoll_fio::{BlockSizes, Distribution, Extent, Job, Order, Rate};
 use plimsoll_load::{Arrival, LaneSpec, Pattern, Sizes};
 use plimsoll_units::Iops;
 
@@ -35,11 +35,6 @@ pub(super) fn lane(job: &Job, way: Way, spread: &Spread) -> Result<LaneSpec, Str
     match access.order {
         Order::Sequential { step } => lane.gap = step,
         Order::Random { run } => {
-            if run > 1 && access.sequencer == SequenceStep::Identical {
-                return Err(
-                    "rw_sequencer=identical is not supported; leave it out, or write rw without a number".into()
-                );
-            }
             lane.hold = run.min(u64::from(u32::MAX)) as u32;
             lane.pattern = pattern(job)?;
             lane.follows = 1.0 - f64::from(random_percent) / 100.0;
