@@ -116,7 +116,8 @@ fn same_text(found: &str, expected: &str, options: &str) {
     }
     fn is_near((found, expected): (&&str, &&str)) -> bool {
         let pair = found.parse::<f64>().ok().zip(expected.parse::<f64>().ok());
-        found == expected || (found.contains('.') && pair.is_some_and(|(a, b)| (a - b).abs() < 0.0101))
+        found == expected
+            || (found.contains('.') && pair.is_some_and(|(a, b)| (a - b).abs() < (b.abs() * 2e-3).max(0.0101)))
     }
     let (found, expected) = (found.trim(), expected.trim());
     assert_eq!(found.lines().count(), expected.lines().count(), "{options}: {found} {expected}");
@@ -132,8 +133,9 @@ fn same_line(found: &str, expected: &str, options: &str) {
     let is_same = |(found, expected): (&str, &str)| {
         let real = |field: &str| field.trim_end_matches('%').parse::<f64>().ok();
         let decimals = expected.trim_end_matches('%').split_once('.').map(|(_, decimals)| decimals.len());
-        let is_near =
-            |(a, b): (f64, f64)| decimals.is_some_and(|count| (a - b).abs() < 1.1 * 0.1_f64.powf(count as f64));
+        let is_near = |(a, b): (f64, f64)| {
+            decimals.is_some_and(|count| (a - b).abs() < (b.abs() * 2e-3).max(1.1 * 0.1_f64.powf(count as f64)))
+        };
         found == expected || real(found).zip(real(expected)).is_some_and(is_near)
     };
     assert_eq!(found.matches(';').count(), expected.matches(';').count(), "{options}: {found} {expected}");
