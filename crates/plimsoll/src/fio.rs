@@ -115,7 +115,8 @@ fn carry_out(command: &Command, plan: &Plan, site: &mut Stead) -> Result<(), Tro
     results.heading(command, plan, &version)?;
     let since = Since::now();
     let mut console = Console::new(false).map_err(|error| Trouble::Failed(error.into()))?;
-    let laid = Laid::new(&plan.files, site.ground, &mut *site.on, &mut console).map_err(|why| refused(&[why]))?;
+    let laid = Laid::new(&plan.files, site.ground, &mut *site.on, &mut console);
+    let laid = laid.map_err(|why| if console.interrupted() { Trouble::Interrupted } else { refused(&[why]) })?;
     let shows_disks = site.ground == Ground::Paths && command.jobs.iter().any(|job| job.shown.disk_use);
     let disks = if shows_disks { Disks::of(&plan.files) } else { Disks::default() };
     let processors = command.flags.idle_profile.map(Processors::new);

@@ -71,6 +71,13 @@ pub fn plan(command: &Command, around: &Around<'_>) -> Result<Plan, Vec<String>>
     for (index, (job, placing)) in command.jobs.iter().zip(&placings).enumerate() {
         planner.job(index, job, *placing);
     }
+    if matches!(around.whereabouts.ground, Ground::Space(_))
+        && planner.plan.stages.iter().any(|stage| stage.len() > 256)
+    {
+        planner
+            .faults
+            .push("more than 256 copies of jobs at once, with --on; write a lower numjobs or a stonewall".into());
+    }
     if planner.faults.is_empty() {
         planner.fill_buffers();
     }

@@ -3,6 +3,7 @@
 #![allow(clippy::print_stdout, reason = "what is skipped is said")]
 
 mod beside_fio;
+mod exported;
 mod refusals;
 mod runs;
 mod samples;

@@ -56,5 +56,6 @@ fn what_cannot_be_is_refused() {
     check("--name=a --rw=randread --size=64k --random_distribution=zipf:1.1:0.5", "with a centre");
     check("--name=a --rw=randread --size=64k --latency_target=1ms", "plimsoll measure finds the load line");
     check("--name=a --rw=randread --size=64k --on /tmp", "name files in the job");
+    check("--name=a --rw=randread --size=64k --numjobs=257 --on station(1,1ms)", "more than 256 copies");
     check("--name=a --rw=randread --size=64k --client=host", "plimsoll speaks to no other fio");
 }

@@ -34,6 +34,12 @@ fn jobs_do_as_much_as_they_say() {
     check("ratio", "rw=randrw size=64k rwmixread=100", [16, 65_536, 0, 0]);
     check("depths", "rw=read size=64k ioengine=libaio iodepth=8 iodepth_low=2 iodepth_batch=4", [16, 65_536, 0, 0]);
     check("sync", "rw=write size=64k sync=dsync", [0, 0, 16, 65_536]);
+    check("processor", "rw=write size=64k cpus_allowed=0 cpus_allowed_policy=split", [0, 0, 16, 65_536]);
+    check("think", "rw=write size=64k thinktime=100 thinktime_blocks=4", [0, 0, 16, 65_536]);
+    check("sequential-part", "rw=randread size=64k percentage_random=30", [16, 65_536, 0, 0]);
+    check("zones", "rw=randread size=64k random_distribution=zoned:60/25:40/75", [16, 65_536, 0, 0]);
+    check("normal", "rw=randwrite size=64k random_distribution=normal:20", [0, 0, 16, 65_536]);
+    check("turns", "rw=write size=64k nrfiles=4 file_service_type=sequential", [0, 0, 16, 65_536]);
     check("buffers", "rw=write size=64k buffer_compress_percentage=50 refill_buffers", [0, 0, 16, 65_536]);
 }
 

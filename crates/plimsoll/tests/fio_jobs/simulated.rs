@@ -28,6 +28,30 @@ fn a_station_gives_what_it_has() {
     assert_eq!(folder.names(), ["job.fio"], "no file is made");
 }
 
+/// Operations and mean size of one job of these options, for ten seconds on one server of 1 ms.
+#[track_caller]
+fn check(name: &str, options: &str, operations: std::ops::RangeInclusive<u64>, bytes: std::ops::RangeInclusive<u64>) {
+    let folder = Folder::new(&format!("paced-{name}"));
+    let text = format!("[j]\nrw=randread\nsize=1g\ntime_based\nruntime=10\n{}\n", options.replace(' ', "\n"));
+    let report = folder.json("--on station(1,1ms)", &text);
+    let (found, moved) = (whole(job(&report, "j"), "read.total_ios"), whole(job(&report, "j"), "read.io_bytes"));
+    assert!(operations.contains(&found), "{options}: {found}");
+    assert!(bytes.contains(&(moved / found)), "{options}: {moved} bytes of {found}");
+}
+
+#[test]
+fn jobs_keep_their_pace() {
+    check("full", "bs=4k", 10_000..=10_001, 4_096..=4_096);
+    check("rate", "rate=800k bs=8k iodepth=4 ioengine=libaio", 1_000..=1_001, 8_192..=8_192);
+    check("mean", "rate=800k bssplit=4k/50:12k/50 iodepth=4 ioengine=libaio", 995..=1_005, 7_900..=8_500);
+    check("range", "rate=500k bsrange=4k-16k ba=4k iodepth=4 ioengine=libaio", 495..=505, 9_700..=10_800);
+    check("drawn", "rate_iops=200 rate_process=poisson iodepth=64 ioengine=libaio", 1_850..=2_150, 4_096..=4_096);
+    check("think", "thinktime=1000", 5_000..=5_001, 4_096..=4_096);
+    check("think-rarely", "thinktime=4000 thinktime_blocks=4", 5_000..=5_004, 4_096..=4_096);
+    check("delay", "startdelay=5", 10_000..=10_001, 4_096..=4_096);
+    check("shares", "bssplit=4k/75:64k/25", 10_000..=10_001, 18_400..=20_500);
+}
+
 #[test]
 fn groups_and_ends_are_the_same_on_a_model() {
     let folder = Folder::new("together");

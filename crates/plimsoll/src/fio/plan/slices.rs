@@ -11,7 +11,7 @@ const SHORTEST: u64 = 10_000_000;
 /// More of them, for each worker, would take too much memory.
 const MOST: u64 = 14_400;
 /// Slices of all workers together.
-const MOST_OF_ALL: u64 = 200_000;
+const MOST_OF_ALL: u64 = 100_000;
 /// Bytes a second of a job without an end in time, for a guess of how long it may take: slices must not be too many there
 /// either.
 const SLOW: u64 = 20 << 20;
