@@ -19,6 +19,7 @@ pub enum WindowValue {
 
 /// Logs that are written. A name that is empty stands for the job's own.
 #[derive(Clone, Debug, PartialEq)]
+#[allow(clippy::struct_excessive_bools)] // switches of fio, each of its own
 pub struct Logs {
     /// `write_bw_log`.
     pub bandwidth: Option<String>,
@@ -42,8 +43,8 @@ pub struct Logs {
     pub offsets: bool,
     /// `log_prio`: lines have priorities.
     pub priorities: bool,
-    /// `log_unix_epoch` or `log_alternate_epoch`: times count from the epoch of this clock of the system.
-    pub epoch_clock: Option<u64>,
+    /// `log_unix_epoch` or `log_alternate_epoch`: times count from 1970.
+    pub since_1970: bool,
     /// `bwavgtime`: window of the bandwidth's samples.
     pub bandwidth_samples: Span,
     /// `iopsavgtime`: window of the samples of operations.
@@ -71,7 +72,7 @@ pub(super) fn read(settings: &Settings) -> Logs {
         },
         offsets: settings.flag("log_offset"),
         priorities: settings.flag("log_prio"),
-        epoch_clock: (unix || alternate).then(|| settings.count("log_alternate_epoch_clock_id")),
+        since_1970: unix || alternate,
         bandwidth_samples: millis("bwavgtime"),
         iops_samples: millis("iopsavgtime"),
     }

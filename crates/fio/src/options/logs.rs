@@ -27,7 +27,12 @@ pub(super) const OPTIONS: &[Spec] = &[
     Spec::new("log_store_compressed", Bool, "0", Refused("logs are kept as text; compress them afterwards")),
     Spec::runs("log_unix_epoch", Bool, "0"),
     Spec::runs("log_alternate_epoch", Bool, "0"),
-    Spec::runs("log_alternate_epoch_clock_id", Integer(0, MAX), "0"),
+    Spec::new(
+        "log_alternate_epoch_clock_id",
+        Integer(0, MAX),
+        "0",
+        Refused("logs count from the start, or from 1970 by the clock of the day: write log_unix_epoch=1 alone"),
+    ),
     Spec::new(
         "block_error_percentiles",
         Bool,

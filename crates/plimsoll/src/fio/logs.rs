@@ -21,7 +21,7 @@ pub fn write(job: &Job, member: &Member, seen: &WorkerSeen, started_unix_ms: u64
     let histogram =
         logs.histogram.as_ref().filter(|_| !logs.histogram_window.is_zero()).map(|name| (name, vec![Log::Histogram]));
     let cut = cut(member, seen);
-    let source = Source { job, seen, cut, epoch_ms: if logs.epoch_clock.is_some() { started_unix_ms } else { 0 } };
+    let source = Source { job, seen, cut, epoch_ms: if logs.since_1970 { started_unix_ms } else { 0 } };
     let number = logs.per_copy.then_some(member.number as u32 + 1);
     let mut troubles = Vec::new();
     for (name, kinds) in [bandwidth, iops, latency, histogram].into_iter().flatten() {

@@ -4,6 +4,7 @@ use plimsoll_record::{SuiteRun, Weight};
 
 use super::TextStyle;
 use super::paint::{INDENT, Line, Tone, hanging, wrap};
+use crate::chart::sentence;
 use crate::suite::{meanings as meanings_of, rows, skipped, table};
 use crate::words;
 use crate::words::clean;
@@ -45,7 +46,8 @@ fn head(suite: &SuiteRun, style: &TextStyle) -> Vec<Line> {
 
 fn verdicts(suite: &SuiteRun, style: &TextStyle) -> Vec<Line> {
     let all = suite.verdicts.iter();
-    all.flat_map(|verdict| hanging("verdict", Tone::Blue, wrap(&clean(verdict), style.width - INDENT))).collect()
+    let whole = |verdict: &String| format!("{}.", sentence(clean(verdict).trim_end_matches('.')));
+    all.flat_map(|verdict| hanging("verdict", Tone::Blue, wrap(&whole(verdict), style.width - INDENT))).collect()
 }
 
 /// What each number really measures, said once.
