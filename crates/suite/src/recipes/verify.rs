@@ -290,7 +290,7 @@ impl Recipe for Verify {
                 format!("each of {compared} blocks that were read was as it had been written")
             }
             (0, 0) => format!("not all was read: {compared} blocks were compared, and each was as it had been written"),
-            (_, 0) => format!("{wrong} of {compared} blocks that were read were not as they had been written"),
+            (_, 0) => format!("of {compared} blocks that were read, {wrong} had not what was written to them"),
             _ => format!("{wrong} blocks were not as they had been written, and {unreadable} operations failed"),
         }];
         match self.options.mode {
