@@ -172,17 +172,20 @@ pub enum FormatError {
     Version(String),
 }
 
+/// Refuses bytes that are no file of this format and version.
+pub(crate) fn check_format(bytes: &[u8], wanted: &str) -> Result<(), FormatError> {
+    #[derive(Deserialize)]
+    struct Head {
+        format: String,
+    }
+    let head: Head = serde_json::from_slice(bytes).map_err(FormatError::Shape)?;
+    if head.format == wanted { Ok(()) } else { Err(FormatError::Version(head.format)) }
+}
+
 impl Curve {
     /// Reads a curve from the bytes of its file.
     pub fn from_json(bytes: &[u8]) -> Result<Self, FormatError> {
-        #[derive(Deserialize)]
-        struct Head {
-            format: String,
-        }
-        let head: Head = serde_json::from_slice(bytes).map_err(FormatError::Shape)?;
-        if head.format != FORMAT {
-            return Err(FormatError::Version(head.format));
-        }
+        check_format(bytes, FORMAT)?;
         let curve: Self = serde_json::from_slice(bytes).map_err(FormatError::Shape)?;
         let paces = curve.runs.iter().map(|run| run.offered);
         let paces = paces.chain(curve.conditions.streams.iter().map(|stream| stream.pace));

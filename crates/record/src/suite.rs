@@ -4,7 +4,7 @@ use plimsoll_load::JobSpec;
 use plimsoll_units::{Instant, Span};
 use serde::{Deserialize, Serialize};
 
-use crate::curve::{Ended, FormatError, Source, Subject};
+use crate::curve::{Ended, FormatError, Source, Subject, check_format};
 use crate::finding::Finding;
 use crate::histogram::Bins;
 use crate::host::Host;
@@ -144,14 +144,7 @@ pub struct SuiteRun {
 impl SuiteRun {
     /// Reads a suite from the bytes of its file.
     pub fn from_json(bytes: &[u8]) -> Result<Self, FormatError> {
-        #[derive(Deserialize)]
-        struct Head {
-            format: String,
-        }
-        let head: Head = serde_json::from_slice(bytes).map_err(FormatError::Shape)?;
-        if head.format != SUITE_FORMAT {
-            return Err(FormatError::Version(head.format));
-        }
+        check_format(bytes, SUITE_FORMAT)?;
         serde_json::from_slice(bytes).map_err(FormatError::Shape)
     }
 

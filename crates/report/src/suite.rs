@@ -9,6 +9,10 @@ use crate::number;
 use crate::text::{Cells, Filled, Heading, NONE};
 use crate::words::clean;
 
+/// How the figures of steps are meant.
+pub(crate) const MEANT: &str = "over the whole of each step, from its first operation to its last answer, a final flush \
+                                included; times are service times; 1 MB is 1,000,000 bytes";
+
 /// A step of which there is a figure, in its median round.
 #[derive(Clone, Debug)]
 pub(crate) struct Row<'a> {

@@ -5,6 +5,7 @@
 mod disk;
 mod export;
 mod model;
+mod opening;
 mod paths;
 mod reopening;
 mod side_by_side;

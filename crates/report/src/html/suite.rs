@@ -9,7 +9,7 @@ use super::framed;
 use super::grid::filled;
 use super::prose::listed;
 use crate::chart::{Bar, Fill, bars, plimsoll_mark, sentence, typeset};
-use crate::suite::{Row, meanings as meanings_of, rows, skipped, table};
+use crate::suite::{MEANT, Row, meanings as meanings_of, rows, skipped, table};
 use crate::words::clean;
 use crate::{doubts, number, words};
 
@@ -142,11 +142,6 @@ fn facts(suite: &SuiteRun) -> Vec<(&'static str, String)> {
         ("Began", suite.started.as_ref().map(|started| clean(started)).unwrap_or_default()),
         ("Took", number::clock(suite.wall)),
         ("Command", words::command(&suite.command)),
-        (
-            "Figures",
-            "over the whole of each step, from its first operation to its last answer, a final flush included; times \
-             are service times; 1 MB is 1,000,000 bytes"
-                .into(),
-        ),
+        ("Figures", MEANT.into()),
     ]
 }

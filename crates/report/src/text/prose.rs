@@ -4,7 +4,8 @@ use plimsoll_record::{Curve, LoadLine, Weight};
 
 use super::TextStyle;
 use super::paint::{INDENT, Line, Tone, hanging, wrap};
-use crate::{doubts, number, pick, words};
+use crate::doubts::{self, Doubt};
+use crate::{number, pick, words};
 
 /// The load line, what limits it, the knee and the most.
 pub(super) fn headline(curve: &Curve, style: &TextStyle) -> Vec<Line> {
@@ -54,8 +55,16 @@ pub(super) fn findings(curve: &Curve, style: &TextStyle) -> Vec<Line> {
     if doubts.is_empty() {
         return vec![Line::plain("Findings: none")];
     }
+    told(&doubts, style)
+}
+
+/// Findings under their heading, each with its remedy; nothing where there are none.
+pub(super) fn told(doubts: &[Doubt], style: &TextStyle) -> Vec<Line> {
+    if doubts.is_empty() {
+        return Vec::new();
+    }
     let mut lines = vec![Line::of("Findings", Tone::Strong)];
-    for doubt in &doubts {
+    for doubt in doubts {
         let tone = match doubt.weight {
             Weight::Void => Tone::Red,
             Weight::Caution => Tone::Yellow,

@@ -1,11 +1,12 @@
 //! A suite for a terminal: the layout that people know, then what stands behind it.
 
-use plimsoll_record::{SuiteRun, Weight};
+use plimsoll_record::SuiteRun;
 
 use super::TextStyle;
 use super::paint::{INDENT, Line, Tone, hanging, wrap};
+use super::prose::told;
 use crate::chart::sentence;
-use crate::suite::{meanings as meanings_of, rows, skipped, table};
+use crate::suite::{MEANT, meanings as meanings_of, rows, skipped, table};
 use crate::words;
 use crate::words::clean;
 use crate::{doubts, number};
@@ -27,7 +28,7 @@ pub(super) fn parts(suite: &SuiteRun, style: &TextStyle) -> Vec<Vec<Line>> {
         parts[last].extend(table.into_iter().flatten());
     }
     parts.push(meanings(suite, style));
-    parts.push(findings(suite, style));
+    parts.push(told(&doubts::of_suite(suite), style));
     parts.push(place(suite, style));
     parts
 }
@@ -68,27 +69,6 @@ fn meanings(suite: &SuiteRun, style: &TextStyle) -> Vec<Line> {
     lines
 }
 
-fn findings(suite: &SuiteRun, style: &TextStyle) -> Vec<Line> {
-    let mut lines = Vec::new();
-    for doubt in doubts::of_suite(suite) {
-        let tone = match doubt.weight {
-            Weight::Void => Tone::Red,
-            Weight::Caution => Tone::Yellow,
-            Weight::Note => Tone::Blue,
-        };
-        let scope = doubt.scope.as_ref().map(|scope| format!(" ({scope})")).unwrap_or_default();
-        let text = wrap(&format!("{}{scope}", doubt.text), style.width - INDENT);
-        lines.extend(hanging(words::weight(doubt.weight), tone, text));
-        for line in wrap(&format!("-> {}", doubt.remedy), style.width - INDENT) {
-            lines.push(Line::of(format!("{:INDENT$}{line}", ""), Tone::Quiet));
-        }
-    }
-    if !lines.is_empty() {
-        lines.insert(0, Line::of("Findings", Tone::Strong));
-    }
-    lines
-}
-
 fn place(suite: &SuiteRun, style: &TextStyle) -> Vec<Line> {
     let mut lines = Vec::new();
     let mut add = |name: &str, text: &str| lines.extend(hanging(name, Tone::Quiet, wrap(text, style.width - INDENT)));
@@ -98,10 +78,6 @@ fn place(suite: &SuiteRun, style: &TextStyle) -> Vec<Line> {
     }
     let began = suite.started.as_ref().map(|started| format!(", began {}", clean(started))).unwrap_or_default();
     add("source", &format!("{}{began}, took {}", suite.source.word(), number::clock(suite.wall)));
-    add(
-        "figures",
-        "over the whole of each step, from its first operation to its last answer, a final flush included; \
-                    times are service times; 1 MB is 1,000,000 bytes",
-    );
+    add("figures", MEANT);
     lines
 }

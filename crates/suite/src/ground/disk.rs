@@ -6,16 +6,16 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use plimsoll_device::{
-    Access, Caching, Claim, Clock, OpenHow, Opened, Shape, Space, claim, claim_ours, create, dirty_bytes, drop_cache,
-    open_how, preallocate, scratch, sync, truncate,
+    Access, Caching, Claim, Clock, Opened, Shape, Space, create, drop_cache, open, preallocate, scratch, sync, truncate,
 };
 use plimsoll_drive::{Fault, Observe, Target, Torn};
 use plimsoll_load::{JobSpec, Region};
 use plimsoll_record::Finding;
 use plimsoll_units::{Bytes, Span};
 
+use super::opening::{covered, for_worker, leave, on_storage, uncache};
 use super::reopening::reopening;
-use super::side_by_side::{Targets, run};
+use super::side_by_side::Targets;
 use super::{Facts, Ground, Unfit, end_to_end, joined, placed};
 use crate::files::Tree;
 use crate::seen::{IoSeen, StepSeen};
@@ -53,7 +53,7 @@ struct Laid {
     reserved: bool,
     writes: bool,
     /// Keeps others from a file that exists.
-    _claim: Option<Claim>,
+    claim: Option<Claim>,
 }
 
 impl Disk {
@@ -89,7 +89,7 @@ impl Disk {
         if !spec.reserved && !is_named {
             truncate(&file, Bytes::default()).map_err(|error| failed(directory, error))?;
         }
-        Ok(Laid { file, path, size: spec.size, reserved: spec.reserved, writes: spec.writes, _claim: claim })
+        Ok(Laid { file, path, size: spec.size, reserved: spec.reserved, writes: spec.writes, claim })
     }
 
     /// A file by name: made, or, if it exists, opened as far as that is allowed.
@@ -102,12 +102,13 @@ impl Disk {
             }
             return Ok((create(path, spec.size, space).map_err(failed)?, None));
         }
-        let how = |access| OpenHow { access, caching: Caching::Buffered, sync: plimsoll_device::SyncMode::None };
         if !spec.writes {
-            return Ok((open_how(path, &how(Access::Read)).map_err(failed)?.file, None));
+            return Ok((open(path, Access::Read, Caching::Buffered).map_err(failed)?.file, None));
         }
-        let claim = claim_ours(path).or_else(|_| claim(path, &self.destroy))?;
-        let file = open_how(path, &how(Access::Write)).map_err(failed)?.file;
+        let claim = leave(path, &self.destroy)?;
+        let file = open(path, Access::Write, Caching::Buffered).map_err(failed)?.file;
+        // Before it is made longer.
+        covered(&claim, &file).map_err(failed)?;
         let is_shorter = plimsoll_device::length(&file).map_err(failed)? < spec.size;
         if is_shorter {
             preallocate(&file, spec.size, space).map_err(failed)?;
@@ -115,15 +116,9 @@ impl Disk {
         Ok((file, Some(claim)))
     }
 
-    fn open(&self, path: &Path, worker: &Worker) -> Result<OwnedFd, Fault> {
-        let how = OpenHow {
-            access: if worker.job.writes() { Access::Write } else { Access::Read },
-            caching: if worker.access.direct { Caching::Direct } else { Caching::Buffered },
-            sync: worker.access.opened,
-        };
-        let failed = |source| Fault { attempt: format!("opening {}", path.display()), source };
-        let Opened { file, caching } = open_how(path, &how).map_err(failed)?;
-        if caching != how.caching {
+    fn open(&self, path: &Path, worker: &Worker, claim: Option<&Claim>) -> Result<OwnedFd, Fault> {
+        let Opened { file, caching } = for_worker(path, worker, claim)?;
+        if worker.access.direct && caching == Caching::Buffered {
             self.direct_refused.store(true, Ordering::Relaxed);
         }
         Ok(file)
@@ -144,26 +139,22 @@ impl Disk {
                 drop_cache(&laid.file)?;
             }
         }
-        if let (DiskPlace::Whole(path, _), true) = (&self.place, step.before == Before::Uncached) {
-            let how =
-                OpenHow { access: Access::Read, caching: Caching::Buffered, sync: plimsoll_device::SyncMode::None };
-            let file = open_how(path, &how)?.file;
-            sync(&file)?;
-            drop_cache(&file)?;
+        match &self.place {
+            DiskPlace::Whole(path, _) if step.before == Before::Uncached => uncache(path),
+            _ => Ok(()),
         }
-        Ok(())
     }
 }
 
 impl Targets for Disk {
     fn target(&self, worker: &Worker, shape: &Shape, clock: Clock) -> Result<(Box<dyn Target>, JobSpec), Fault> {
-        if let DiskPlace::Whole(path, _) = &self.place {
-            let file = self.open(path, worker)?;
+        if let DiskPlace::Whole(path, claim) = &self.place {
+            let file = self.open(path, worker, claim.as_ref())?;
             let target = worker.access.engine.start(&[(file.as_fd(), self.facts.subject.size)], shape, clock)?;
             let target = reopening(target, path, &worker.access);
             return Ok((target, placed(worker, &self.regions)));
         }
-        let open = |file: usize| self.open(&self.files[file].path, worker);
+        let open = |file: usize| self.open(&self.files[file].path, worker, self.files[file].claim.as_ref());
         let (opened, bases, parts) = joined(worker, |file| self.files[file].size, open)?;
         let files: Vec<_> = opened.iter().zip(&bases).map(|(file, base)| (file.as_fd(), base.length)).collect();
         let target = worker.access.engine.start(&files, shape, clock)?;
@@ -210,13 +201,7 @@ impl Ground for Disk {
     }
 
     fn io(&mut self, step: &IoStep, observe: Observe<'_>) -> Result<IoSeen, Box<Torn<IoSeen>>> {
-        self.prepare(step).map_err(|source| {
-            let fault = Fault { attempt: "preparing files for a step".into(), source };
-            Box::new(Torn { fault, until: IoSeen::default() })
-        })?;
-        let mut seen = run(self, step, observe)?;
-        seen.dirty = dirty_bytes();
-        Ok(seen)
+        on_storage(self, self.prepare(step), step, observe)
     }
 
     fn files(&mut self, step: &FilesStep, observe: Observe<'_>) -> Result<StepSeen, Fault> {

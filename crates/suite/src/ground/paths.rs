@@ -5,16 +5,14 @@
 use std::os::fd::{AsFd, OwnedFd};
 use std::path::PathBuf;
 
-use plimsoll_device::{
-    Access, Caching, Claim, Clock, Engine, OpenHow, Opened, Shape, Space, claim, claim_ours, create, dirty_bytes,
-    drop_cache, open, open_how, sync,
-};
+use plimsoll_device::{Caching, Claim, Clock, Engine, Opened, Shape, Space, create};
 use plimsoll_drive::{Fault, Observe, Target, Torn};
 use plimsoll_load::JobSpec;
 use plimsoll_units::{Bytes, Span};
 
+use super::opening::{for_worker, leave, on_storage, uncache};
 use super::reopening::reopening;
-use super::side_by_side::{Targets, run};
+use super::side_by_side::Targets;
 use super::{Facts, Ground, Unfit, joined, placed};
 use crate::seen::IoSeen;
 use crate::step::{Before, FileSpec, IoStep, Worker};
@@ -33,7 +31,7 @@ struct Found {
     path: Option<PathBuf>,
     size: Bytes,
     /// Keeps others from what is written to.
-    _claim: Option<Claim>,
+    claim: Option<Claim>,
 }
 
 impl Paths {
@@ -43,7 +41,7 @@ impl Paths {
     }
 
     fn find(&self, spec: &FileSpec) -> Result<Found, Unfit> {
-        let found = |claim| Found { path: spec.path.clone(), size: spec.size, _claim: claim };
+        let found = |claim| Found { path: spec.path.clone(), size: spec.size, claim };
         let Some(path) = &spec.path else { return Ok(found(None)) };
         let failed = |source| Fault { attempt: format!("making {}", path.display()), source };
         if !path.exists() {
@@ -54,22 +52,16 @@ impl Paths {
         if !spec.writes {
             return Ok(found(None));
         }
-        let claim = claim_ours(path).or_else(|_| claim(path, &self.destroy))?;
-        Ok(found(Some(claim)))
+        Ok(found(Some(leave(path, &self.destroy)?)))
     }
 
     fn open(&self, file: usize, worker: &Worker) -> Result<Option<OwnedFd>, Fault> {
-        let Some(path) = &self.files[file].path else { return Ok(None) };
-        let how = OpenHow {
-            access: if worker.job.writes() { Access::Write } else { Access::Read },
-            caching: if worker.access.direct { Caching::Direct } else { Caching::Buffered },
-            sync: worker.access.opened,
-        };
-        let failed = |source| Fault { attempt: format!("opening {}", path.display()), source };
-        let Opened { file, caching } = open_how(path, &how).map_err(failed)?;
-        if caching != how.caching {
+        let Found { path: Some(path), claim, .. } = &self.files[file] else { return Ok(None) };
+        let Opened { file, caching } = for_worker(path, worker, claim.as_ref())?;
+        if worker.access.direct && caching == Caching::Buffered {
             let why = "its filesystem has no direct I/O: remove direct=1, or use another place";
-            return Err(failed(std::io::Error::new(std::io::ErrorKind::InvalidInput, why)));
+            let source = std::io::Error::new(std::io::ErrorKind::InvalidInput, why);
+            return Err(Fault { attempt: format!("opening {}", path.display()), source });
         }
         Ok(Some(file))
     }
@@ -80,13 +72,8 @@ impl Paths {
             return Ok(());
         }
         let used = |index: usize| step.workers.iter().any(|w| w.parts.iter().any(|part| part.file == index));
-        for path in self.files.iter().enumerate().filter(|(index, _)| used(*index)).filter_map(|(_, f)| f.path.as_ref())
-        {
-            let file = open(path, Access::Read, Caching::Buffered)?.file;
-            sync(&file)?;
-            drop_cache(&file)?;
-        }
-        Ok(())
+        let files = self.files.iter().enumerate().filter(|(index, _)| used(*index));
+        files.filter_map(|(_, file)| file.path.as_ref()).try_for_each(|path| uncache(path))
     }
 }
 
@@ -123,13 +110,7 @@ impl Ground for Paths {
     }
 
     fn io(&mut self, step: &IoStep, observe: Observe<'_>) -> Result<IoSeen, Box<Torn<IoSeen>>> {
-        self.prepare(step).map_err(|source| {
-            let fault = Fault { attempt: "preparing files for a step".into(), source };
-            Box::new(Torn { fault, until: IoSeen::default() })
-        })?;
-        let mut seen = run(self, step, observe)?;
-        seen.dirty = dirty_bytes();
-        Ok(seen)
+        on_storage(self, self.prepare(step), step, observe)
     }
 
     fn idle(&mut self, span: Span, observe: Observe<'_>) {
