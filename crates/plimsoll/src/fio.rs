@@ -90,6 +90,7 @@ impl Stead {
                 read_only: false,
                 stages: Vec::new(),
                 page_cache: None,
+                database: None,
             };
             return Ok(Self { on: Box::new(Paths::new(facts, destroy)), ground: Ground::Paths });
         };

@@ -90,6 +90,7 @@ impl Site<'_> {
             read_only: subject.read_only || (!is_directory && claim.is_none()),
             stages: Vec::new(),
             page_cache: None,
+            database: None,
         };
         let place = match subject.kind {
             SubjectKind::Directory => DiskPlace::Directory(path.to_owned()),
@@ -130,6 +131,7 @@ impl Site<'_> {
             read_only: !named || chosen.flags & flag::READ_ONLY != 0,
             stages: Vec::new(),
             page_cache: None,
+            database: None,
         };
         Ok(Box::new(Export::new(address, facts)))
     }
@@ -154,6 +156,7 @@ impl Site<'_> {
             read_only: false,
             stages: model.names(),
             page_cache: None,
+            database: None,
         };
         let model = Model::new(&model, self.seed, facts);
         Ok(Box::new(match self.memory {

@@ -80,6 +80,7 @@ fn made(recipe: &mut dyn Recipe, ground: &mut dyn Ground, console: &mut Console)
         suite: recipe.name().into(),
         follows: recipe.follows(),
         settings: recipe.settings(),
+        database: None,
     };
     let failed = recipe.has_failed(&outcome.done);
     Ok((suite, failed))

@@ -4,6 +4,7 @@
 //! [`Source`] says which it was. Pure: no clock, file or thread.
 
 mod curve;
+mod database;
 mod evidence;
 mod figures;
 mod finding;
@@ -16,6 +17,9 @@ mod tally;
 mod trace;
 
 pub use curve::{Conditions, Curve, Ended, FORMAT, FormatError, Source, Subject, Trace};
+pub use database::{
+    Crowd, DatabaseAbout, DatabaseCounters, DatabaseSide, DelayAndQueue, DiskCounters, HostTime, Spent, Split, StorageSide,
+};
 pub use evidence::{Evidence, NotEvidence};
 pub use figures::{Estimate, Figures, Knee, LoadLine, Steadiness};
 pub use finding::{Finding, Weight};
@@ -23,6 +27,6 @@ pub use histogram::{Bins, Recorder};
 pub use host::{Device, Host};
 pub use objective::{Measure, Objective, ObjectiveError, Scope};
 pub use run::{CpuTime, Run, Slice};
-pub use suite::{JobRun, Listing, SUITE_FORMAT, StepRun, StepWork, SuiteRun};
+pub use suite::{JobRun, Listing, SUITE_FORMAT, Statements, StepRun, StepWork, SuiteRun};
 pub use tally::{Counter, Counting, Tally};
 pub use trace::{Action, Asked, Outline, TRACE_FORMAT, TraceError, TraceLine, TraceReader, TraceWriter, Wrong};

@@ -5,6 +5,7 @@ use plimsoll_units::{Instant, Span};
 use serde::{Deserialize, Serialize};
 
 use crate::curve::{Ended, FormatError, Source, Subject, check_format};
+use crate::database::{Crowd, DatabaseCounters, DatabaseSide, StorageSide};
 use crate::finding::Finding;
 use crate::histogram::Bins;
 use crate::host::Host;
@@ -64,11 +65,39 @@ pub enum StepWork {
         /// Processor time.
         cpu: CpuTime,
     },
+    /// Statements of one session, one after the other.
+    Statements(Box<Statements>),
+    /// Sessions of a database side by side.
+    Crowd(Box<Crowd>),
     /// It could not be done.
     Skipped {
         /// Why.
         why: String,
     },
+}
+
+/// Statements of one session, one after the other.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct Statements {
+    /// How many were to be run.
+    pub asked: u64,
+    /// How many were run: fewer where the time was over first.
+    pub done: u64,
+    /// How many did not bring the rows that they should have.
+    #[serde(default)]
+    pub wrong: u64,
+    /// How long they took, in nanoseconds.
+    #[serde(rename = "span_ns")]
+    pub span: Span,
+    /// Time for each.
+    pub each: Bins,
+    /// Processor time of this program.
+    pub client: CpuTime,
+    /// What the database counted over them.
+    pub counted: DatabaseCounters,
+    /// What the storage showed over them.
+    pub storage: StorageSide,
 }
 
 /// One step of a suite.
@@ -131,6 +160,9 @@ pub struct SuiteRun {
     pub settings: Vec<(String, String)>,
     /// The steps, in the order in which they were made.
     pub steps: Vec<StepRun>,
+    /// What a database was, and what came of its load as a whole; absent for storage.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub database: Option<Box<DatabaseSide>>,
     /// The classic layouts of its figures.
     pub listings: Vec<Listing>,
     /// What was concluded, in sentences with their figures.

@@ -47,8 +47,12 @@ pub(crate) fn of_suite(suite: &SuiteRun) -> Vec<Doubt> {
     let mut out: Vec<Doubt> = suite.findings.iter().map(|finding| doubt(finding, None)).collect();
     let mut kinds: Vec<(Discriminant<Finding>, &str, &Finding, u32)> = Vec::new();
     for step in suite.steps.iter().filter(|step| step.counts) {
-        let StepWork::Io { run, .. } = &step.work else { continue };
-        for finding in &run.findings {
+        let findings = match &step.work {
+            StepWork::Io { run, .. } => &run.findings,
+            StepWork::Crowd(crowd) => &crowd.run.findings,
+            _ => continue,
+        };
+        for finding in findings {
             let kind = discriminant(finding);
             match kinds.iter_mut().find(|(known, ..)| *known == kind) {
                 Some((.., more)) => *more += 1,

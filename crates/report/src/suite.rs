@@ -98,6 +98,15 @@ fn row<'a>(suite: &'a SuiteRun, name: &str) -> Option<Row<'a>> {
         StepWork::Files { each, span, cpu, .. } => {
             (None, each.clone(), Some((cpu.user + cpu.system).as_secs_f64() / span.as_secs_f64()), None)
         }
+        StepWork::Statements(work) => {
+            let cpu = (work.client.user + work.client.system).as_secs_f64() / work.span.as_secs_f64();
+            (None, work.each.clone(), Some(cpu), None)
+        }
+        StepWork::Crowd(crowd) => {
+            let most = crowd.storage.bound_by.iter().max_by(|a, b| a.1.total_cmp(&b.1));
+            let cpu = crowd.client.map(|cpu| (cpu.user + cpu.system).as_secs_f64() / crowd.run.span.as_secs_f64());
+            (None, crowd.run.total.response(), cpu, most.map(|(name, share)| (name.as_str(), *share)))
+        }
         StepWork::Skipped { .. } => return None,
     };
     Some(Row { step, rounds: ranked.len(), rates, bytes_per_second, times, cpu, bound_by })
@@ -108,6 +117,8 @@ fn rate(step: &StepRun) -> Option<f64> {
     let (count, span) = match &step.work {
         StepWork::Io { jobs, span, .. } => (jobs.iter().map(|job| job.total.operations()).sum(), *span),
         StepWork::Files { files, span, .. } => (*files, *span),
+        StepWork::Statements(work) => (work.done, work.span),
+        StepWork::Crowd(crowd) => return Some(crowd.run.figures.iops.value).filter(|rate| *rate > 0.0),
         StepWork::Skipped { .. } => return None,
     };
     (count > 0 && !span.is_zero()).then(|| count as f64 / span.as_secs_f64())

@@ -2,6 +2,7 @@
 //!
 //! Knows nothing about suites: it lays files out, runs workers side by side, and says what it saw.
 
+mod database;
 mod disk;
 mod export;
 mod model;
@@ -11,18 +12,21 @@ mod reopening;
 mod side_by_side;
 mod watched;
 
+use plimsoll_database::System;
 use plimsoll_device::SyncMode;
 use plimsoll_drive::{Fault, Observe, PageCache, Torn};
 use plimsoll_load::{JobSpec, Region};
-use plimsoll_record::{Finding, Host, Source, Subject};
+use plimsoll_record::{DatabaseAbout, Finding, Host, Source, Subject};
 use plimsoll_units::{Bytes, Span};
 
+pub use database::Database;
 pub use disk::{Disk, DiskPlace};
 pub use export::Export;
 pub use model::Model;
 pub use paths::Paths;
 
 use crate::seen::{IoSeen, StepSeen};
+use crate::sql::{CrowdStep, StatementsStep};
 use crate::step::{FileSpec, FilesStep, IoStep, Part, Worker};
 
 /// What a ground is of.
@@ -36,6 +40,8 @@ pub enum Nature {
     Export,
     /// A model in virtual time, without one unless it is simulated too.
     Model,
+    /// A database, which has its own.
+    Database,
 }
 
 impl Nature {
@@ -66,6 +72,8 @@ pub struct Facts {
     pub stages: Vec<String>,
     /// The page cache that is simulated before a model; none elsewhere.
     pub page_cache: Option<PageCache>,
+    /// What the database is; none elsewhere.
+    pub database: Option<(System, DatabaseAbout)>,
 }
 
 impl Facts {
@@ -130,6 +138,16 @@ pub trait Ground {
     /// Makes, looks up or removes many files.
     fn files(&mut self, _step: &FilesStep, _observe: Observe<'_>) -> Result<StepSeen, Fault> {
         Ok(StepSeen::Skipped("there are no files here, only blocks"))
+    }
+
+    /// Runs statements of one session.
+    fn statements(&mut self, _: &StatementsStep, _: Observe<'_>) -> Result<StepSeen, Box<Torn<Option<StepSeen>>>> {
+        Ok(StepSeen::Skipped("there is no database here"))
+    }
+
+    /// Runs sessions side by side.
+    fn crowd(&mut self, _: &CrowdStep, _: Observe<'_>) -> Result<StepSeen, Box<Torn<Option<StepSeen>>>> {
+        Ok(StepSeen::Skipped("there is no database here"))
     }
 
     /// Lets time pass, or less when `observe` breaks off.

@@ -10,12 +10,17 @@ mod ground;
 mod recipe;
 pub mod recipes;
 mod seen;
+mod sql;
 mod step;
 
 pub use conduct::{Conduct, Endured, Signal};
-pub use ground::{Disk, DiskPlace, Export, Facts, Ground, Model, Nature, Paths, Unfit};
+pub use ground::{Database, Disk, DiskPlace, Export, Facts, Ground, Model, Nature, Paths, Unfit};
 pub use recipe::{Done, Outcome, Recipe, Watch, perform, step_run};
 pub use seen::{Failed, FilesSeen, IoSeen, Logged, Queues, StepSeen, WorkerSeen};
+pub use sql::{
+    Asked, AskedAt, CrowdSeen, CrowdStep, CrowdWork, KindOf, ServerLoop, StatementsSeen, StatementsStep, Taker, Transactions,
+    Unit,
+};
 pub use step::{
     Access, Before, Descriptor, FileSpec, FileWork, FilesStep, IoStep, Keep, Order, Part, Step, Work, Worker,
 };

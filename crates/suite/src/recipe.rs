@@ -3,11 +3,12 @@
 use plimsoll_analyse::{Settle, settle};
 use plimsoll_drive::{Fault, Observe, Onward, Torn};
 use plimsoll_load::Pace;
-use plimsoll_record::{Ended, Finding, JobRun, Listing, Run, Slice, StepRun, StepWork};
+use plimsoll_record::{Crowd, Ended, Finding, JobRun, Listing, Run, Slice, Statements, StepRun, StepWork};
 use plimsoll_units::{Instant, Span};
 
 use crate::ground::{Facts, Ground, Unfit};
 use crate::seen::{IoSeen, StepSeen};
+use crate::sql::{CrowdSeen, CrowdStep, StatementsSeen, StatementsStep};
 use crate::step::{FileSpec, IoStep, Keep, Step, Work};
 
 /// A step that was made.
@@ -131,6 +132,8 @@ fn make(step: &Step, ground: &mut dyn Ground, observe: Observe<'_>) -> Result<St
             Box::new(Torn { fault: torn.fault, until })
         }),
         Work::Files(files) => ground.files(files, observe).map_err(|fault| Box::new(Torn { fault, until: None })),
+        Work::Statements(statements) => ground.statements(statements, observe),
+        Work::Crowd(crowd) => ground.crowd(crowd, observe),
         Work::Pause(span) => {
             ground.idle(*span, observe);
             Ok(StepSeen::Paused)
@@ -147,6 +150,8 @@ pub fn step_run(done: &Done, facts: &Facts) -> Option<StepRun> {
         (_, StepSeen::Files(seen)) => {
             StepWork::Files { files: seen.files, span: seen.span, each: seen.each.clone(), cpu: seen.cpu }
         }
+        (Work::Statements(step), StepSeen::Statements(seen)) => StepWork::Statements(Box::new(statements(step, seen))),
+        (Work::Crowd(step), StepSeen::Crowd(seen)) => StepWork::Crowd(Box::new(crowd_of(step, seen))),
         (_, StepSeen::Skipped(why)) => StepWork::Skipped { why: (*why).into() },
         _ => return None,
     };
@@ -166,6 +171,54 @@ fn jobs(step: &IoStep, seen: &IoSeen) -> Vec<JobRun> {
         cpu: seen.cpu,
     };
     both.map(one).collect()
+}
+
+fn statements(step: &StatementsStep, seen: &StatementsSeen) -> Statements {
+    Statements {
+        asked: step.count,
+        done: seen.done,
+        wrong: seen.wrong,
+        span: seen.span,
+        each: seen.each.clone(),
+        client: seen.client,
+        counted: seen.counted,
+        storage: seen.storage.clone(),
+    }
+}
+
+/// A crowd as it is kept.
+pub fn crowd_of(step: &CrowdStep, seen: &CrowdSeen) -> Crowd {
+    let options = Settle {
+        least_warm_up: step.warm_up,
+        offered_span: Span::MAX,
+        objective: step.objective,
+        offered: step.pace,
+        unserved: seen.unserved,
+    };
+    let settled = settle(&seen.series, &options);
+    let run = Run {
+        offered: step.pace,
+        warm_up: settled.warm_up,
+        span: settled.span,
+        total: settled.total,
+        unserved: seen.unserved,
+        lateness: seen.lateness.clone(),
+        series: kept(&seen.series, settled.span),
+        cpu: seen.client,
+        bound_by: seen.storage.bound_by.clone(),
+        figures: settled.figures,
+        findings: settled.findings,
+    };
+    Crowd {
+        sessions: step.sessions,
+        kinds: step.kinds.iter().map(|kind| kind.name.clone()).collect(),
+        run,
+        counted: seen.counted,
+        storage: seen.storage.clone(),
+        split: seen.split.clone(),
+        client: seen.client,
+        limit: None,
+    }
 }
 
 /// All workers as one run. Nothing is cut from its start: classic figures have no warm-up.

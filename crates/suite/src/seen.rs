@@ -5,6 +5,8 @@ use plimsoll_drive::Seen;
 use plimsoll_record::{Bins, CpuTime, Slice, Tally};
 use plimsoll_units::{Bytes, Instant, Op, Span};
 
+use crate::sql::{CrowdSeen, StatementsSeen};
+
 /// One operation with its moments, for logs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Logged {
@@ -159,6 +161,10 @@ pub enum StepSeen {
     Io(IoSeen),
     /// Of files.
     Files(FilesSeen),
+    /// Of statements.
+    Statements(StatementsSeen),
+    /// Of sessions side by side.
+    Crowd(Box<CrowdSeen>),
     /// It could not be done here, and why.
     Skipped(&'static str),
     /// Nothing happened, as planned.
@@ -169,6 +175,16 @@ impl StepSeen {
     /// What was seen of blocks.
     pub const fn io(&self) -> Option<&IoSeen> {
         if let Self::Io(seen) = self { Some(seen) } else { None }
+    }
+
+    /// What was seen of statements.
+    pub const fn statements(&self) -> Option<&StatementsSeen> {
+        if let Self::Statements(seen) = self { Some(seen) } else { None }
+    }
+
+    /// What was seen of a crowd.
+    pub fn crowd(&self) -> Option<&CrowdSeen> {
+        if let Self::Crowd(seen) = self { Some(seen) } else { None }
     }
 
     /// What was seen of files.

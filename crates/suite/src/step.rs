@@ -9,6 +9,7 @@ use plimsoll_load::JobSpec;
 use plimsoll_units::{Bytes, Span};
 
 use crate::conduct::Conduct;
+use crate::sql::{CrowdStep, StatementsStep};
 
 /// A file that workers use.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -207,6 +208,10 @@ pub enum Work {
     Io(IoStep),
     /// Operations on files; only where there is a directory.
     Files(FilesStep),
+    /// Statements of one session; only where there is a database.
+    Statements(StatementsStep),
+    /// Sessions side by side; only where there is a database.
+    Crowd(CrowdStep),
     /// Nothing, for so long; a simulator does not wait.
     Pause(Span),
 }
@@ -231,6 +236,16 @@ impl Step {
     pub fn io(name: impl Into<String>, workers: Vec<Worker>) -> Self {
         let work = Work::Io(IoStep { workers, ..IoStep::default() });
         Self { name: name.into(), round: 1, counts: true, measures: "", work }
+    }
+
+    /// Statements that count, once.
+    pub fn statements(name: impl Into<String>, statements: StatementsStep) -> Self {
+        Self { name: name.into(), round: 1, counts: true, measures: "", work: Work::Statements(statements) }
+    }
+
+    /// Sessions side by side that count, once.
+    pub fn crowd(name: impl Into<String>, crowd: CrowdStep) -> Self {
+        Self { name: name.into(), round: 1, counts: true, measures: "", work: Work::Crowd(crowd) }
     }
 
     /// The same as a preparation that is in no figure.

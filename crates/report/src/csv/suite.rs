@@ -58,6 +58,13 @@ fn figures(work: &StepWork) -> Vec<String> {
             (jobs.len(), *span, operations, Some(errors), bytes, times, run.cpu)
         }
         StepWork::Files { files, span, each, cpu } => (1, *span, *files, None, None, each.clone(), Some(*cpu)),
+        StepWork::Statements(work) => (1, work.span, work.done, None, None, work.each.clone(), Some(work.client)),
+        StepWork::Crowd(crowd) => {
+            let total = &crowd.run.total;
+            let failed = Some(total.errors());
+            let sessions = crowd.sessions as usize;
+            (sessions, crowd.run.span, total.operations(), failed, None, total.response(), crowd.client)
+        }
         StepWork::Skipped { why } => {
             let mut fields = vec![String::new(); HEADER.len() - 7];
             fields.push(why.clone());

@@ -160,7 +160,7 @@ impl Bonnie {
                 Phase::of(seen, counts)
             }
             StepSeen::Files(seen) => of_files(seen),
-            StepSeen::Skipped(_) | StepSeen::Paused => return None,
+            _ => return None,
         };
         let rate = match column {
             Column::Seeks | Column::Files(..) => phase.operations_per_second()?,

@@ -1,0 +1,99 @@
+//! Where a database is: `postgres://user@host:5432/name`, `mysql://`, `sqlite:FILE`, `oracle://`.
+
+use std::path::PathBuf;
+
+use crate::system::System;
+
+/// The address of a database.
+#[derive(Clone, PartialEq, Eq)]
+pub struct Address {
+    /// Which system.
+    pub system: System,
+    /// The whole text as the user gave it, password included: never shown.
+    pub url: String,
+    /// The file, of SQLite.
+    pub file: Option<PathBuf>,
+}
+
+/// Text that is no address.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{0}: no database's address: write postgres://USER@HOST/NAME, mysql://USER@HOST/NAME, sqlite:FILE or oracle://USER@HOST/SERVICE")]
+pub struct NoAddress(String);
+
+const SCHEMES: [(&str, System); 6] = [
+    ("postgres://", System::Postgres),
+    ("postgresql://", System::Postgres),
+    ("mysql://", System::Mysql),
+    ("mariadb://", System::Mysql),
+    ("oracle://", System::Oracle),
+    ("sqlite:", System::Sqlite),
+];
+
+impl Address {
+    /// True for what looks like one, right or wrong.
+    pub fn is_meant(text: &str) -> bool {
+        SCHEMES.iter().any(|(scheme, _)| text.starts_with(scheme))
+    }
+
+    /// A file of SQLite's.
+    pub fn sqlite(file: PathBuf) -> Self {
+        Self { system: System::Sqlite, url: format!("sqlite:{}", file.display()), file: Some(file) }
+    }
+}
+
+impl std::str::FromStr for Address {
+    type Err = NoAddress;
+
+    fn from_str(text: &str) -> Result<Self, NoAddress> {
+        let found = SCHEMES.iter().find_map(|(scheme, system)| Some((*system, text.strip_prefix(scheme)?)));
+        let Some((system, rest)) = found.filter(|(_, rest)| !rest.is_empty()) else {
+            return Err(NoAddress(hidden(text)));
+        };
+        let file = (system == System::Sqlite).then(|| PathBuf::from(rest));
+        Ok(Self { system, url: text.into(), file })
+    }
+}
+
+/// The address without its password.
+fn hidden(url: &str) -> String {
+    let Some((scheme, rest)) = url.split_once("://") else { return url.into() };
+    let (place, path) = rest.split_at(rest.find(['/', '?']).unwrap_or(rest.len()));
+    let shown = match place.rsplit_once('@') {
+        Some((user, host)) => format!("{}@{host}", user.split(':').next().unwrap_or_default()),
+        None => place.into(),
+    };
+    let path = path.split('?').next().unwrap_or_default();
+    format!("{scheme}://{shown}{path}")
+}
+
+impl std::fmt::Display for Address {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(&hidden(&self.url))
+    }
+}
+
+impl std::fmt::Debug for Address {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "Address({self})")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn addresses_are_read_and_shown_without_passwords() {
+        let check = |text: &str, system, shown: &str| {
+            let address: Address = text.parse().expect(text);
+            assert_eq!((address.system, address.to_string().as_str()), (system, shown));
+        };
+        check("postgres://me:secret@db:5432/shop?sslmode=disable", System::Postgres, "postgres://me@db:5432/shop");
+        check("mariadb://root@localhost/x", System::Mysql, "mariadb://root@localhost/x");
+        check("sqlite:/tmp/a b.db", System::Sqlite, "sqlite:/tmp/a b.db");
+        for wrong in ["", "db", "sqlite:", "redis://x", "postgres:/x"] {
+            assert!(wrong.parse::<Address>().is_err(), "{wrong}");
+        }
+        assert!(!"redis://a:secret@b".parse::<Address>().unwrap_err().to_string().contains("secret"));
+    }
+}

@@ -1,0 +1,18 @@
+//! Databases as targets of transactions: sessions, counters, and servers made for a run.
+//!
+//! Knows nothing about benchmarks: it runs the SQL that it is given, and says what the server counted. Drivers are behind
+//! [`Database`] and [`Session`]; async ones are driven on the thread that asks.
+
+mod address;
+mod failure;
+mod made;
+mod system;
+mod target;
+mod value;
+
+pub use address::{Address, NoAddress};
+pub use failure::{Failure, Kind};
+pub use made::{Flushes, Make, Made};
+pub use system::System;
+pub use target::{Activity, Answer, Cancel, Database, Observer, Prepared, Session, connect};
+pub use value::{Row, Value};

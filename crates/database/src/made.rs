@@ -1,0 +1,54 @@
+//! A server made for a run: made on the storage under test, started, stopped, removed.
+
+use std::path::PathBuf;
+
+use plimsoll_units::Bytes;
+
+use crate::failure::{Failure, Kind};
+use crate::system::System;
+use crate::target::Database;
+
+/// Whether commits reach the storage.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Flushes {
+    /// They do, before they are answered.
+    #[default]
+    Honoured,
+    /// They do not: `fsync=off`, `innodb_flush_log_at_trx_commit=0` without doublewrite, `synchronous=OFF`.
+    Ignored,
+}
+
+/// What server to make.
+#[derive(Clone, Debug)]
+pub struct Make {
+    /// Which system.
+    pub system: System,
+    /// The directory on the storage under test. The server gets one of its own in it.
+    pub folder: PathBuf,
+    /// Bytes of the server's own cache.
+    pub cache: Bytes,
+    /// Memory that the server and the page cache for its files may take together; none for no limit.
+    pub memory: Option<Bytes>,
+    /// Whether commits reach the storage.
+    pub flushes: Flushes,
+    /// Settings on top of those, as the server's configuration has them.
+    pub settings: Vec<(String, String)>,
+    /// Sessions that will be opened at most.
+    pub sessions: u32,
+}
+
+/// A server that was made. It is stopped and removed when this is dropped.
+pub struct Made {
+    /// Its only database.
+    pub database: Box<dyn Database>,
+}
+
+impl Make {
+    /// Makes it. The server ends with this process, also when that is killed.
+    ///
+    /// # Errors
+    /// Its programs are not installed, there is too little space, or it does not start: with what its log said last.
+    pub fn make(&self) -> Result<Made, Failure> {
+        Err(Failure::new(Kind::Unsupported, format!("{} cannot be made here", self.system)))
+    }
+}
