@@ -17,7 +17,9 @@ pub struct Address {
 
 /// Text that is no address.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("{0}: no database's address: write postgres://USER@HOST/NAME, mysql://USER@HOST/NAME, sqlite:FILE or oracle://USER@HOST/SERVICE")]
+#[error(
+    "{0}: no database's address: write postgres://USER@HOST/NAME, mysql://USER@HOST/NAME, sqlite:FILE or oracle://USER@HOST/SERVICE"
+)]
 pub struct NoAddress(String);
 
 const SCHEMES: [(&str, System); 6] = [

@@ -12,7 +12,7 @@ mod value;
 
 pub use address::{Address, NoAddress};
 pub use failure::{Failure, Kind};
-pub use made::{Flushes, Make, Made};
+pub use made::{Flushes, Made, Make};
 pub use system::System;
 pub use target::{Activity, Answer, Cancel, Database, Observer, Prepared, Session, connect};
 pub use value::{Row, Value};

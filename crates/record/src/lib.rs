@@ -18,7 +18,8 @@ mod trace;
 
 pub use curve::{Conditions, Curve, Ended, FORMAT, FormatError, Source, Subject, Trace};
 pub use database::{
-    Crowd, DatabaseAbout, DatabaseCounters, DatabaseSide, DelayAndQueue, DiskCounters, HostTime, Spent, Split, StorageSide,
+    Crowd, DatabaseAbout, DatabaseCounters, DatabaseSide, DelayAndQueue, DiskCounters, HostTime, Spent, Split,
+    StorageSide,
 };
 pub use evidence::{Evidence, NotEvidence};
 pub use figures::{Estimate, Figures, Knee, LoadLine, Steadiness};

@@ -18,8 +18,8 @@ pub use ground::{Database, Disk, DiskPlace, Export, Facts, Ground, Model, Nature
 pub use recipe::{Done, Outcome, Recipe, Watch, perform, step_run};
 pub use seen::{Failed, FilesSeen, IoSeen, Logged, Queues, StepSeen, WorkerSeen};
 pub use sql::{
-    Asked, AskedAt, CrowdSeen, CrowdStep, CrowdWork, KindOf, ServerLoop, StatementsSeen, StatementsStep, Taker, Transactions,
-    Unit,
+    Asked, AskedAt, CrowdSeen, CrowdStep, CrowdWork, KindOf, ServerLoop, StatementsSeen, StatementsStep, Taker,
+    Transactions, Unit,
 };
 pub use step::{
     Access, Before, Descriptor, FileSpec, FileWork, FilesStep, IoStep, Keep, Order, Part, Step, Work, Worker,

@@ -162,7 +162,7 @@ pub enum StepSeen {
     /// Of files.
     Files(FilesSeen),
     /// Of statements.
-    Statements(StatementsSeen),
+    Statements(Box<StatementsSeen>),
     /// Of sessions side by side.
     Crowd(Box<CrowdSeen>),
     /// It could not be done here, and why.
@@ -178,7 +178,7 @@ impl StepSeen {
     }
 
     /// What was seen of statements.
-    pub const fn statements(&self) -> Option<&StatementsSeen> {
+    pub fn statements(&self) -> Option<&StatementsSeen> {
         if let Self::Statements(seen) = self { Some(seen) } else { None }
     }
 

@@ -13,6 +13,7 @@ fn seen(step: &StepRun) -> (u64, Span) {
         StepWork::Io { jobs, span, .. } => (jobs.iter().map(|job| job.total.operations()).sum(), *span),
         StepWork::Files { files, span, .. } => (*files, *span),
         StepWork::Skipped { why } => panic!("{}: left out, as {why}", step.name),
+        other => panic!("{}: {other:?}", step.name),
     }
 }
 

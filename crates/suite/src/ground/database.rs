@@ -32,7 +32,10 @@ impl Ground for Database {
 
     fn io(&mut self, _: &IoStep, _: Observe<'_>) -> Result<IoSeen, Box<Torn<IoSeen>>> {
         let source = std::io::Error::new(std::io::ErrorKind::Unsupported, "a database has no blocks to ask for");
-        Err(Box::new(Torn { fault: Fault { attempt: "running a step of blocks".into(), source }, until: IoSeen::default() }))
+        Err(Box::new(Torn {
+            fault: Fault { attempt: "running a step of blocks".into(), source },
+            until: IoSeen::default(),
+        }))
     }
 
     fn idle(&mut self, _: Span, _: Observe<'_>) {}
