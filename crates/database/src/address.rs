@@ -37,6 +37,16 @@ impl Address {
         SCHEMES.iter().any(|(scheme, _)| text.starts_with(scheme))
     }
 
+    /// The database's name: the last part of the URL's path, or of the file's path.
+    pub fn name(&self) -> Option<&str> {
+        if let Some(file) = &self.file {
+            return file.file_name()?.to_str();
+        }
+        let (_, rest) = self.url.split_once("://")?;
+        let path = rest.split('?').next()?;
+        path.split_once('/').map(|(_, name)| name).filter(|name| !name.is_empty())
+    }
+
     /// A file of SQLite's.
     pub fn sqlite(file: PathBuf) -> Self {
         Self { system: System::Sqlite, url: format!("sqlite:{}", file.display()), file: Some(file) }

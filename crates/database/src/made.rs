@@ -2,11 +2,12 @@
 
 use std::path::PathBuf;
 
+use plimsoll_record::DatabaseAbout;
 use plimsoll_units::Bytes;
 
 use crate::failure::{Failure, Kind};
 use crate::system::System;
-use crate::target::Database;
+use crate::target::{Database, Observer, Session};
 
 /// Whether commits reach the storage.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -41,6 +42,36 @@ pub struct Make {
 pub struct Made {
     /// Its only database.
     pub database: Box<dyn Database>,
+}
+
+impl Database for Made {
+    fn system(&self) -> System {
+        self.database.system()
+    }
+
+    fn about(&self) -> &DatabaseAbout {
+        self.database.about()
+    }
+
+    fn session(&self) -> Result<Box<dyn Session>, Failure> {
+        self.database.session()
+    }
+
+    fn observer(&self) -> Result<Box<dyn Observer>, Failure> {
+        self.database.observer()
+    }
+
+    fn contents(&self) -> Result<Vec<String>, Failure> {
+        self.database.contents()
+    }
+
+    fn destroy_contents(&self) -> Result<(), Failure> {
+        self.database.destroy_contents()
+    }
+
+    fn checkpoint(&self) -> Result<(), Failure> {
+        self.database.checkpoint()
+    }
 }
 
 impl Make {

@@ -7,6 +7,7 @@ mod checks;
 mod collect;
 mod console;
 mod course;
+mod database;
 mod demand;
 mod demo;
 mod diagnose;

@@ -8,9 +8,10 @@ use plimsoll_report::Progress;
 use plimsoll_suite::{Done, Facts, Ground, Nature, Recipe, Step, Watch, Work, perform, step_run};
 use plimsoll_units::{Instant, Span};
 
-use crate::args::SuiteArgs;
+use crate::args::{Place, SuiteArgs};
 use crate::console::Console;
 use crate::course::{length, of_late};
+use crate::database;
 use crate::offers::Offers;
 use crate::output::{Outputs, finish_suite};
 use crate::site::Site;
@@ -20,17 +21,24 @@ use crate::trouble::Trouble;
 /// Runs the suite.
 pub fn run(args: &SuiteArgs) -> Result<(), Trouble> {
     let place = args.place();
-    let outputs = Outputs::new(&place.output)?;
-    let site = Site { place: &place.place, destroy: &place.destroy, seed: 1, memory: place.memory };
-    let mut ground = site.ground(|| Offers::new(&place.terms))?;
+    let outputs = Outputs::new(place.output())?;
+    let sessions = args.sessions();
+    let mut ground = match place {
+        Place::Storage(args) => {
+            let site = Site { place: &args.place, destroy: &args.destroy, seed: 1, memory: args.memory };
+            site.ground(|| Offers::new(&args.terms))?
+        }
+        Place::Database(args) => database::ground(args, sessions)?,
+    };
     let mut recipe = args.recipe(ground.facts()).map_err(Trouble::usage)?;
     if ground.facts().read_only && recipe.files().iter().any(|file| file.writes) {
+        let Place::Storage(place) = place else { return Err(Trouble::usage("the database is read-only")) };
         return Err(read_only(&place.place, ground.facts()));
     }
     if let Some(path) = args.memory() {
         store::check_writable(path)?;
     }
-    let mut console = Console::new(place.output.quiet).map_err(|error| Trouble::Failed(error.into()))?;
+    let mut console = Console::new(place.output().quiet).map_err(|error| Trouble::Failed(error.into()))?;
     let (ran, failed) = made(&mut *recipe, &mut *ground, &mut console)?;
     if let Some((path, memory)) = args.memory().zip(recipe.memory()) {
         store::write_whole(path, &memory)?;
@@ -74,13 +82,13 @@ fn made(recipe: &mut dyn Recipe, ground: &mut dyn Ground, console: &mut Console)
         verdicts: recipe.verdicts(&outcome.done, &facts),
         steps: outcome.done.iter().filter_map(|done| step_run(done, &facts)).collect(),
         findings: fault.into_iter().chain(ground.findings()).collect(),
+        database: facts.database.as_ref().map(|_| Box::new(recipe.judged(&outcome.done, &facts))),
         source: facts.source,
         subject: facts.subject,
         host: facts.host,
         suite: recipe.name().into(),
         follows: recipe.follows(),
         settings: recipe.settings(),
-        database: None,
     };
     let failed = recipe.has_failed(&outcome.done);
     Ok((suite, failed))

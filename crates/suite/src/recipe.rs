@@ -1,9 +1,11 @@
 //! A recipe: which step comes next, and what its figures become in the layout that people know.
 
-use plimsoll_analyse::{Settle, settle};
+use plimsoll_analyse::{Settle, chosen_objective, knee, load_line, settle};
 use plimsoll_drive::{Fault, Observe, Onward, Torn};
 use plimsoll_load::Pace;
-use plimsoll_record::{Crowd, Ended, Finding, JobRun, Listing, Run, Slice, Statements, StepRun, StepWork};
+use plimsoll_record::{
+    Crowd, DatabaseSide, Ended, Finding, JobRun, Listing, Run, Slice, Statements, StepRun, StepWork,
+};
 use plimsoll_units::{Instant, Span};
 
 use crate::ground::{Facts, Ground, Unfit};
@@ -46,6 +48,11 @@ pub trait Recipe {
     /// What is concluded, in sentences with their figures.
     fn verdicts(&self, _done: &[Done], _facts: &Facts) -> Vec<String> {
         Vec::new()
+    }
+
+    /// What came of a load on a database as a whole: by default the knee and the load line of its crowds.
+    fn judged(&self, done: &[Done], facts: &Facts) -> DatabaseSide {
+        judged(done, facts)
     }
 
     /// What a later run of it has to know of this one; none where there is nothing.
@@ -171,6 +178,26 @@ fn jobs(step: &IoStep, seen: &IoSeen) -> Vec<JobRun> {
         cpu: seen.cpu,
     };
     both.map(one).collect()
+}
+
+/// What a database is, and the knee and the load line of the crowds that count.
+pub fn judged(done: &[Done], facts: &Facts) -> DatabaseSide {
+    let counting = done.iter().filter(|done| done.step.counts);
+    let crowds: Vec<(&CrowdStep, &CrowdSeen)> = counting
+        .filter_map(|done| match &done.step.work {
+            Work::Crowd(step) => Some((step, done.seen.crowd()?)),
+            _ => None,
+        })
+        .collect();
+    let runs: Vec<Run> = crowds.iter().map(|(step, seen)| crowd_of(step, seen).run).collect();
+    let asked = crowds.iter().find_map(|(step, _)| step.objective);
+    let objective = asked.or_else(|| chosen_objective(&runs));
+    DatabaseSide {
+        about: facts.database.as_ref().map(|(_, about)| about.clone()).unwrap_or_default(),
+        knee: if runs.len() > 1 { knee(&runs) } else { None },
+        load_line: objective.filter(|_| runs.len() > 1).and_then(|objective| load_line(&runs, objective)),
+        ..DatabaseSide::default()
+    }
 }
 
 fn statements(step: &StatementsStep, seen: &StatementsSeen) -> Statements {

@@ -52,6 +52,7 @@ fn shown(step: &Step) -> String {
         }
         StepWork::Files(files) => format!("{} files, ordered {}", files.files, files.ordered),
         StepWork::Pause(_) => "pause".to_owned(),
+        other => panic!("{other:?}"),
     }
 }
 

@@ -4,6 +4,7 @@ mod articles;
 mod bonnie;
 mod calibrate;
 mod crystaldiskmark;
+mod database;
 mod dd;
 mod iozone;
 mod snia;
@@ -16,6 +17,8 @@ use std::path::{Path, PathBuf};
 use clap::{Args, Subcommand};
 use plimsoll_suite::{Facts, Recipe};
 use plimsoll_units::Bytes;
+
+pub use database::DatabaseArgs;
 
 use super::OutputArgs;
 use super::offers::TermsArgs;
@@ -87,10 +90,34 @@ impl PlaceArgs {
     }
 }
 
+/// Where a suite runs.
+#[derive(Clone, Copy, Debug)]
+pub enum Place<'a> {
+    /// On storage, or on a product.
+    Storage(&'a PlaceArgs),
+    /// In a database.
+    Database(&'a DatabaseArgs),
+}
+
+impl<'a> Place<'a> {
+    /// What becomes of the result.
+    pub const fn output(self) -> &'a OutputArgs {
+        match self {
+            Self::Storage(args) => &args.output,
+            Self::Database(args) => &args.output,
+        }
+    }
+}
+
 /// What every suite's flags are.
 trait Suite {
     /// Where it runs.
-    fn place(&self) -> &PlaceArgs;
+    fn place(&self) -> Place<'_>;
+
+    /// Sessions of a database that it opens at most.
+    fn sessions(&self) -> u32 {
+        1
+    }
 
     /// The recipe on a ground with these facts.
     ///
@@ -126,8 +153,13 @@ impl SuiteArgs {
     }
 
     /// Where the suite runs, and what becomes of the result.
-    pub fn place(&self) -> &PlaceArgs {
+    pub fn place(&self) -> Place<'_> {
         self.chosen().place()
+    }
+
+    /// Sessions of a database that it opens at most.
+    pub fn sessions(&self) -> u32 {
+        self.chosen().sessions()
     }
 
     /// The recipe on a ground with these facts.

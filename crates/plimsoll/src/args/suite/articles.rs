@@ -5,7 +5,7 @@ use plimsoll_suite::recipes::articles::{Article, Articles, ArticlesOptions};
 use plimsoll_suite::{Facts, Recipe};
 use plimsoll_units::{Bytes, Span};
 
-use super::{PlaceArgs, Suite};
+use super::{Place, PlaceArgs, Suite};
 
 /// `plimsoll suite articles`
 #[derive(Debug, Args)]
@@ -39,8 +39,8 @@ pub enum ArticleWord {
 }
 
 impl Suite for ArticlesArgs {
-    fn place(&self) -> &PlaceArgs {
-        &self.place
+    fn place(&self) -> Place<'_> {
+        Place::Storage(&self.place)
     }
 
     fn recipe(&self, facts: &Facts) -> Result<Box<dyn Recipe>, String> {

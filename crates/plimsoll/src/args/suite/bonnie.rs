@@ -7,7 +7,7 @@ use plimsoll_suite::recipes::bonnie::{Bonnie, BonnieOptions, SmallFiles};
 use plimsoll_suite::{Facts, Recipe};
 use plimsoll_units::Bytes;
 
-use super::{PlaceArgs, Suite};
+use super::{Place, PlaceArgs, Suite};
 
 /// `plimsoll suite bonnie`
 #[derive(Debug, Args)]
@@ -62,8 +62,8 @@ impl FromStr for FilesWord {
 }
 
 impl Suite for BonnieArgs {
-    fn place(&self) -> &PlaceArgs {
-        &self.place
+    fn place(&self) -> Place<'_> {
+        Place::Storage(&self.place)
     }
 
     fn recipe(&self, facts: &Facts) -> Result<Box<dyn Recipe>, String> {

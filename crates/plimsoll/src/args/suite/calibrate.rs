@@ -5,7 +5,7 @@ use plimsoll_suite::recipes::calibrate::{Calibrate, CalibrateOptions, LargeOrder
 use plimsoll_suite::{Facts, Recipe};
 use plimsoll_units::{Bytes, Span};
 
-use super::{PlaceArgs, Suite};
+use super::{Place, PlaceArgs, Suite};
 use crate::words::Percent;
 
 /// `plimsoll suite calibrate`
@@ -62,8 +62,8 @@ pub enum RunWord {
 }
 
 impl Suite for CalibrateArgs {
-    fn place(&self) -> &PlaceArgs {
-        &self.place
+    fn place(&self) -> Place<'_> {
+        Place::Storage(&self.place)
     }
 
     fn recipe(&self, facts: &Facts) -> Result<Box<dyn Recipe>, String> {

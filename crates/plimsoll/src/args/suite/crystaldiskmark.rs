@@ -7,7 +7,7 @@ use plimsoll_suite::recipes::crystaldiskmark::{
 use plimsoll_suite::{Facts, Nature, Recipe};
 use plimsoll_units::{Bytes, Span};
 
-use super::{PlaceArgs, Suite};
+use super::{Place, PlaceArgs, Suite};
 use crate::words::Percent;
 
 /// `plimsoll suite crystaldiskmark`
@@ -66,8 +66,8 @@ pub enum ProfileWord {
 }
 
 impl Suite for CrystalDiskMarkArgs {
-    fn place(&self) -> &PlaceArgs {
-        &self.place
+    fn place(&self) -> Place<'_> {
+        Place::Storage(&self.place)
     }
 
     fn recipe(&self, facts: &Facts) -> Result<Box<dyn Recipe>, String> {

@@ -5,7 +5,7 @@ use plimsoll_suite::recipes::dd::{Dd, DdData, DdKind, DdOptions};
 use plimsoll_suite::{Facts, Recipe};
 use plimsoll_units::Bytes;
 
-use super::{PlaceArgs, Suite};
+use super::{Place, PlaceArgs, Suite};
 
 /// `plimsoll suite dd`
 #[derive(Debug, Args)]
@@ -69,8 +69,8 @@ impl From<KindWord> for DdKind {
 }
 
 impl Suite for DdArgs {
-    fn place(&self) -> &PlaceArgs {
-        &self.place
+    fn place(&self) -> Place<'_> {
+        Place::Storage(&self.place)
     }
 
     fn recipe(&self, facts: &Facts) -> Result<Box<dyn Recipe>, String> {

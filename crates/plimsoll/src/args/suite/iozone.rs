@@ -6,7 +6,7 @@ use plimsoll_suite::recipes::iozone::{Extent, Iozone, IozoneOptions, Test, Timed
 use plimsoll_suite::{Facts, Recipe};
 use plimsoll_units::Bytes;
 
-use super::{PlaceArgs, Suite};
+use super::{Place, PlaceArgs, Suite};
 
 /// `plimsoll suite iozone`
 #[derive(Debug, Args)]
@@ -76,8 +76,8 @@ impl IozoneArgs {
 }
 
 impl Suite for IozoneArgs {
-    fn place(&self) -> &PlaceArgs {
-        &self.place
+    fn place(&self) -> Place<'_> {
+        Place::Storage(&self.place)
     }
 
     fn recipe(&self, facts: &Facts) -> Result<Box<dyn Recipe>, String> {

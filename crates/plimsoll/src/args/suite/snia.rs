@@ -5,7 +5,7 @@ use plimsoll_suite::recipes::snia::{Snia, SniaOptions, SniaTest};
 use plimsoll_suite::{Facts, Recipe};
 use plimsoll_units::{Bytes, Span};
 
-use super::{PlaceArgs, Suite};
+use super::{Place, PlaceArgs, Suite};
 use crate::words::Percent;
 
 /// `plimsoll suite snia`
@@ -70,8 +70,8 @@ impl From<TestWord> for SniaTest {
 }
 
 impl Suite for SniaArgs {
-    fn place(&self) -> &PlaceArgs {
-        &self.place
+    fn place(&self) -> Place<'_> {
+        Place::Storage(&self.place)
     }
 
     fn recipe(&self, facts: &Facts) -> Result<Box<dyn Recipe>, String> {

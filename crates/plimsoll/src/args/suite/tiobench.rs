@@ -7,7 +7,7 @@ use plimsoll_suite::recipes::tiobench::{Gap, Printed, Program, Test, Through, Ti
 use plimsoll_suite::{Facts, Recipe};
 use plimsoll_units::Bytes;
 
-use super::{PlaceArgs, Suite};
+use super::{Place, PlaceArgs, Suite};
 
 /// `plimsoll suite tiobench`
 #[derive(Debug, Args)]
@@ -118,8 +118,8 @@ impl TiobenchArgs {
 }
 
 impl Suite for TiobenchArgs {
-    fn place(&self) -> &PlaceArgs {
-        &self.place
+    fn place(&self) -> Place<'_> {
+        Place::Storage(&self.place)
     }
 
     fn recipe(&self, facts: &Facts) -> Result<Box<dyn Recipe>, String> {

@@ -8,7 +8,7 @@ use plimsoll_suite::recipes::verify::{Verify, VerifyMode, VerifyOptions};
 use plimsoll_suite::{Facts, Recipe};
 use plimsoll_units::Bytes;
 
-use super::{PlaceArgs, Suite};
+use super::{Place, PlaceArgs, Suite};
 use crate::words::Percent;
 
 /// `plimsoll suite verify`
@@ -46,8 +46,8 @@ pub struct VerifyArgs {
 }
 
 impl Suite for VerifyArgs {
-    fn place(&self) -> &PlaceArgs {
-        &self.place
+    fn place(&self) -> Place<'_> {
+        Place::Storage(&self.place)
     }
 
     fn recipe(&self, facts: &Facts) -> Result<Box<dyn Recipe>, String> {

@@ -5,7 +5,7 @@ use plimsoll_suite::recipes::walfsync::{WalPreset, Walfsync, WalfsyncOptions};
 use plimsoll_suite::{Facts, Recipe};
 use plimsoll_units::{Bytes, Span};
 
-use super::{PlaceArgs, Suite};
+use super::{Place, PlaceArgs, Suite};
 
 /// `plimsoll suite walfsync`
 #[derive(Debug, Args)]
@@ -37,8 +37,8 @@ pub enum PresetWord {
 }
 
 impl Suite for WalfsyncArgs {
-    fn place(&self) -> &PlaceArgs {
-        &self.place
+    fn place(&self) -> Place<'_> {
+        Place::Storage(&self.place)
     }
 
     fn recipe(&self, facts: &Facts) -> Result<Box<dyn Recipe>, String> {

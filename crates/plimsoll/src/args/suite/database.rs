@@ -1,0 +1,104 @@
+//! Flags of suites that load a database: which one, or what server to make for the run, and on what.
+
+use std::path::PathBuf;
+
+use clap::{Args, ValueEnum};
+use plimsoll_database::{Flushes, System};
+use plimsoll_units::Bytes;
+
+use crate::args::OutputArgs;
+use crate::args::offers::TermsArgs;
+
+/// Which database is loaded, and what becomes of the result.
+#[derive(Debug, Args)]
+pub struct DatabaseArgs {
+    /// The database: postgres://USER@HOST/NAME, mysql://USER@HOST/NAME, sqlite:FILE, oracle://USER@HOST/SERVICE. It has to be
+    /// empty. Passwords are better in PGPASSWORD or MYSQL_PWD
+    #[arg(value_name = "URL", required_unless_present = "make", conflicts_with = "make")]
+    pub url: Option<String>,
+    /// Drop all that is in the database of this name first. ITS DATA ARE LOST
+    #[arg(long, value_name = "NAME")]
+    pub destroy: Option<String>,
+    #[command(flatten)]
+    pub making: MakeArgs,
+    #[command(flatten)]
+    pub output: OutputArgs,
+}
+
+/// A server for the run.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "A server made for the run")]
+pub struct MakeArgs {
+    /// Make a server for the run, and remove it afterwards
+    #[arg(long, value_enum, value_name = "SYSTEM")]
+    pub make: Option<SystemWord>,
+    /// The directory on the storage under test in which it is made
+    #[arg(long, value_name = "DIR", default_value = ".", requires = "make")]
+    pub path: PathBuf,
+    /// Make it on an emulated volume of this configuration of the catalogue; its data are kept below --path. Needs root
+    #[arg(long, value_name = "CONFIG", requires = "make")]
+    pub like: Option<String>,
+    /// The server's own cache: small, so that storage is asked
+    #[arg(long, value_name = "SIZE", default_value = "64MiB", requires = "make")]
+    pub cache: Bytes,
+    /// Memory that the server and the page cache for its files may take together, so that the page cache does not answer in the
+    /// storage's place. Needs root
+    #[arg(long, value_name = "SIZE", requires = "make")]
+    pub memory: Option<Bytes>,
+    /// Whether a commit reaches the storage before it is answered
+    #[arg(long, value_enum, default_value_t, requires = "make")]
+    pub flushes: FlushesWord,
+    /// A setting of the server's, on top of the others; may be given several times
+    #[arg(long = "set", value_name = "NAME=VALUE", requires = "make", value_parser = setting)]
+    pub settings: Vec<(String, String)>,
+    #[command(flatten)]
+    pub terms: TermsArgs,
+}
+
+/// A system that a server can be made of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum SystemWord {
+    /// PostgreSQL, from its installed programs
+    Postgres,
+    /// MariaDB or MySQL, from its installed programs
+    #[value(alias = "mysql")]
+    Mariadb,
+    /// SQLite, which is part of this program
+    Sqlite,
+}
+
+impl From<SystemWord> for System {
+    fn from(word: SystemWord) -> Self {
+        match word {
+            SystemWord::Postgres => Self::Postgres,
+            SystemWord::Mariadb => Self::Mysql,
+            SystemWord::Sqlite => Self::Sqlite,
+        }
+    }
+}
+
+/// Whether commits reach the storage.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+pub enum FlushesWord {
+    /// It does
+    #[default]
+    Honoured,
+    /// It does not: data are lost when the host fails, as with a volatile cache
+    Ignored,
+}
+
+impl From<FlushesWord> for Flushes {
+    fn from(word: FlushesWord) -> Self {
+        match word {
+            FlushesWord::Honoured => Self::Honoured,
+            FlushesWord::Ignored => Self::Ignored,
+        }
+    }
+}
+
+fn setting(text: &str) -> Result<(String, String), String> {
+    match text.split_once('=') {
+        Some((name, value)) if !name.trim().is_empty() => Ok((name.trim().into(), value.trim().into())),
+        _ => Err(format!("{text:?}: write NAME=VALUE")),
+    }
+}
