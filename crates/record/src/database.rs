@@ -237,6 +237,9 @@ pub struct Crowd {
     /// The limit that held it, in a few words, as far as it can be told.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub limit: Option<String>,
+    /// What was changed while it ran, as `[nanoseconds from the beginning of its series, what]`, in the order of time.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub marks: Vec<(Span, String)>,
 }
 
 /// A delay and one queue: what a closed load of so many sessions gets from a station with this demand.

@@ -1,5 +1,8 @@
 //! What makes a figure questionable, each with its remedy. Doubt is data: findings are kept with the run.
 
+mod remedy;
+mod sentence;
+
 use plimsoll_units::{Bytes, Span};
 use serde::{Deserialize, Serialize};
 
@@ -240,205 +243,82 @@ pub enum Finding {
         /// Widest relative half-width of the objective's interval.
         half_width: f64,
     },
+    /// The host's page cache answered reads of a database.
+    PageCacheBelowDatabase {
+        /// Share of the blocks that the database asked the operating system for and that never came from storage, 0 to 1.
+        share: f64,
+    },
+    /// The sessions' own program took processor time on the database's host.
+    ClientBound {
+        /// Its share of the host's processor time, 0 to 1.
+        share: f64,
+    },
+    /// Others than the database and its sessions were at work on the host.
+    OtherWork {
+        /// Their share of the host's processor time, 0 to 1.
+        share: f64,
+    },
+    /// The database answers commits before they are on the storage.
+    NotDurable {
+        /// What makes it so, such as `synchronous_commit off`; empty where that is not known.
+        setting: String,
+    },
+    /// Transactions brought other rows than the same ones did before.
+    RowsDiffered {
+        /// How many.
+        count: u64,
+    },
+    /// The database undid transactions because of others: deadlocks, serialization failures.
+    Conflicts {
+        /// How many.
+        count: u64,
+        /// Their share of all transactions, 0 to 1.
+        share: f64,
+    },
+    /// Something of the database or its storage could not be observed.
+    Unobserved {
+        /// What, such as `where sessions wait`.
+        what: String,
+        /// Why, in a few words.
+        why: String,
+    },
 }
 
 impl Finding {
     /// How much it takes from the figures.
     pub const fn weight(&self) -> Weight {
         match self {
+            Self::PageCacheBelowDatabase { share } => below_database(*share),
             Self::PageCacheAnswered { .. }
             | Self::GeneratorBound { .. }
             | Self::InMemory { .. }
             | Self::Holes { .. }
             | Self::DeviceNotReached { .. }
             | Self::Fault { .. }
+            | Self::RowsDiffered { .. }
             | Self::ClockChanged { .. } => Weight::Void,
             Self::BudgetSpent { .. }
             | Self::Floor { .. }
             | Self::ReadOnly
             | Self::RingRefused { .. }
             | Self::NotSaturated { .. }
-            | Self::PageCacheSimulated { .. } => Weight::Note,
+            | Self::PageCacheSimulated { .. }
+            | Self::Unobserved { .. } => Weight::Note,
             _ => Weight::Caution,
         }
     }
+}
 
-    /// What was found, in a sentence.
-    pub fn text(&self) -> String {
-        let percent = |share: f64| format!("{:.0} %", share * 100.0);
-        match self {
-            Self::PageCacheAnswered { share } => format!("the page cache answered {} of the reads", percent(*share)),
-            Self::Buffered => "buffered I/O: reads may come from memory, and writes end there".into(),
-            Self::PageCacheSimulated { .. } => self.page_cache_text(),
-            Self::NoPageCache => {
-                "buffered I/O met no page cache: the model answered each operation as if it were direct".into()
-            }
-            Self::GeneratorBound { achieved, ceiling } => {
-                format!("the generator set the pace: {achieved:.0} IOPS, and its loop alone reaches {ceiling:.0}")
-            }
-            Self::GeneratorLate { p99, response_p99 } => format!(
-                "the generator overslept arrivals by {p99} (p99), with a response time of {response_p99} (p99): they \
-                 came in bursts, as if the load were rougher"
-            ),
-            Self::ProcessorBound { busy } => {
-                format!("the processors were {} busy: latencies include waiting for one", percent(*busy))
-            }
-            Self::SmallData { data, memory: Some(memory) } => {
-                format!("only {data} were touched, on a host with {memory} of memory: its page cache may hold them all")
-            }
-            Self::SmallData { data, memory: None } => {
-                format!("only {data} were touched: the device's or controller's own cache may hold them all")
-            }
-            Self::CompressionSuspected { ratio } => {
-                format!("zeroes were written {ratio:.1} times as fast as incompressible data: the storage compresses")
-            }
-            Self::FlushNotHonoured { median } => {
-                format!("a write with fdatasync took {median}, faster than durable media: flushes may not be honoured")
-            }
-            _ => self.course_text(),
-        }
-    }
-
-    fn page_cache_text(&self) -> String {
-        let Self::PageCacheSimulated { memory, share, unused, write_backs, write_back_mean, held } = self else {
-            return String::new();
-        };
-        let mut text = format!("the page cache of a host with {memory} for it was simulated");
-        if let Some(share) = share {
-            text += &format!("; it answered {:.0} % of the bytes read", share * 100.0);
-        }
-        if *unused > Bytes::ZERO {
-            text += &format!("; {unused} were read ahead and not asked for");
-        }
-        if *write_backs > 0 {
-            text += &format!("; it wrote back in {write_backs} operations of {write_back_mean} on average");
-        }
-        if !held.is_zero() {
-            text += &format!("; writers waited {held}, all together, until less was dirty");
-        }
-        text
-    }
-
-    /// The sentences about the course, the surroundings and the place, rather than about who answered.
-    fn course_text(&self) -> String {
-        let percent = |share: f64| format!("{:.0} %", share * 100.0);
-        match self {
-            Self::NoSteadyState { measure, drift } => {
-                format!("no steady state: {measure} changed by {:+.0} % within the run", drift * 100.0)
-            }
-            Self::RateDropped { at_seconds, before, after } => format!(
-                "the rate fell from {before:.0} to {after:.0} IOPS after {at_seconds:.0} s: a burst allowance or a \
-                 write cache may have run out"
-            ),
-            Self::StolenTime { share } => format!("the hypervisor took {} of the processor time", percent(*share)),
-            Self::Unrepeatable { low_p99, high_p99 } => format!(
-                "the same load was answered with a p99 of {low_p99} once and {high_p99} another time: the storage or its \
-                 neighbours vary by more than the intervals say"
-            ),
-            Self::OtherLoad { iops } => format!("others used the device: {iops:.0} IOPS that plimsoll did not ask for"),
-            Self::DirectRefused => "O_DIRECT was refused here, so I/O went through the page cache".into(),
-            Self::HostCacheSuspected { median } => {
-                format!("a virtual disk answered reads in {median} (median): a cache on its host is likely")
-            }
-            Self::Holes { allocated, size } => {
-                format!("only {allocated} of the file's {size} were ever written: reading the rest reaches no device")
-            }
-            Self::DeviceNotReached { share } => {
-                format!(
-                    "{} of the bytes read never came from the device: a cache, or space never written",
-                    percent(*share)
-                )
-            }
-            Self::Fault { what } => format!("the target failed: {what}"),
-            Self::InMemory { what } => {
-                format!("{what} keeps its data in memory: the figures describe that, not storage")
-            }
-            Self::NotStorageAlone { note } => format!("this is not the storage alone: {note}"),
-            Self::Floor { round_trip, wait, beyond } => format!(
-                "a server on this host adds {round_trip} to what it answers at once, and {beyond} to an answer that waits \
-                 {wait} (medians without a model)"
-            ),
-            Self::TimeDilated { slow } => format!(
-                "the volume's time runs {slow} times slower than the clock: times are {slow} times too long, and rates \
-                 {slow} times too low"
-            ),
-            Self::ModelDoubted { what } => format!("the model: {what}"),
-            Self::ClockChanged { from, to } => format!("the clock source changed from {from} to {to}"),
-            Self::FrequencyChanged { ratio } => {
-                format!("processor frequency fell to {} of its highest", percent(*ratio))
-            }
-            Self::RingRefused { reason } => {
-                format!("io_uring was refused ({reason}): threads with pread and pwrite were used")
-            }
-            Self::OfferedOtherwise { generator, how } => format!("{generator} offers this load in its own way: {how}"),
-            Self::ReadOnly => "read-only: every write of the load was made a read".into(),
-            Self::Errors { count, errno } => format!("{count} operations failed, most with errno {errno}"),
-            Self::NotSaturated { depth } => format!("not saturated: more was still answered at depth {depth}"),
-            Self::BudgetSpent { half_width } => {
-                format!("the time was spent while the objective was known to ±{} only", percent(*half_width))
-            }
-            Self::TraceIncomplete { dropped, kept } => format!(
-                "the recording lacks {dropped} operations beside the {kept} that it has: the volume was asked for more \
-                 than this"
-            ),
-            Self::TraceDoubted { what } => format!("the trace: {what}"),
-            Self::NotReplayed { count, what } => {
-                format!("{count} operations of the recording were left out: {what}")
-            }
-            // The others have their sentence in `text`.
-            _ => String::new(),
-        }
-    }
-
-    /// What to do about it.
-    pub const fn remedy(&self) -> &'static str {
-        match self {
-            Self::PageCacheAnswered { .. } | Self::Buffered => "use direct I/O: leave out --buffered",
-            Self::PageCacheSimulated { .. } => "give --memory what the host has for its page cache",
-            Self::NoPageCache => "add --memory SIZE to simulate a host's page cache before the product",
-            Self::GeneratorBound { .. } => "give it --threads, or a faster processor",
-            Self::GeneratorLate { .. } => "measure while the machine has a processor to spare for the generator",
-            Self::ProcessorBound { .. } => "leave more of the machine idle, or lower --max-depth",
-            Self::SmallData { .. } => "give --size several times the cache, if the space is there",
-            Self::CompressionSuspected { .. } => {
-                "set --compressible to what your data have; zeroes flatter this storage"
-            }
-            Self::FlushNotHonoured { .. } => {
-                "check the write cache's power-loss protection, and the host's cache mode, before trusting commits"
-            }
-            Self::NoSteadyState { .. } => "measure longer (--thorough, or --duration), or precondition the device",
-            Self::RateDropped { .. } => {
-                "measure for longer than the burst lasts (--thorough), and plan with the lower rate"
-            }
-            Self::StolenTime { .. } => "measure at a quieter hour, or on dedicated processors",
-            Self::Unrepeatable { .. } => "measure at several times of the day, and plan with the worst",
-            Self::OtherLoad { .. } => "stop the other load, or count it in",
-            Self::DirectRefused => "use a filesystem with direct I/O, such as ext4 or XFS, or a block device",
-            Self::HostCacheSuspected { .. } => "give --size more than the host can cache, or set the disk's cache=none",
-            Self::Holes { .. } => "fill the file first, or measure the directory that it is in",
-            Self::DeviceNotReached { .. } => "measure a directory (its file is filled first), or fill what is measured",
-            Self::Fault { .. } => "check the device or the server that was measured, and the kernel log (dmesg)",
-            Self::InMemory { .. } => "give a path on storage",
-            Self::NotStorageAlone { .. } => "compare only with runs made the same way, or measure where the storage is",
-            Self::Floor { .. } => "subtract it before you compare with a model or with the storage itself",
-            Self::TimeDilated { .. } => "work with the ratios, or serve it where it needs no --slow",
-            Self::ModelDoubted { .. } => "take the curve's shape from it, and measure before you buy",
-            Self::ClockChanged { .. } => "repeat the run, and find out why the kernel distrusts its clock",
-            Self::FrequencyChanged { .. } => "set the performance governor, and check the cooling",
-            Self::RingRefused { .. } => {
-                "allow io_uring (container seccomp profile, kernel.io_uring_disabled=0) for lower overhead"
-            }
-            Self::OfferedOtherwise { .. } => "compare with a run of plimsoll's own engines: leave out --engine",
-            Self::ReadOnly => "to write, name it once more: --destroy PATH or URI (its data are lost)",
-            Self::Errors { .. } => "read the kernel log (dmesg), and the errors by kind in the JSON output",
-            Self::NotSaturated { .. } => "raise --max-depth or --threads",
-            Self::TraceIncomplete { .. } => "record again, to a file on a disk that keeps up",
-            Self::TraceDoubted { .. } => "check that it is so; plimsoll's own recordings leave nothing open",
-            Self::NotReplayed { .. } => {
-                "compare only with replays that leave out the same: storage is asked to read, write and flush, no more"
-            }
-            Self::BudgetSpent { .. } => "use --thorough, or a longer --duration",
-        }
+/// A database that goes through the page cache always has some reads answered there: how many of them take which weight.
+const fn below_database(share: f64) -> Weight {
+    const MISLEADS: f64 = 0.1;
+    const HIDES: f64 = 0.9;
+    if share > HIDES {
+        Weight::Void
+    } else if share > MISLEADS {
+        Weight::Caution
+    } else {
+        Weight::Note
     }
 }
 
@@ -466,7 +346,11 @@ mod tests {
         {"finding":"ring-refused","reason":"x"}, {"finding":"offered-otherwise","generator":"fio","how":"x"}, {"finding":"read-only"}, {"finding":"errors","count":1,"errno":5},
         {"finding":"not-saturated","depth":8}, {"finding":"budget-spent","half_width":0.2},
         {"finding":"trace-incomplete","dropped":1,"kept":2}, {"finding":"trace-doubted","what":"x"},
-        {"finding":"not-replayed","count":1,"what":"1 trims"}
+        {"finding":"not-replayed","count":1,"what":"1 trims"},
+        {"finding":"page-cache-below-database","share":0.5}, {"finding":"client-bound","share":0.2},
+        {"finding":"other-work","share":0.2}, {"finding":"not-durable","setting":"fsync off"},
+        {"finding":"not-durable","setting":""}, {"finding":"rows-differed","count":1},
+        {"finding":"conflicts","count":3,"share":0.02}, {"finding":"unobserved","what":"x","why":"y"}
     ]"#;
 
     #[test]
@@ -477,6 +361,9 @@ mod tests {
         }
         let old: Finding = serde_json::from_str(r#"{"finding":"beyond","note":"nfs"}"#).unwrap();
         assert_eq!(old, Finding::NotStorageAlone { note: "nfs".into() }, "files keep their meaning");
+        for (share, weight) in [(0.05, Weight::Note), (0.5, Weight::Caution), (0.95, Weight::Void)] {
+            assert_eq!(Finding::PageCacheBelowDatabase { share }.weight(), weight);
+        }
         let kinds: std::collections::BTreeSet<String> = all
             .iter()
             .map(|finding| format!("{finding:?}").chars().take_while(|c| c.is_alphabetic()).collect())

@@ -245,6 +245,7 @@ pub fn crowd_of(step: &CrowdStep, seen: &CrowdSeen) -> Crowd {
         split: seen.split.clone(),
         client: seen.client,
         limit: None,
+        marks: seen.marks.clone(),
     }
 }
 

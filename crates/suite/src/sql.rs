@@ -211,4 +211,6 @@ pub struct CrowdSeen {
     pub client: Option<CpuTime>,
     /// Transactions that did not bring what others of their kind brought.
     pub differing: u64,
+    /// What was changed while it ran: when, from the beginning of the series, and what.
+    pub marks: Vec<(Span, String)>,
 }

@@ -1,0 +1,170 @@
+//! What was found, in sentences. Knows nothing about who shows them, nor about layout.
+
+use plimsoll_units::Bytes;
+
+use super::Finding;
+
+impl Finding {
+    /// What was found, in a sentence.
+    pub fn text(&self) -> String {
+        let percent = |share: f64| format!("{:.0} %", share * 100.0);
+        match self {
+            Self::PageCacheAnswered { share } => format!("the page cache answered {} of the reads", percent(*share)),
+            Self::Buffered => "buffered I/O: reads may come from memory, and writes end there".into(),
+            Self::PageCacheSimulated { .. } => self.page_cache_text(),
+            Self::NoPageCache => {
+                "buffered I/O met no page cache: the model answered each operation as if it were direct".into()
+            }
+            Self::GeneratorBound { achieved, ceiling } => {
+                format!("the generator set the pace: {achieved:.0} IOPS, and its loop alone reaches {ceiling:.0}")
+            }
+            Self::GeneratorLate { p99, response_p99 } => format!(
+                "the generator overslept arrivals by {p99} (p99), with a response time of {response_p99} (p99): they \
+                 came in bursts, as if the load were rougher"
+            ),
+            Self::ProcessorBound { busy } => {
+                format!("the processors were {} busy: latencies include waiting for one", percent(*busy))
+            }
+            Self::SmallData { data, memory: Some(memory) } => {
+                format!("only {data} were touched, on a host with {memory} of memory: its page cache may hold them all")
+            }
+            Self::SmallData { data, memory: None } => {
+                format!("only {data} were touched: the device's or controller's own cache may hold them all")
+            }
+            Self::CompressionSuspected { ratio } => {
+                format!("zeroes were written {ratio:.1} times as fast as incompressible data: the storage compresses")
+            }
+            Self::FlushNotHonoured { median } => {
+                format!("a write with fdatasync took {median}, faster than durable media: flushes may not be honoured")
+            }
+            _ => self.course_text(),
+        }
+    }
+
+    fn page_cache_text(&self) -> String {
+        let Self::PageCacheSimulated { memory, share, unused, write_backs, write_back_mean, held } = self else {
+            return String::new();
+        };
+        let mut text = format!("the page cache of a host with {memory} for it was simulated");
+        if let Some(share) = share {
+            text += &format!("; it answered {:.0} % of the bytes read", share * 100.0);
+        }
+        if *unused > Bytes::ZERO {
+            text += &format!("; {unused} were read ahead and not asked for");
+        }
+        if *write_backs > 0 {
+            text += &format!("; it wrote back in {write_backs} operations of {write_back_mean} on average");
+        }
+        if !held.is_zero() {
+            text += &format!("; writers waited {held}, all together, until less was dirty");
+        }
+        text
+    }
+
+    /// The sentences about the course, the surroundings and the place, rather than about who answered.
+    fn course_text(&self) -> String {
+        let percent = |share: f64| format!("{:.0} %", share * 100.0);
+        match self {
+            Self::NoSteadyState { measure, drift } => {
+                format!("no steady state: {measure} changed by {:+.0} % within the run", drift * 100.0)
+            }
+            Self::RateDropped { at_seconds, before, after } => format!(
+                "the rate fell from {before:.0} to {after:.0} IOPS after {at_seconds:.0} s: a burst allowance or a \
+                 write cache may have run out"
+            ),
+            Self::StolenTime { share } => format!("the hypervisor took {} of the processor time", percent(*share)),
+            Self::Unrepeatable { low_p99, high_p99 } => format!(
+                "the same load was answered with a p99 of {low_p99} once and {high_p99} another time: the storage or its \
+                 neighbours vary by more than the intervals say"
+            ),
+            Self::OtherLoad { iops } => format!("others used the device: {iops:.0} IOPS that plimsoll did not ask for"),
+            Self::DirectRefused => "O_DIRECT was refused here, so I/O went through the page cache".into(),
+            Self::HostCacheSuspected { median } => {
+                format!("a virtual disk answered reads in {median} (median): a cache on its host is likely")
+            }
+            Self::Holes { allocated, size } => {
+                format!("only {allocated} of the file's {size} were ever written: reading the rest reaches no device")
+            }
+            Self::DeviceNotReached { share } => {
+                format!(
+                    "{} of the bytes read never came from the device: a cache, or space never written",
+                    percent(*share)
+                )
+            }
+            Self::Fault { what } => format!("the target failed: {what}"),
+            Self::InMemory { what } => {
+                format!("{what} keeps its data in memory: the figures describe that, not storage")
+            }
+            Self::NotStorageAlone { note } => format!("this is not the storage alone: {note}"),
+            Self::Floor { round_trip, wait, beyond } => format!(
+                "a server on this host adds {round_trip} to what it answers at once, and {beyond} to an answer that waits \
+                 {wait} (medians without a model)"
+            ),
+            Self::TimeDilated { slow } => format!(
+                "the volume's time runs {slow} times slower than the clock: times are {slow} times too long, and rates \
+                 {slow} times too low"
+            ),
+            Self::ModelDoubted { what } => format!("the model: {what}"),
+            Self::ClockChanged { from, to } => format!("the clock source changed from {from} to {to}"),
+            Self::FrequencyChanged { ratio } => {
+                format!("processor frequency fell to {} of its highest", percent(*ratio))
+            }
+            Self::RingRefused { reason } => {
+                format!("io_uring was refused ({reason}): threads with pread and pwrite were used")
+            }
+            Self::OfferedOtherwise { generator, how } => format!("{generator} offers this load in its own way: {how}"),
+            Self::ReadOnly => "read-only: every write of the load was made a read".into(),
+            Self::Errors { count, errno } => format!("{count} operations failed, most with errno {errno}"),
+            Self::NotSaturated { depth } => format!("not saturated: more was still answered at depth {depth}"),
+            Self::BudgetSpent { half_width } => {
+                format!("the time was spent while the objective was known to ±{} only", percent(*half_width))
+            }
+            Self::TraceIncomplete { dropped, kept } => format!(
+                "the recording lacks {dropped} operations beside the {kept} that it has: the volume was asked for more \
+                 than this"
+            ),
+            Self::TraceDoubted { what } => format!("the trace: {what}"),
+            Self::NotReplayed { count, what } => {
+                format!("{count} operations of the recording were left out: {what}")
+            }
+            _ => self.database_text(),
+        }
+    }
+
+    /// The sentences about databases.
+    fn database_text(&self) -> String {
+        let percent = |share: f64| format!("{:.0} %", share * 100.0);
+        match self {
+            Self::PageCacheBelowDatabase { share } => format!(
+                "the host's page cache answered {} of the blocks that the database asked for: to that extent its reads are \
+                 not the storage's",
+                percent(*share)
+            ),
+            Self::ClientBound { share } => format!(
+                "plimsoll itself took {} of this host's processor time, which the database could not have",
+                percent(*share)
+            ),
+            Self::OtherWork { share } => format!(
+                "others took {} of the host's processor time: neither the database nor plimsoll",
+                percent(*share)
+            ),
+            Self::NotDurable { setting } if setting.is_empty() => {
+                "commits were answered before they were on the storage, by a setting of the database".into()
+            }
+            Self::NotDurable { setting } => {
+                format!("commits were answered before they were on the storage ({setting})")
+            }
+            Self::RowsDiffered { count } => format!(
+                "{count} transactions brought other rows than those of their kind did before: they are not the same work"
+            ),
+            Self::Conflicts { share, count } => format!(
+                "{count} transactions, {:.1} % of all, were undone by the database because of others (deadlocks or \
+                 serialization failures)",
+                share * 100.0
+            ),
+            Self::Unobserved { what, why } => format!("{what} could not be observed: {why}"),
+            // The others have their sentence in `text` and `course_text`.
+            _ => String::new(),
+        }
+    }
+}
