@@ -4,8 +4,10 @@
 //! [`Database`] and [`Session`]; async ones are driven on the thread that asks.
 
 mod address;
+mod digest;
 mod failure;
 mod made;
+mod sqlite;
 mod system;
 mod target;
 mod value;

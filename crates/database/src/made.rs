@@ -6,6 +6,7 @@ use plimsoll_record::DatabaseAbout;
 use plimsoll_units::Bytes;
 
 use crate::failure::{Failure, Kind};
+use crate::sqlite;
 use crate::system::System;
 use crate::target::{Database, Observer, Session};
 
@@ -80,6 +81,9 @@ impl Make {
     /// # Errors
     /// Its programs are not installed, there is too little space, or it does not start: with what its log said last.
     pub fn make(&self) -> Result<Made, Failure> {
-        Err(Failure::new(Kind::Unsupported, format!("{} cannot be made here", self.system)))
+        match self.system {
+            System::Sqlite => sqlite::make(self),
+            _ => Err(Failure::new(Kind::Unsupported, format!("{} cannot be made here", self.system))),
+        }
     }
 }

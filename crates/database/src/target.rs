@@ -1,10 +1,12 @@
 //! What every database can do here.
 
 use plimsoll_record::{DatabaseAbout, DatabaseCounters};
+use plimsoll_units::Span;
 use serde_json::{Map, Value as Json};
 
 use crate::address::Address;
-use crate::failure::Failure;
+use crate::failure::{Failure, Kind};
+use crate::sqlite;
 use crate::system::System;
 use crate::value::{Row, Value};
 
@@ -100,6 +102,13 @@ pub trait Observer: Send {
     /// What those of these sessions are doing now that are connected; empty where the server does not say.
     fn activity(&mut self, sessions: &[u64]) -> Result<Vec<Activity>, Failure>;
 
+    /// Time that sessions spent inside the database in each way, of all that there were, since whatever: only differences
+    /// count. A call that has not returned yet is not in it. None where the database does not keep such accounts, so that it
+    /// has to be looked at with [`Observer::activity`].
+    fn spent(&mut self) -> Option<Vec<(Activity, Span)>> {
+        None
+    }
+
     /// What `plimsoll collect` writes once at the head of a file; empty where there is nothing to collect.
     fn head(&mut self) -> Result<Map<String, Json>, Failure> {
         Ok(Map::new())
@@ -143,5 +152,8 @@ pub trait Database: Send + Sync {
 /// # Errors
 /// It is not reached, does not let one in, is too old, or this program was built without its driver.
 pub fn connect(address: &Address) -> Result<Box<dyn Database>, Failure> {
-    Err(Failure::new(crate::Kind::Unsupported, format!("{address}: no driver yet")))
+    match address.system {
+        System::Sqlite => sqlite::connect(address),
+        _ => Err(Failure::new(Kind::Unsupported, format!("{address}: no driver yet"))),
+    }
 }

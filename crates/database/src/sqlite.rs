@@ -1,0 +1,241 @@
+//! SQLite: a database in one file, inside this process.
+//!
+//! There is no server: its work is done on the threads of those who ask, so client and database share their processor time.
+//! Each session has a cache of its own, which SQLite empties when another session has committed; behind it stands the page
+//! cache of the host, for its files are never opened past that. One session writes at a time, and others wait for it.
+//!
+//! Knows nothing about benchmarks. What is set for a file that is given: its journal stays as it is, commits are durable
+//! (`synchronous=FULL`), and an empty file becomes one with a write-ahead log and pages of 8 KiB, as one that is made does.
+
+mod failure;
+mod ledger;
+mod made;
+mod observer;
+mod session;
+mod stopwatch;
+
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Duration;
+
+use plimsoll_record::DatabaseAbout;
+use plimsoll_units::Bytes;
+use rusqlite::{Connection, OpenFlags};
+
+use self::ledger::Ledger;
+pub(crate) use self::made::make;
+use self::observer::SqliteObserver;
+use self::session::{Manner, SqliteSession};
+use crate::address::Address;
+use crate::failure::{Failure, Kind};
+use crate::system::System;
+use crate::target::{Database, Observer, Session};
+
+/// Bytes of a page of files that are set up here: the block of PostgreSQL and of Oracle, so that the systems compare.
+const PAGE: u64 = 8192;
+/// Pages of log from which on a commit copies them to the file: SQLite's own default.
+const CHECKPOINT_PAGES: u64 = 1000;
+/// For how long a session waits for the lock of another, unless it is set otherwise: as long as InnoDB does.
+const BUSY_TIMEOUT: Duration = Duration::from_secs(50);
+/// SQLite's own default of a session's cache.
+const CACHE: Bytes = Bytes::kib(2000);
+
+/// How the sessions of a file are set up.
+#[derive(Clone, Debug)]
+struct Setup {
+    file: PathBuf,
+    /// Bytes of each session's cache.
+    cache: Bytes,
+    /// Pragmas, in their order.
+    pragmas: Vec<(String, String)>,
+    manner: Manner,
+}
+
+/// A database in a file.
+struct Sqlite {
+    setup: Setup,
+    about: DatabaseAbout,
+    ledger: Arc<Ledger>,
+}
+
+/// Opens the file at an address. It has to be there; it may be empty.
+pub(crate) fn connect(address: &Address) -> Result<Box<dyn Database>, Failure> {
+    let file = address.file.clone().unwrap_or_default();
+    if !file.exists() {
+        let advice = "there is no such file: make an empty one with `touch`";
+        return Err(Failure::new(Kind::Missing, format!("{}: {advice}", file.display())));
+    }
+    let setup = Setup::new(file, CACHE, vec![("synchronous".into(), "FULL".into())])?;
+    Ok(Box::new(Sqlite::open(setup)?))
+}
+
+impl Setup {
+    /// With these pragmas, in their order. What takes this program's own hooks is kept aside.
+    fn new(file: PathBuf, cache: Bytes, pragmas: Vec<(String, String)>) -> Result<Self, Failure> {
+        let mut manner = Manner { busy_timeout: BUSY_TIMEOUT, checkpoint_pages: CHECKPOINT_PAGES };
+        let mut kept = Vec::new();
+        for (name, value) in pragmas {
+            let number = || {
+                let wrong =
+                    || Failure::new(Kind::Statement, format!("{name}={value}: write a whole number, 0 or more"));
+                value.trim().parse::<u64>().map_err(|_| wrong())
+            };
+            match name.as_str() {
+                "busy_timeout" => manner.busy_timeout = Duration::from_millis(number()?),
+                "wal_autocheckpoint" => manner.checkpoint_pages = number()?,
+                _ if name.is_empty() || !name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_') => {
+                    return Err(Failure::new(Kind::Statement, format!("{name}: not the name of a pragma of SQLite's")));
+                }
+                _ => kept.push((name, value)),
+            }
+        }
+        Ok(Self { file, cache, pragmas: kept, manner })
+    }
+
+    /// The last value that was given for a pragma.
+    fn pragma(&self, name: &str) -> Option<&str> {
+        self.pragmas.iter().rev().find_map(|(known, value)| (known == name).then_some(value.as_str()))
+    }
+
+    /// A connection that is set up.
+    fn connection(&self) -> Result<Connection, Failure> {
+        let attempt = || {
+            let connection = Connection::open_with_flags(
+                &self.file,
+                OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX,
+            )?;
+            connection.busy_timeout(self.manner.busy_timeout)?;
+            if number(&connection, "page_count")? == 0 {
+                // A size of pages cannot be chosen any more once there is a log.
+                let size = self.pragma("page_size").map_or_else(|| PAGE.to_string(), String::from);
+                connection.execute_batch(&format!("PRAGMA page_size={size}; PRAGMA journal_mode=WAL"))?;
+            }
+            connection.execute_batch(&format!("PRAGMA cache_size=-{}; PRAGMA mmap_size=0", self.cache.get() / 1024))?;
+            for (name, value) in &self.pragmas {
+                connection.execute_batch(&format!("PRAGMA {name}={value}"))?;
+            }
+            Ok(connection)
+        };
+        attempt().map_err(|error| failure::of_opening(&error, &self.file))
+    }
+
+    fn about(&self, connection: &Connection) -> rusqlite::Result<DatabaseAbout> {
+        let journal = text(connection, "journal_mode")?;
+        let synchronous = number(connection, "synchronous")?;
+        let words = ["off", "normal", "full", "extra"];
+        // With a write-ahead log, `normal` flushes at checkpoints alone; with other journals at each commit.
+        let durable = synchronous >= 2 || (synchronous == 1 && journal != "wal");
+        let settings = [
+            ("journal_mode", journal),
+            ("synchronous", words.get(synchronous as usize).copied().unwrap_or("unknown").into()),
+            ("cache_size", format!("{} for each session", self.cache)),
+            ("wal_autocheckpoint", format!("{} pages", self.manner.checkpoint_pages)),
+            ("busy_timeout", format!("{} ms", self.manner.busy_timeout.as_millis())),
+            ("mmap_size", number(connection, "mmap_size")?.to_string()),
+            ("processor time", "the client's: there is no server".into()),
+        ];
+        let kept = |name: &String| !["journal_mode", "synchronous", "cache_size", "mmap_size"].contains(&name.as_str());
+        let others = self.pragmas.iter().filter(|(name, _)| kept(name)).cloned();
+        Ok(DatabaseAbout {
+            system: System::Sqlite.name().into(),
+            version: rusqlite::version().into(),
+            block: Bytes::new(number(connection, "page_size")?),
+            cache: Some(self.cache),
+            direct: Some(false),
+            memory: None,
+            durable: Some(durable),
+            folder: folder(&self.file),
+            made: false,
+            settings: settings.into_iter().map(|(name, value)| (name.into(), value)).chain(others).collect(),
+        })
+    }
+}
+
+impl Sqlite {
+    /// Opens the file, and sets it up when it is empty.
+    fn open(setup: Setup) -> Result<Self, Failure> {
+        let connection = setup.connection()?;
+        let about = setup.about(&connection).map_err(|error| failure::of_opening(&error, &setup.file))?;
+        Ok(Self { setup, about, ledger: Arc::default() })
+    }
+}
+
+impl Database for Sqlite {
+    fn system(&self) -> System {
+        System::Sqlite
+    }
+
+    fn about(&self) -> &DatabaseAbout {
+        &self.about
+    }
+
+    fn session(&self) -> Result<Box<dyn Session>, Failure> {
+        let session = SqliteSession::new(self.setup.connection()?, Arc::clone(&self.ledger), self.setup.manner);
+        Ok(Box::new(session.map_err(|error| failure::of_opening(&error, &self.setup.file))?))
+    }
+
+    fn observer(&self) -> Result<Box<dyn Observer>, Failure> {
+        Ok(Box::new(SqliteObserver::new(&self.about, Arc::clone(&self.ledger))))
+    }
+
+    fn contents(&self) -> Result<Vec<String>, Failure> {
+        Ok(objects(&self.setup)?.into_iter().map(|(_, name)| name).collect())
+    }
+
+    fn destroy_contents(&self) -> Result<(), Failure> {
+        let mut session = self.session()?;
+        // Outside a transaction, for inside one the pragma does nothing; and other tables may name one that is dropped first.
+        session.run("PRAGMA foreign_keys=OFF")?;
+        session.begin()?;
+        for (kind, name) in objects(&self.setup)? {
+            session.run(&format!("DROP {kind} IF EXISTS {}", quoted(&name)))?;
+        }
+        session.commit()
+    }
+
+    /// Copies the log to the file and cuts it to nothing.
+    fn checkpoint(&self) -> Result<(), Failure> {
+        let rows = self.session()?.rows("PRAGMA wal_checkpoint(TRUNCATE)")?;
+        let busy = rows.first().and_then(|row| row.first()?.int());
+        if busy == Some(1) {
+            let advice = "the log could not be copied to the file while others read or write it: end them first";
+            return Err(Failure::new(Kind::Conflict, format!("{}: {advice}", self.setup.file.display())));
+        }
+        Ok(())
+    }
+}
+
+/// Views and tables that are the user's, as `(kind, name)`: indexes and triggers go with their tables.
+fn objects(setup: &Setup) -> Result<Vec<(String, String)>, Failure> {
+    const SQL: &str = "SELECT type, name FROM sqlite_schema WHERE type IN ('view', 'table') \
+        AND name NOT LIKE 'sqlite\\_%' ESCAPE '\\' ORDER BY type DESC, name";
+    let connection = setup.connection()?;
+    let attempt = || {
+        let mut statement = connection.prepare(SQL)?;
+        statement.query_map([], |row| Ok((row.get(0)?, row.get(1)?)))?.collect::<Result<Vec<_>, _>>()
+    };
+    attempt().map_err(|error| failure::of_statement(&error, SQL))
+}
+
+fn quoted(name: &str) -> String {
+    format!("\"{}\"", name.replace('"', "\"\""))
+}
+
+fn number(connection: &Connection, pragma: &str) -> rusqlite::Result<u64> {
+    let read = connection.pragma_query_value(None, pragma, |row| row.get::<_, i64>(0));
+    match read {
+        // Some builds lack a feature, and answer its pragma with no row.
+        Err(rusqlite::Error::QueryReturnedNoRows) => Ok(0),
+        other => other.map(|value| u64::try_from(value).unwrap_or_default()),
+    }
+}
+
+fn text(connection: &Connection, pragma: &str) -> rusqlite::Result<String> {
+    connection.pragma_query_value(None, pragma, |row| row.get(0))
+}
+
+/// The directory that a file is in, from the root.
+fn folder(file: &std::path::Path) -> Option<String> {
+    let whole = file.canonicalize().ok()?;
+    Some(whole.parent()?.display().to_string())
+}

@@ -1,0 +1,168 @@
+//! Where the time of SQLite's sessions goes: there is no server to ask, so each session times itself.
+//!
+//! Knows nothing about SQL: it is told when a call begins, when its commit begins, when its log is written, when it waits
+//! for a lock, and when it ends.
+
+use std::sync::atomic::{
+    AtomicU64,
+    Ordering::{Acquire, Relaxed, Release},
+};
+use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use plimsoll_units::Span;
+
+use super::stopwatch::Lap;
+use crate::target::Activity;
+
+/// What all sessions of one database spent and did, since it was opened.
+#[derive(Debug, Default)]
+pub(super) struct Ledger {
+    processor: AtomicU64,
+    read: AtomicU64,
+    write: AtomicU64,
+    commit: AtomicU64,
+    lock: AtomicU64,
+    commits: AtomicU64,
+    log: Mutex<Log>,
+    pub(super) turn: Turn,
+}
+
+/// How far the log is, in pages.
+#[derive(Debug, Default)]
+struct Log {
+    end: u64,
+    written: u64,
+}
+
+impl Ledger {
+    /// Adds a lap: its processor time, and its waiting as what it waited for.
+    pub(super) fn add(&self, lap: Lap, waiting: Activity) {
+        self.processor.fetch_add(lap.processor_ns, Relaxed);
+        let account = match waiting {
+            Activity::Write => &self.write,
+            Activity::Commit => &self.commit,
+            Activity::Lock => &self.lock,
+            _ => &self.read,
+        };
+        account.fetch_add(lap.waiting_ns, Relaxed);
+    }
+
+    /// Counts a commit.
+    pub(super) fn committed(&self) {
+        self.commits.fetch_add(1, Relaxed);
+    }
+
+    /// A commit left the log with so many pages.
+    ///
+    /// Two sessions may say so in the other order; a log that begins again at its start is far shorter.
+    pub(super) fn log_is(&self, pages: u64) {
+        let mut log = self.log.lock().unwrap_or_else(PoisonError::into_inner);
+        if pages > log.end {
+            log.written += pages - log.end;
+            log.end = pages;
+        } else if pages < log.end / 2 {
+            log.written += pages;
+            log.end = pages;
+        }
+    }
+
+    /// Pages that were written to the log.
+    pub(super) fn log_pages(&self) -> u64 {
+        self.log.lock().unwrap_or_else(PoisonError::into_inner).written
+    }
+
+    /// Transactions that changed something, and were committed.
+    pub(super) fn commits(&self) -> u64 {
+        self.commits.load(Relaxed)
+    }
+
+    /// The time spent in one way.
+    pub(super) fn spent(&self, activity: Activity) -> Span {
+        let account = match activity {
+            Activity::Processor => &self.processor,
+            Activity::Read => &self.read,
+            Activity::Write => &self.write,
+            Activity::Commit => &self.commit,
+            Activity::Lock => &self.lock,
+            _ => return Span::from_nanos(0),
+        };
+        Span::from_nanos(account.load(Relaxed))
+    }
+}
+
+/// Whose turn it is to write: SQLite has one writer at a time, and wakes nobody when that is done.
+#[derive(Debug, Default)]
+pub(super) struct Turn {
+    passed: AtomicU64,
+    waiting: Mutex<()>,
+    changed: Condvar,
+}
+
+impl Turn {
+    /// How often it was passed on.
+    pub(super) fn now(&self) -> u64 {
+        self.passed.load(Acquire)
+    }
+
+    /// Passes it on to one who waits.
+    pub(super) fn pass(&self) {
+        self.count();
+        self.changed.notify_one();
+    }
+
+    /// Wakes all who wait, so that one who was cancelled notices.
+    pub(super) fn wake_all(&self) {
+        self.count();
+        self.changed.notify_all();
+    }
+
+    /// Waits until it was passed on since `seen`, and for so long at most: writers of other processes do not pass it on.
+    pub(super) fn wait(&self, seen: u64, limit: Duration) -> u64 {
+        drop(self.changed.wait_timeout_while(self.guard(), limit, |()| self.now() == seen));
+        self.now()
+    }
+
+    /// Under the lock, so that it does not happen between the look and the sleep of one who waits.
+    fn count(&self) {
+        let _guard = self.guard();
+        self.passed.fetch_add(1, Release);
+    }
+
+    fn guard(&self) -> MutexGuard<'_, ()> {
+        self.waiting.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn pages_of_the_log_are_counted_over_its_new_beginnings() {
+        let ledger = Ledger::default();
+        for (pages, written) in [(3, 3), (10, 10), (8, 10), (1000, 1000), (2, 1002), (5, 1005)] {
+            ledger.log_is(pages);
+            assert_eq!(ledger.log_pages(), written, "after {pages}");
+        }
+    }
+
+    #[test]
+    fn a_turn_that_was_passed_before_is_not_waited_for() {
+        let turn = Turn::default();
+        let seen = turn.now();
+        turn.pass();
+        assert_eq!(turn.wait(seen, Duration::from_secs(600)), seen + 1);
+        assert_eq!(turn.wait(seen + 1, Duration::from_millis(1)), seen + 1);
+    }
+
+    #[test]
+    fn a_lap_is_split_between_the_processor_and_what_it_waited_for() {
+        let ledger = Ledger::default();
+        ledger.add(Lap { processor_ns: 2, waiting_ns: 3 }, Activity::Commit);
+        ledger.add(Lap { processor_ns: 5, waiting_ns: 7 }, Activity::Lock);
+        let spent = |activity| ledger.spent(activity).as_nanos();
+        let all = [Activity::Processor, Activity::Commit, Activity::Lock, Activity::Read].map(spent);
+        assert_eq!(all, [7, 3, 7, 0]);
+    }
+}

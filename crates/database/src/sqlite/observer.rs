@@ -1,0 +1,92 @@
+//! Looks on at SQLite's sessions: the accounts that they keep, and what Linux counted of this process.
+//!
+//! SQLite shows what its caches found through an interface that only unsafe code reaches, so hits are not known; what it
+//! asked the operating system for is known by the bytes that this process read and wrote, in blocks. Knows nothing about SQL.
+
+use std::sync::Arc;
+
+use plimsoll_record::{DatabaseAbout, DatabaseCounters};
+use plimsoll_units::Span;
+
+use super::ledger::Ledger;
+use super::stopwatch::tells_queues;
+use crate::failure::Failure;
+use crate::target::{Activity, Observer};
+
+/// Bytes that SQLite puts before each page in its log.
+const FRAME_HEAD: u64 = 24;
+
+/// The observer.
+pub(super) struct SqliteObserver {
+    ledger: Arc<Ledger>,
+    block: u64,
+    logged: bool,
+    durable: bool,
+}
+
+/// What Linux counted of this process.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+struct ProcessIo {
+    read: u64,
+    written: u64,
+    fetched: u64,
+}
+
+impl SqliteObserver {
+    pub(super) fn new(about: &DatabaseAbout, ledger: Arc<Ledger>) -> Self {
+        let logged = about.settings.iter().any(|(name, value)| name == "journal_mode" && value == "wal");
+        Self { ledger, block: about.block.get().max(1), logged, durable: about.durable == Some(true) }
+    }
+}
+
+impl Observer for SqliteObserver {
+    fn counters(&mut self) -> Result<DatabaseCounters, Failure> {
+        let io = std::fs::read_to_string("/proc/self/io").ok().and_then(|text| process_io(&text));
+        let log = self.logged.then(|| self.ledger.log_pages() * (self.block + FRAME_HEAD));
+        let flushes = self.logged && self.durable;
+        Ok(DatabaseCounters {
+            reads: io.map(|io| io.read / self.block),
+            read_time: Some(self.ledger.spent(Activity::Read)),
+            // What was written to other journals than the log cannot be told from the data.
+            writes: io.zip(log).map(|(io, log)| io.written.saturating_sub(log) / self.block),
+            log_bytes: log,
+            log_flushes: flushes.then(|| self.ledger.commits()),
+            log_flush_time: flushes.then(|| self.ledger.spent(Activity::Commit)),
+            commits: Some(self.ledger.commits()),
+            lock_time: Some(self.ledger.spent(Activity::Lock)),
+            fetched_bytes: io.map(|io| io.fetched),
+            ..DatabaseCounters::default()
+        })
+    }
+
+    fn activity(&mut self, _: &[u64]) -> Result<Vec<Activity>, Failure> {
+        Ok(Vec::new())
+    }
+
+    fn spent(&mut self) -> Option<Vec<(Activity, Span)>> {
+        // Where waiting for a processor cannot be told from waiting for storage, nothing is better than something wrong.
+        tells_queues().then(|| {
+            [Activity::Processor, Activity::Read, Activity::Write, Activity::Commit, Activity::Lock]
+                .map(|activity| (activity, self.ledger.spent(activity)))
+                .to_vec()
+        })
+    }
+}
+
+/// The lines of `/proc/self/io`.
+fn process_io(text: &str) -> Option<ProcessIo> {
+    let figure = |name: &str| text.lines().find_map(|line| line.strip_prefix(name)?.trim().parse().ok());
+    Some(ProcessIo { read: figure("rchar:")?, written: figure("wchar:")?, fetched: figure("read_bytes:")? })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_figures_of_linux_are_read() {
+        let text = "rchar: 12\nwchar: 34\nsyscr: 1\nsyscw: 2\nread_bytes: 4096\nwrite_bytes: 0\n";
+        assert_eq!(process_io(text), Some(ProcessIo { read: 12, written: 34, fetched: 4096 }));
+        assert_eq!(process_io("rchar: x"), None);
+    }
+}

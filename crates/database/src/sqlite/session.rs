@@ -1,0 +1,324 @@
+//! A session: one connection to the file, timed by its own stopwatch.
+//!
+//! Knows nothing about how the file was made or set up.
+
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+
+use rusqlite::fallible_iterator::FallibleIterator as _;
+use rusqlite::types::ValueRef;
+use rusqlite::{Batch, Connection, InterruptHandle, Statement};
+
+use super::failure;
+use super::ledger::Ledger;
+use super::stopwatch::Stopwatch;
+use crate::digest::RowDigest;
+use crate::failure::{Failure, Kind};
+use crate::target::{Activity, Answer, Cancel, Prepared, Session};
+use crate::value::{Row, Value};
+
+/// Statements that a session keeps ready.
+const CACHED_STATEMENTS: usize = 512;
+/// A writer of another process wakes nobody: who waits for it looks this often.
+const LOOK_AGAIN: Duration = Duration::from_millis(5);
+
+/// How a session waits and writes back.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Manner {
+    /// For how long it waits for the lock of another.
+    pub(super) busy_timeout: Duration,
+    /// From how many pages of log on a commit copies them to the file; 0 for never.
+    pub(super) checkpoint_pages: u64,
+}
+
+/// A session.
+pub(super) struct SqliteSession {
+    connection: Connection,
+    statements: Vec<Arc<str>>,
+    ledger: Arc<Ledger>,
+    timing: Arc<Mutex<Timing>>,
+    cancelled: Arc<AtomicBool>,
+}
+
+/// What the stopwatch of a session stands at.
+#[derive(Debug)]
+struct Timing {
+    watch: Stopwatch,
+    /// What waiting now would be for.
+    waiting: Activity,
+    /// How often the turn to write had been passed on when the call began.
+    seen: u64,
+}
+
+impl Timing {
+    fn lap(&mut self, ledger: &Ledger, next: Activity) {
+        ledger.add(self.watch.lap(), self.waiting);
+        self.waiting = next;
+    }
+}
+
+impl SqliteSession {
+    /// Makes a connection that was set up a session.
+    pub(super) fn new(mut connection: Connection, ledger: Arc<Ledger>, manner: Manner) -> rusqlite::Result<Self> {
+        connection.set_prepared_statement_cache_capacity(CACHED_STATEMENTS);
+        let timing = Arc::new(Mutex::new(Timing { watch: Stopwatch::default(), waiting: Activity::Read, seen: 0 }));
+        let cancelled = Arc::new(AtomicBool::new(false));
+        watch_commits(&mut connection, &ledger, &timing, manner.checkpoint_pages)?;
+        wait_for_locks(&mut connection, &ledger, &timing, &cancelled, manner.busy_timeout)?;
+        Ok(Self { connection, statements: Vec::new(), ledger, timing, cancelled })
+    }
+
+    /// Does one thing, and accounts for its time.
+    fn timed<T>(&self, sql: &str, act: impl FnOnce(&Self) -> Result<T, rusqlite::Error>) -> Result<T, Failure> {
+        self.cancelled.store(false, Relaxed);
+        {
+            let mut timing = locked(&self.timing);
+            timing.waiting = Activity::Read;
+            timing.seen = self.ledger.turn.now();
+            timing.watch.start();
+        }
+        let outcome = act(self);
+        let mut timing = locked(&self.timing);
+        let committing = timing.waiting != Activity::Read;
+        timing.lap(&self.ledger, Activity::Read);
+        drop(timing);
+        if committing {
+            self.ledger.turn.pass();
+        }
+        outcome.map_err(|error| {
+            let failure = failure::of_statement(&error, sql);
+            // A wait for a lock that was cancelled ends as one that took too long.
+            let cancelled = failure.kind == Kind::Conflict && self.cancelled.load(Relaxed);
+            if cancelled { Failure { kind: Kind::Cancelled, ..failure } } else { failure }
+        })
+    }
+
+    fn statement(&self, prepared: Prepared) -> Result<&Arc<str>, Failure> {
+        self.statements
+            .get(prepared.0)
+            .ok_or_else(|| Failure::new(Kind::Statement, "this statement was prepared by another session"))
+    }
+
+    /// Runs a cached statement, and gives each row to `row`.
+    fn each(&self, sql: &str, values: &[Value], row: impl FnMut(&rusqlite::Row, usize)) -> Result<u64, Failure> {
+        self.timed(sql, |session| {
+            let mut statement = session.connection.prepare_cached(sql)?;
+            bind(&mut statement, values)?;
+            session.step(&mut statement, row)
+        })
+    }
+
+    /// Steps through a statement, and says how many rows it changed.
+    fn step(&self, statement: &mut Statement, mut row: impl FnMut(&rusqlite::Row, usize)) -> rusqlite::Result<u64> {
+        let columns = statement.column_count();
+        let before = self.connection.total_changes();
+        let mut rows = statement.raw_query();
+        while let Some(found) = rows.next()? {
+            row(found, columns);
+        }
+        drop(rows);
+        let changed = self.connection.total_changes() != before;
+        Ok(if changed { self.connection.changes() } else { 0 })
+    }
+
+    /// Runs one of the statements that bound a transaction.
+    fn bound(&self, sql: &str) -> Result<(), Failure> {
+        self.each(sql, &[], |_, _| {}).map(drop)
+    }
+}
+
+impl Session for SqliteSession {
+    fn run(&mut self, sql: &str) -> Result<Answer, Failure> {
+        self.timed(sql, |session| {
+            let mut answer = Answer::default();
+            let mut batch = Batch::new(&session.connection, sql);
+            while let Some(mut statement) = batch.next()? {
+                if session.cancelled.load(Relaxed) {
+                    return Err(rusqlite::Error::SqliteFailure(
+                        rusqlite::ffi::Error::new(rusqlite::ffi::SQLITE_INTERRUPT),
+                        None,
+                    ));
+                }
+                answer.changed += session.step(&mut statement, |row, columns| answer.count(digest(row, columns)))?;
+            }
+            Ok(answer)
+        })
+    }
+
+    fn rows(&mut self, sql: &str) -> Result<Vec<Row>, Failure> {
+        let mut found = Vec::new();
+        self.each(sql, &[], |row, columns| found.push(values(row, columns)))?;
+        Ok(found)
+    }
+
+    fn prepare(&mut self, sql: &str) -> Result<Prepared, Failure> {
+        self.timed(sql, |session| session.connection.prepare_cached(sql).map(drop))?;
+        self.statements.push(sql.into());
+        Ok(Prepared(self.statements.len() - 1))
+    }
+
+    fn execute(&mut self, prepared: Prepared, values: &[Value]) -> Result<Answer, Failure> {
+        let mut answer = Answer::default();
+        let sql = self.statement(prepared)?;
+        answer.changed = self.each(sql, values, |row, columns| answer.count(digest(row, columns)))?;
+        Ok(answer)
+    }
+
+    fn fetch(&mut self, prepared: Prepared, values: &[Value]) -> Result<Vec<Row>, Failure> {
+        let mut found = Vec::new();
+        let sql = self.statement(prepared)?;
+        self.each(sql, values, |row, columns| found.push(self::values(row, columns)))?;
+        Ok(found)
+    }
+
+    /// Takes the place of the one writer at once: who reads first and writes then would be refused when another wrote in
+    /// between.
+    fn begin(&mut self) -> Result<(), Failure> {
+        self.bound("BEGIN IMMEDIATE")
+    }
+
+    fn commit(&mut self) -> Result<(), Failure> {
+        self.bound("COMMIT")
+    }
+
+    fn rollback(&mut self) -> Result<(), Failure> {
+        // A full disk and a cancelled statement have undone it already.
+        if self.connection.is_autocommit() {
+            return Ok(());
+        }
+        let undone = self.bound("ROLLBACK");
+        self.ledger.turn.pass();
+        undone
+    }
+
+    fn cancel(&self) -> Box<dyn Cancel> {
+        Box::new(SqliteCancel {
+            handle: self.connection.get_interrupt_handle(),
+            cancelled: Arc::clone(&self.cancelled),
+            ledger: Arc::clone(&self.ledger),
+        })
+    }
+}
+
+impl Drop for SqliteSession {
+    /// What it had locked is free now.
+    fn drop(&mut self) {
+        let _ = self.rollback();
+    }
+}
+
+/// Ends a statement from another thread.
+struct SqliteCancel {
+    handle: InterruptHandle,
+    cancelled: Arc<AtomicBool>,
+    ledger: Arc<Ledger>,
+}
+
+impl Cancel for SqliteCancel {
+    fn cancel(&self) {
+        self.cancelled.store(true, Relaxed);
+        self.handle.interrupt();
+        self.ledger.turn.wake_all();
+    }
+}
+
+/// Tells the stopwatch when a commit begins and when its log is written, and copies the log to the file when it is long.
+fn watch_commits(
+    connection: &mut Connection,
+    ledger: &Arc<Ledger>,
+    timing: &Arc<Mutex<Timing>>,
+    checkpoint_pages: u64,
+) -> rusqlite::Result<()> {
+    let (at, times) = (Arc::clone(ledger), Arc::clone(timing));
+    connection.commit_hook(Some(move || {
+        locked(&times).lap(&at, Activity::Commit);
+        at.committed();
+        false
+    }))?;
+    let (at, times) = (Arc::clone(ledger), Arc::clone(timing));
+    connection.wal_hook(Some(move |log: &mut rusqlite::hooks::Wal, pages: i32| {
+        let pages = u64::try_from(pages).unwrap_or_default();
+        locked(&times).lap(&at, Activity::Write);
+        at.log_is(pages);
+        if checkpoint_pages > 0 && pages >= checkpoint_pages {
+            // The transaction is durable without it: when others read what it would overwrite, a later one does it.
+            let _ = log.checkpoint();
+        }
+        Ok(())
+    }))
+}
+
+/// Lets it wait for the locks of others, in turns with the sessions of this process.
+fn wait_for_locks(
+    connection: &mut Connection,
+    ledger: &Arc<Ledger>,
+    timing: &Arc<Mutex<Timing>>,
+    cancelled: &Arc<AtomicBool>,
+    timeout: Duration,
+) -> rusqlite::Result<()> {
+    let (ledger, timing, cancelled) = (Arc::clone(ledger), Arc::clone(timing), Arc::clone(cancelled));
+    let mut since = Instant::now();
+    connection.busy_handler(Some(move |tries: i32| {
+        if tries == 0 {
+            since = Instant::now();
+        }
+        let left = timeout.saturating_sub(since.elapsed());
+        if left.is_zero() || cancelled.load(Relaxed) {
+            return false;
+        }
+        let mut timing = locked(&timing);
+        let meanwhile = timing.waiting;
+        timing.lap(&ledger, Activity::Lock);
+        timing.seen = ledger.turn.wait(timing.seen, left.min(LOOK_AGAIN));
+        timing.lap(&ledger, meanwhile);
+        !cancelled.load(Relaxed)
+    }))
+}
+
+/// A panic elsewhere leaves nothing here half done.
+fn locked(timing: &Mutex<Timing>) -> MutexGuard<'_, Timing> {
+    timing.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+fn bind(statement: &mut Statement, values: &[Value]) -> rusqlite::Result<()> {
+    let wanted = statement.parameter_count();
+    if wanted != values.len() {
+        return Err(rusqlite::Error::InvalidParameterCount(values.len(), wanted));
+    }
+    for (index, value) in values.iter().enumerate() {
+        let at = index + 1;
+        match value {
+            Value::Null => statement.raw_bind_parameter(at, rusqlite::types::Null),
+            Value::Int(value) => statement.raw_bind_parameter(at, value),
+            Value::Float(value) => statement.raw_bind_parameter(at, value),
+            Value::Text(text) => statement.raw_bind_parameter(at, text),
+            Value::Bytes(bytes) => statement.raw_bind_parameter(at, bytes),
+        }?;
+    }
+    Ok(())
+}
+
+fn digest(row: &rusqlite::Row, columns: usize) -> RowDigest {
+    let mut digest = RowDigest::new();
+    for column in 0..columns {
+        match row.get_ref_unwrap(column) {
+            ValueRef::Null => digest.null(),
+            ValueRef::Integer(value) => digest.int(value),
+            ValueRef::Real(value) => digest.float(value),
+            ValueRef::Text(bytes) | ValueRef::Blob(bytes) => digest.bytes(bytes),
+        }
+    }
+    digest
+}
+
+fn values(row: &rusqlite::Row, columns: usize) -> Row {
+    let value = |column| match row.get_ref_unwrap(column) {
+        ValueRef::Null => Value::Null,
+        ValueRef::Integer(value) => Value::Int(value),
+        ValueRef::Real(value) => Value::Float(value),
+        ValueRef::Text(bytes) => Value::Text(String::from_utf8_lossy(bytes).into_owned()),
+        ValueRef::Blob(bytes) => Value::Bytes(bytes.to_vec()),
+    };
+    (0..columns).map(value).collect()
+}
