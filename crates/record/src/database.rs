@@ -107,6 +107,26 @@ impl DatabaseCounters {
         }
     }
 
+    /// What would have been counted in `share` times the time.
+    pub fn scaled(&self, share: f64) -> Self {
+        let count = |value: Option<u64>| value.map(|value| (value as f64 * share).round() as u64);
+        let time = |value: Option<Span>| value.map(|value| Span::from_secs_f64(value.as_secs_f64() * share));
+        let cpu = |cpu: CpuTime| Some(CpuTime { user: time(Some(cpu.user))?, system: time(Some(cpu.system))? });
+        Self {
+            hits: count(self.hits),
+            reads: count(self.reads),
+            read_time: time(self.read_time),
+            writes: count(self.writes),
+            log_bytes: count(self.log_bytes),
+            log_flushes: count(self.log_flushes),
+            log_flush_time: time(self.log_flush_time),
+            commits: count(self.commits),
+            lock_time: time(self.lock_time),
+            fetched_bytes: count(self.fetched_bytes),
+            cpu: self.cpu.and_then(cpu),
+        }
+    }
+
     /// Mean time of a read as the database sees it.
     pub fn read_latency(&self) -> Option<Span> {
         Some(Span::from_nanos(self.read_time?.as_nanos().checked_div(self.reads?)?))

@@ -19,7 +19,7 @@ use plimsoll_load::{JobSpec, Region};
 use plimsoll_record::{DatabaseAbout, Finding, Host, Source, Subject};
 use plimsoll_units::{Bytes, Span};
 
-pub use database::Database;
+pub use database::{Database, Sink};
 pub use disk::{Disk, DiskPlace};
 pub use export::Export;
 pub use model::Model;

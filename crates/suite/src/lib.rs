@@ -3,6 +3,7 @@
 //! Every block operation goes through the one loop of `drive`; recipes say what is asked for, and a [`Ground`] where. Knows
 //! nothing about arguments, screens or where results are kept.
 
+mod below;
 mod conduct;
 pub mod crew;
 mod files;
@@ -13,8 +14,9 @@ mod seen;
 mod sql;
 mod step;
 
+pub use below::{Below, Looked};
 pub use conduct::{Conduct, Endured, Signal};
-pub use ground::{Database, Disk, DiskPlace, Export, Facts, Ground, Model, Nature, Paths, Unfit};
+pub use ground::{Database, Disk, DiskPlace, Export, Facts, Ground, Model, Nature, Paths, Sink, Unfit};
 pub use recipe::{Done, Outcome, Recipe, Watch, crowd_of, judged, perform, step_run};
 pub use seen::{Failed, FilesSeen, IoSeen, Logged, Queues, StepSeen, WorkerSeen};
 pub use sql::{

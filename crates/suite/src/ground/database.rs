@@ -1,22 +1,85 @@
 //! A database: statements of one session, and sessions side by side, watched together with the storage below them.
 
-use plimsoll_drive::{Fault, Observe, Torn};
-use plimsoll_units::Span;
+mod alone;
+mod beside;
+mod calls;
+mod crowd;
+mod in_server;
+mod picked;
+mod pool;
+mod statements;
 
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use plimsoll_database::{Failure, Observer};
+use plimsoll_device::{Clock, cpu_time};
+use plimsoll_drive::{Fault, Observe, Torn};
+use plimsoll_record::{CpuTime, Finding};
+use plimsoll_units::{Instant, Span};
+
+pub use beside::Sink;
+
+use self::beside::{Beside, Seen};
 use super::{Facts, Ground, Unfit};
-use crate::seen::IoSeen;
+use crate::below::Below;
+use crate::recipe::crowd_of;
+use crate::seen::{IoSeen, StepSeen};
+use crate::sql::{CrowdSeen, CrowdStep, StatementsSeen, StatementsStep};
 use crate::step::{FileSpec, IoStep};
 
 /// A database of a server, or in a file.
 pub struct Database {
     target: Box<dyn plimsoll_database::Database>,
     facts: Facts,
+    below: Option<Box<dyn Below>>,
+    sink: Option<Sink>,
+    /// Why the database could not be looked at, the first time.
+    blind: Option<String>,
 }
 
 impl Database {
     /// A database that is connected to.
     pub fn new(target: Box<dyn plimsoll_database::Database>, facts: Facts) -> Self {
-        Self { target, facts }
+        Self { target, facts, below: None, sink: None, blind: None }
+    }
+
+    /// The same with what lies below it.
+    pub fn on(self, below: Option<Box<dyn Below>>) -> Self {
+        Self { below, ..self }
+    }
+
+    /// The same with where snapshots of its counters go.
+    pub fn telling(self, sink: Option<Sink>) -> Self {
+        Self { sink, ..self }
+    }
+
+    fn observer(&mut self) -> Option<Box<dyn Observer>> {
+        match self.target.observer() {
+            Ok(observer) => Some(observer),
+            Err(failure) => {
+                self.blind.get_or_insert(failure.message);
+                None
+            }
+        }
+    }
+}
+
+/// Runs a step while somebody looks on.
+fn watched<T>(look_on: impl FnOnce(&AtomicBool) -> Seen + Send, run: impl FnOnce() -> T) -> (T, Seen) {
+    let stop = AtomicBool::new(false);
+    std::thread::scope(|scope| {
+        let looking = scope.spawn(|| look_on(&stop));
+        let done = run();
+        stop.store(true, Ordering::Relaxed);
+        (done, looking.join().expect("who looks on does not panic"))
+    })
+}
+
+/// What a step that ended early had seen.
+fn torn(fault: Option<Fault>, seen: StepSeen, is_empty: bool) -> Result<StepSeen, Box<Torn<Option<StepSeen>>>> {
+    match fault {
+        None => Ok(seen),
+        Some(fault) => Err(Box::new(Torn { fault, until: (!is_empty).then_some(seen) })),
     }
 }
 
@@ -25,18 +88,85 @@ impl Ground for Database {
         &self.facts
     }
 
+    fn findings(&self) -> Vec<Finding> {
+        Vec::new()
+    }
+
     fn lay(&mut self, files: &[FileSpec]) -> Result<(), Unfit> {
-        let _ = &self.target;
         if files.is_empty() { Ok(()) } else { Err(Unfit::Names(self.facts.subject.name.clone())) }
     }
 
     fn io(&mut self, _: &IoStep, _: Observe<'_>) -> Result<IoSeen, Box<Torn<IoSeen>>> {
         let source = std::io::Error::new(std::io::ErrorKind::Unsupported, "a database has no blocks to ask for");
-        Err(Box::new(Torn {
-            fault: Fault { attempt: "running a step of blocks".into(), source },
-            until: IoSeen::default(),
-        }))
+        Err(Box::new(Torn { fault: Fault { attempt: "running a step of blocks".into(), source }, until: IoSeen::default() }))
     }
 
-    fn idle(&mut self, _: Span, _: Observe<'_>) {}
+    fn statements(
+        &mut self,
+        step: &StatementsStep,
+        observe: Observe<'_>,
+    ) -> Result<StepSeen, Box<Torn<Option<StepSeen>>>> {
+        let (clock, before) = (Clock::start(), cpu_time());
+        let observer = self.observer();
+        let below = self.below.as_mut();
+        let (numbers, began) = (Vec::new(), clock.now());
+        let beside = Beside { clock, observer, below, sink: None, numbers, began, counts: false };
+        let target = &*self.target;
+        let ((seen, fault), beside) = watched(|stop| beside.look_on(stop), || statements::run(target, step, observe));
+        let used = cpu_time();
+        let part = beside.whole();
+        let client = CpuTime { user: used.user - before.user, system: used.system - before.system };
+        self.blind = self.blind.take().or(beside.blind);
+        let seen = StatementsSeen { counted: part.counted, storage: part.storage, client, ..seen };
+        let is_empty = seen.done == 0;
+        torn(fault, StepSeen::Statements(Box::new(seen)), is_empty)
+    }
+
+    fn crowd(&mut self, step: &CrowdStep, observe: Observe<'_>) -> Result<StepSeen, Box<Torn<Option<StepSeen>>>> {
+        let refused = |failure: Failure| {
+            Box::new(Torn { fault: calls::fault("writing dirty blocks before a step", failure), until: None })
+        };
+        if step.checkpoint {
+            self.target.checkpoint().map_err(refused)?;
+        }
+        let clock = Clock::start();
+        let observer = self.observer();
+        let (below, sink) = (self.below.as_mut(), self.sink.as_mut());
+        let shared = crowd::Shared::new(&*self.target, step, clock);
+        let look_on = |stop: &AtomicBool| {
+            let numbers = shared.await_all();
+            let began = clock.now();
+            Beside { clock, observer, below, sink, numbers, began, counts: true }.look_on(stop)
+        };
+        let ((seen, fault), beside) = watched(look_on, || crowd::run(&shared, observe));
+        let began = shared.began();
+        self.blind = self.blind.take().or_else(|| beside.blind.clone());
+        let is_empty = seen.series.iter().all(|slice| slice.tally.0.is_empty());
+        let seen = completed(step, seen, &beside, began);
+        torn(fault, StepSeen::Crowd(Box::new(seen)), is_empty)
+    }
+
+    fn idle(&mut self, span: Span, observe: Observe<'_>) {
+        let end = std::time::Instant::now() + std::time::Duration::from_nanos(span.as_nanos());
+        while std::time::Instant::now() < end && observe(&[]).is_continue() {
+            std::thread::sleep(std::time::Duration::from_millis(50));
+        }
+    }
+}
+
+/// What a crowd saw, with what was seen beside it in the time that its figures cover.
+fn completed(step: &CrowdStep, seen: CrowdSeen, beside: &Seen, began: Instant) -> CrowdSeen {
+    let run = crowd_of(step, &seen).run;
+    let window = (run.warm_up, run.warm_up + run.span);
+    let part = beside.over(began + window.0, began + window.1, step.sessions);
+    let marks = beside.marks.iter().map(|(at, what)| (at.since(began), what.clone())).collect();
+    CrowdSeen {
+        window,
+        counted: part.counted,
+        storage: part.storage,
+        split: part.split,
+        client: part.client,
+        marks,
+        ..seen
+    }
 }
