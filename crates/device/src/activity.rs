@@ -4,10 +4,12 @@
 
 mod counters;
 mod delta;
+mod totals;
 
 use std::time::Instant;
 
 pub use delta::{ActivityDelta, DiskDelta, Frequency, ProcessDelta};
+pub use totals::{disk_counters, host_time};
 
 use counters::{Disk, Process, Processors};
 

@@ -2,11 +2,13 @@
 //!
 //! Absent means not known. Opens no device, and knows nothing about how fast it is.
 
+mod below;
 mod block;
 
 use plimsoll_record::Device;
 use plimsoll_units::Bytes;
 
+pub use below::{NoDevice, device_below};
 pub(crate) use block::Block;
 
 use crate::host::Tree;

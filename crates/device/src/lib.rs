@@ -28,14 +28,14 @@ mod subject;
 mod threads;
 mod usage;
 
-pub use activity::{Activity, ActivityDelta, DiskDelta, Frequency, ProcessDelta, Watch};
+pub use activity::{Activity, ActivityDelta, DiskDelta, Frequency, ProcessDelta, Watch, disk_counters, host_time};
 pub use buffers::Aligned;
 pub use clock::Clock;
 pub use content::{
     BadInterval, BadState, Blank, Checked, Checking, Compare, Content, Contents, Mismatch, Mismatches, Pattern,
     Refilled, Restart, What,
 };
-pub use disk::describe as describe_disk;
+pub use disk::{NoDevice, describe as describe_disk, device_below};
 pub use engine::{Durable, Engine, Flush, Shape};
 pub use file::{
     Access, Caching, OpenHow, Opened, Space, SyncMode, create, is_ours, length, mark, open, open_how, preallocate,

@@ -122,7 +122,8 @@ fn kind_of(path: &Path, stat: &Metadata) -> Result<SubjectKind, Unusable> {
     Err(Unusable::Special { path: shown(path), what })
 }
 
-fn filesystem(tree: &Tree, path: &Path) -> Option<Filesystem> {
+/// The filesystem that a path is on.
+pub(crate) fn filesystem(tree: &Tree, path: &Path) -> Option<Filesystem> {
     let canonical = path.canonicalize().ok()?;
     let stat = rustix::fs::statx(CWD, path, AtFlags::empty(), StatxFlags::MNT_ID).ok();
     let id = stat.filter(|stat| stat.stx_mask & StatxFlags::MNT_ID.bits() != 0).map(|stat| stat.stx_mnt_id);

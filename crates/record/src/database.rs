@@ -168,6 +168,52 @@ pub struct DiskCounters {
     pub busy: Span,
 }
 
+impl DiskCounters {
+    /// What was counted between two looks at one device. None when it is another one, or was replaced or reset meanwhile.
+    pub fn since(&self, before: &Self) -> Option<Self> {
+        if self.device != before.device {
+            return None;
+        }
+        Some(Self {
+            device: self.device.clone(),
+            reads: self.reads.checked_sub(before.reads)?,
+            read_bytes: self.read_bytes.checked_sub(before.read_bytes)?,
+            read_time: wrapped(self.read_time, before.read_time),
+            writes: self.writes.checked_sub(before.writes)?,
+            written_bytes: self.written_bytes.checked_sub(before.written_bytes)?,
+            write_time: wrapped(self.write_time, before.write_time),
+            flushes: self.flushes.checked_sub(before.flushes)?,
+            flush_time: wrapped(self.flush_time, before.flush_time),
+            busy: wrapped(self.busy, before.busy),
+        })
+    }
+
+    /// Mean response time of a read.
+    pub fn read_latency(&self) -> Option<Span> {
+        mean(self.read_time, self.reads)
+    }
+
+    /// Mean response time of a write.
+    pub fn write_latency(&self) -> Option<Span> {
+        mean(self.write_time, self.writes)
+    }
+
+    /// Mean response time of a flush.
+    pub fn flush_latency(&self) -> Option<Span> {
+        mean(self.flush_time, self.flushes)
+    }
+}
+
+fn mean(time: Span, count: u64) -> Option<Span> {
+    Some(Span::from_nanos(time.as_nanos().checked_div(count)?))
+}
+
+/// Linux keeps these times as milliseconds of 32 bits, which begin anew after 50 days of them.
+fn wrapped(now: Span, then: Span) -> Span {
+    const ROUND: Span = Span::from_millis(1 << 32);
+    if now >= then { now - then } else { now + ROUND - then }
+}
+
 /// Processor time of a whole host, in nanoseconds of all its processors together.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
@@ -186,6 +232,18 @@ pub struct HostTime {
     pub stolen: Span,
 }
 
+impl HostTime {
+    /// What passed between two looks. Waiting may go backwards in the kernel's books: it is zero then.
+    pub fn since(&self, before: &Self) -> Self {
+        Self {
+            busy: self.busy - before.busy,
+            waiting: self.waiting - before.waiting,
+            idle: self.idle - before.idle,
+            stolen: self.stolen - before.stolen,
+        }
+    }
+}
+
 /// What the storage showed over the time of a step.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
@@ -199,6 +257,33 @@ pub struct StorageSide {
     /// On an emulated volume, the limits that held its answers, as `[name, share of operations]`.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub bound_by: Vec<(String, f64)>,
+}
+
+impl StorageSide {
+    /// What would have been counted in `share` times the time.
+    pub fn scaled(&self, share: f64) -> Self {
+        let time = |span: Span| Span::from_secs_f64(span.as_secs_f64() * share);
+        let count = |count: u64| (count as f64 * share).round() as u64;
+        let disk = |disk: &DiskCounters| DiskCounters {
+            device: disk.device.clone(),
+            reads: count(disk.reads),
+            read_bytes: count(disk.read_bytes),
+            read_time: time(disk.read_time),
+            writes: count(disk.writes),
+            written_bytes: count(disk.written_bytes),
+            write_time: time(disk.write_time),
+            flushes: count(disk.flushes),
+            flush_time: time(disk.flush_time),
+            busy: time(disk.busy),
+        };
+        let host = |host: HostTime| HostTime {
+            busy: time(host.busy),
+            waiting: time(host.waiting),
+            idle: time(host.idle),
+            stolen: time(host.stolen),
+        };
+        Self { disk: self.disk.as_ref().map(disk), host: self.host.map(host), bound_by: self.bound_by.clone() }
+    }
 }
 
 /// Where sessions spent their time.
@@ -294,4 +379,52 @@ pub struct DatabaseSide {
     /// The file of snapshots that `plimsoll diagnose` and `plimsoll size` read.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub snapshots: Option<String>,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn disk(reads: u64, read_ms: u64, flushes: u64) -> DiskCounters {
+        DiskCounters {
+            device: "vda".into(),
+            reads,
+            read_bytes: reads * 8192,
+            read_time: Span::from_millis(read_ms),
+            flushes,
+            flush_time: Span::from_millis(flushes * 2),
+            ..DiskCounters::default()
+        }
+    }
+
+    #[test]
+    fn two_looks_at_a_disk_give_what_it_did() {
+        let did = disk(110, 250, 7).since(&disk(100, 200, 3)).unwrap();
+        assert_eq!(did, disk(10, 50, 4));
+        assert_eq!((did.read_latency(), did.flush_latency()), (Some(Span::from_millis(5)), Some(Span::from_millis(2))));
+        assert_eq!(did.write_latency(), None);
+    }
+
+    #[test]
+    fn a_disk_that_was_replaced_or_reset_did_nothing_that_is_known() {
+        assert_eq!(disk(5, 250, 7).since(&disk(100, 200, 3)), None);
+        let other = DiskCounters { device: "loop3".into(), ..disk(110, 250, 7) };
+        assert_eq!(other.since(&disk(100, 200, 3)), None);
+    }
+
+    #[test]
+    fn times_that_begin_anew_are_followed() {
+        let did = disk(110, 40, 3).since(&disk(100, (1 << 32) - 10, 3)).unwrap();
+        assert_eq!(did.read_time, Span::from_millis(50));
+    }
+
+    #[test]
+    fn time_of_a_host_never_goes_backwards() {
+        let at = |busy, waiting| HostTime {
+            busy: Span::from_secs(busy),
+            waiting: Span::from_secs(waiting),
+            ..HostTime::default()
+        };
+        assert_eq!(at(9, 3).since(&at(4, 5)), at(5, 0));
+    }
 }

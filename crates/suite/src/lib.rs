@@ -14,7 +14,7 @@ mod seen;
 mod sql;
 mod step;
 
-pub use below::{Below, Looked};
+pub use below::{Below, Local, Looked};
 pub use conduct::{Conduct, Endured, Signal};
 pub use ground::{Database, Disk, DiskPlace, Export, Facts, Ground, Model, Nature, Paths, Sink, Unfit};
 pub use recipe::{Done, Outcome, Recipe, Watch, crowd_of, judged, perform, step_run};

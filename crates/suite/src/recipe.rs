@@ -234,7 +234,7 @@ pub fn crowd_of(step: &CrowdStep, seen: &CrowdSeen) -> Crowd {
         cpu: seen.client,
         bound_by: seen.storage.bound_by.clone(),
         figures: settled.figures,
-        findings: settled.findings,
+        findings: settled.findings.into_iter().chain(seen.findings.iter().cloned()).collect(),
     };
     Crowd {
         sessions: step.sessions,
@@ -244,7 +244,7 @@ pub fn crowd_of(step: &CrowdStep, seen: &CrowdSeen) -> Crowd {
         storage: seen.storage.clone(),
         split: seen.split.clone(),
         client: seen.client,
-        limit: None,
+        limit: seen.limit.clone(),
         marks: seen.marks.clone(),
     }
 }

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use plimsoll_analyse::Precision;
 use plimsoll_database::{Failure, Row, Session, Value};
 use plimsoll_load::Pace;
-use plimsoll_record::{Bins, CpuTime, DatabaseCounters, Objective, Slice, Split, StorageSide};
+use plimsoll_record::{Bins, CpuTime, DatabaseCounters, Finding, Objective, Slice, Split, StorageSide};
 use plimsoll_units::Span;
 
 /// One thing that is asked of a session.
@@ -211,6 +211,10 @@ pub struct CrowdSeen {
     pub client: Option<CpuTime>,
     /// Transactions that did not bring what others of their kind brought.
     pub differing: u64,
+    /// The limit that held it, in a few words, as far as it can be told.
+    pub limit: Option<String>,
+    /// What makes its figures questionable, beside what they say themselves.
+    pub findings: Vec<Finding>,
     /// What was changed while it ran: when, from the beginning of the series, and what.
     pub marks: Vec<(Span, String)>,
 }

@@ -20,6 +20,7 @@ pub(super) struct Disk {
     pub(super) weighted_ms: u64,
     pub(super) discards: Option<u64>,
     pub(super) flushes: Option<u64>,
+    pub(super) flush_ms: Option<u64>,
 }
 
 impl Disk {
@@ -34,7 +35,20 @@ impl Disk {
         if part()? != number.major || part()? != number.minor {
             return None;
         }
-        let counts: Vec<u64> = fields.skip(1).map_while(|field| field.parse().ok()).collect();
+        Self::counts(fields.skip(1))
+    }
+
+    /// The line of the disk of this name, as the table has it.
+    pub(super) fn named(line: &str, name: &str) -> Option<Self> {
+        let mut fields = line.split_whitespace().skip(2);
+        if fields.next()? != name {
+            return None;
+        }
+        Self::counts(fields)
+    }
+
+    fn counts<'a>(fields: impl Iterator<Item = &'a str>) -> Option<Self> {
+        let counts: Vec<u64> = fields.map_while(|field| field.parse().ok()).collect();
         let at = |index: usize| counts.get(index).copied();
         Some(Self {
             reads: at(0)?,
@@ -47,6 +61,7 @@ impl Disk {
             weighted_ms: at(10)?,
             discards: at(11),
             flushes: at(15),
+            flush_ms: at(16),
         })
     }
 }
@@ -132,10 +147,13 @@ mod tests {
             spent_ms: [3, 7],
             discards: None,
             flushes: None,
+            flush_ms: None,
         };
         assert_eq!(Disk::parse(old, number), Some(expected));
         let new = format!("{old} 11 0 0 0 12 1");
-        assert_eq!(Disk::parse(&new, number), Some(Disk { discards: Some(11), flushes: Some(12), ..expected }));
+        let newest = Disk { discards: Some(11), flushes: Some(12), flush_ms: Some(1), ..expected };
+        assert_eq!(Disk::parse(&new, number), Some(newest));
+        assert_eq!((Disk::named(&new, "vda"), Disk::named(&new, "vd")), (Some(newest), None));
         assert_eq!(Disk::parse(old, DeviceNumber { major: 254, minor: 1 }), None);
         assert_eq!(Disk::parse("254 0 vda 1 2", number), None);
     }

@@ -8,7 +8,7 @@ use super::Activity;
 use super::counters::{Disk, Process, Processors};
 
 /// Sectors of `/proc/diskstats`, whatever the device's block is.
-const SECTOR_BYTES: u64 = 512;
+pub(super) const SECTOR_BYTES: u64 = 512;
 
 /// What went on between two moments. `None` where a counter is not known.
 #[derive(Clone, Debug, Default, PartialEq)]

@@ -4,7 +4,7 @@
 
 use std::fs;
 use std::io;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use crate::host::{Tree, tree};
 use crate::subject::DeviceNumber;
@@ -23,6 +23,12 @@ impl Block {
     pub(crate) fn find(tree: &Tree, number: DeviceNumber) -> io::Result<Self> {
         let directory = fs::canonicalize(tree.path(format!("sys/dev/block/{number}")))?;
         Ok(Self { directory })
+    }
+
+    /// The block device of this name, with slashes as tables have them.
+    pub(crate) fn named(tree: &Tree, name: &str) -> Option<Self> {
+        let directory = tree.path(Path::new("sys/class/block").join(name.replace('/', "!")));
+        Some(Self { directory: fs::canonicalize(directory).ok()? })
     }
 
     /// Kernel name, such as `nvme0n1p1`. A `!` stands for the slash of older drivers (`cciss!c0d0`).

@@ -5,6 +5,7 @@ mod beside;
 mod calls;
 mod crowd;
 mod in_server;
+mod judged;
 mod picked;
 mod pool;
 mod statements;
@@ -26,6 +27,10 @@ use crate::recipe::crowd_of;
 use crate::seen::{IoSeen, StepSeen};
 use crate::sql::{CrowdSeen, CrowdStep, StatementsSeen, StatementsStep};
 use crate::step::{FileSpec, IoStep};
+
+/// Settings that decide whether commits reach the storage.
+const FLUSH_SETTINGS: [&str; 5] =
+    ["fsync", "synchronous_commit", "innodb_flush_log_at_trx_commit", "sync_binlog", "synchronous"];
 
 /// A database of a server, or in a file.
 pub struct Database {
@@ -89,7 +94,15 @@ impl Ground for Database {
     }
 
     fn findings(&self) -> Vec<Finding> {
-        Vec::new()
+        let about = self.facts.database.as_ref().map(|(_, about)| about);
+        let loose = about.filter(|about| about.durable == Some(false)).map(|about| {
+            let off = |(name, value): &&(String, String)| FLUSH_SETTINGS.contains(&name.as_str()) && !value.is_empty();
+            let settings: Vec<String> =
+                about.settings.iter().filter(off).map(|(name, value)| format!("{name} {value}")).collect();
+            Finding::NotDurable { setting: settings.join(", ") }
+        });
+        let blind = self.blind.clone().map(|why| Finding::Unobserved { what: "what the database counts".into(), why });
+        loose.into_iter().chain(blind).collect()
     }
 
     fn lay(&mut self, files: &[FileSpec]) -> Result<(), Unfit> {
@@ -98,7 +111,10 @@ impl Ground for Database {
 
     fn io(&mut self, _: &IoStep, _: Observe<'_>) -> Result<IoSeen, Box<Torn<IoSeen>>> {
         let source = std::io::Error::new(std::io::ErrorKind::Unsupported, "a database has no blocks to ask for");
-        Err(Box::new(Torn { fault: Fault { attempt: "running a step of blocks".into(), source }, until: IoSeen::default() }))
+        Err(Box::new(Torn {
+            fault: Fault { attempt: "running a step of blocks".into(), source },
+            until: IoSeen::default(),
+        }))
     }
 
     fn statements(
@@ -142,7 +158,11 @@ impl Ground for Database {
         let began = shared.began();
         self.blind = self.blind.take().or_else(|| beside.blind.clone());
         let is_empty = seen.series.iter().all(|slice| slice.tally.0.is_empty());
-        let seen = completed(step, seen, &beside, began);
+        let mut seen = completed(step, seen, &beside, began);
+        seen.limit = judged::limit(&seen);
+        if let Some((system, about)) = &self.facts.database {
+            seen.findings = judged::findings(&seen, *system, about);
+        }
         torn(fault, StepSeen::Crowd(Box::new(seen)), is_empty)
     }
 

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use plimsoll_database::{Activity, Failure, Observer};
 use plimsoll_device::{Clock, cpu_time};
-use plimsoll_record::{CpuTime, DatabaseCounters, DiskCounters, HostTime, Spent, Split, StorageSide};
+use plimsoll_record::{CpuTime, DatabaseCounters, Spent, Split, StorageSide};
 use plimsoll_units::{Instant, Span};
 use serde_json::{Map, Value};
 
@@ -117,7 +117,9 @@ impl Beside<'_> {
         let spent = self.observer.as_mut().and_then(|observer| observer.spent());
         let spent = spent.map(|parts| {
             let mut each = Each::default();
-            parts.into_iter().for_each(|(activity, span)| each[place(activity)] += span);
+            for (activity, span) in parts {
+                each[place(activity)] += span;
+            }
             each
         });
         let below = self.below.as_mut().map(|below| below.look()).unwrap_or_default();
@@ -129,7 +131,9 @@ impl Beside<'_> {
         let activity = self.ask(seen, |observer| observer.activity(&numbers)).unwrap_or_default();
         if !activity.is_empty() {
             let mut each = Each::default();
-            activity.into_iter().for_each(|activity| each[place(activity)] += 1);
+            for one in activity {
+                each[place(one)] += 1;
+            }
             seen.activity.push((self.clock.now(), each));
             self.numbers = numbers;
         }
@@ -191,15 +195,10 @@ impl Seen {
         }
         let share = asked.as_secs_f64() / looked.as_secs_f64();
         let counted = last.counters.since(&first.counters).scaled(share);
-        let disk = last.below.disk.as_ref().zip(first.below.disk.as_ref());
-        let host = last.below.host.zip(first.below.host);
-        let client = CpuTime { user: last.client.user - first.client.user, system: last.client.system - first.client.system };
+        let client =
+            CpuTime { user: last.client.user - first.client.user, system: last.client.system - first.client.system };
         Part {
-            storage: StorageSide {
-                disk: disk.map(|(last, first)| last.since(first).scaled(share)),
-                host: host.map(|(last, first)| last.since(&first).scaled(share)),
-                bound_by: shares(&first.below.bound_by, &last.below.bound_by),
-            },
+            storage: last.below.since(&first.below).scaled(share),
             split: self.split(from, to, first, last).or_else(|| of_counters(&counted, asked, sessions)),
             client: Some(CpuTime { user: scaled(client.user, share), system: scaled(client.system, share) }),
             counted,
@@ -208,7 +207,8 @@ impl Seen {
 
     fn split(&self, from: Instant, to: Instant, first: &Look, last: &Look) -> Option<Split> {
         if let Some((before, after)) = first.spent.zip(last.spent) {
-            let each: Vec<f64> = after.iter().zip(before).map(|(after, before)| (*after - before).as_secs_f64()).collect();
+            let each: Vec<f64> =
+                after.iter().zip(before).map(|(after, before)| (*after - before).as_secs_f64()).collect();
             return divided(&each, "timed by the library itself".into());
         }
         let mut each = [0.0; ACTIVITIES.len()];
@@ -246,15 +246,4 @@ fn divided(each: &[f64], method: String) -> Option<Split> {
 
 fn scaled(span: Span, share: f64) -> Span {
     Span::from_secs_f64(span.as_secs_f64() * share)
-}
-
-/// Shares of operations by the limit that held them, the largest first.
-fn shares(before: &[(String, u64)], after: &[(String, u64)]) -> Vec<(String, f64)> {
-    let then = |name: &str| before.iter().find(|(known, _)| known == name).map_or(0, |(_, count)| *count);
-    let counts: Vec<(&String, u64)> = after.iter().map(|(name, count)| (name, count.saturating_sub(then(name)))).collect();
-    let sum: u64 = counts.iter().map(|(_, count)| count).sum();
-    let some = counts.into_iter().filter(|(_, count)| *count > 0);
-    let mut shares: Vec<(String, f64)> = some.map(|(name, count)| (name.clone(), count as f64 / sum as f64)).collect();
-    shares.sort_by(|a, b| b.1.total_cmp(&a.1));
-    shares
 }

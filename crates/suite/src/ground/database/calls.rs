@@ -51,4 +51,3 @@ pub(super) const fn counted(kind: Kind) -> Option<i32> {
         _ => None,
     }
 }
-

@@ -122,7 +122,9 @@ impl<'a> Shared<'a> {
 
     /// Length of a slice of the series.
     pub fn slice(&self) -> Span {
-        (self.step.least / 40).clamp(Span::from_millis(50), Span::from_millis(500)).max((self.step.warm_up + self.step.most) / 1200)
+        (self.step.least / 40)
+            .clamp(Span::from_millis(50), Span::from_millis(500))
+            .max((self.step.warm_up + self.step.most) / 1200)
     }
 
     /// What a session's random streams begin with.
@@ -181,7 +183,8 @@ fn round(shared: &Shared<'_>, number: u32, desk: Desk, tie: &mut Tie<'_>) -> Min
         (CrowdWork::Transactions(transactions), Some(taker)) => {
             let mut load = Picked::closed(&**transactions, shared.step, shared.seed(number));
             let mut target = alone::Alone::new(shared, desk.session, taker);
-            let driven = drive(&mut target, &mut load, &Rules::new(1, shared.slice()), &mut |series| tie.observe(series));
+            let driven =
+                drive(&mut target, &mut load, &Rules::new(1, shared.slice()), &mut |series| tie.observe(series));
             match driven {
                 Ok(seen) => (seen.series, None),
                 Err(torn) => (torn.until.series, Some(torn.fault)),
@@ -223,6 +226,10 @@ impl Ends<'_> {
         };
         let figures = settle(series, &options).figures;
         let known = figures.steadiness == Steadiness::Steady && tight_enough(&figures, &step.precision);
-        if known || figures.steadiness == Steadiness::Overloaded { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+        if known || figures.steadiness == Steadiness::Overloaded {
+            ControlFlow::Break(())
+        } else {
+            ControlFlow::Continue(())
+        }
     }
 }

@@ -49,7 +49,7 @@ pub(super) fn run(
     calls.close_until(end);
     let rest = end - calls.slice;
     calls.close(rest);
-    tie.observe(&calls.series);
+    let _ = tie.observe(&calls.series);
     (calls.series, failed)
 }
 
@@ -71,7 +71,9 @@ impl Calls<'_> {
         let rows = match self.session.rows(sql) {
             Ok(rows) => rows,
             Err(failure) => {
-                let Some(number) = counted(failure.kind) else { return Err(fault("calling the loop in the server", failure)) };
+                let Some(number) = counted(failure.kind) else {
+                    return Err(fault("calling the loop in the server", failure));
+                };
                 self.counting.failed(&self.op(0), number);
                 // The server has not undone it by itself in every system.
                 let _ = self.session.rollback();
@@ -80,7 +82,8 @@ impl Calls<'_> {
         };
         let end = self.shared.clock.now().since(self.begin);
         let units = server.units(&rows).ok_or_else(|| {
-            let source = std::io::Error::new(std::io::ErrorKind::InvalidData, "its answer is not what it was made to give");
+            let source =
+                std::io::Error::new(std::io::ErrorKind::InvalidData, "its answer is not what it was made to give");
             Fault { attempt: "calling the loop in the server".into(), source }
         })?;
         for unit in units {

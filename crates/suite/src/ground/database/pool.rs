@@ -50,14 +50,16 @@ pub(super) fn run(shared: &Shared<'_>, watch: Observe<'_>) -> (CrowdSeen, Option
         if fault.is_some() {
             shared.cancels.all();
         }
-        let seen = CrowdSeen { series: seen.series, unserved: seen.unserved, lateness: seen.lateness, ..CrowdSeen::default() };
+        let seen =
+            CrowdSeen { series: seen.series, unserved: seen.unserved, lateness: seen.lateness, ..CrowdSeen::default() };
         (seen, fault)
     })
 }
 
 /// One session: makes what it is given until nothing more will come.
 fn serve(shared: &Shared<'_>, number: u32, asked: &Receiver<(Slot, Op)>, done: &Sender<Result<Completion, Fault>>) {
-    let nothing = Completion { slot: Slot(number), at: Instant::ZERO, outcome: plimsoll_load::Outcome::Done, bound_by: None };
+    let nothing =
+        Completion { slot: Slot(number), at: Instant::ZERO, outcome: plimsoll_load::Outcome::Done, bound_by: None };
     let mut desk = match shared.connect(number) {
         Ok(desk) => desk,
         Err(fault) => return drop(done.send(Err(fault))),

@@ -41,7 +41,11 @@ struct Mine {
 }
 
 /// Runs them all; the fault that ended them early beside what was seen until then.
-pub(super) fn run(database: &dyn Database, step: &StatementsStep, observe: Observe<'_>) -> (StatementsSeen, Option<Fault>) {
+pub(super) fn run(
+    database: &dyn Database,
+    step: &StatementsStep,
+    observe: Observe<'_>,
+) -> (StatementsSeen, Option<Fault>) {
     let cancels = Cancels::default();
     let clock = Clock::start();
     let shared = Shared { database, step, cancels: &cancels, clock, next: AtomicU64::new(0) };
@@ -57,9 +61,10 @@ pub(super) fn run(database: &dyn Database, step: &StatementsStep, observe: Obser
         let one = match one {
             Ok(Ok(mine)) => mine,
             Ok(Err(fault)) => Mine { fault: Some(fault), ..Mine::default() },
-            Err(source) => {
-                Mine { fault: Some(Fault { attempt: "starting a thread for a session".into(), source }), ..Mine::default() }
-            }
+            Err(source) => Mine {
+                fault: Some(Fault { attempt: "starting a thread for a session".into(), source }),
+                ..Mine::default()
+            },
         };
         merge(&mut series, one.series);
         seen.wrong += one.wrong;
@@ -70,7 +75,9 @@ pub(super) fn run(database: &dyn Database, step: &StatementsStep, observe: Obser
         failed = failed.or(one.fault);
     }
     let mut each = Bins::default();
-    series.iter().for_each(|slice| each.merge(&slice.tally.response()));
+    for slice in &series {
+        each.merge(&slice.tally.response());
+    }
     seen.done = each.count;
     seen.each = each;
     // What was ended because the user wants an end has not failed.
@@ -89,7 +96,11 @@ impl Shared<'_> {
 
     fn statements(&self, number: u32, tie: &mut Tie<'_>, mine: &mut Mine) -> Result<(), Fault> {
         let opening = |failure| fault("opening a session", failure);
-        let mut desk = Desk { number, session: self.cancels.session(self.database, number).map_err(opening)?, prepared: HashMap::new() };
+        let mut desk = Desk {
+            number,
+            session: self.cancels.session(self.database, number).map_err(opening)?,
+            prepared: HashMap::new(),
+        };
         let (mut counting, mut slice) = (Counting::new(), Instant::ZERO);
         let together = self.step.transaction.max(1);
         'all: loop {
@@ -104,7 +115,8 @@ impl Shared<'_> {
             }
             for index in first..last {
                 let begin = self.clock.now();
-                let failed = |failure: Failure| fault(format!("statement {} of {}", index + 1, self.step.count), failure);
+                let failed =
+                    |failure: Failure| fault(format!("statement {} of {}", index + 1, self.step.count), failure);
                 self.statement(&mut desk, index, mine).map_err(failed)?;
                 let end = self.clock.now();
                 while end >= slice + SLICE {
@@ -120,8 +132,9 @@ impl Shared<'_> {
             }
         }
         let end = self.clock.now();
-        close(mine, &mut counting, &mut slice, end.since(slice));
-        tie.observe(&mine.series);
+        let rest = end.since(slice);
+        close(mine, &mut counting, &mut slice, rest);
+        let _ = tie.observe(&mine.series);
         Ok(())
     }
 
