@@ -33,6 +33,9 @@ struct Shared<'a> {
 #[derive(Default)]
 struct Mine {
     series: Vec<Slice>,
+    counting: Counting,
+    /// Where the present slice begins.
+    slice: Instant,
     wrong: u64,
     first_wrong: Option<String>,
     told: Vec<Row>,
@@ -91,6 +94,9 @@ impl Shared<'_> {
             tie.stop();
             mine.fault = Some(failure);
         }
+        let rest = self.clock.now().since(mine.slice);
+        mine.close(rest);
+        let _ = tie.observe(&mine.series);
         mine
     }
 
@@ -101,7 +107,6 @@ impl Shared<'_> {
             session: self.cancels.session(self.database, number).map_err(opening)?,
             prepared: HashMap::new(),
         };
-        let (mut counting, mut slice) = (Counting::new(), Instant::ZERO);
         let together = self.step.transaction.max(1);
         'all: loop {
             let first = self.next.fetch_add(together, Ordering::Relaxed);
@@ -119,10 +124,10 @@ impl Shared<'_> {
                     |failure: Failure| fault(format!("statement {} of {}", index + 1, self.step.count), failure);
                 self.statement(&mut desk, index, mine).map_err(failed)?;
                 let end = self.clock.now();
-                while end >= slice + SLICE {
-                    close(mine, &mut counting, &mut slice, SLICE);
+                while end >= mine.slice + SLICE {
+                    mine.close(SLICE);
                 }
-                counting.done(&OP, end.since(begin), end.since(begin));
+                mine.counting.done(&OP, end.since(begin), end.since(begin));
                 if tie.observe(&mine.series).is_break() {
                     break 'all;
                 }
@@ -131,10 +136,6 @@ impl Shared<'_> {
                 desk.session.commit().map_err(|failure| fault("committing", failure))?;
             }
         }
-        let end = self.clock.now();
-        let rest = end.since(slice);
-        close(mine, &mut counting, &mut slice, rest);
-        let _ = tie.observe(&mine.series);
         Ok(())
     }
 
@@ -183,10 +184,12 @@ impl Desk {
     }
 }
 
-/// Ends the slice that began at `start` after `span`.
-fn close(mine: &mut Mine, counting: &mut Counting, start: &mut Instant, span: Span) {
-    mine.series.push(Slice { start: *start, span, tally: counting.take() });
-    *start += span;
+impl Mine {
+    /// Ends the present slice after `span`.
+    fn close(&mut self, span: Span) {
+        self.series.push(Slice { start: self.slice, span, tally: self.counting.take() });
+        self.slice += span;
+    }
 }
 
 fn wrong(asked: &Asked, rows: u64) -> String {

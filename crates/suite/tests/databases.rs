@@ -1,0 +1,235 @@
+//! Statements and crowds on a database in a file.
+#![allow(clippy::unwrap_used)]
+
+use std::ops::ControlFlow;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering};
+
+use plimsoll_analyse::Precision;
+use plimsoll_database::{Address, Failure, Session, connect};
+use plimsoll_load::{Arrival, Pace};
+use plimsoll_record::{Finding, Source, Spent, Subject};
+use plimsoll_suite::{
+    Asked, CrowdStep, CrowdWork, Database, Facts, Ground, KindOf, Nature, StatementsStep, StepSeen, Taker, Transactions,
+};
+use plimsoll_units::{Bytes, Iops, Span};
+
+/// A file that is removed in the end.
+struct File(PathBuf);
+
+impl Drop for File {
+    fn drop(&mut self) {
+        for end in ["", "-wal", "-shm"] {
+            let _ = std::fs::remove_file(format!("{}{end}", self.0.display()));
+        }
+    }
+}
+
+fn ground(name: &str) -> (Database, File) {
+    let file = std::env::temp_dir().join(format!("plimsoll-suite-{name}-{}.db", std::process::id()));
+    std::fs::File::create(&file).unwrap();
+    let target = connect(&Address::sqlite(file.clone())).unwrap();
+    let about = target.about().clone();
+    let facts = Facts {
+        source: Source::Measured { engine: "SQLite".into() },
+        subject: Subject { name: name.into(), kind: "database".into(), size: Bytes::default(), device: None },
+        host: None,
+        space: Bytes::default(),
+        grid: 1,
+        nature: Nature::Database,
+        read_only: false,
+        stages: Vec::new(),
+        page_cache: None,
+        database: Some((target.system(), about)),
+    };
+    (Database::new(target, facts), File(file))
+}
+
+fn statements(ground: &mut Database, step: &StatementsStep) -> plimsoll_suite::StatementsSeen {
+    match ground.statements(step, &mut |_| ControlFlow::Continue(())) {
+        Ok(StepSeen::Statements(seen)) => *seen,
+        other => panic!("{other:?}"),
+    }
+}
+
+fn filled(ground: &mut Database) {
+    statements(ground, &StatementsStep::of(vec!["CREATE TABLE t (i INTEGER PRIMARY KEY, n INTEGER)".into()]));
+    let rows = |index: u64| vec![Asked::text(format!("INSERT INTO t VALUES ({index}, 0)"))];
+    let seen = statements(ground, &StatementsStep { transaction: 50, ..StatementsStep::new(200, rows) });
+    assert_eq!((seen.done, seen.each.count, seen.wrong), (200, 200, 0));
+}
+
+/// Reads a row, or adds to it; what is read is digested as it is, or with a number that rises.
+struct Rows {
+    rising: bool,
+    fails_after: u32,
+    made: Arc<AtomicU32>,
+}
+
+struct Row {
+    rising: bool,
+    fails_after: u32,
+    made: Arc<AtomicU32>,
+}
+
+impl Transactions for Rows {
+    fn pick(&self, random: u64) -> u8 {
+        u8::from(random.is_multiple_of(4))
+    }
+
+    fn open(&self, _: &mut dyn Session, _: u32) -> Result<Box<dyn Taker>, Failure> {
+        Ok(Box::new(Row { rising: self.rising, fails_after: self.fails_after, made: Arc::clone(&self.made) }))
+    }
+}
+
+impl Taker for Row {
+    fn take(&mut self, session: &mut dyn Session, kind: u8, random: u64) -> Result<Option<u64>, Failure> {
+        let made = self.made.fetch_add(1, Ordering::Relaxed);
+        if made >= self.fails_after {
+            return session.run("SELECT * FROM missing").map(|_| None);
+        }
+        if kind == 0 {
+            let answer = session.run("SELECT i FROM t WHERE i < 100")?;
+            assert_eq!(answer.rows, 100);
+            return Ok(Some(if self.rising { u64::from(made) } else { answer.digest }));
+        }
+        session.begin()?;
+        session.run(&format!("UPDATE t SET n = n + 1 WHERE i = {}", random % 200))?;
+        session.commit().map(|()| None)
+    }
+}
+
+fn crowd(sessions: u32, rows: Rows) -> CrowdStep {
+    let kind = |name: &str, writes| KindOf { name: name.into(), writes };
+    CrowdStep {
+        sessions,
+        pace: Pace::Closed { depth: sessions },
+        kinds: vec![kind("read", false), kind("update", true)],
+        work: CrowdWork::Transactions(Arc::new(rows)),
+        turns: None,
+        warm_up: Span::from_millis(100),
+        least: Span::from_millis(400),
+        most: Span::from_secs(1),
+        precision: Precision::default(),
+        objective: None,
+        checkpoint: true,
+        seed: 1,
+    }
+}
+
+fn rows() -> Rows {
+    Rows { rising: false, fails_after: u32::MAX, made: Arc::default() }
+}
+
+fn seen(ground: &mut Database, step: &CrowdStep) -> plimsoll_suite::CrowdSeen {
+    match ground.crowd(step, &mut |_| ControlFlow::Continue(())) {
+        Ok(StepSeen::Crowd(seen)) => *seen,
+        other => panic!("{other:?}"),
+    }
+}
+
+fn total(seen: &plimsoll_suite::CrowdSeen) -> plimsoll_record::Tally {
+    let mut total = plimsoll_record::Tally::default();
+    seen.series.iter().for_each(|slice| total.merge(&slice.tally));
+    total
+}
+
+#[test]
+fn statements_that_bring_other_rows_are_counted_and_failures_end_them() {
+    let (mut ground, _file) = ground("statements");
+    filled(&mut ground);
+    let asked = |index: u64| {
+        let sql = format!("SELECT * FROM t WHERE i < {}", 10 + index / 9);
+        vec![Asked::Text { sql, rows: Some(10) }, Asked::Reconnect]
+    };
+    let wrong = statements(&mut ground, &StatementsStep::new(10, asked));
+    assert_eq!((wrong.done, wrong.wrong), (10, 1));
+    assert!(wrong.first_wrong.unwrap().contains("10 rows expected, 11 came"));
+
+    let told = StatementsStep::new(1, |_| vec![Asked::Told("SELECT count(*) FROM t".into())]);
+    assert_eq!(statements(&mut ground, &told).told[0][0].int(), Some(200));
+
+    let prepared = |index: u64| {
+        let (sql, values) = ("SELECT n FROM t WHERE i = ?".into(), vec![(index as i64).into()]);
+        vec![Asked::Prepared { sql, values, rows: Some(1) }]
+    };
+    let shared = statements(&mut ground, &StatementsStep { sessions: 3, ..StatementsStep::new(100, prepared) });
+    assert_eq!((shared.done, shared.wrong), (100, 0));
+
+    let fails = |index: u64| vec![Asked::text(if index < 3 { "SELECT 1" } else { "SELECT nothing" })];
+    let torn = ground.statements(&StatementsStep::new(9, fails), &mut |_| ControlFlow::Continue(())).unwrap_err();
+    assert_eq!(torn.fault.attempt, "statement 4 of 9");
+    let Some(StepSeen::Statements(until)) = torn.until else { panic!("what was seen is kept") };
+    assert_eq!(until.done, 3);
+}
+
+#[test]
+fn a_limit_of_time_and_the_user_end_statements() {
+    let (mut ground, _file) = ground("limits");
+    let endless = StatementsStep::new(u64::MAX, |_| vec![Asked::text("SELECT 1")]);
+    let limited = statements(&mut ground, &StatementsStep { limit: Some(Span::from_millis(300)), ..endless.clone() });
+    assert!(limited.done > 0 && limited.span >= Span::from_millis(300), "{limited:?}");
+    // A statement that would last for hours is ended by the user in the middle, and that is no fault.
+    let long = "WITH RECURSIVE c(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM c WHERE x < 1e12) SELECT count(*) FROM c";
+    let step = StatementsStep::of(vec![long.into()]);
+    let ended = ground.statements(&step, &mut |_| ControlFlow::Break(())).unwrap();
+    assert_eq!(ended.statements().unwrap().done, 0);
+}
+
+#[test]
+fn a_closed_crowd_makes_its_turns_and_says_where_the_time_went() {
+    let (mut ground, _file) = ground("closed");
+    filled(&mut ground);
+    let made = Arc::<AtomicU32>::default();
+    let step = CrowdStep { turns: Some(40), ..crowd(3, Rows { made: Arc::clone(&made), ..rows() }) };
+    let saw = seen(&mut ground, &step);
+    assert_eq!((total(&saw).operations(), made.load(Ordering::Relaxed)), (120, 120));
+    assert_eq!((saw.differing, total(&saw).errors()), (0, 0));
+    let split = saw.split.clone().unwrap();
+    let all: f64 = split.shares.iter().map(|(_, share)| share).sum();
+    assert!((all - 1.0).abs() < 1e-6 && split.shares.iter().any(|(part, _)| *part == Spent::Processor), "{split:?}");
+
+    let told = StatementsStep::new(1, |_| vec![Asked::Told("SELECT sum(n) FROM t".into())]);
+    let updates = total(&saw).only(|counter| counter.stream == 1).operations();
+    assert_eq!(statements(&mut ground, &told).told[0][0].int(), Some(updates as i64));
+}
+
+#[test]
+fn time_ends_a_crowd_that_has_no_turns() {
+    let (mut ground, _file) = ground("timed");
+    filled(&mut ground);
+    let step = crowd(2, rows());
+    let saw = seen(&mut ground, &step);
+    assert!(saw.window.0 >= step.warm_up && saw.window.1 > saw.window.0, "{:?}", saw.window);
+    assert!(total(&saw).operations() > 0);
+}
+
+#[test]
+fn arrivals_are_made_by_whichever_session_is_free() {
+    let (mut ground, _file) = ground("open");
+    filled(&mut ground);
+    let rate = Iops { ops: 100, seconds: 1 };
+    let pace = Pace::Open { rate, arrival: Arrival::Poisson };
+    let endless = Precision { iops: 0.0, mean: 0.0, quantile: 0.0 };
+    let saw = seen(&mut ground, &CrowdStep { pace, precision: endless, ..crowd(4, rows()) });
+    let made = total(&saw).operations() + saw.unserved;
+    // 1.1 s of 100 a second, by chance between half and twice as many.
+    assert!((50..=220).contains(&made), "{made}");
+    assert!(saw.lateness.count > 0);
+}
+
+#[test]
+fn rows_that_differ_and_transactions_that_fail_are_told() {
+    let (mut ground, _file) = ground("differ");
+    filled(&mut ground);
+    let saw = seen(&mut ground, &CrowdStep { turns: Some(20), ..crowd(2, Rows { rising: true, ..rows() }) });
+    assert!(saw.differing > 0);
+    assert!(saw.findings.contains(&Finding::RowsDiffered { count: saw.differing }));
+
+    let step = CrowdStep { turns: Some(40), ..crowd(2, Rows { fails_after: 30, ..rows() }) };
+    let torn = ground.crowd(&step, &mut |_| ControlFlow::Continue(())).unwrap_err();
+    let Some(StepSeen::Crowd(until)) = torn.until else { panic!("what was seen is kept") };
+    assert_eq!(total(&until).operations(), 30);
+    assert!(format!("{:?}", torn.fault.source).contains("missing"), "{:?}", torn.fault);
+}
