@@ -4,7 +4,7 @@ use std::io::{IsTerminal, Write};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use plimsoll_record::{Run, Tally};
+use plimsoll_record::Run;
 use plimsoll_report::{Progress, progress_line};
 use plimsoll_units::Span;
 
@@ -81,17 +81,13 @@ impl Console {
         let _ = writeln!(std::io::stderr(), "  {pace}: {:.0} IOPS, p99 {p99}", run.figures.iops.value);
     }
 
-    /// Says that a step is done, where there is no terminal to show progress in place: its operations, and how long it took.
-    pub fn step_done(&mut self, name: &str, seen: Option<(Tally, Span)>) {
+    /// Says that a step is done, where there is no terminal to show progress in place: and what came of it.
+    pub fn step_done(&mut self, name: &str, came_of_it: &str) {
         if self.live || self.quiet {
             return;
         }
-        let seconds = |span: Span| span.as_secs_f64().max(1e-9);
-        let moved = seen.map(|(total, span)| {
-            let moved = plimsoll_units::Throughput::per_second((total.bytes() as f64 / seconds(span)) as u64);
-            format!(": {:.0} IOPS, {moved}, {span}", total.operations() as f64 / seconds(span))
-        });
-        let _ = writeln!(std::io::stderr(), "  {name}{}", moved.unwrap_or_default());
+        let colon = if came_of_it.is_empty() { "" } else { ": " };
+        let _ = writeln!(std::io::stderr(), "  {name}{colon}{came_of_it}");
     }
 
     /// Takes the progress line away.

@@ -148,14 +148,15 @@ impl Step<'_> {
     }
 
     fn progress(&self, series: &[Slice], elapsed: Span) -> Progress<'static> {
-        let (iops, p99) = of_late(series);
+        let (rate, p99) = of_late(series);
         let spent = self.before + elapsed;
         let done = self.sweep.share_done(spent);
         let left = if done > 0.01 { spent.as_secs_f64() * (1.0 - done) / done } else { 0.0 };
         Progress {
             phase: self.point.purpose.name(),
             point: plimsoll_report::words::pace(&self.point.pace),
-            iops,
+            rate,
+            unit: "IOPS",
             p99,
             done,
             left: Span::from_secs_f64(left),

@@ -1,9 +1,11 @@
 //! From what a user named to the database that a suite loads: one that is there, or one made for the run.
 
+use std::path::Path;
+
 use plimsoll_database::{Address, Database as Target, Failure, Kind, Make, NoAddress, connect};
 use plimsoll_device::describe_host;
 use plimsoll_record::{Source, Subject};
-use plimsoll_suite::{Database, Facts, Ground, Nature};
+use plimsoll_suite::{Below, Database, Facts, Ground, Local, Nature};
 use plimsoll_units::Bytes;
 
 use crate::args::DatabaseArgs;
@@ -32,7 +34,10 @@ pub fn ground(args: &DatabaseArgs, sessions: u32) -> Result<Box<dyn Ground>, Tro
         page_cache: None,
         database: Some((target.system(), about)),
     };
-    Ok(Box::new(Database::new(target, facts)))
+    let folder = facts.database.as_ref().and_then(|(_, about)| about.folder.clone());
+    // Of a server elsewhere nothing is below here, and its host is not this one.
+    let below = folder.map(|folder| Box::new(Local::below(Some(Path::new(&folder)))) as Box<dyn Below>);
+    Ok(Box::new(Database::new(target, facts).on(below)))
 }
 
 fn existing(url: &str, destroy: Option<&str>) -> Result<Box<dyn Target>, Trouble> {

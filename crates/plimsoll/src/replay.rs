@@ -330,7 +330,7 @@ impl Watch {
     }
 
     fn progress(&self, series: &[Slice], elapsed: Span) -> Progress<'static> {
-        let (iops, p99) = of_late(series);
+        let (rate, p99) = of_late(series);
         let seconds = elapsed.as_secs_f64();
         let done = match self.lasts {
             Some(lasts) => seconds / lasts.as_secs_f64().max(1e-9),
@@ -341,7 +341,15 @@ impl Watch {
             None if done > 0.0 => Span::from_secs_f64(seconds * (1.0 - done).max(0.0) / done),
             None => Span::ZERO,
         };
-        Progress { phase: "replay", point: plimsoll_report::words::pace(&self.offered), iops, p99, done, left }
+        Progress {
+            phase: "replay",
+            point: plimsoll_report::words::pace(&self.offered),
+            rate,
+            unit: "IOPS",
+            p99,
+            done,
+            left,
+        }
     }
 }
 

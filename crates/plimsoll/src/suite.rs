@@ -5,8 +5,8 @@ use std::ops::ControlFlow;
 use plimsoll_drive::Onward;
 use plimsoll_record::{Finding, SUITE_FORMAT, Slice, SuiteRun};
 use plimsoll_report::Progress;
-use plimsoll_suite::{Done, Facts, Ground, Nature, Recipe, Step, Watch, Work, perform, step_run};
-use plimsoll_units::{Instant, Span};
+use plimsoll_suite::{Done, Facts, Ground, Nature, Recipe, Step, StepSeen, Watch, Work, perform, step_run};
+use plimsoll_units::{Instant, Span, Throughput};
 
 use crate::args::{Place, SuiteArgs};
 use crate::console::Console;
@@ -76,7 +76,7 @@ fn made(recipe: &mut dyn Recipe, ground: &mut dyn Ground, console: &mut Console)
         made_by: crate::MADE_BY.into(),
         started: (!is_virtual).then(|| started.to_string()),
         wall: if is_virtual { spent } else { clock.now().since(Instant::ZERO) },
-        command: std::env::args().collect(),
+        command: std::env::args().map(without_password).collect(),
         ended: outcome.ended,
         listings: recipe.listings(&outcome.done, &facts),
         verdicts: recipe.verdicts(&outcome.done, &facts),
@@ -92,6 +92,14 @@ fn made(recipe: &mut dyn Recipe, ground: &mut dyn Ground, console: &mut Console)
     };
     let failed = recipe.has_failed(&outcome.done);
     Ok((suite, failed))
+}
+
+/// An argument as it may be kept and shown.
+fn without_password(argument: String) -> String {
+    match argument.parse::<plimsoll_database::Address>() {
+        Ok(address) => address.to_string(),
+        Err(_) => argument,
+    }
 }
 
 /// Progress of a suite on the user's screen.
@@ -116,25 +124,59 @@ impl Watch for OnScreen<'_> {
 
     fn ends(&mut self, done: &Done) {
         self.spent += match (&done.seen, &done.step.work) {
-            (plimsoll_suite::StepSeen::Io(seen), _) => seen.span(),
-            (plimsoll_suite::StepSeen::Files(seen), _) => seen.span,
+            (StepSeen::Io(seen), _) => seen.span(),
+            (StepSeen::Files(seen), _) => seen.span,
+            (StepSeen::Statements(seen), _) => seen.span,
+            (StepSeen::Crowd(seen), _) => length(&seen.series),
             (_, Work::Pause(span)) => *span,
             _ => Span::ZERO,
         };
-        self.console.step_done(&done.step.name, done.seen.io().map(|seen| (seen.total(), seen.span())));
+        self.console.step_done(&done.step.name, &came_of(&done.seen));
+    }
+}
+
+/// What came of a step, in a few words; empty where there is nothing to say.
+fn came_of(seen: &StepSeen) -> String {
+    let rate = |count: u64, span: Span| count as f64 / span.as_secs_f64().max(1e-9);
+    match seen {
+        StepSeen::Io(seen) => {
+            let (total, span) = (seen.total(), seen.span());
+            let moved = Throughput::per_second(rate(total.bytes(), span) as u64);
+            format!("{:.0} IOPS, {moved}, {span}", rate(total.operations(), span))
+        }
+        StepSeen::Files(seen) => format!("{} files, {}", seen.files, seen.span),
+        StepSeen::Statements(seen) => format!("{} statements, {}", seen.done, seen.span),
+        StepSeen::Crowd(seen) => {
+            let (whole, of_late) = (length(&seen.series), of_late(&seen.series));
+            let p99 = of_late.1.map(|p99| format!(", p99 {p99}")).unwrap_or_default();
+            format!("{:.0} a second{p99}, {whole}", of_late.0)
+        }
+        StepSeen::Skipped(why) => format!("left out, as {why}"),
+        StepSeen::Paused => String::new(),
     }
 }
 
 fn progress<'a>(step: &'a Step, series: &[Slice], place: usize, expected: usize) -> Progress<'a> {
-    let (iops, p99) = of_late(series);
+    let (rate, p99) = of_late(series);
     let elapsed = length(series).as_secs_f64();
     // Of a step whose end is known, how far it is.
-    let lasts = match &step.work {
-        Work::Io(io) => io.workers.iter().map(|worker| worker.job.until.span).max().filter(|span| *span < Span::MAX),
-        _ => None,
+    let whole = Span::from_secs_f64(elapsed);
+    let (lasts, unit) = match &step.work {
+        Work::Io(io) => {
+            let lasts = io.workers.iter().map(|worker| worker.job.until.span).max();
+            (lasts.filter(|span| *span < Span::MAX), "IOPS")
+        }
+        Work::Crowd(crowd) if crowd.turns.is_none() => (Some(crowd.warm_up + crowd.most), "a second"),
+        Work::Statements(statements) => {
+            let done: u64 = series.iter().map(|slice| slice.tally.operations()).sum();
+            let lasts = (done > 0).then(|| whole.as_secs_f64() * statements.count as f64 / done as f64);
+            let lasts = lasts.map(Span::from_secs_f64);
+            (statements.limit.map_or(lasts, |limit| lasts.map(|lasts| lasts.min(limit))), "a second")
+        }
+        _ => (None, "a second"),
     };
     let share = lasts.map_or(0.5, |span| (elapsed / span.as_secs_f64()).clamp(0.0, 1.0));
     let left = lasts.map_or(Span::ZERO, |span| Span::from_secs_f64((span.as_secs_f64() - elapsed).max(0.0)));
     let done = (place as f64 + share) / expected as f64;
-    Progress { phase: &step.name, point: format!("step {} of {expected}", place + 1), iops, p99, done, left }
+    Progress { phase: &step.name, point: format!("step {} of {expected}", place + 1), rate, unit, p99, done, left }
 }

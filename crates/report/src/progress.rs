@@ -12,7 +12,9 @@ pub struct Progress<'a> {
     /// The offered load, such as `depth 8`.
     pub point: String,
     /// Operations per second of late.
-    pub iops: f64,
+    pub rate: f64,
+    /// The unit of that, such as `IOPS`.
+    pub unit: &'static str,
     /// 99th percentile of late.
     pub p99: Option<Span>,
     /// How much of all is done, 0 to 1.
@@ -31,7 +33,7 @@ pub fn progress_line(view: &Progress<'_>, width: usize) -> String {
     let filled = (done * BAR as f64).round() as usize;
     let bar = format!("[{}{}]", "#".repeat(filled), ".".repeat(BAR - filled));
     let share = format!("{:>3.0} %", (done * 100.0).floor());
-    let rate = format!("{} IOPS", number::three(view.iops));
+    let rate = format!("{} {}", number::three(view.rate), view.unit);
     let p99 = view.p99.map(|p99| format!("p99 {p99}"));
     let left = format!("{} left", number::clock(view.left));
     let (phase, point) = (crate::words::clean(view.phase), crate::words::clean(&view.point));
@@ -53,7 +55,8 @@ mod tests {
         let view = Progress {
             phase: "open load",
             point: "20,000 IOPS, Poisson".into(),
-            iops: 19_981.3,
+            rate: 19_981.3,
+            unit: "IOPS",
             p99: Some(Span::from_micros(842)),
             done: 0.42,
             left: Span::from_secs(125),
@@ -71,7 +74,15 @@ mod tests {
     #[test]
     fn odd_shares_do_no_harm() {
         for done in [f64::NAN, -1.0, 7.0] {
-            let view = Progress { phase: "", point: String::new(), iops: f64::NAN, p99: None, done, left: Span::MAX };
+            let view = Progress {
+                phase: "",
+                point: String::new(),
+                rate: f64::NAN,
+                unit: "IOPS",
+                p99: None,
+                done,
+                left: Span::MAX,
+            };
             assert!(!progress_line(&view, 80).is_empty());
         }
     }

@@ -151,7 +151,7 @@ fn statements_that_bring_other_rows_are_counted_and_failures_end_them() {
     assert_eq!(statements(&mut ground, &told).told[0][0].int(), Some(200));
 
     let prepared = |index: u64| {
-        let (sql, values) = ("SELECT n FROM t WHERE i = ?".into(), vec![(index as i64).into()]);
+        let (sql, values) = ("SELECT n FROM t WHERE i = ?".into(), vec![index.cast_signed().into()]);
         vec![Asked::Prepared { sql, values, rows: Some(1) }]
     };
     let shared = statements(&mut ground, &StatementsStep { sessions: 3, ..StatementsStep::new(100, prepared) });
@@ -192,7 +192,7 @@ fn a_closed_crowd_makes_its_turns_and_says_where_the_time_went() {
 
     let told = StatementsStep::new(1, |_| vec![Asked::Told("SELECT sum(n) FROM t".into())]);
     let updates = total(&saw).only(|counter| counter.stream == 1).operations();
-    assert_eq!(statements(&mut ground, &told).told[0][0].int(), Some(updates as i64));
+    assert_eq!(statements(&mut ground, &told).told[0][0].int(), Some(updates.cast_signed()));
 }
 
 #[test]

@@ -12,8 +12,8 @@ use crate::args::offers::TermsArgs;
 /// Which database is loaded, and what becomes of the result.
 #[derive(Debug, Args)]
 pub struct DatabaseArgs {
-    /// The database: postgres://USER@HOST/NAME, mysql://USER@HOST/NAME, sqlite:FILE, oracle://USER@HOST/SERVICE. It has to be
-    /// empty. Passwords are better in PGPASSWORD or MYSQL_PWD
+    /// The database: `postgres://USER@HOST/NAME`, `mysql://USER@HOST/NAME`, `sqlite:FILE`, `oracle://USER@HOST/SERVICE`. It
+    /// has to be empty. A password is better in `PGPASSWORD` or `MYSQL_PWD` than here
     #[arg(value_name = "URL", required_unless_present = "make", conflicts_with = "make")]
     pub url: Option<String>,
     /// Drop all that is in the database of this name first. ITS DATA ARE LOST
