@@ -23,6 +23,7 @@ use plimsoll_units::Bytes;
 use rusqlite::{Connection, OpenFlags};
 
 use self::ledger::Ledger;
+use self::made::MadeFile;
 pub(crate) use self::made::make;
 use self::observer::SqliteObserver;
 use self::session::{Manner, SqliteSession};
@@ -56,6 +57,9 @@ struct Sqlite {
     setup: Setup,
     about: DatabaseAbout,
     ledger: Arc<Ledger>,
+    /// The file, where it goes with this.
+    #[expect(dead_code, reason = "held for its drop")]
+    made: Option<MadeFile>,
 }
 
 /// Opens the file at an address. It has to be there; it may be empty.
@@ -156,7 +160,7 @@ impl Sqlite {
     fn open(setup: Setup) -> Result<Self, Failure> {
         let connection = setup.connection()?;
         let about = setup.about(&connection).map_err(|error| failure::of_opening(&error, &setup.file))?;
-        Ok(Self { setup, about, ledger: Arc::default() })
+        Ok(Self { setup, about, ledger: Arc::default(), made: None })
     }
 }
 

@@ -9,6 +9,9 @@ use crate::failure::{Failure, Kind};
 /// As much of a statement as a line of an error has room for.
 const SHOWN: usize = 120;
 
+/// How SQLite begins to say that something is not there.
+const MISSING: [&str; 5] = ["no such table", "no such view", "no such index", "no such trigger", "no such function"];
+
 /// The failure of a statement.
 pub(super) fn of_statement(error: &Error, sql: &str) -> Failure {
     let kind = kind(error);
@@ -17,7 +20,12 @@ pub(super) fn of_statement(error: &Error, sql: &str) -> Failure {
         Kind::Conflict => ": try the transaction again",
         _ => "",
     };
-    Failure::new(kind, format!("SQLite says: {error}, of {}{hint}", shown(sql)))
+    let said = match error {
+        // It repeats the statement, and says at which of its bytes it stumbled.
+        Error::SqlInputError { msg, .. } => msg.clone(),
+        other => other.to_string(),
+    };
+    Failure::new(kind, format!("SQLite says: {said}, of {}{hint}", shown(sql)))
 }
 
 /// The failure to open a file.
@@ -39,22 +47,21 @@ fn shown(sql: &str) -> String {
 }
 
 fn kind(error: &Error) -> Kind {
-    let message = match error {
-        Error::SqliteFailure(_, message) => message.as_deref(),
-        Error::SqlInputError { msg, .. } => Some(msg.as_str()),
-        _ => None,
-    }
-    .unwrap_or_default();
-    match error.sqlite_error_code() {
-        Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => Kind::Conflict,
-        Some(ErrorCode::DiskFull) => Kind::NoSpace,
-        Some(ErrorCode::OperationInterrupted) => Kind::Cancelled,
-        Some(ErrorCode::PermissionDenied | ErrorCode::ReadOnly) => Kind::Refused,
-        Some(ErrorCode::SystemIoFailure) => Kind::Lost,
-        Some(ErrorCode::CannotOpen | ErrorCode::NotADatabase | ErrorCode::DatabaseCorrupt) => Kind::Unreachable,
-        // Its code says no more than "an error": which one stands in the text alone.
-        Some(ErrorCode::Unknown) if message.starts_with("no such ") => Kind::Missing,
-        Some(ErrorCode::Unknown) if message.ends_with(" already exists") => Kind::Exists,
+    // Its code says no more than "an error": which one stands in the text alone.
+    let (code, message) = match error {
+        Error::SqliteFailure(error, message) => (error.code, message.as_deref().unwrap_or_default()),
+        Error::SqlInputError { error, msg, .. } => (error.code, msg.as_str()),
+        _ => return Kind::Statement,
+    };
+    match code {
+        ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked => Kind::Conflict,
+        ErrorCode::DiskFull => Kind::NoSpace,
+        ErrorCode::OperationInterrupted => Kind::Cancelled,
+        ErrorCode::PermissionDenied | ErrorCode::ReadOnly => Kind::Refused,
+        ErrorCode::SystemIoFailure => Kind::Lost,
+        ErrorCode::CannotOpen | ErrorCode::NotADatabase | ErrorCode::DatabaseCorrupt => Kind::Unreachable,
+        ErrorCode::Unknown if MISSING.iter().any(|words| message.starts_with(words)) => Kind::Missing,
+        ErrorCode::Unknown if message.ends_with(" already exists") => Kind::Exists,
         _ => Kind::Statement,
     }
 }

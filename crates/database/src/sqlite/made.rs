@@ -5,13 +5,9 @@
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 
-use plimsoll_record::DatabaseAbout;
-
 use super::{Setup, Sqlite};
 use crate::failure::{Failure, Kind};
 use crate::made::{Flushes, Made, Make};
-use crate::system::System;
-use crate::target::{Database, Observer, Session};
 
 /// Files of one process are told apart, for it may make several.
 static MADE: AtomicU32 = AtomicU32::new(0);
@@ -30,13 +26,14 @@ pub(crate) fn make(make: &Make) -> Result<Made, Failure> {
     let pragmas = std::iter::once(("synchronous".into(), synchronous.into())).chain(make.settings.iter().cloned());
     let file = MadeFile::new(&make.folder)?;
     let setup = Setup::new(file.path.clone(), make.cache, pragmas.collect())?;
-    let mut inner = Sqlite::open(setup)?;
-    inner.about.made = true;
-    Ok(Made { database: Box::new(MadeSqlite { inner, file }) })
+    let mut database = Sqlite::open(setup)?;
+    database.about.made = true;
+    Ok(Made { database: Box::new(Sqlite { made: Some(file), ..database }) })
 }
 
 /// A new, empty file. It and what SQLite puts beside it are removed on drop.
-struct MadeFile {
+#[derive(Debug)]
+pub(super) struct MadeFile {
     path: PathBuf,
 }
 
@@ -68,42 +65,5 @@ impl Drop for MadeFile {
             // Most of them are not there; and what cannot be removed stays to be seen.
             let _ = std::fs::remove_file(path);
         }
-    }
-}
-
-/// The database in such a file.
-struct MadeSqlite {
-    inner: Sqlite,
-    #[expect(dead_code, reason = "held to be dropped last, after the database that is in it")]
-    file: MadeFile,
-}
-
-impl Database for MadeSqlite {
-    fn system(&self) -> System {
-        self.inner.system()
-    }
-
-    fn about(&self) -> &DatabaseAbout {
-        self.inner.about()
-    }
-
-    fn session(&self) -> Result<Box<dyn Session>, Failure> {
-        self.inner.session()
-    }
-
-    fn observer(&self) -> Result<Box<dyn Observer>, Failure> {
-        self.inner.observer()
-    }
-
-    fn contents(&self) -> Result<Vec<String>, Failure> {
-        self.inner.contents()
-    }
-
-    fn destroy_contents(&self) -> Result<(), Failure> {
-        self.inner.destroy_contents()
-    }
-
-    fn checkpoint(&self) -> Result<(), Failure> {
-        self.inner.checkpoint()
     }
 }
