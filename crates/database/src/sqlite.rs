@@ -2,12 +2,14 @@
 //!
 //! There is no server: its work is done on the threads of those who ask, so client and database share their processor time.
 //! Each session has a cache of its own, which SQLite empties when another session has committed; behind it stands the page
-//! cache of the host, for its files are never opened past that. One session writes at a time, and others wait for it.
+//! cache of the host, for its files are never opened past that. One session writes at a time: the others of this process wait
+//! in a queue for it, as a program would let them, and those of other processes try again.
 //!
 //! Knows nothing about benchmarks. What is set for a file that is given: its journal stays as it is, commits are durable
 //! (`synchronous=FULL`), and an empty file becomes one with a write-ahead log and pages of 8 KiB, as one that is made does.
 
 mod failure;
+mod gate;
 mod ledger;
 mod made;
 mod observer;
@@ -22,11 +24,10 @@ use plimsoll_record::DatabaseAbout;
 use plimsoll_units::Bytes;
 use rusqlite::{Connection, OpenFlags};
 
-use self::ledger::Ledger;
 use self::made::MadeFile;
 pub(crate) use self::made::make;
 use self::observer::SqliteObserver;
-use self::session::{Manner, SqliteSession};
+use self::session::{Manner, Shared, SqliteSession};
 use crate::address::Address;
 use crate::failure::{Failure, Kind};
 use crate::system::System;
@@ -56,7 +57,7 @@ struct Setup {
 struct Sqlite {
     setup: Setup,
     about: DatabaseAbout,
-    ledger: Arc<Ledger>,
+    shared: Shared,
     /// The file, where it goes with this.
     #[expect(dead_code, reason = "held for its drop")]
     made: Option<MadeFile>,
@@ -160,7 +161,7 @@ impl Sqlite {
     fn open(setup: Setup) -> Result<Self, Failure> {
         let connection = setup.connection()?;
         let about = setup.about(&connection).map_err(|error| failure::of_opening(&error, &setup.file))?;
-        Ok(Self { setup, about, ledger: Arc::default(), made: None })
+        Ok(Self { setup, about, shared: Shared::default(), made: None })
     }
 }
 
@@ -174,12 +175,12 @@ impl Database for Sqlite {
     }
 
     fn session(&self) -> Result<Box<dyn Session>, Failure> {
-        let session = SqliteSession::new(self.setup.connection()?, Arc::clone(&self.ledger), self.setup.manner);
+        let session = SqliteSession::new(self.setup.connection()?, self.shared.clone(), self.setup.manner);
         Ok(Box::new(session.map_err(|error| failure::of_opening(&error, &self.setup.file))?))
     }
 
     fn observer(&self) -> Result<Box<dyn Observer>, Failure> {
-        Ok(Box::new(SqliteObserver::new(&self.about, Arc::clone(&self.ledger))))
+        Ok(Box::new(SqliteObserver::new(&self.about, Arc::clone(&self.shared.ledger))))
     }
 
     fn contents(&self) -> Result<Vec<String>, Failure> {

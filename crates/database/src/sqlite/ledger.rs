@@ -3,12 +3,8 @@
 //! Knows nothing about SQL: it is told when a call begins, when its commit begins, when its log is written, when it waits
 //! for a lock, and when it ends.
 
-use std::sync::atomic::{
-    AtomicU64,
-    Ordering::{Acquire, Relaxed, Release},
-};
-use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
-use std::time::Duration;
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+use std::sync::{Mutex, PoisonError};
 
 use plimsoll_units::Span;
 
@@ -25,7 +21,6 @@ pub(super) struct Ledger {
     lock: AtomicU64,
     commits: AtomicU64,
     log: Mutex<Log>,
-    pub(super) turn: Turn,
 }
 
 /// How far the log is, in pages.
@@ -91,49 +86,6 @@ impl Ledger {
     }
 }
 
-/// Whose turn it is to write: SQLite has one writer at a time, and wakes nobody when that is done.
-#[derive(Debug, Default)]
-pub(super) struct Turn {
-    passed: AtomicU64,
-    waiting: Mutex<()>,
-    changed: Condvar,
-}
-
-impl Turn {
-    /// How often it was passed on.
-    pub(super) fn now(&self) -> u64 {
-        self.passed.load(Acquire)
-    }
-
-    /// Passes it on to one who waits.
-    pub(super) fn pass(&self) {
-        self.count();
-        self.changed.notify_one();
-    }
-
-    /// Wakes all who wait, so that one who was cancelled notices.
-    pub(super) fn wake_all(&self) {
-        self.count();
-        self.changed.notify_all();
-    }
-
-    /// Waits until it was passed on since `seen`, and for so long at most: writers of other processes do not pass it on.
-    pub(super) fn wait(&self, seen: u64, limit: Duration) -> u64 {
-        drop(self.changed.wait_timeout_while(self.guard(), limit, |()| self.now() == seen));
-        self.now()
-    }
-
-    /// Under the lock, so that it does not happen between the look and the sleep of one who waits.
-    fn count(&self) {
-        let _guard = self.guard();
-        self.passed.fetch_add(1, Release);
-    }
-
-    fn guard(&self) -> MutexGuard<'_, ()> {
-        self.waiting.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -145,15 +97,6 @@ mod tests {
             ledger.log_is(pages);
             assert_eq!(ledger.log_pages(), written, "after {pages}");
         }
-    }
-
-    #[test]
-    fn a_turn_that_was_passed_before_is_not_waited_for() {
-        let turn = Turn::default();
-        let seen = turn.now();
-        turn.pass();
-        assert_eq!(turn.wait(seen, Duration::from_secs(600)), seen + 1);
-        assert_eq!(turn.wait(seen + 1, Duration::from_millis(1)), seen + 1);
     }
 
     #[test]

@@ -2,15 +2,17 @@
 //!
 //! Knows nothing about how the file was made or set up.
 
+use std::cell::Cell;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use rusqlite::fallible_iterator::FallibleIterator as _;
 use rusqlite::types::ValueRef;
-use rusqlite::{Batch, Connection, InterruptHandle, Statement};
+use rusqlite::{Batch, Connection, InterruptHandle, Statement, ffi};
 
 use super::failure;
+use super::gate::Gate;
 use super::ledger::Ledger;
 use super::stopwatch::Stopwatch;
 use crate::digest::RowDigest;
@@ -20,8 +22,8 @@ use crate::value::{Row, Value};
 
 /// Statements that a session keeps ready.
 const CACHED_STATEMENTS: usize = 512;
-/// A writer of another process wakes nobody: who waits for it looks this often.
-const LOOK_AGAIN: Duration = Duration::from_millis(5);
+/// A writer of another process is not in the queue: who waits for it looks this often.
+const LOOK_AGAIN: Duration = Duration::from_millis(2);
 
 /// How a session waits and writes back.
 #[derive(Clone, Copy, Debug)]
@@ -36,9 +38,19 @@ pub(super) struct Manner {
 pub(super) struct SqliteSession {
     connection: Connection,
     statements: Vec<Arc<str>>,
-    ledger: Arc<Ledger>,
+    shared: Shared,
     timing: Arc<Mutex<Timing>>,
     cancelled: Arc<AtomicBool>,
+    busy_timeout: Duration,
+    /// It is inside the gate, for its transaction writes.
+    inside: Cell<bool>,
+}
+
+/// What all sessions of one database share.
+#[derive(Clone, Default)]
+pub(super) struct Shared {
+    pub(super) ledger: Arc<Ledger>,
+    pub(super) gate: Arc<Gate>,
 }
 
 /// What the stopwatch of a session stands at.
@@ -47,8 +59,6 @@ struct Timing {
     watch: Stopwatch,
     /// What waiting now would be for.
     waiting: Activity,
-    /// How often the turn to write had been passed on when the call began.
-    seen: u64,
 }
 
 impl Timing {
@@ -60,13 +70,14 @@ impl Timing {
 
 impl SqliteSession {
     /// Makes a connection that was set up a session.
-    pub(super) fn new(mut connection: Connection, ledger: Arc<Ledger>, manner: Manner) -> rusqlite::Result<Self> {
+    pub(super) fn new(mut connection: Connection, shared: Shared, manner: Manner) -> rusqlite::Result<Self> {
         connection.set_prepared_statement_cache_capacity(CACHED_STATEMENTS);
-        let timing = Arc::new(Mutex::new(Timing { watch: Stopwatch::default(), waiting: Activity::Read, seen: 0 }));
+        let timing = Arc::new(Mutex::new(Timing { watch: Stopwatch::default(), waiting: Activity::Read }));
         let cancelled = Arc::new(AtomicBool::new(false));
-        watch_commits(&mut connection, &ledger, &timing, manner.checkpoint_pages)?;
-        wait_for_locks(&mut connection, &ledger, &timing, &cancelled, manner.busy_timeout)?;
-        Ok(Self { connection, statements: Vec::new(), ledger, timing, cancelled })
+        watch_commits(&mut connection, &shared.ledger, &timing, manner.checkpoint_pages)?;
+        wait_for_locks(&mut connection, &shared.ledger, &timing, &cancelled, manner.busy_timeout)?;
+        let (busy_timeout, inside) = (manner.busy_timeout, Cell::new(false));
+        Ok(Self { connection, statements: Vec::new(), shared, timing, cancelled, busy_timeout, inside })
     }
 
     /// Does one thing, and accounts for its time.
@@ -75,17 +86,14 @@ impl SqliteSession {
         {
             let mut timing = locked(&self.timing);
             timing.waiting = Activity::Read;
-            timing.seen = self.ledger.turn.now();
             timing.watch.start();
         }
         let outcome = act(self);
-        let mut timing = locked(&self.timing);
-        let committing = timing.waiting != Activity::Read;
-        timing.lap(&self.ledger, Activity::Read);
-        drop(timing);
-        if committing {
-            self.ledger.turn.pass();
+        if self.inside.get() && self.connection.is_autocommit() {
+            self.inside.set(false);
+            self.shared.gate.leave();
         }
+        locked(&self.timing).lap(&self.shared.ledger, Activity::Read);
         outcome.map_err(|error| {
             let failure = failure::of_statement(&error, sql);
             // A wait for a lock that was cancelled ends as one that took too long.
@@ -109,9 +117,25 @@ impl SqliteSession {
         })
     }
 
+    /// Waits until no other session of this process writes, unless it writes already.
+    fn enter(&self) -> rusqlite::Result<()> {
+        if self.inside.get() || self.shared.gate.try_enter() {
+            self.inside.set(true);
+            return Ok(());
+        }
+        let meanwhile = locked(&self.timing).waiting;
+        locked(&self.timing).lap(&self.shared.ledger, Activity::Lock);
+        self.inside.set(self.shared.gate.enter(self.busy_timeout, &self.cancelled));
+        locked(&self.timing).lap(&self.shared.ledger, meanwhile);
+        if self.inside.get() { Ok(()) } else { Err(told(ffi::SQLITE_BUSY)) }
+    }
+
     /// Steps through a statement, and says how many rows it changed.
     fn step(&self, statement: &mut Statement, mut row: impl FnMut(&rusqlite::Row, usize)) -> rusqlite::Result<u64> {
         let columns = statement.column_count();
+        if !statement.readonly() {
+            self.enter()?;
+        }
         let before = self.connection.total_changes();
         let mut rows = statement.raw_query();
         while let Some(found) = rows.next()? {
@@ -135,10 +159,7 @@ impl Session for SqliteSession {
             let mut batch = Batch::new(&session.connection, sql);
             while let Some(mut statement) = batch.next()? {
                 if session.cancelled.load(Relaxed) {
-                    return Err(rusqlite::Error::SqliteFailure(
-                        rusqlite::ffi::Error::new(rusqlite::ffi::SQLITE_INTERRUPT),
-                        None,
-                    ));
+                    return Err(told(ffi::SQLITE_INTERRUPT));
                 }
                 answer.changed += session.step(&mut statement, |row, columns| answer.count(digest(row, columns)))?;
             }
@@ -187,16 +208,14 @@ impl Session for SqliteSession {
         if self.connection.is_autocommit() {
             return Ok(());
         }
-        let undone = self.bound("ROLLBACK");
-        self.ledger.turn.pass();
-        undone
+        self.bound("ROLLBACK")
     }
 
     fn cancel(&self) -> Box<dyn Cancel> {
         Box::new(SqliteCancel {
             handle: self.connection.get_interrupt_handle(),
             cancelled: Arc::clone(&self.cancelled),
-            ledger: Arc::clone(&self.ledger),
+            gate: Arc::clone(&self.shared.gate),
         })
     }
 }
@@ -205,6 +224,9 @@ impl Drop for SqliteSession {
     /// What it had locked is free now.
     fn drop(&mut self) {
         let _ = self.rollback();
+        if self.inside.get() {
+            self.shared.gate.leave();
+        }
     }
 }
 
@@ -212,14 +234,14 @@ impl Drop for SqliteSession {
 struct SqliteCancel {
     handle: InterruptHandle,
     cancelled: Arc<AtomicBool>,
-    ledger: Arc<Ledger>,
+    gate: Arc<Gate>,
 }
 
 impl Cancel for SqliteCancel {
     fn cancel(&self) {
         self.cancelled.store(true, Relaxed);
         self.handle.interrupt();
-        self.ledger.turn.wake_all();
+        self.gate.wake_all();
     }
 }
 
@@ -249,7 +271,7 @@ fn watch_commits(
     }))
 }
 
-/// Lets it wait for the locks of others, in turns with the sessions of this process.
+/// Lets it wait for the locks of other processes, and for those that commits and checkpoints of this one hold for a moment.
 fn wait_for_locks(
     connection: &mut Connection,
     ledger: &Arc<Ledger>,
@@ -270,10 +292,15 @@ fn wait_for_locks(
         let mut timing = locked(&timing);
         let meanwhile = timing.waiting;
         timing.lap(&ledger, Activity::Lock);
-        timing.seen = ledger.turn.wait(timing.seen, left.min(LOOK_AGAIN));
+        std::thread::sleep(left.min(LOOK_AGAIN));
         timing.lap(&ledger, meanwhile);
         !cancelled.load(Relaxed)
     }))
+}
+
+/// What SQLite says with this code.
+fn told(code: i32) -> rusqlite::Error {
+    rusqlite::Error::SqliteFailure(ffi::Error::new(code), None)
 }
 
 /// A panic elsewhere leaves nothing here half done.

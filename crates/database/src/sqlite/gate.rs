@@ -1,0 +1,122 @@
+//! The gate that writers of this process pass one after the other.
+//!
+//! SQLite has one writer at a time, lets the others try again and again, and wakes nobody when one is done. Here they stand
+//! in a queue, in the order in which they came. Knows nothing about SQLite: writers of other processes are not in it.
+
+use std::collections::VecDeque;
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::thread::Thread;
+use std::time::{Duration, Instant};
+
+/// The gate.
+#[derive(Debug, Default)]
+pub(super) struct Gate(Mutex<Queue>);
+
+#[derive(Debug, Default)]
+struct Queue {
+    /// Who is inside.
+    inside: Option<u64>,
+    /// Who waits, and on which thread.
+    waiting: VecDeque<(u64, Thread)>,
+    /// How many came so far.
+    came: u64,
+}
+
+impl Gate {
+    /// Enters when it is free. True when inside.
+    pub(super) fn try_enter(&self) -> bool {
+        let mut queue = self.queue();
+        if queue.inside.is_some() {
+            return false;
+        }
+        queue.came += 1;
+        queue.inside = Some(queue.came);
+        true
+    }
+
+    /// Enters, or gives up after so long or when `cancelled` is set and [`Gate::wake_all`] called. True when inside.
+    pub(super) fn enter(&self, limit: Duration, cancelled: &AtomicBool) -> bool {
+        let until = Instant::now() + limit;
+        let mut queue = self.queue();
+        queue.came += 1;
+        let me = queue.came;
+        if queue.inside.is_none() {
+            queue.inside = Some(me);
+            return true;
+        }
+        queue.waiting.push_back((me, std::thread::current()));
+        loop {
+            let left = until.saturating_duration_since(Instant::now());
+            if left.is_zero() || cancelled.load(Relaxed) {
+                queue.waiting.retain(|(other, _)| *other != me);
+                return false;
+            }
+            drop(queue);
+            std::thread::park_timeout(left);
+            queue = self.queue();
+            if queue.inside == Some(me) {
+                return true;
+            }
+        }
+    }
+
+    /// Leaves it to who waits longest.
+    pub(super) fn leave(&self) {
+        let mut queue = self.queue();
+        queue.inside = queue.waiting.pop_front().map(|(next, thread)| {
+            thread.unpark();
+            next
+        });
+    }
+
+    /// Wakes all who wait, so that one who was cancelled notices.
+    pub(super) fn wake_all(&self) {
+        self.queue().waiting.iter().for_each(|(_, thread)| thread.unpark());
+    }
+
+    fn queue(&self) -> MutexGuard<'_, Queue> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const LONG: Duration = Duration::from_secs(600);
+
+    #[test]
+    fn one_is_inside_and_the_others_follow_in_their_order() {
+        let (gate, go) = (Gate::default(), AtomicBool::new(false));
+        let order = Mutex::new(Vec::new());
+        assert!(gate.enter(LONG, &go));
+        std::thread::scope(|scope| {
+            for number in 0..4 {
+                let (gate, go, order) = (&gate, &go, &order);
+                scope.spawn(move || {
+                    assert!(gate.enter(LONG, go));
+                    order.lock().unwrap().push(number);
+                    gate.leave();
+                });
+                while gate.queue().waiting.len() <= number {
+                    std::thread::yield_now();
+                }
+            }
+            gate.leave();
+        });
+        assert_eq!(*order.lock().unwrap(), [0, 1, 2, 3]);
+        assert!(gate.enter(Duration::ZERO, &go), "nobody is left inside");
+    }
+
+    #[test]
+    fn who_gives_up_is_not_waited_for() {
+        let (gate, cancelled) = (Gate::default(), AtomicBool::new(false));
+        assert!(gate.enter(LONG, &cancelled));
+        assert!(!gate.enter(Duration::from_millis(1), &cancelled));
+        cancelled.store(true, Relaxed);
+        assert!(!gate.enter(LONG, &cancelled));
+        gate.leave();
+        assert!(gate.enter(Duration::ZERO, &cancelled), "the gate is free");
+    }
+}
