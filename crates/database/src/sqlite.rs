@@ -16,6 +16,7 @@ mod observer;
 mod session;
 mod stopwatch;
 
+use std::os::unix::fs::MetadataExt as _;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
@@ -77,7 +78,9 @@ pub(crate) fn connect(address: &Address) -> Result<Box<dyn Database>, Failure> {
 impl Setup {
     /// With these pragmas, in their order. What takes this program's own hooks is kept aside.
     fn new(file: PathBuf, cache: Bytes, pragmas: Vec<(String, String)>) -> Result<Self, Failure> {
-        let mut manner = Manner { busy_timeout: BUSY_TIMEOUT, checkpoint_pages: CHECKPOINT_PAGES };
+        // Filesystems without a block device of their own have no major number.
+        let on_device = std::fs::metadata(&file).is_ok_and(|file| rustix::fs::major(file.dev()) != 0);
+        let mut manner = Manner { busy_timeout: BUSY_TIMEOUT, checkpoint_pages: CHECKPOINT_PAGES, on_device };
         let mut kept = Vec::new();
         for (name, value) in pragmas {
             let number = || {

@@ -19,6 +19,7 @@ pub(super) struct Ledger {
     write: AtomicU64,
     commit: AtomicU64,
     lock: AtomicU64,
+    internal: AtomicU64,
     commits: AtomicU64,
     log: Mutex<Log>,
 }
@@ -38,6 +39,8 @@ impl Ledger {
             Activity::Write => &self.write,
             Activity::Commit => &self.commit,
             Activity::Lock => &self.lock,
+            // Sessions of one process take turns at a few places inside SQLite.
+            Activity::Read if lap.nothing_fetched => &self.internal,
             _ => &self.read,
         };
         account.fetch_add(lap.waiting_ns, Relaxed);
@@ -80,6 +83,7 @@ impl Ledger {
             Activity::Write => &self.write,
             Activity::Commit => &self.commit,
             Activity::Lock => &self.lock,
+            Activity::Internal => &self.internal,
             _ => return Span::from_nanos(0),
         };
         Span::from_nanos(account.load(Relaxed))
@@ -102,10 +106,13 @@ mod tests {
     #[test]
     fn a_lap_is_split_between_the_processor_and_what_it_waited_for() {
         let ledger = Ledger::default();
-        ledger.add(Lap { processor_ns: 2, waiting_ns: 3 }, Activity::Commit);
-        ledger.add(Lap { processor_ns: 5, waiting_ns: 7 }, Activity::Lock);
+        ledger.add(Lap { processor_ns: 2, waiting_ns: 3, nothing_fetched: true }, Activity::Commit);
+        ledger.add(Lap { processor_ns: 5, waiting_ns: 7, ..Lap::default() }, Activity::Lock);
+        ledger.add(Lap { waiting_ns: 11, ..Lap::default() }, Activity::Read);
+        ledger.add(Lap { waiting_ns: 13, nothing_fetched: true, ..Lap::default() }, Activity::Read);
         let spent = |activity| ledger.spent(activity).as_nanos();
-        let all = [Activity::Processor, Activity::Commit, Activity::Lock, Activity::Read].map(spent);
-        assert_eq!(all, [7, 3, 7, 0]);
+        let all =
+            [Activity::Processor, Activity::Commit, Activity::Lock, Activity::Read, Activity::Internal].map(spent);
+        assert_eq!(all, [7, 3, 7, 11, 13]);
     }
 }

@@ -9,7 +9,7 @@ use plimsoll_record::{DatabaseAbout, DatabaseCounters};
 use plimsoll_units::Span;
 
 use super::ledger::Ledger;
-use super::stopwatch::tells_queues;
+use super::stopwatch::{figure, tells_queues};
 use crate::failure::Failure;
 use crate::target::{Activity, Observer};
 
@@ -66,7 +66,8 @@ impl Observer for SqliteObserver {
     fn spent(&mut self) -> Option<Vec<(Activity, Span)>> {
         // Where waiting for a processor cannot be told from waiting for storage, nothing is better than something wrong.
         tells_queues().then(|| {
-            [Activity::Processor, Activity::Read, Activity::Write, Activity::Commit, Activity::Lock]
+            use Activity::{Commit, Internal, Lock, Processor, Read, Write};
+            [Processor, Read, Write, Commit, Lock, Internal]
                 .map(|activity| (activity, self.ledger.spent(activity)))
                 .to_vec()
         })
@@ -75,7 +76,7 @@ impl Observer for SqliteObserver {
 
 /// The lines of `/proc/self/io`.
 fn process_io(text: &str) -> Option<ProcessIo> {
-    let figure = |name: &str| text.lines().find_map(|line| line.strip_prefix(name)?.trim().parse().ok());
+    let figure = |name| figure(text, name);
     Some(ProcessIo { read: figure("rchar:")?, written: figure("wchar:")?, fetched: figure("read_bytes:")? })
 }
 

@@ -32,6 +32,8 @@ pub(super) struct Manner {
     pub(super) busy_timeout: Duration,
     /// From how many pages of log on a commit copies them to the file; 0 for never.
     pub(super) checkpoint_pages: u64,
+    /// Its file is on a block device, so that Linux counts what a thread has read from it.
+    pub(super) on_device: bool,
 }
 
 /// A session.
@@ -72,7 +74,7 @@ impl SqliteSession {
     /// Makes a connection that was set up a session.
     pub(super) fn new(mut connection: Connection, shared: Shared, manner: Manner) -> rusqlite::Result<Self> {
         connection.set_prepared_statement_cache_capacity(CACHED_STATEMENTS);
-        let timing = Arc::new(Mutex::new(Timing { watch: Stopwatch::default(), waiting: Activity::Read }));
+        let timing = Arc::new(Mutex::new(Timing { watch: Stopwatch::new(manner.on_device), waiting: Activity::Read }));
         let cancelled = Arc::new(AtomicBool::new(false));
         watch_commits(&mut connection, &shared.ledger, &timing, manner.checkpoint_pages)?;
         wait_for_locks(&mut connection, &shared.ledger, &timing, &cancelled, manner.busy_timeout)?;

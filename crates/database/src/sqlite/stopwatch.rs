@@ -20,6 +20,8 @@ pub(super) struct Lap {
     pub(super) processor_ns: u64,
     /// The rest, in nanoseconds.
     pub(super) waiting_ns: u64,
+    /// It had nothing read from storage, so that it cannot have waited for that. False where this is not known.
+    pub(super) nothing_fetched: bool,
 }
 
 /// The stopwatch.
@@ -27,8 +29,27 @@ pub(super) struct Lap {
 pub(super) struct Stopwatch {
     wall_ns: u64,
     cpu_ns: u64,
-    queued_ns: u64,
-    queue: Option<(ThreadId, File)>,
+    account: Account,
+    files: Option<Files>,
+    /// What is read goes through a block device, so that Linux counts it for the thread.
+    on_device: bool,
+}
+
+/// What Linux counted of a thread since it began.
+#[derive(Clone, Copy, Debug, Default)]
+struct Account {
+    /// Nanoseconds that it waited for processors.
+    queued_ns: Option<u64>,
+    /// Bytes that it had read from storage.
+    fetched: Option<u64>,
+}
+
+/// Where Linux shows that.
+#[derive(Debug)]
+struct Files {
+    thread: ThreadId,
+    schedstat: Option<File>,
+    io: Option<File>,
 }
 
 /// Linux tells how long threads wait for processors.
@@ -37,17 +58,23 @@ pub(super) fn tells_queues() -> bool {
 }
 
 impl Stopwatch {
+    /// One for a thread that reads from a block device, or from what is none: then it is not known what was fetched.
+    pub(super) fn new(on_device: bool) -> Self {
+        Self { on_device, ..Self::default() }
+    }
+
     /// Begins, on the thread that calls.
     pub(super) fn start(&mut self) {
-        let wall_ns = nanos(ClockId::Monotonic);
-        let here = std::thread::current().id();
-        let same = self.queue.as_ref().is_some_and(|(thread, _)| *thread == here);
+        let thread = std::thread::current().id();
+        let same = self.files.as_ref().is_some_and(|files| files.thread == thread);
         if !same {
-            self.queue = File::open("/proc/thread-self/schedstat").ok().map(|file| (here, file));
+            let open = |name: &str| File::open(format!("/proc/thread-self/{name}")).ok();
+            let io = if self.on_device { open("io") } else { None };
+            self.files = Some(Files { thread, schedstat: open("schedstat"), io });
         }
         // Who was away may have waited for a processor when it came back: that was not this call's.
-        if !same || wall_ns.saturating_sub(self.wall_ns) > ASKED_FROM_NS {
-            self.queued_ns = self.queued();
+        if !same || nanos(ClockId::Monotonic).saturating_sub(self.wall_ns) > ASKED_FROM_NS {
+            self.account = self.ask();
         }
         self.wall_ns = nanos(ClockId::Monotonic);
         self.cpu_ns = nanos(ClockId::ThreadCPUTime);
@@ -59,25 +86,43 @@ impl Stopwatch {
         let wall = wall_ns.saturating_sub(self.wall_ns);
         let cpu = cpu_ns.saturating_sub(self.cpu_ns).min(wall);
         let mut waiting = wall - cpu;
+        let mut nothing_fetched = false;
         if waiting > ASKED_FROM_NS {
-            let queued = self.queued();
-            waiting -= queued.saturating_sub(self.queued_ns).min(waiting);
-            self.queued_ns = queued;
+            let account = self.ask();
+            let queued =
+                account.queued_ns.zip(self.account.queued_ns).map_or(0, |(now, then)| now.saturating_sub(then));
+            waiting -= queued.min(waiting);
+            nothing_fetched = account.fetched.is_some() && account.fetched == self.account.fetched;
+            self.account = account;
         }
         (self.wall_ns, self.cpu_ns) = (wall_ns, cpu_ns);
-        Lap { processor_ns: wall - waiting, waiting_ns: waiting }
+        Lap { processor_ns: wall - waiting, waiting_ns: waiting, nothing_fetched }
     }
 
-    fn queued(&self) -> u64 {
-        self.queue.as_ref().and_then(|(_, file)| queued(file)).unwrap_or(self.queued_ns)
+    fn ask(&self) -> Account {
+        let Some(files) = &self.files else { return Account::default() };
+        Account {
+            queued_ns: files.schedstat.as_ref().and_then(queued),
+            fetched: files.io.as_ref().and_then(|file| figure(&text(file)?, "read_bytes:")),
+        }
     }
 }
 
 /// Nanoseconds that a thread waited for processors since it began: the second figure of its `schedstat`.
 fn queued(file: &File) -> Option<u64> {
-    let mut text = [0; 96];
-    let length = file.read_at(&mut text, 0).ok()?;
-    std::str::from_utf8(&text[..length]).ok()?.split_ascii_whitespace().nth(1)?.parse().ok()
+    text(file)?.split_ascii_whitespace().nth(1)?.parse().ok()
+}
+
+/// The figure after a name, one in each line.
+pub(super) fn figure(text: &str, name: &str) -> Option<u64> {
+    text.lines().find_map(|line| line.strip_prefix(name))?.trim().parse().ok()
+}
+
+/// The whole of a short file of `/proc`.
+fn text(file: &File) -> Option<String> {
+    let mut bytes = [0; 512];
+    let length = file.read_at(&mut bytes, 0).ok()?;
+    Some(std::str::from_utf8(&bytes[..length]).ok()?.into())
 }
 
 fn nanos(clock: ClockId) -> u64 {
