@@ -5,9 +5,12 @@
 
 mod address;
 mod digest;
+pub mod cage;
 mod failure;
+pub mod kept;
 mod made;
 mod sqlite;
+pub mod processes;
 mod system;
 mod target;
 mod value;

@@ -41,8 +41,17 @@ pub struct Make {
 
 /// A server that was made. It is stopped and removed when this is dropped.
 pub struct Made {
-    /// Its only database.
-    pub database: Box<dyn Database>,
+    about: DatabaseAbout,
+    /// Its only database; let go before the server is stopped.
+    database: Box<dyn Database>,
+    _server: Box<dyn Send + Sync>,
+}
+
+impl Made {
+    /// A database that takes its server along: `server` is what stops and removes it when dropped.
+    pub fn with(about: DatabaseAbout, database: Box<dyn Database>, server: Box<dyn Send + Sync>) -> Self {
+        Self { about: DatabaseAbout { made: true, ..about }, database, _server: server }
+    }
 }
 
 impl Database for Made {
@@ -51,7 +60,7 @@ impl Database for Made {
     }
 
     fn about(&self) -> &DatabaseAbout {
-        self.database.about()
+        &self.about
     }
 
     fn session(&self) -> Result<Box<dyn Session>, Failure> {

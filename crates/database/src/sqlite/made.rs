@@ -26,9 +26,8 @@ pub(crate) fn make(make: &Make) -> Result<Made, Failure> {
     let pragmas = std::iter::once(("synchronous".into(), synchronous.into())).chain(make.settings.iter().cloned());
     let file = MadeFile::new(&make.folder)?;
     let setup = Setup::new(file.path.clone(), make.cache, pragmas.collect())?;
-    let mut database = Sqlite::open(setup)?;
-    database.about.made = true;
-    Ok(Made { database: Box::new(Sqlite { made: Some(file), ..database }) })
+    let database = Sqlite::open(setup)?;
+    Ok(Made::with(database.about.clone(), Box::new(database), Box::new(file)))
 }
 
 /// A new, empty file. It and what SQLite puts beside it are removed on drop.

@@ -1,0 +1,210 @@
+//! A limit of memory for a server and for the page cache of what it reads and writes: a control group of its own.
+//!
+//! Knows nothing about what runs in it. Serves version 2 of control groups, and version 1 where the memory is counted there.
+
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::time::{Duration, Instant};
+
+use plimsoll_units::Bytes;
+
+use crate::failure::{Failure, Kind};
+
+/// How long the kernel may take to let go of a group whose processes have ended.
+const LEAVING: Duration = Duration::from_secs(10);
+
+/// A control group with a limit of memory. It is removed when this is dropped; what still runs in it is killed first.
+#[derive(Debug)]
+pub struct Cage {
+    folder: PathBuf,
+    used: &'static str,
+}
+
+impl Cage {
+    /// Makes one: `name` says what for, such as `postgres`; the number of this process is added.
+    ///
+    /// # Errors
+    /// [`Kind::Unsupported`] where this user may not, or where nothing counts memory.
+    pub fn new(name: &str, memory: Bytes) -> Result<Self, Failure> {
+        let unfit = |why: String| {
+            Failure::new(
+                Kind::Unsupported,
+                format!(
+                    "a limit of {memory} of memory: {why}: run plimsoll as root on a host with control groups, or start the server in a virtual machine of that size"
+                ),
+            )
+        };
+        let place = Place::find().ok_or_else(|| unfit("no control group here counts memory".into()))?;
+        place.sweep();
+        let folder = place.parent.join(format!("plimsoll-{name}-{}", std::process::id()));
+        let attempt = |error: io::Error| unfit(format!("{}: {error}", folder.display()));
+        fs::create_dir(&folder).map_err(attempt)?;
+        let cage = Self { folder: folder.clone(), used: place.used };
+        fs::write(folder.join(place.limit), memory.get().to_string()).map_err(attempt)?;
+        // A server that is swapped out would be measured with its swap; not every kernel can forbid it.
+        let _ = fs::write(folder.join(place.swap.0), place.swap.1);
+        Ok(cage)
+    }
+
+    /// A command that joins the group, and then becomes `program`: its number is that of the process that is started.
+    pub fn command(&self, program: &Path) -> Command {
+        let mut command = Command::new("/bin/sh");
+        command.args(["-c", "echo $$ > \"$0\" && exec \"$@\""]).arg(self.processes()).arg(program);
+        command
+    }
+
+    /// Memory that is used in it now, page cache included.
+    pub fn used(&self) -> Option<Bytes> {
+        fs::read_to_string(self.folder.join(self.used)).ok()?.trim().parse().ok().map(Bytes::new)
+    }
+
+    fn processes(&self) -> PathBuf {
+        self.folder.join("cgroup.procs")
+    }
+}
+
+impl Drop for Cage {
+    fn drop(&mut self) {
+        let until = Instant::now() + LEAVING;
+        while let Err(error) = fs::remove_dir(&self.folder) {
+            if error.kind() == io::ErrorKind::NotFound || Instant::now() > until {
+                return;
+            }
+            let inside = fs::read_to_string(self.processes()).unwrap_or_default();
+            for pid in inside.lines().filter_map(|line| line.parse().ok()).filter_map(rustix::process::Pid::from_raw) {
+                let _ = rustix::process::kill_process(pid, rustix::process::Signal::KILL);
+            }
+            std::thread::sleep(Duration::from_millis(10));
+        }
+    }
+}
+
+/// Where groups can be made that count memory.
+#[derive(Debug, PartialEq, Eq)]
+struct Place {
+    parent: PathBuf,
+    limit: &'static str,
+    used: &'static str,
+    swap: (&'static str, &'static str),
+}
+
+impl Place {
+    fn find() -> Option<Self> {
+        let mounts = fs::read_to_string("/proc/self/mounts").ok()?;
+        let mine = fs::read_to_string("/proc/self/cgroup").ok()?;
+        Self::second(&mounts, &mine).or_else(|| Self::first(&mounts, &mine))
+    }
+
+    /// Version 2: a group that has processes of its own cannot hand memory on to others, but for the root of all. So the new
+    /// one stands beside the group of this process, or above it.
+    fn second(mounts: &str, mine: &str) -> Option<Self> {
+        let top = mounted(mounts, "cgroup2", None)?;
+        let own = mine.lines().find_map(|line| line.strip_prefix("0::/"))?;
+        let has = |folder: &Path, file: &str| {
+            fs::read_to_string(folder.join(file)).is_ok_and(|text| text.split_whitespace().any(|word| word == "memory"))
+        };
+        let own = top.join(own);
+        let above = own.ancestors().skip(1).take_while(|folder| folder.starts_with(&top));
+        let fits = above.chain([own.as_path()]).find(|folder| has(folder, "cgroup.subtree_control"));
+        let parent = fits.map(Path::to_path_buf).or_else(|| {
+            // Nobody handed memory on yet: ask for it at the top.
+            let handed_on =
+                has(&top, "cgroup.controllers") && fs::write(top.join("cgroup.subtree_control"), "+memory").is_ok();
+            handed_on.then_some(top)
+        })?;
+        Some(Self { parent, limit: "memory.max", used: "memory.current", swap: ("memory.swap.max", "0") })
+    }
+
+    /// Version 1: below the group of this process, so that a container's own limit holds too.
+    fn first(mounts: &str, mine: &str) -> Option<Self> {
+        let top = mounted(mounts, "cgroup", Some("memory"))?;
+        let own = mine.lines().find_map(|line| {
+            let (_, rest) = line.split_once(':')?;
+            let (controllers, own) = rest.split_once(":/")?;
+            controllers.split(',').any(|name| name == "memory").then(|| top.join(own))
+        });
+        // Inside a container the path may be that of the host.
+        let parent = own.filter(|own| own.is_dir()).unwrap_or(top);
+        Some(Self {
+            parent,
+            limit: "memory.limit_in_bytes",
+            used: "memory.usage_in_bytes",
+            swap: ("memory.swappiness", "0"),
+        })
+    }
+
+    /// Removes groups of plimsolls that were killed: the kernel keeps those that still have processes.
+    fn sweep(&self) {
+        for entry in fs::read_dir(&self.parent).into_iter().flatten().flatten() {
+            let name = entry.file_name();
+            let pid =
+                name.to_str().and_then(|name| name.strip_prefix("plimsoll-")?.rsplit_once('-')?.1.parse::<u32>().ok());
+            if pid.is_some_and(|pid| !Path::new(&format!("/proc/{pid}")).exists()) {
+                let _ = fs::remove_dir(entry.path());
+            }
+        }
+    }
+}
+
+/// Where a filesystem of this kind is mounted, with this word among its options.
+fn mounted(mounts: &str, kind: &str, option: Option<&str>) -> Option<PathBuf> {
+    let mut found = mounts.lines().filter_map(|line| {
+        let fields: Vec<&str> = line.split(' ').collect();
+        let [_, place, of, options, ..] = fields[..] else { return None };
+        let has = option.is_none_or(|wanted| options.split(',').any(|option| option == wanted));
+        (of == kind && has).then(|| PathBuf::from(place))
+    });
+    found.next()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_first_version_is_found_by_its_mount() {
+        let mounts = "cgroup2 /none cgroup2 rw 0 0\ncgroup /nowhere/cpu cgroup rw,cpu 0 0\ncgroup /nowhere/memory cgroup rw,memory 0 0\n";
+        assert_eq!(Place::second(mounts, "0::/\n"), None);
+        let place = Place::first(mounts, "4:memory:/not/here\n0::/\n").unwrap();
+        assert_eq!(place.parent, Path::new("/nowhere/memory"));
+        assert_eq!(Place::first("tmpfs /tmp tmpfs rw 0 0\n", ""), None);
+    }
+
+    #[test]
+    fn the_second_version_stands_beside_its_maker() {
+        let top = std::env::temp_dir().join(format!("plimsoll-groups-{}", std::process::id()));
+        fs::create_dir_all(top.join("user/mine")).unwrap();
+        let mounts = format!("cgroup2 {} cgroup2 rw 0 0\n", top.display());
+        fs::write(top.join("cgroup.subtree_control"), "cpu memory\n").unwrap();
+        assert_eq!(Place::second(&mounts, "0::/user/mine\n").unwrap().parent, top);
+        fs::write(top.join("user/cgroup.subtree_control"), "memory\n").unwrap();
+        assert_eq!(Place::second(&mounts, "0::/user/mine\n").unwrap().parent, top.join("user"));
+        fs::remove_dir_all(&top).unwrap();
+    }
+
+    #[test]
+    fn a_command_runs_inside_and_the_group_goes() {
+        let cage = match Cage::new("test", Bytes::new(64 << 20)) {
+            Ok(cage) => cage,
+            Err(failure) => {
+                assert_eq!(failure.kind, Kind::Unsupported);
+                eprintln!("skipped: {failure}");
+                return;
+            }
+        };
+        let folder = cage.folder.clone();
+        let name = folder.file_name().unwrap().to_str().unwrap().to_owned();
+        let output = cage.command(Path::new("cat")).arg("/proc/self/cgroup").output().unwrap();
+        assert!(String::from_utf8(output.stdout).unwrap().contains(&name));
+        assert!(cage.used().is_some());
+        // One that would stay is killed with the group.
+        let mut stays = cage.command(Path::new("sleep")).arg("1000").spawn().unwrap();
+        while !fs::read_to_string(cage.processes()).unwrap().contains(&stays.id().to_string()) {
+            std::thread::yield_now();
+        }
+        drop(cage);
+        assert!(!stays.wait().unwrap().success() && !folder.exists());
+    }
+}

@@ -1,0 +1,236 @@
+//! A server's process that ends when this one does, however this one ends, and the user that it runs as.
+//!
+//! Knows nothing about databases.
+
+use std::fs;
+use std::io::{self, Read, Seek, SeekFrom};
+use std::os::unix::process::ExitStatusExt;
+use std::path::Path;
+use std::process::{Child, Command, ExitStatus};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
+use std::thread::JoinHandle;
+use std::time::{Duration, Instant};
+
+use rustix::process::{Pid, Signal};
+
+use crate::cage::Cage;
+
+/// How often a process that is to end is looked at.
+const LOOK: Duration = Duration::from_millis(10);
+
+/// Who a program runs as: servers refuse to run as root.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum User {
+    /// As this program.
+    Same,
+    /// As this one, which this program, as root, becomes.
+    Other(String),
+}
+
+impl User {
+    /// This user, or `name` when this is root.
+    pub fn unless_root(name: &str) -> Self {
+        if rustix::process::geteuid().is_root() { Self::Other(name.into()) } else { Self::Same }
+    }
+
+    /// A command that runs as this user, in a cage or outside of one, and gets the signal `ending` (such as `QUIT`) when the
+    /// thread that started it ends. Its number is that of the process that is started.
+    ///
+    /// The cage is joined first, while there are the rights for it.
+    pub fn command(&self, program: &Path, ending: &str, cage: Option<&Cage>) -> Command {
+        let mut command = match cage {
+            Some(cage) => cage.command(Path::new("setpriv")),
+            None => Command::new("setpriv"),
+        };
+        if let Self::Other(name) = self {
+            command.arg(format!("--reuid={name}")).arg(format!("--regid={name}")).arg("--init-groups");
+        }
+        command.arg("--pdeathsig").arg(ending).arg("--").arg(program);
+        command
+    }
+
+    /// Gives a file or folder to this user.
+    ///
+    /// # Errors
+    /// There is no such user, or no such file.
+    pub fn own(&self, path: &Path) -> io::Result<()> {
+        let Self::Other(name) = self else { return Ok(()) };
+        let (user, group) = numbers(&fs::read_to_string("/etc/passwd")?, name)
+            .ok_or_else(|| io::Error::new(io::ErrorKind::NotFound, format!("there is no user {name}")))?;
+        std::os::unix::fs::chown(path, Some(user), Some(group))
+    }
+}
+
+/// Number of the user and its group.
+fn numbers(passwd: &str, name: &str) -> Option<(u32, u32)> {
+    let line = passwd.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(':'))?;
+    let mut fields = line.split(':').skip(1);
+    Some((fields.next()?.parse().ok()?, fields.next()?.parse().ok()?))
+}
+
+/// A process that was started, and the thread that keeps it: a signal at the parent's death is one at its thread's death, and
+/// who asks for a server may ask from a thread that ends.
+#[derive(Debug)]
+pub struct Kept {
+    pid: Pid,
+    order: Sender<(Signal, Duration)>,
+    thread: Option<JoinHandle<Option<ExitStatus>>>,
+}
+
+impl Kept {
+    /// Starts it. It is killed when this is dropped, if it was not stopped before.
+    ///
+    /// # Errors
+    /// Those of [`Command::spawn`].
+    pub fn start(mut command: Command) -> io::Result<Self> {
+        let (started, answer) = channel();
+        let (order, orders) = channel();
+        let thread = std::thread::Builder::new().name("server".into()).spawn(move || match command.spawn() {
+            Ok(child) => {
+                let pid = Pid::from_child(&child);
+                let _ = started.send(Ok(pid));
+                keep(child, pid, &orders)
+            }
+            Err(error) => {
+                let _ = started.send(Err(error));
+                None
+            }
+        })?;
+        let pid = answer.recv().map_err(io::Error::other)??;
+        Ok(Self { pid, order, thread: Some(thread) })
+    }
+
+    /// Its number.
+    pub fn pid(&self) -> u32 {
+        self.pid.as_raw_nonzero().get().unsigned_abs()
+    }
+
+    /// True while it runs.
+    pub fn runs(&self) -> bool {
+        self.thread.as_ref().is_some_and(|thread| !thread.is_finished())
+    }
+
+    /// Asks it to end with this signal, waits that long, and then kills it. How it ended, where that is known.
+    pub fn stop(mut self, signal: Signal, patience: Duration) -> Option<ExitStatus> {
+        self.end(signal, patience)
+    }
+
+    fn end(&mut self, signal: Signal, patience: Duration) -> Option<ExitStatus> {
+        let thread = self.thread.take()?;
+        // One that ended by itself listens no more.
+        let _ = self.order.send((signal, patience));
+        thread.join().ok().flatten()
+    }
+}
+
+impl Drop for Kept {
+    fn drop(&mut self) {
+        self.end(Signal::KILL, Duration::ZERO);
+    }
+}
+
+/// Waits until the process ends, or until it is to be ended, and then until it has.
+fn keep(mut child: Child, pid: Pid, orders: &Receiver<(Signal, Duration)>) -> Option<ExitStatus> {
+    let mut until = None;
+    loop {
+        if let Some(status) = child.try_wait().ok()? {
+            return Some(status);
+        }
+        match until {
+            None => match orders.recv_timeout(LOOK * 10) {
+                Ok((signal, patience)) => {
+                    // The child was not waited for yet, so the number is still its own.
+                    let _ = rustix::process::kill_process(pid, signal);
+                    until = Some(Instant::now() + patience);
+                }
+                Err(RecvTimeoutError::Timeout) => {}
+                Err(RecvTimeoutError::Disconnected) => until = Some(Instant::now()),
+            },
+            Some(until) if Instant::now() >= until => {
+                child.kill().ok()?;
+                return child.wait().ok();
+            }
+            Some(_) => std::thread::sleep(LOOK),
+        }
+    }
+}
+
+/// The last lines of a server's log, as one line.
+pub fn last_words(log: &Path, lines: usize) -> String {
+    let mut text = String::new();
+    let read = fs::File::open(log).and_then(|mut file| {
+        let length = file.metadata()?.len();
+        file.seek(SeekFrom::Start(length.saturating_sub(8 << 10)))?;
+        let mut bytes = Vec::new();
+        file.read_to_end(&mut bytes)?;
+        text = String::from_utf8_lossy(&bytes).into_owned();
+        Ok(())
+    });
+    let all: Vec<&str> = text.lines().map(str::trim).filter(|line| !line.is_empty()).collect();
+    match read {
+        Ok(()) if !all.is_empty() => all[all.len().saturating_sub(lines)..].join("; "),
+        _ => format!("{} says nothing", log.display()),
+    }
+}
+
+/// How a process ended, in words.
+pub fn ending(status: Option<ExitStatus>) -> String {
+    match status.map(|status| (status.code(), status.signal())) {
+        Some((Some(code), _)) => format!("it ended with status {code}"),
+        Some((None, Some(signal))) => format!("it was ended by signal {signal}"),
+        _ => "it ended".into(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn alive(pid: u32) -> bool {
+        Path::new(&format!("/proc/{pid}")).exists()
+    }
+
+    fn sleeping(seconds: &str) -> Command {
+        let mut command = User::Same.command(Path::new("sleep"), "KILL", None);
+        command.arg(seconds);
+        command
+    }
+
+    #[test]
+    fn it_outlives_the_thread_that_asked_and_ends_when_dropped() {
+        let kept = std::thread::spawn(|| Kept::start(sleeping("1000")).unwrap()).join().unwrap();
+        std::thread::sleep(Duration::from_millis(50));
+        assert!(kept.runs() && alive(kept.pid()));
+        let pid = kept.pid();
+        drop(kept);
+        assert!(!alive(pid));
+    }
+
+    #[test]
+    fn it_is_asked_first() {
+        let status = Kept::start(sleeping("1000")).unwrap().stop(Signal::INT, Duration::from_secs(60));
+        assert_eq!(ending(status), "it was ended by signal 2");
+        let short = Kept::start(sleeping("0")).unwrap();
+        while short.runs() {
+            std::thread::yield_now();
+        }
+        assert_eq!(ending(short.stop(Signal::INT, Duration::ZERO)), "it ended with status 0");
+        assert!(Kept::start(Command::new("/no/such/program")).is_err());
+    }
+
+    #[test]
+    fn users_are_found() {
+        let passwd = "root:x:0:0::/:/bin/sh\npostgresql:x:9:9::/:\npostgres:x:101:104:PG:/var/lib:/bin/bash\n";
+        assert_eq!(numbers(passwd, "postgres"), Some((101, 104)));
+        assert_eq!(numbers(passwd, "mysql"), None);
+    }
+
+    #[test]
+    fn a_log_says_its_last_words_on_one_line() {
+        let log = std::env::temp_dir().join(format!("plimsoll-log-{}", std::process::id()));
+        fs::write(&log, "one\n\ntwo\nthree\n").unwrap();
+        assert_eq!(last_words(&log, 2), "two; three");
+        fs::remove_file(&log).unwrap();
+        assert!(last_words(&log, 2).ends_with("says nothing"));
+    }
+}

@@ -1,0 +1,182 @@
+//! What the processes of a server used: processor time, and bytes fetched from storage. From `/proc`.
+//!
+//! Knows nothing about databases: a process and those that it started.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
+
+use plimsoll_record::CpuTime;
+use plimsoll_units::Span;
+
+/// What processes used.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Usage {
+    /// Processor time; the kernel counts it in hundredths of a second.
+    pub cpu: CpuTime,
+    /// Bytes that they had fetched from storage: what the page cache answered is not in it. None where this program may not
+    /// know, as for a server of another user.
+    pub read_bytes: Option<u64>,
+}
+
+/// A process and all that it started, directly or not.
+///
+/// When a child ends and its parent takes notice, the kernel adds what it used to its parent's account of ended children,
+/// so that the sum over the living misses nothing, however short a child lived.
+#[derive(Clone, Debug)]
+pub struct Processes {
+    root: u32,
+    /// The kernel's moment at which the root began: another process may get its number.
+    began: u64,
+    seen: Usage,
+}
+
+impl Processes {
+    /// The process with this number and its children; none when there is no such process.
+    pub fn of(pid: u32) -> Option<Self> {
+        Some(Self { root: pid, began: Stat::of(pid)?.began, seen: Usage::default() })
+    }
+
+    /// What they used since the first of them began. It never falls: a child that is just ending may be missing from a look,
+    /// and then the last look counts. None when the process has ended.
+    pub fn usage(&mut self) -> Option<Usage> {
+        let all: BTreeMap<u32, Stat> = numbers().filter_map(|pid| Some((pid, Stat::of(pid)?))).collect();
+        all.get(&self.root).filter(|root| root.began == self.began)?;
+        let mut now = Usage { read_bytes: Some(0), ..Usage::default() };
+        for pid in family(&all, self.root) {
+            let Some(stat) = all.get(&pid) else { continue };
+            now.cpu = sum(now.cpu, sum(stat.own, stat.ended));
+            // One that has just ended is gone for both files; one that may not be read makes the sum unknown.
+            let read = read_bytes(pid);
+            if read.is_some() || fs::exists(format!("/proc/{pid}/io")).unwrap_or(true) {
+                now.read_bytes = now.read_bytes.zip(read).map(|(sum, read)| sum + read);
+            }
+        }
+        let later = |now: Span, seen: Span| if now < seen { seen } else { now };
+        let (cpu, seen) = (now.cpu, self.seen.cpu);
+        now.cpu = CpuTime { user: later(cpu.user, seen.user), system: later(cpu.system, seen.system) };
+        now.read_bytes = now.read_bytes.map(|bytes| bytes.max(self.seen.read_bytes.unwrap_or_default()));
+        self.seen = Usage { read_bytes: now.read_bytes.or(self.seen.read_bytes), ..now };
+        Some(now)
+    }
+}
+
+/// What this one process used, without those that it started. None when there is no such process.
+pub fn alone(pid: u32) -> Option<Usage> {
+    Some(Usage { cpu: Stat::of(pid)?.own, read_bytes: read_bytes(pid) })
+}
+
+/// What this program used itself.
+pub fn own() -> Option<Usage> {
+    alone(std::process::id())
+}
+
+/// What `/proc/PID/stat` says.
+#[derive(Clone, Copy)]
+struct Stat {
+    parent: u32,
+    began: u64,
+    own: CpuTime,
+    /// Of its children that have ended.
+    ended: CpuTime,
+}
+
+impl Stat {
+    fn of(pid: u32) -> Option<Self> {
+        Self::read(&fs::read_to_string(format!("/proc/{pid}/stat")).ok()?)
+    }
+
+    /// The name of the program stands in parentheses and may hold anything, parentheses too.
+    fn read(text: &str) -> Option<Self> {
+        let rest = text.get(text.rfind(')')? + 1..)?;
+        let fields: Vec<&str> = rest.split_ascii_whitespace().collect();
+        // The manual counts from 1, and the state, its third, is the first here.
+        let number = |field: usize| fields.get(field - 3)?.parse::<u64>().ok();
+        let ticks = rustix::param::clock_ticks_per_second().max(1);
+        let time = |field| Some(Span::from_nanos(number(field)?.saturating_mul(1_000_000_000 / ticks)));
+        Some(Self {
+            parent: u32::try_from(number(4)?).ok()?,
+            began: number(22)?,
+            own: CpuTime { user: time(14)?, system: time(15)? },
+            ended: CpuTime { user: time(16)?, system: time(17)? },
+        })
+    }
+}
+
+/// All processes that there are.
+fn numbers() -> impl Iterator<Item = u32> {
+    fs::read_dir("/proc").into_iter().flatten().flatten().filter_map(|entry| entry.file_name().to_str()?.parse().ok())
+}
+
+/// The process and those below it.
+fn family(all: &BTreeMap<u32, Stat>, root: u32) -> BTreeSet<u32> {
+    let mut family = BTreeSet::from([root]);
+    loop {
+        let more = all.iter().filter(|(pid, stat)| family.contains(&stat.parent) && !family.contains(pid));
+        let more: Vec<u32> = more.map(|(pid, _)| *pid).collect();
+        if more.is_empty() {
+            return family;
+        }
+        family.extend(more);
+    }
+}
+
+/// Bytes that it and its ended children fetched from storage.
+fn read_bytes(pid: u32) -> Option<u64> {
+    let text = fs::read_to_string(format!("/proc/{pid}/io")).ok()?;
+    text.lines().find_map(|line| line.strip_prefix("read_bytes: "))?.trim().parse().ok()
+}
+
+fn sum(one: CpuTime, other: CpuTime) -> CpuTime {
+    let sum = |one: Span, other: Span| Span::from_nanos(one.as_nanos().saturating_add(other.as_nanos()));
+    CpuTime { user: sum(one.user, other.user), system: sum(one.system, other.system) }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::process::{Command, Stdio};
+
+    use super::*;
+
+    #[test]
+    fn a_line_is_read_whatever_the_program_is_called() {
+        let stat = Stat::read("7 (a) b (c)) S 3 7 7 0 -1 0 0 0 0 0 150 25 400 8 20 0 1 0 9999 1 1").unwrap();
+        assert_eq!((stat.parent, stat.began), (3, 9999));
+        assert_eq!(stat.own.user, Span::from_millis(1500));
+        assert_eq!(stat.own.system, Span::from_millis(250));
+        assert_eq!(stat.ended.user, Span::from_secs(4));
+        assert!(Stat::read("7 (a) S 3").is_none() && Stat::read("").is_none());
+    }
+
+    #[test]
+    fn what_ended_children_used_stays() {
+        // A child that works and ends, while its parent waits for a line.
+        let script = "sh -c 'i=0; while [ $i -lt 400000 ]; do i=$((i+1)); done'; echo; read x; exit 0";
+        let mut shell =
+            Command::new("sh").args(["-c", script]).stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
+        let mut processes = Processes::of(shell.id()).unwrap();
+        let mut last = Span::ZERO;
+        let mut line = [0];
+        let (sender, done) = std::sync::mpsc::channel();
+        let mut output = shell.stdout.take().unwrap();
+        std::thread::spawn(move || sender.send(std::io::Read::read(&mut output, &mut line).unwrap()));
+        loop {
+            let ended = done.try_recv().is_ok();
+            let cpu = processes.usage().unwrap().cpu;
+            assert!(cpu.user >= last, "{cpu:?}");
+            last = cpu.user;
+            if ended {
+                break;
+            }
+        }
+        let without = alone(shell.id()).unwrap().cpu;
+        assert!(last > Span::ZERO && without.user < last, "{last} {without:?}");
+        drop(shell.stdin.take());
+        shell.wait().unwrap();
+        assert!(processes.usage().is_none() && Processes::of(shell.id()).is_none());
+    }
+
+    #[test]
+    fn this_process_is_known_to_itself() {
+        assert!(own().is_some_and(|usage| usage.read_bytes.is_some()));
+    }
+}
