@@ -4,13 +4,14 @@
 //! [`Database`] and [`Session`]; async ones are driven on the thread that asks.
 
 mod address;
-mod digest;
 pub mod cage;
+mod digest;
 mod failure;
 pub mod kept;
 mod made;
-mod sqlite;
+pub mod postgres;
 pub mod processes;
+mod sqlite;
 mod system;
 mod target;
 mod value;

@@ -43,7 +43,7 @@ pub struct Make {
 pub struct Made {
     about: DatabaseAbout,
     /// Its only database; let go before the server is stopped.
-    database: Box<dyn Database>,
+    pub database: Box<dyn Database>,
     _server: Box<dyn Send + Sync>,
 }
 
@@ -91,8 +91,11 @@ impl Make {
     /// Its programs are not installed, there is too little space, or it does not start: with what its log said last.
     pub fn make(&self) -> Result<Made, Failure> {
         match self.system {
+            System::Postgres => crate::postgres::make(self),
             System::Sqlite => sqlite::make(self),
-            _ => Err(Failure::new(Kind::Unsupported, format!("{} cannot be made here", self.system))),
+            System::Mysql | System::Oracle => {
+                Err(Failure::new(Kind::Unsupported, format!("{} cannot be made here", self.system)))
+            }
         }
     }
 }

@@ -25,7 +25,6 @@ use plimsoll_record::DatabaseAbout;
 use plimsoll_units::Bytes;
 use rusqlite::{Connection, OpenFlags};
 
-use self::made::MadeFile;
 pub(crate) use self::made::make;
 use self::observer::SqliteObserver;
 use self::session::{Manner, Shared, SqliteSession};
@@ -59,9 +58,6 @@ struct Sqlite {
     setup: Setup,
     about: DatabaseAbout,
     shared: Shared,
-    /// The file, where it goes with this.
-    #[expect(dead_code, reason = "held for its drop")]
-    made: Option<MadeFile>,
 }
 
 /// Opens the file at an address. It has to be there; it may be empty.
@@ -164,7 +160,7 @@ impl Sqlite {
     fn open(setup: Setup) -> Result<Self, Failure> {
         let connection = setup.connection()?;
         let about = setup.about(&connection).map_err(|error| failure::of_opening(&error, &setup.file))?;
-        Ok(Self { setup, about, shared: Shared::default(), made: None })
+        Ok(Self { setup, about, shared: Shared::default() })
     }
 }
 

@@ -58,6 +58,11 @@ pub trait Session: Send {
         self.run("ROLLBACK").map(drop)
     }
 
+    /// Has the server count what this session did so far, where it would count that later by itself.
+    fn settle(&mut self) -> Result<(), Failure> {
+        Ok(())
+    }
+
     /// What ends a statement of this session from another thread.
     fn cancel(&self) -> Box<dyn Cancel>;
 
@@ -153,7 +158,8 @@ pub trait Database: Send + Sync {
 /// It is not reached, does not let one in, is too old, or this program was built without its driver.
 pub fn connect(address: &Address) -> Result<Box<dyn Database>, Failure> {
     match address.system {
+        System::Postgres => crate::postgres::connect(address),
         System::Sqlite => sqlite::connect(address),
-        _ => Err(Failure::new(Kind::Unsupported, format!("{address}: no driver yet"))),
+        System::Mysql | System::Oracle => Err(Failure::new(Kind::Unsupported, format!("{address}: no driver yet"))),
     }
 }

@@ -1,0 +1,97 @@
+//! PostgreSQL, 12 and later: its sessions, its counters, and servers made for a run.
+//!
+//! Knows nothing about what is asked of it.
+
+pub mod collected;
+
+mod about;
+mod activity;
+mod contents;
+mod made;
+mod observer;
+mod place;
+mod placeholders;
+mod programs;
+mod session;
+mod sqlstate;
+mod text;
+mod wire;
+
+use std::sync::Arc;
+
+use plimsoll_record::DatabaseAbout;
+
+use crate::address::Address;
+use crate::failure::Failure;
+use crate::system::System;
+use crate::target::{Database, Observer, Session};
+use place::Place;
+use session::Talk;
+
+pub(crate) use made::make;
+
+/// A database of a server.
+struct Postgres {
+    place: Arc<Place>,
+    server: about::Server,
+}
+
+/// Connects to the database at an address. What it leaves out comes from `PGHOST`, `PGPORT`, `PGUSER`, `PGPASSWORD` and
+/// `PGDATABASE`.
+pub(crate) fn connect(address: &Address) -> Result<Box<dyn Database>, Failure> {
+    let variable = |name: &str| std::env::var(name).ok();
+    let place =
+        Place::read(&address.url, &variable, &login()).map_err(|failure| failure.during(&address.to_string()))?;
+    let database = Postgres::open(place).map_err(|failure| failure.during(&address.to_string()))?;
+    Ok(Box::new(database))
+}
+
+/// The name of the user that runs this, as the system knows it.
+fn login() -> String {
+    let uid = rustix::process::geteuid().as_raw().to_string();
+    let users = std::fs::read_to_string("/etc/passwd").unwrap_or_default();
+    let mine = users.lines().find(|line| line.split(':').nth(2) == Some(&uid));
+    let name = mine.and_then(|line| line.split(':').next()).map(str::to_owned);
+    name.or_else(|| std::env::var("USER").ok()).unwrap_or(uid)
+}
+
+impl Postgres {
+    /// Connects, and looks at what is there.
+    fn open(place: Place) -> Result<Self, Failure> {
+        let place = Arc::new(place);
+        let server = about::look(&mut Talk::open(&place)?)?;
+        Ok(Self { place, server })
+    }
+}
+
+impl Database for Postgres {
+    fn system(&self) -> System {
+        System::Postgres
+    }
+
+    fn about(&self) -> &DatabaseAbout {
+        &self.server.about
+    }
+
+    fn session(&self) -> Result<Box<dyn Session>, Failure> {
+        Ok(Box::new(Talk::open(&self.place)?))
+    }
+
+    fn observer(&self) -> Result<Box<dyn Observer>, Failure> {
+        Ok(Box::new(observer::Looker::open(&self.place, &self.server)?))
+    }
+
+    fn contents(&self) -> Result<Vec<String>, Failure> {
+        contents::names(&mut Talk::open(&self.place)?)
+    }
+
+    fn destroy_contents(&self) -> Result<(), Failure> {
+        contents::drop_all(&mut Talk::open(&self.place)?)
+    }
+
+    fn checkpoint(&self) -> Result<(), Failure> {
+        let mut talk = Talk::open(&self.place)?;
+        let done = talk.run("CHECKPOINT").map(drop);
+        done.map_err(|failure| failure.during("writing what the server's cache holds"))
+    }
+}

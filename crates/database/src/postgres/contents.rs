@@ -1,0 +1,80 @@
+//! What is in a database besides what PostgreSQL and its extensions put there, and the end of it.
+
+use super::session::Talk;
+use crate::failure::Failure;
+use crate::target::Session;
+use crate::value::Value;
+
+/// One line for each thing: what it is called, and what drops it; in the order in which they are to be dropped.
+///
+/// A schema without anything of an extension goes with all that is in it. What is in other schemas, `public` among them, goes
+/// one by one: such a schema stays.
+const CONTENTS: &str = "\
+WITH extension AS (
+  SELECT classid, objid FROM pg_depend WHERE deptype = 'e' AND refclassid = 'pg_extension'::regclass
+), schema AS (
+  SELECT n.oid, n.nspname,
+    n.nspname = 'public'
+    OR EXISTS (SELECT FROM extension WHERE classid = 'pg_namespace'::regclass AND objid = n.oid)
+    OR EXISTS (SELECT FROM pg_extension WHERE extnamespace = n.oid)
+    OR EXISTS (SELECT FROM extension JOIN pg_class c ON c.oid = objid
+               WHERE classid = 'pg_class'::regclass AND c.relnamespace = n.oid)
+    OR EXISTS (SELECT FROM extension JOIN pg_proc p ON p.oid = objid
+               WHERE classid = 'pg_proc'::regclass AND p.pronamespace = n.oid)
+    OR EXISTS (SELECT FROM extension JOIN pg_type t ON t.oid = objid
+               WHERE classid = 'pg_type'::regclass AND t.typnamespace = n.oid) AS stays
+  FROM pg_namespace n WHERE n.nspname !~ '^pg_' AND n.nspname <> 'information_schema'
+), relation AS (
+  SELECT c.oid, CASE c.relkind WHEN 'v' THEN 'view' WHEN 'm' THEN 'materialized view' WHEN 'S' THEN 'sequence'
+                               WHEN 'f' THEN 'foreign table' ELSE 'table' END AS kind, s.nspname, c.relname, s.stays
+  FROM pg_class c JOIN schema s ON s.oid = c.relnamespace
+  WHERE c.relkind IN ('r', 'p', 'v', 'm', 'S', 'f')
+    AND NOT EXISTS (SELECT FROM extension WHERE classid = 'pg_class'::regclass AND objid = c.oid)
+    AND NOT EXISTS (SELECT FROM pg_depend d WHERE d.classid = 'pg_class'::regclass AND d.objid = c.oid
+                    AND c.relkind = 'S' AND d.deptype IN ('a', 'i') AND d.refclassid = 'pg_class'::regclass)
+), routine AS (
+  SELECT CASE p.prokind WHEN 'p' THEN 'procedure' WHEN 'a' THEN 'aggregate' ELSE 'function' END AS kind, s.nspname,
+         p.proname, pg_get_function_identity_arguments(p.oid) AS arguments, s.stays
+  FROM pg_proc p JOIN schema s ON s.oid = p.pronamespace
+  WHERE NOT EXISTS (SELECT FROM extension WHERE classid = 'pg_proc'::regclass AND objid = p.oid)
+    AND NOT EXISTS (SELECT FROM pg_depend d WHERE d.classid = 'pg_proc'::regclass AND d.objid = p.oid AND d.deptype = 'i')
+), kind AS (
+  SELECT CASE t.typtype WHEN 'd' THEN 'domain' ELSE 'type' END AS kind, s.nspname, t.typname, s.stays
+  FROM pg_type t JOIN schema s ON s.oid = t.typnamespace LEFT JOIN pg_class c ON c.oid = t.typrelid
+  WHERE (t.typtype IN ('d', 'e', 'r') OR t.typtype = 'c' AND c.relkind = 'c')
+    AND NOT EXISTS (SELECT FROM extension WHERE classid = 'pg_type'::regclass AND objid = t.oid)
+)
+SELECT what, sql FROM (
+  SELECT 1, format('%s %I.%I', kind, nspname, relname), stays, format('DROP %s IF EXISTS %I.%I CASCADE', upper(kind), nspname, relname)
+  FROM relation
+  UNION ALL
+  SELECT 2, format('%s %I.%I', kind, nspname, proname), stays,
+         format('DROP %s IF EXISTS %I.%I(%s) CASCADE', upper(kind), nspname, proname, coalesce(nullif(arguments, ''), CASE kind WHEN 'aggregate' THEN '*' ELSE '' END))
+  FROM routine
+  UNION ALL
+  SELECT 3, format('%s %I.%I', kind, nspname, typname), stays, format('DROP %s IF EXISTS %I.%I CASCADE', upper(kind), nspname, typname)
+  FROM kind
+  UNION ALL
+  SELECT 0, format('schema %I', nspname), true, format('DROP SCHEMA IF EXISTS %I CASCADE', nspname) FROM schema WHERE NOT stays
+) AS found (step, what, one_by_one, sql)";
+
+/// Their names, such as `table public.orders`.
+pub(super) fn names(talk: &mut Talk) -> Result<Vec<String>, Failure> {
+    column(talk, &format!("{CONTENTS} ORDER BY what"))
+}
+
+/// Drops them.
+pub(super) fn drop_all(talk: &mut Talk) -> Result<(), Failure> {
+    // Whoever else is at work there would hold this up for ever.
+    talk.run("SET lock_timeout = '30s'")?;
+    let query = format!("SELECT sql FROM ({CONTENTS} WHERE one_by_one ORDER BY step, what) AS ordered");
+    for sql in column(talk, &query)? {
+        talk.run(&sql).map_err(|failure| failure.during(&sql))?;
+    }
+    Ok(())
+}
+
+fn column(talk: &mut Talk, query: &str) -> Result<Vec<String>, Failure> {
+    let text = |value: &Value| value.text().map(str::to_owned);
+    Ok(talk.rows(query)?.iter().filter_map(|row| row.first().and_then(text)).collect())
+}

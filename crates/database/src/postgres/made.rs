@@ -1,0 +1,341 @@
+//! A PostgreSQL server made for a run: its directory on the storage under test, its settings, its life and its end.
+//!
+//! It listens on a Unix socket only, in a directory that no other user may enter, and asks for no password there.
+
+use std::fs::{self, DirBuilder, File};
+use std::io;
+use std::os::unix::fs::DirBuilderExt;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
+
+use plimsoll_record::DatabaseAbout;
+use plimsoll_units::Bytes;
+use rustix::process::Signal;
+
+use super::place::{Host, Place};
+use super::{Postgres, programs};
+use crate::cage::Cage;
+use crate::failure::{Failure, Kind};
+use crate::kept::{Kept, User, ending, last_words};
+use crate::made::{Flushes, Made, Make};
+
+/// An empty cluster with its first segments of log takes some 40 MB, and has to live.
+const LEAST_SPACE: u64 = 256 << 20;
+/// How long the server may take to start, on storage that may be slow.
+const STARTING: Duration = Duration::from_secs(300);
+/// How long it may take to end: it writes nothing for that.
+const ENDING: Duration = Duration::from_secs(30);
+/// Socket paths end at 107 bytes, `.s.PGSQL.5432` included.
+const LONGEST_SOCKETS: usize = 90;
+/// Sessions beside those that were asked for: observers, and those who connect for a moment.
+const MORE_SESSIONS: u32 = 10;
+/// What a server needs beside its cache: itself, and each of its sessions.
+const OWN_MEMORY: u64 = 48 << 20;
+const SESSION_MEMORY: u64 = 2 << 20;
+
+/// Makes a server.
+pub(crate) fn make(wanted: &Make) -> Result<Made, Failure> {
+    let programs = programs::newest()?;
+    let free = free_space(&wanted.folder)?;
+    let mut server = Server::prepare(wanted)?;
+    server.lay(&programs)?;
+    let settings = settings(wanted, programs::version(&programs), &server.sockets, free);
+    append(&server.data().join("postgresql.conf"), &written(&settings))?;
+    server.start(&programs)?;
+    let database = server.reached()?;
+    let about = DatabaseAbout {
+        memory: wanted.memory,
+        folder: Some(server.data().display().to_string()),
+        ..database.server.about.clone()
+    };
+    Ok(Made::with(about, Box::new(database), Box::new(server)))
+}
+
+/// A server, from its directories to its end.
+struct Server {
+    user: User,
+    /// On the storage under test; holds the data and the log of what the server says.
+    folder: PathBuf,
+    /// The directory of its socket.
+    sockets: PathBuf,
+    process: Option<Kept>,
+    /// Ended last: nothing may run in it any more.
+    cage: Option<Cage>,
+}
+
+impl Server {
+    /// Makes its directories and its cage.
+    fn prepare(wanted: &Make) -> Result<Self, Failure> {
+        let cage = wanted.memory.map(|memory| cage(wanted, memory)).transpose()?;
+        let user = User::unless_root("postgres");
+        let folder = private(&wanted.folder, "plimsoll-postgres")?;
+        let mut server = Self { user, folder, sockets: PathBuf::new(), process: None, cage };
+        let temporary = std::env::temp_dir();
+        let short = temporary.as_os_str().len() < LONGEST_SOCKETS - 40;
+        server.sockets = private(if short { &temporary } else { Path::new("/tmp") }, "plimsoll-pg")?;
+        for folder in [&server.folder, &server.sockets] {
+            server.user.own(folder).map_err(|error| {
+                let line = format!(
+                    "{}: {error}: install PostgreSQL with its user, or run as another user than root",
+                    folder.display()
+                );
+                Failure::new(Kind::Unsupported, line)
+            })?;
+        }
+        Ok(server)
+    }
+
+    fn data(&self) -> PathBuf {
+        self.folder.join("data")
+    }
+
+    fn log(&self) -> PathBuf {
+        self.folder.join("log")
+    }
+
+    /// A program that writes to the log, and ends with this process.
+    fn command(&self, program: &Path) -> Result<Command, Failure> {
+        let log = File::options().create(true).append(true).open(self.log());
+        let twice = log.and_then(|log| Ok((log.try_clone()?, log)));
+        let (out, err) = twice.map_err(|error| unusable(&self.folder, &error))?;
+        let mut command = self.user.command(program, "QUIT", self.cage.as_ref());
+        // Nothing of the user's own surroundings: PGDATA and the like, languages of messages, a directory that is closed to
+        // the server.
+        command.env_clear().env("PATH", "/usr/sbin:/usr/bin:/sbin:/bin").env("LC_ALL", "C").current_dir("/");
+        command.stdin(Stdio::null()).stdout(out).stderr(err);
+        Ok(command)
+    }
+
+    /// Lays an empty cluster.
+    fn lay(&self, programs: &Path) -> Result<(), Failure> {
+        let mut command = self.command(&programs.join("initdb"))?;
+        command.arg("--pgdata").arg(self.data()).args([
+            "--username",
+            "plimsoll",
+            "--encoding",
+            "UTF8",
+            "--locale",
+            "C",
+        ]);
+        command.args(["--auth-local", "trust", "--auth-host", "reject"]);
+        let status = command.status().map_err(|error| absent(&error))?;
+        if status.success() {
+            return Ok(());
+        }
+        let said = last_words(&self.log(), 3);
+        let remedy = match said.as_str() {
+            said if said.contains("Permission denied") => "let the user postgres enter the directories above",
+            said if said.contains("No space") => {
+                return Err(Failure::new(Kind::NoSpace, format!("initdb: {said}: free some")));
+            }
+            _ => "try another directory",
+        };
+        Err(Failure::new(Kind::Unsupported, format!("initdb in {}: {said}: {remedy}", self.folder.display())))
+    }
+
+    fn start(&mut self, programs: &Path) -> Result<(), Failure> {
+        let mut command = self.command(&programs.join("postgres"))?;
+        command.arg("-D").arg(self.data());
+        self.process = Some(Kept::start(command).map_err(|error| absent(&error))?);
+        Ok(())
+    }
+
+    /// Its database, once it lets one in.
+    fn reached(&mut self) -> Result<Postgres, Failure> {
+        let until = Instant::now() + STARTING;
+        loop {
+            let place = Place {
+                host: Host::Socket(self.sockets.clone()),
+                port: 5432,
+                user: "plimsoll".into(),
+                password: None,
+                database: "postgres".into(),
+                options: None,
+            };
+            match Postgres::open(place) {
+                Err(failure) if failure.kind == Kind::Unreachable && Instant::now() < until => {}
+                other => return other,
+            }
+            if self.process.as_ref().is_none_or(|process| !process.runs()) {
+                let status = self.process.take().and_then(|process| process.stop(Signal::KILL, Duration::ZERO));
+                let said = last_words(&self.log(), 4);
+                let line = format!(
+                    "the server that was made did not start ({}): {said}: change its settings or its memory",
+                    ending(status)
+                );
+                return Err(Failure::new(Kind::Unsupported, line));
+            }
+            std::thread::sleep(Duration::from_millis(20));
+        }
+    }
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        if let Some(process) = self.process.take() {
+            // At once, and without a last checkpoint: its data go anyway.
+            process.stop(Signal::QUIT, ENDING);
+        }
+        for folder in [&self.sockets, &self.folder] {
+            if !folder.as_os_str().is_empty() {
+                // What cannot be removed is on storage that has failed; nobody is left to be told.
+                let _ = fs::remove_dir_all(folder);
+            }
+        }
+    }
+}
+
+/// A cage that is large enough.
+fn cage(wanted: &Make, memory: Bytes) -> Result<Cage, Failure> {
+    let least = wanted.cache.get() + OWN_MEMORY + SESSION_MEMORY * u64::from(wanted.sessions);
+    if memory.get() < least {
+        let line = format!(
+            "{memory} of memory are too little for a cache of {} and {} sessions: give at least {}, or a smaller cache",
+            wanted.cache,
+            wanted.sessions,
+            Bytes::mib(least.div_ceil(1 << 20))
+        );
+        return Err(Failure::new(Kind::Unsupported, line));
+    }
+    Cage::new("postgres", memory)
+}
+
+/// A new directory of this process's own, which no other user may enter.
+fn private(parent: &Path, name: &str) -> Result<PathBuf, Failure> {
+    let own = format!("{name}-{}", std::process::id());
+    // A process may make several servers.
+    for number in 1..1000 {
+        let folder = parent.join(if number == 1 { own.clone() } else { format!("{own}-{number}") });
+        match DirBuilder::new().mode(0o700).create(&folder) {
+            Ok(()) => return fs::canonicalize(&folder).map_err(|error| unusable(parent, &error)),
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
+            Err(error) => return Err(unusable(parent, &error)),
+        }
+    }
+    Err(unusable(parent, &io::ErrorKind::AlreadyExists.into()))
+}
+
+fn free_space(folder: &Path) -> Result<u64, Failure> {
+    let of = rustix::fs::statvfs(folder).map_err(|error| unusable(folder, &error.into()))?;
+    let free = of.f_bavail.saturating_mul(of.f_frsize);
+    if free < LEAST_SPACE {
+        let line = format!(
+            "{} has {} free, and a PostgreSQL server takes {} before any data: free some space there, or name another directory",
+            folder.display(),
+            Bytes::new(free),
+            Bytes::new(LEAST_SPACE)
+        );
+        return Err(Failure::new(Kind::NoSpace, line));
+    }
+    Ok(free)
+}
+
+fn unusable(folder: &Path, error: &io::Error) -> Failure {
+    Failure::new(
+        Kind::Unsupported,
+        format!("a server in {}: {error}: name a directory that can be written", folder.display()),
+    )
+}
+
+fn absent(error: &io::Error) -> Failure {
+    Failure::new(
+        Kind::Unsupported,
+        format!("setpriv, which starts the server: {error}: install the package util-linux"),
+    )
+}
+
+/// Its settings: those that were asked for, those that make a session one stream of work, and those of a benchmark. The
+/// caller's own come last, and win.
+fn settings(wanted: &Make, version: u32, sockets: &Path, free: u64) -> Vec<(String, String)> {
+    let flushed = if wanted.flushes == Flushes::Honoured { "on" } else { "off" };
+    // The log may fill a tenth of small storage, and is long enough on large for checkpoints to come by the clock.
+    let log = ((free / 10) >> 20).clamp(128, 4096);
+    let mut settings = vec![
+        ("listen_addresses", String::new()),
+        ("unix_socket_directories", sockets.display().to_string()),
+        ("unix_socket_permissions", "0700".into()),
+        ("port", "5432".into()),
+        ("max_connections", (wanted.sessions + MORE_SESSIONS).to_string()),
+        // It takes no fewer than 16 blocks.
+        ("shared_buffers", format!("{}kB", (wanted.cache.get() >> 10).max(128))),
+        ("fsync", flushed.into()),
+        ("synchronous_commit", flushed.into()),
+        ("full_page_writes", flushed.into()),
+        ("max_wal_size", format!("{log}MB")),
+        ("checkpoint_timeout", "5min".into()),
+        // Each session is one stream of requests: nothing is done for it by others.
+        ("max_parallel_workers_per_gather", "0".into()),
+        ("max_parallel_maintenance_workers", "0".into()),
+        ("jit", "off".into()),
+        // Its reads and writes would come at moments that no step asked for.
+        ("autovacuum", "off".into()),
+        // Huge pages are counted by no cage.
+        ("huge_pages", "off".into()),
+        ("track_io_timing", "on".into()),
+        ("log_timezone", "UTC".into()),
+        ("timezone", "UTC".into()),
+    ];
+    if version >= 14 {
+        settings.push(("track_wal_io_timing", "on".into()));
+    }
+    settings.retain(|(name, _)| !wanted.settings.iter().any(|(own, _)| own == name));
+    let mut settings: Vec<_> = settings.into_iter().map(|(name, value)| (name.to_owned(), value)).collect();
+    settings.extend(wanted.settings.iter().cloned());
+    settings
+}
+
+/// As the server's configuration has them.
+fn written(settings: &[(String, String)]) -> String {
+    let line = |(name, value): &(String, String)| format!("{name} = '{}'\n", value.replace('\'', "''"));
+    settings.iter().map(line).collect()
+}
+
+fn append(file: &Path, text: &str) -> Result<(), Failure> {
+    let mut all = fs::read_to_string(file).map_err(|error| unusable(file, &error))?;
+    all.push_str(text);
+    fs::write(file, all).map_err(|error| unusable(file, &error))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::system::System;
+
+    fn wanted() -> Make {
+        Make {
+            system: System::Postgres,
+            folder: std::env::temp_dir(),
+            cache: Bytes::mib(16),
+            memory: None,
+            flushes: Flushes::Ignored,
+            settings: vec![("jit".into(), "on".into()), ("application_name".into(), "it's".into())],
+            sessions: 8,
+        }
+    }
+
+    #[test]
+    fn settings_of_the_caller_win() {
+        let text = written(&settings(&wanted(), 13, Path::new("/s"), 5 << 30));
+        for line in [
+            "listen_addresses = ''",
+            "max_connections = '18'",
+            "shared_buffers = '16384kB'",
+            "fsync = 'off'",
+            "max_wal_size = '512MB'",
+            "jit = 'on'",
+            "application_name = 'it''s'",
+        ] {
+            assert_eq!(text.matches(&format!("{line}\n")).count(), 1, "{line} in {text}");
+        }
+        assert!(!text.contains("jit = 'off'") && !text.contains("track_wal_io_timing"));
+        let newer = settings(&wanted(), 14, Path::new("/s"), 5 << 30);
+        assert!(newer.contains(&("track_wal_io_timing".into(), "on".into())));
+    }
+
+    #[test]
+    fn a_cage_below_the_cache_is_refused() {
+        let failure = cage(&wanted(), Bytes::mib(32)).err().unwrap();
+        assert!(failure.kind == Kind::Unsupported && failure.message.contains("smaller cache"), "{failure}");
+    }
+}

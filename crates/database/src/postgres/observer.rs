@@ -1,0 +1,177 @@
+//! A session that looks on: counters, what sessions are doing, and what is collected.
+//!
+//! It looks from within one transaction that never ends, because otherwise its own looks would be counted among the
+//! commits. That transaction has no snapshot between two looks, so that it holds no vacuum up.
+
+use std::sync::Arc;
+
+use plimsoll_record::DatabaseCounters;
+use plimsoll_units::Span;
+use serde_json::{Map, Value as Json};
+
+use super::activity::activity;
+use super::place::Place;
+use super::session::Talk;
+use super::{about, collected};
+use crate::failure::{Failure, Kind};
+use crate::processes::Processes;
+use crate::target::{Activity, Observer, Session};
+use crate::value::{Row, Value};
+
+/// What opens it. Statistics would otherwise stay what they were at the first look of a transaction.
+const OPEN: &str = "SET idle_in_transaction_session_timeout = 0; SET statement_timeout = '30s'; SET jit = off; \
+                    BEGIN TRANSACTION READ ONLY";
+/// Forgets what was looked at before. Its empty row is not that of the last statement, so that nobody sees it.
+const AFRESH: &str = "SELECT pg_stat_clear_snapshot()";
+
+/// A session that looks on.
+pub(super) struct Looker {
+    talk: Talk,
+    version: u64,
+    counters: String,
+    /// The query of snapshots, once the head was asked for.
+    snapshot: Option<String>,
+    processes: Option<Processes>,
+}
+
+impl Looker {
+    /// Connects.
+    pub(super) fn open(place: &Arc<Place>, server: &about::Server) -> Result<Self, Failure> {
+        let mut talk = Talk::open(place)?;
+        // From 17 on a transaction can also have a limit of its own.
+        if server.version >= 170_000 {
+            talk.run("SET transaction_timeout = 0")?;
+        }
+        talk.run(OPEN)?;
+        let processes = server.postmaster.and_then(Processes::of);
+        Ok(Self { talk, version: server.version, counters: counters(server.version), snapshot: None, processes })
+    }
+
+    /// The rows of one query, with statistics as they are now.
+    fn look(&mut self, query: &str) -> Result<Vec<Row>, Failure> {
+        let looked = self.talk.rows(&format!("{AFRESH}; {query}"));
+        if looked.as_ref().is_err_and(|failure| failure.kind != Kind::Lost) {
+            self.talk.run("ROLLBACK; BEGIN TRANSACTION READ ONLY")?;
+        }
+        looked
+    }
+
+    fn object(&mut self, query: &str) -> Result<Map<String, Json>, Failure> {
+        let rows = self.look(query)?;
+        let text = rows.first().and_then(|row| row.first()).and_then(Value::text).unwrap_or_default();
+        match serde_json::from_str(text) {
+            Ok(Json::Object(object)) => Ok(object),
+            _ => Err(Failure::new(Kind::Statement, "PostgreSQL's counters are no JSON object: report this")),
+        }
+    }
+}
+
+impl Observer for Looker {
+    fn counters(&mut self) -> Result<DatabaseCounters, Failure> {
+        let query = self.counters.clone();
+        let rows = self.look(&query)?;
+        let row = rows.first().map(Vec::as_slice).unwrap_or_default();
+        let number = |column: usize| row.get(column)?.int().map(i64::unsigned_abs);
+        // PostgreSQL counts milliseconds, with fractions.
+        let time = |column: usize| Some(Span::from_nanos((row.get(column)?.float()? * 1e6).round() as u64));
+        let used = self.processes.as_mut().and_then(Processes::usage);
+        Ok(DatabaseCounters {
+            hits: number(0),
+            reads: number(1),
+            read_time: time(2),
+            commits: number(3),
+            writes: number(4),
+            log_bytes: number(5),
+            log_flushes: number(6),
+            log_flush_time: time(7),
+            lock_time: None,
+            fetched_bytes: used.and_then(|used| used.read_bytes),
+            cpu: used.map(|used| used.cpu),
+        })
+    }
+
+    fn activity(&mut self, sessions: &[u64]) -> Result<Vec<Activity>, Failure> {
+        if sessions.is_empty() {
+            return Ok(Vec::new());
+        }
+        let list = sessions.iter().map(u64::to_string).collect::<Vec<_>>().join(",");
+        let query = format!("SELECT state, wait_event_type, wait_event FROM pg_stat_activity WHERE pid IN ({list})");
+        let rows = self.look(&query)?;
+        let text = |row: &Row, column: usize| row.get(column).and_then(Value::text).map(str::to_owned);
+        let one = |row: &Row| {
+            let (state, kind, event) = (text(row, 0), text(row, 1), text(row, 2));
+            activity(state.as_deref(), kind.as_deref(), event.as_deref())
+        };
+        Ok(rows.iter().filter_map(one).collect())
+    }
+
+    fn head(&mut self) -> Result<Map<String, Json>, Failure> {
+        let mut head = self.object(collected::HEAD)?;
+        head.remove("num");
+        let statements = head.remove("statements") == Some(Json::Bool(true));
+        self.snapshot = Some(collected::snapshot(self.version, statements));
+        Ok(head)
+    }
+
+    fn snapshot(&mut self) -> Result<Map<String, Json>, Failure> {
+        if self.snapshot.is_none() {
+            self.head()?;
+        }
+        let query = self.snapshot.clone().unwrap_or_default();
+        self.object(&query)
+    }
+}
+
+/// Asks for all counters of this database, and for those that only the server has.
+fn counters(version: u64) -> String {
+    // Times are counted only where the server is set to take them: zero would be a lie.
+    let timed = |setting: &str, time: &str| format!("CASE WHEN current_setting('{setting}') = 'on' THEN {time} END");
+    // From 16 on there is one view of all that was written, with sizes in bytes from 18 on.
+    let writes = match version {
+        180_000.. => {
+            "(SELECT sum(coalesce(write_bytes, 0) + coalesce(extend_bytes, 0)) / current_setting('block_size')::int \
+             FROM pg_stat_io WHERE object <> 'wal')"
+        }
+        160_000.. => "(SELECT sum(coalesce(writes, 0) + coalesce(extends, 0)) FROM pg_stat_io)",
+        _ => "(SELECT buffers_checkpoint + buffers_clean + buffers_backend FROM pg_stat_bgwriter)",
+    };
+    // Bytes, flushes and their time; the flushes of 18 are in the view of everything.
+    let log = match version {
+        180_000.. => {
+            let of = |figure: &str| format!("(SELECT sum({figure}) FROM pg_stat_io WHERE object = 'wal')");
+            let time = timed("track_wal_io_timing", &of("fsync_time"));
+            format!("(SELECT wal_bytes FROM pg_stat_wal)::bigint, {}::bigint, {time}::float8", of("fsyncs"))
+        }
+        140_000.. => {
+            let time = timed("track_wal_io_timing", "(SELECT wal_sync_time FROM pg_stat_wal)");
+            format!(
+                "(SELECT wal_bytes FROM pg_stat_wal)::bigint, (SELECT wal_sync FROM pg_stat_wal)::bigint, {time}::float8"
+            )
+        }
+        _ => {
+            let at = "CASE WHEN pg_is_in_recovery() THEN pg_last_wal_replay_lsn() ELSE pg_current_wal_lsn() END";
+            format!("(({at}) - '0/0'::pg_lsn)::bigint, NULL::bigint, NULL::float8")
+        }
+    };
+    let read_time = timed("track_io_timing", "blk_read_time");
+    format!(
+        "SELECT blks_hit, blks_read, {read_time}::float8, xact_commit, {writes}::bigint, {log} \
+         FROM pg_stat_database WHERE datname = current_database()"
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::counters;
+
+    #[test]
+    fn a_version_is_asked_for_the_views_that_it_has() {
+        let has = |version, text: &str| counters(version).contains(text);
+        assert!(has(180_000, "write_bytes") && has(180_000, "fsync_time") && !has(180_000, "wal_sync_time"));
+        assert!(has(170_000, "pg_stat_io") && has(170_000, "wal_sync_time") && !has(170_000, "pg_stat_bgwriter"));
+        assert!(has(150_013, "buffers_backend") && has(150_013, "wal_sync") && !has(150_013, "pg_stat_io"));
+        assert!(has(120_000, "pg_current_wal_lsn") && !has(120_000, "pg_stat_wal"));
+        // 12 and 13 have no setting for the times of their logs.
+        assert!(!has(130_000, "track_wal_io_timing"));
+    }
+}

@@ -1,0 +1,225 @@
+//! Where a PostgreSQL server is, and as whom: the address, with what it leaves out taken from the variables that `psql`
+//! knows.
+
+use std::path::{Path, PathBuf};
+
+use crate::failure::{Failure, Kind};
+
+/// Directories in which servers put their sockets unless told otherwise.
+const SOCKETS: [&str; 2] = ["/var/run/postgresql", "/tmp"];
+
+/// Where to connect to.
+#[derive(Clone, PartialEq, Eq)]
+pub(super) enum Host {
+    /// A Unix socket in this directory.
+    Socket(PathBuf),
+    /// A host by name or number.
+    Net(String),
+}
+
+/// Where, as whom, and to which database. Its password is never shown, so that this cannot be shown either.
+#[derive(Clone, PartialEq, Eq)]
+pub(super) struct Place {
+    pub(super) host: Host,
+    pub(super) port: u16,
+    pub(super) user: String,
+    pub(super) password: Option<String>,
+    pub(super) database: String,
+    /// What the server is told of settings, as `-c name=value`.
+    pub(super) options: Option<String>,
+}
+
+impl Place {
+    /// Reads an address. `variable` gives those of the environment, `login` the name of the user that runs this.
+    ///
+    /// # Errors
+    /// [`Kind::Unsupported`] for what is not understood, or cannot be done here.
+    pub(super) fn read(url: &str, variable: &dyn Fn(&str) -> Option<String>, login: &str) -> Result<Self, Failure> {
+        let given = Given::read(url)?;
+        let variable = |name: &str| variable(name).filter(|value| !value.is_empty());
+        let port = given.port.or_else(|| variable("PGPORT"));
+        let port = match port {
+            Some(text) => text.parse().map_err(|_| unfit(format!("{text} is no port")))?,
+            None => 5432,
+        };
+        let host = match given.host.or_else(|| variable("PGHOST")) {
+            Some(host) if host.contains(',') => {
+                return Err(unfit(format!("{host} are several hosts: name the one that is to be measured")));
+            }
+            Some(host) if host.starts_with(['/', '@']) => Host::Socket(host.into()),
+            Some(host) => Host::Net(host),
+            None => local(port),
+        };
+        let user = given.user.or_else(|| variable("PGUSER")).unwrap_or_else(|| login.to_owned());
+        let database = given.database.or_else(|| variable("PGDATABASE")).unwrap_or_else(|| user.clone());
+        let password = given.password.or_else(|| variable("PGPASSWORD"));
+        if let Some(mode) = given.sslmode.or_else(|| variable("PGSSLMODE"))
+            && ["require", "verify-ca", "verify-full"].contains(&mode.as_str())
+        {
+            return Err(unfit(format!(
+                "sslmode={mode}: plimsoll speaks no TLS with PostgreSQL: use a Unix socket, a private network or an SSH tunnel"
+            )));
+        }
+        Ok(Self { host, port, user, password, database, options: given.options })
+    }
+
+    /// The socket's path, or the host and its port.
+    pub(super) fn shown(&self) -> String {
+        match &self.host {
+            Host::Socket(_) => self.socket().unwrap_or_default().display().to_string(),
+            Host::Net(host) => format!("{host}:{}", self.port),
+        }
+    }
+
+    /// The path of the socket, where it is one.
+    pub(super) fn socket(&self) -> Option<PathBuf> {
+        match &self.host {
+            Host::Socket(folder) => Some(socket(folder, self.port)),
+            Host::Net(_) => None,
+        }
+    }
+}
+
+fn socket(folder: &Path, port: u16) -> PathBuf {
+    folder.join(format!(".s.PGSQL.{port}"))
+}
+
+fn local(port: u16) -> Host {
+    let found = SOCKETS.iter().map(Path::new).find(|folder| socket(folder, port).exists());
+    found.map_or_else(|| Host::Net("localhost".into()), |folder| Host::Socket(folder.into()))
+}
+
+fn unfit(why: String) -> Failure {
+    Failure::new(Kind::Unsupported, why)
+}
+
+/// What an address says.
+#[derive(Default)]
+struct Given {
+    host: Option<String>,
+    port: Option<String>,
+    user: Option<String>,
+    password: Option<String>,
+    database: Option<String>,
+    sslmode: Option<String>,
+    options: Option<String>,
+}
+
+impl Given {
+    fn read(url: &str) -> Result<Self, Failure> {
+        let rest = url.split_once("://").map_or(url, |(_, rest)| rest);
+        let (rest, parameters) = rest.split_once('?').unwrap_or((rest, ""));
+        let (place, database) = rest.split_once('/').unwrap_or((rest, ""));
+        let (user, host) = place.rsplit_once('@').unwrap_or(("", place));
+        let (user, password) = user.split_once(':').map_or((user, None), |(user, password)| (user, Some(password)));
+        let (host, port) = match host.strip_prefix('[').and_then(|rest| rest.split_once(']')) {
+            Some((host, rest)) => (host, rest.strip_prefix(':').unwrap_or_default()),
+            None => host.rsplit_once(':').unwrap_or((host, "")),
+        };
+        let some = |text: &str| Ok::<_, Failure>(Some(decoded(text)?).filter(|text| !text.is_empty()));
+        let mut given = Self {
+            host: some(host)?,
+            port: some(port)?,
+            user: some(user)?,
+            password: password.map(decoded).transpose()?,
+            database: some(database)?,
+            ..Self::default()
+        };
+        for parameter in parameters.split('&').filter(|parameter| !parameter.is_empty()) {
+            let (name, value) = parameter.split_once('=').unwrap_or((parameter, ""));
+            given.set(name, some(value)?)?;
+        }
+        Ok(given)
+    }
+
+    fn set(&mut self, name: &str, value: Option<String>) -> Result<(), Failure> {
+        let field = match name {
+            "host" | "hostaddr" => &mut self.host,
+            "port" => &mut self.port,
+            "user" => &mut self.user,
+            "password" => &mut self.password,
+            "dbname" => &mut self.database,
+            "sslmode" => &mut self.sslmode,
+            "options" => &mut self.options,
+            // They change nothing of what is measured.
+            "application_name" | "connect_timeout" | "client_encoding" => return Ok(()),
+            _ => {
+                return Err(unfit(format!(
+                    "{name} in the address is not known: host, port, user, password, dbname, options and sslmode are"
+                )));
+            }
+        };
+        *field = value;
+        Ok(())
+    }
+}
+
+/// Text with `%XX` read.
+fn decoded(text: &str) -> Result<String, Failure> {
+    let wrong =
+        || unfit("the address has a % that no two hexadecimal digits follow: write %25 for the sign itself".into());
+    let mut bytes = Vec::with_capacity(text.len());
+    let mut rest = text.as_bytes();
+    while let Some((first, more)) = rest.split_first() {
+        rest = more;
+        if *first != b'%' {
+            bytes.push(*first);
+            continue;
+        }
+        let (digits, more) = rest.split_at_checked(2).ok_or_else(wrong)?;
+        let digits = std::str::from_utf8(digits).map_err(|_| wrong())?;
+        bytes.push(u8::from_str_radix(digits, 16).map_err(|_| wrong())?);
+        rest = more;
+    }
+    String::from_utf8(bytes).map_err(|_| wrong())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read(url: &str, variables: &[(&str, &str)]) -> Result<Place, Failure> {
+        let find =
+            |name: &str| variables.iter().find(|(known, _)| *known == name).map(|(_, value)| (*value).to_owned());
+        Place::read(url, &find, "me")
+    }
+
+    fn shown(url: &str, variables: &[(&str, &str)]) -> String {
+        let place = read(url, variables).unwrap_or_else(|failure| panic!("{failure}"));
+        let password = place.password.as_deref().unwrap_or("-");
+        format!("{} {} {password} {}", place.shown(), place.user, place.database)
+    }
+
+    #[test]
+    fn an_address_says_where_and_as_whom() {
+        assert_eq!(shown("postgres://u:p%40ss@db:6000/shop", &[]), "db:6000 u p@ss shop");
+        assert_eq!(shown("postgresql://u@[::1]:6000/", &[]), "::1:6000 u - u");
+        assert_eq!(shown("postgres:///x?host=/run/pg&port=1", &[]), "/run/pg/.s.PGSQL.1 me - x");
+        assert_eq!(shown("postgres://%2Frun%2Fpg/x?user=a&password=b", &[]), "/run/pg/.s.PGSQL.5432 a b x");
+        assert_eq!(shown("postgres://h/?dbname=y&sslmode=prefer", &[]), "h:5432 me - y");
+    }
+
+    #[test]
+    fn what_it_leaves_out_comes_from_the_environment() {
+        let variables =
+            [("PGHOST", "/s"), ("PGPORT", "7"), ("PGUSER", "eve"), ("PGPASSWORD", "w"), ("PGDATABASE", "d")];
+        assert_eq!(shown("postgres:///", &variables), "/s/.s.PGSQL.7 eve w d");
+        assert_eq!(shown("postgres://u:v@h:1/n", &variables), "h:1 u v n");
+        assert_eq!(shown("postgres://h", &[("PGPORT", "")]), "h:5432 me - me");
+    }
+
+    #[test]
+    fn what_cannot_be_done_is_refused_without_the_password() {
+        for wrong in [
+            "postgres://u:secret@h/x?sslmode=require",
+            "postgres://u:secret@a,b/x",
+            "postgres://u:secret@h:port/x",
+            "postgres://u:secret@h/x%2",
+            "postgres://u:secret@h/x%zz",
+            "postgres://u:secret@h/x?wishes=three",
+        ] {
+            let failure = read(wrong, &[]).err().expect(wrong);
+            assert!(failure.kind == Kind::Unsupported && !failure.message.contains("secret"), "{failure}");
+        }
+    }
+}

@@ -1,0 +1,81 @@
+//! Where the programs of PostgreSQL are installed.
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use crate::failure::{Failure, Kind};
+
+/// Where distributions put versions side by side: the directory, what their names begin with, and what follows.
+const PLACES: [(&str, &str); 2] = [("/usr/lib/postgresql", ""), ("/usr", "pgsql-")];
+
+/// The directory with `initdb` and `postgres` of the newest version that is installed.
+///
+/// # Errors
+/// There is none.
+pub(super) fn newest() -> Result<PathBuf, Failure> {
+    let side_by_side = PLACES.iter().filter_map(|(folder, prefix)| newest_in(Path::new(folder), prefix)).max();
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    let on_path = || std::env::split_paths(&path).find(|folder| is_whole(folder));
+    side_by_side.map(|(_, folder)| folder).or_else(on_path).ok_or_else(|| {
+        Failure::new(
+            Kind::Unsupported,
+            "no PostgreSQL server is installed here: install the package postgresql (or postgresql-server), or give the address of a server",
+        )
+    })
+}
+
+/// The first number of the version of the server there; 0 where it does not say.
+pub(super) fn version(programs: &Path) -> u32 {
+    let said = Command::new(programs.join("postgres")).arg("--version").output();
+    let text = said.map(|output| String::from_utf8_lossy(&output.stdout).into_owned()).unwrap_or_default();
+    major(&text)
+}
+
+/// Of `postgres (PostgreSQL) 15.13 (Debian 15.13-0+deb12u1)`.
+fn major(text: &str) -> u32 {
+    let number = text.split_whitespace().find(|word| word.starts_with(|first: char| first.is_ascii_digit()));
+    let digits = number.and_then(|word| word.split(|letter: char| !letter.is_ascii_digit()).next());
+    digits.and_then(|digits| digits.parse().ok()).unwrap_or(0)
+}
+
+fn newest_in(folder: &Path, prefix: &str) -> Option<(u32, PathBuf)> {
+    let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
+    let versions = entries.filter_map(|entry| {
+        let version = entry.file_name().to_str()?.strip_prefix(prefix)?.parse().ok()?;
+        Some((version, entry.path().join("bin")))
+    });
+    versions.filter(|(_, folder)| is_whole(folder)).max()
+}
+
+fn is_whole(folder: &Path) -> bool {
+    ["initdb", "postgres"].iter().all(|name| folder.join(name).is_file())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_version_is_read() {
+        assert_eq!(major("postgres (PostgreSQL) 15.13 (Debian 15.13-0+deb12u1)\n"), 15);
+        assert_eq!(major("postgres (PostgreSQL) 18beta1"), 18);
+        assert_eq!(major(""), 0);
+    }
+
+    #[test]
+    fn the_newest_is_by_number() {
+        let top = std::env::temp_dir().join(format!("plimsoll-programs-{}", std::process::id()));
+        for version in ["9", "15", "16"] {
+            let folder = top.join(version).join("bin");
+            std::fs::create_dir_all(&folder).unwrap();
+            std::fs::write(folder.join("initdb"), "").unwrap();
+            // Of the newest only the client's programs are there.
+            if version != "16" {
+                std::fs::write(folder.join("postgres"), "").unwrap();
+            }
+        }
+        assert_eq!(newest_in(&top, "").unwrap().1, top.join("15/bin"));
+        assert!(newest_in(&top, "pgsql-").is_none() && newest_in(&top.join("none"), "").is_none());
+        std::fs::remove_dir_all(&top).unwrap();
+    }
+}

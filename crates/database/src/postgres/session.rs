@@ -1,0 +1,347 @@
+//! A session: statements out, rows and counts back.
+
+use std::io;
+use std::sync::Arc;
+
+use bytes::BufMut;
+use postgres_protocol::message::frontend;
+
+use super::place::Place;
+use super::placeholders::numbered;
+use super::sqlstate::{Said, garbled, lost};
+use super::text;
+use super::wire::Wire;
+use crate::digest::RowDigest;
+use crate::failure::{Failure, Kind};
+use crate::target::{Answer, Cancel, Prepared, Session};
+use crate::value::{Row, Value};
+
+/// The first version that counts what a session did when it is told to.
+const COUNTS_WHEN_TOLD: u32 = 15;
+
+/// One connection and what it has prepared.
+pub(super) struct Talk {
+    wire: Wire,
+    place: Arc<Place>,
+    prepared: Vec<Statement>,
+}
+
+/// A prepared statement: its name, and the types of what goes in and comes out.
+struct Statement {
+    name: String,
+    parameters: Vec<u32>,
+    columns: Vec<u32>,
+}
+
+/// What becomes of rows.
+trait Rows {
+    /// Rows of these types follow.
+    fn columns(&mut self, _: &[u32]) {}
+    /// One row, as its message.
+    fn row(&mut self, body: &[u8]) -> io::Result<()>;
+}
+
+/// Counts them.
+#[derive(Default)]
+struct Counted(Answer);
+
+impl Rows for Counted {
+    fn row(&mut self, body: &[u8]) -> io::Result<()> {
+        let mut digest = RowDigest::new();
+        each(body, |value| match value {
+            Some(text) => digest.bytes(text),
+            None => digest.null(),
+        })?;
+        self.0.count(digest);
+        Ok(())
+    }
+}
+
+/// Keeps those of the last result.
+#[derive(Default)]
+struct KeptRows {
+    kinds: Vec<u32>,
+    rows: Vec<Row>,
+}
+
+impl Rows for KeptRows {
+    fn columns(&mut self, kinds: &[u32]) {
+        self.kinds = kinds.to_vec();
+        self.rows.clear();
+    }
+
+    fn row(&mut self, body: &[u8]) -> io::Result<()> {
+        let mut row = Row::with_capacity(self.kinds.len());
+        each(body, |value| {
+            let kind = self.kinds.get(row.len()).copied().unwrap_or_default();
+            row.push(value.map_or(Value::Null, |text| text::value(kind, text)));
+        })?;
+        self.rows.push(row);
+        Ok(())
+    }
+}
+
+/// The values of a row.
+fn each<'a>(body: &'a [u8], mut take: impl FnMut(Option<&'a [u8]>)) -> io::Result<()> {
+    let short = || garbled("a row is too short");
+    let (count, mut rest) = body.split_first_chunk::<2>().ok_or_else(short)?;
+    for _ in 0..u16::from_be_bytes(*count) {
+        let (length, after) = rest.split_first_chunk::<4>().ok_or_else(short)?;
+        let Ok(length) = usize::try_from(i32::from_be_bytes(*length)) else {
+            take(None);
+            rest = after;
+            continue;
+        };
+        let (value, after) = after.split_at_checked(length).ok_or_else(short)?;
+        take(Some(value));
+        rest = after;
+    }
+    Ok(())
+}
+
+/// The types of columns that are described.
+fn kinds(body: &[u8]) -> io::Result<Vec<u32>> {
+    let short = || garbled("a description is too short");
+    let (count, mut rest) = body.split_first_chunk::<2>().ok_or_else(short)?;
+    let mut kinds = Vec::new();
+    for _ in 0..u16::from_be_bytes(*count) {
+        let name = rest.iter().position(|byte| *byte == 0).ok_or_else(short)?;
+        // Table, column, type; then its width, its modifier and its format.
+        let fields = rest.get(name + 1..name + 19).ok_or_else(short)?;
+        let kind = fields[6..].first_chunk().ok_or_else(short)?;
+        kinds.push(u32::from_be_bytes(*kind));
+        rest = &rest[name + 19..];
+    }
+    Ok(kinds)
+}
+
+/// What a statement changed, from what is said at its end; `SELECT 5` without rows is a table that was made of them.
+fn changed(tag: &[u8], had_rows: bool) -> u64 {
+    let text = std::str::from_utf8(tag.strip_suffix(b"\0").unwrap_or(tag)).unwrap_or_default();
+    let mut words = text.split(' ');
+    let counts = match words.next() {
+        Some("INSERT" | "UPDATE" | "DELETE" | "MERGE" | "COPY") => true,
+        Some("SELECT") => !had_rows,
+        _ => false,
+    };
+    if counts { words.next_back().and_then(|number| number.parse().ok()).unwrap_or_default() } else { 0 }
+}
+
+impl Talk {
+    /// Connects.
+    pub(super) fn open(place: &Arc<Place>) -> Result<Self, Failure> {
+        Ok(Self { wire: Wire::open(place)?, place: Arc::clone(place), prepared: Vec::new() })
+    }
+
+    /// What the server calls its version, such as `15.13 (Debian 15.13-0+deb12u1)`.
+    pub(super) fn version(&self) -> &str {
+        &self.wire.version
+    }
+
+    /// True for a connection that stays on this host.
+    pub(super) fn is_local(&self) -> bool {
+        self.wire.is_local()
+    }
+
+    /// The first number of its version.
+    fn major(&self) -> u32 {
+        self.version()
+            .split(|letter: char| !letter.is_ascii_digit())
+            .next()
+            .and_then(|text| text.parse().ok())
+            .unwrap_or(0)
+    }
+
+    /// Sends what is written, and takes what comes until the server waits again. Gives the rows that were changed.
+    fn exchange(&mut self, rows: &mut dyn Rows) -> Result<u64, Failure> {
+        let mut sum = 0;
+        let mut had_rows = false;
+        let mut failed = None;
+        let mut turn = || -> io::Result<()> {
+            self.wire.send()?;
+            loop {
+                let (tag, body) = self.wire.next()?;
+                match tag {
+                    b'D' => {
+                        had_rows = true;
+                        rows.row(body)?;
+                    }
+                    b'C' => sum += changed(body, std::mem::take(&mut had_rows)),
+                    b'T' => rows.columns(&kinds(body)?),
+                    b'E' => failed = Some(Said::read(body).failure()),
+                    b'G' => {
+                        frontend::copy_fail("nothing is to be copied here", &mut self.wire.out)?;
+                        self.wire.send()?;
+                    }
+                    b'Z' => return Ok(()),
+                    _ => {}
+                }
+            }
+        };
+        let turned = turn();
+        match (failed, turned) {
+            // A server that ends says why, and then closes the connection.
+            (Some(failure), _) => Err(failure),
+            (None, Err(error)) => Err(lost(&error)),
+            (None, Ok(())) => Ok(sum),
+        }
+    }
+
+    fn query(&mut self, sql: &str, rows: &mut dyn Rows) -> Result<u64, Failure> {
+        self.wire.out.clear();
+        frontend::query(sql, &mut self.wire.out).map_err(|error| unsent(&error))?;
+        self.exchange(rows)
+    }
+
+    fn bound(&mut self, prepared: Prepared, values: &[Value], rows: &mut dyn Rows) -> Result<u64, Failure> {
+        let unknown = || Failure::new(Kind::Statement, "this session has not prepared that statement");
+        let statement = self.prepared.get(prepared.0).ok_or_else(unknown)?;
+        if statement.parameters.len() != values.len() {
+            let line = format!("{} values for a statement that takes {}", values.len(), statement.parameters.len());
+            return Err(Failure::new(Kind::Statement, line));
+        }
+        rows.columns(&statement.columns);
+        let out = &mut self.wire.out;
+        out.clear();
+        bind(statement, values, out);
+        frontend::execute("", 0, out).map_err(|error| unsent(&error))?;
+        frontend::sync(out);
+        self.exchange(rows)
+    }
+
+    /// What is known of a statement that was just sent to be prepared.
+    fn described(&mut self) -> Result<(Vec<u32>, Vec<u32>), Failure> {
+        let mut parameters = Vec::new();
+        let mut columns = Vec::new();
+        let mut failed = None;
+        let mut turn = || -> io::Result<()> {
+            self.wire.send()?;
+            loop {
+                let (tag, body) = self.wire.next()?;
+                match tag {
+                    b't' => {
+                        let (numbers, _) = body.get(2..).unwrap_or_default().as_chunks::<4>();
+                        parameters = numbers.iter().map(|number| u32::from_be_bytes(*number)).collect();
+                    }
+                    b'T' => columns = kinds(body)?,
+                    b'E' => failed = Some(Said::read(body).failure()),
+                    b'Z' => return Ok(()),
+                    _ => {}
+                }
+            }
+        };
+        let turned = turn();
+        match (failed, turned) {
+            (Some(failure), _) => Err(failure),
+            (None, Err(error)) => Err(lost(&error)),
+            (None, Ok(())) => Ok((parameters, columns)),
+        }
+    }
+}
+
+/// Asks for a prepared statement to be bound to values.
+fn bind(statement: &Statement, values: &[Value], out: &mut bytes::BytesMut) {
+    let at = out.len();
+    out.put_u8(b'B');
+    out.put_i32(0);
+    // The portal has no name.
+    out.put_u8(0);
+    out.put_slice(statement.name.as_bytes());
+    out.put_u8(0);
+    text::formats(&statement.parameters, values, out);
+    out.put_u16(values.len() as u16);
+    for value in values {
+        text::parameter(value, out);
+    }
+    // What comes back is text, all of it.
+    out.put_i16(0);
+    let length = i32::try_from(out.len() - at - 1).unwrap_or(i32::MAX);
+    out[at + 1..at + 5].copy_from_slice(&length.to_be_bytes());
+}
+
+/// A statement that cannot be written as a message.
+fn unsent(error: &io::Error) -> Failure {
+    Failure::new(Kind::Statement, format!("the statement cannot be sent: {error}"))
+}
+
+impl Session for Talk {
+    fn run(&mut self, sql: &str) -> Result<Answer, Failure> {
+        let mut counted = Counted::default();
+        let changed = self.query(sql, &mut counted)?;
+        Ok(Answer { changed, ..counted.0 })
+    }
+
+    fn rows(&mut self, sql: &str) -> Result<Vec<Row>, Failure> {
+        let mut kept = KeptRows::default();
+        self.query(sql, &mut kept)?;
+        Ok(kept.rows)
+    }
+
+    fn prepare(&mut self, sql: &str) -> Result<Prepared, Failure> {
+        let name = format!("p{}", self.prepared.len());
+        let out = &mut self.wire.out;
+        out.clear();
+        let written =
+            frontend::parse(&name, &numbered(sql), [], out).and_then(|()| frontend::describe(b'S', &name, out));
+        written.map_err(|error| unsent(&error))?;
+        frontend::sync(out);
+        let (parameters, columns) = self.described()?;
+        self.prepared.push(Statement { name, parameters, columns });
+        Ok(Prepared(self.prepared.len() - 1))
+    }
+
+    fn execute(&mut self, prepared: Prepared, values: &[Value]) -> Result<Answer, Failure> {
+        let mut counted = Counted::default();
+        let changed = self.bound(prepared, values, &mut counted)?;
+        Ok(Answer { changed, ..counted.0 })
+    }
+
+    fn fetch(&mut self, prepared: Prepared, values: &[Value]) -> Result<Vec<Row>, Failure> {
+        let mut kept = KeptRows::default();
+        self.bound(prepared, values, &mut kept)?;
+        Ok(kept.rows)
+    }
+
+    fn settle(&mut self) -> Result<(), Failure> {
+        if self.major() >= COUNTS_WHEN_TOLD {
+            self.run("SELECT pg_stat_force_next_flush()")?;
+        }
+        Ok(())
+    }
+
+    fn cancel(&self) -> Box<dyn Cancel> {
+        Box::new(Stop { place: Arc::clone(&self.place), key: self.wire.key })
+    }
+
+    fn number(&self) -> Option<u64> {
+        u64::try_from(self.wire.key.0).ok()
+    }
+}
+
+/// What ends a session's statement.
+struct Stop {
+    place: Arc<Place>,
+    key: (i32, i32),
+}
+
+impl Cancel for Stop {
+    fn cancel(&self) {
+        // A server that is not reached any more has ended the statement too.
+        let _ = Wire::cancel(&self.place, self.key);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::changed;
+
+    #[test]
+    fn what_a_statement_changed_is_in_its_end() {
+        assert_eq!(changed(b"INSERT 0 5\0", false), 5);
+        assert_eq!(changed(b"UPDATE 3\0", true), 3);
+        assert_eq!(changed(b"SELECT 7\0", false), 7);
+        assert_eq!(changed(b"SELECT 7\0", true), 0);
+        assert_eq!(changed(b"CREATE TABLE\0", false), 0);
+        assert_eq!(changed(b"", false), 0);
+    }
+}

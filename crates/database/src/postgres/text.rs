@@ -1,0 +1,133 @@
+//! Values as the texts that PostgreSQL sends and takes.
+//!
+//! Texts serve every type there is, and an integer given as one suits columns of any width, `numeric` too.
+
+use bytes::{BufMut, BytesMut};
+
+use crate::value::Value;
+
+/// Numbers of types in `pg_type`, which never change.
+pub(super) const BYTEA: u32 = 17;
+const BOOL: u32 = 16;
+const INTEGERS: [u32; 4] = [20, 21, 23, 26];
+const FLOATS: [u32; 2] = [700, 701];
+
+/// The value that the server sent for a column of this type.
+pub(super) fn value(kind: u32, text: &[u8]) -> Value {
+    let read = std::str::from_utf8(text).ok();
+    let known = match kind {
+        BOOL => Some(Value::Int(i64::from(text == b"t"))),
+        BYTEA => bytes(text).map(Value::Bytes),
+        kind if INTEGERS.contains(&kind) => read.and_then(|text| text.parse().ok()).map(Value::Int),
+        kind if FLOATS.contains(&kind) => read.and_then(|text| text.parse().ok()).map(Value::Float),
+        _ => None,
+    };
+    known.unwrap_or_else(|| Value::Text(String::from_utf8_lossy(text).into_owned()))
+}
+
+/// Bytes written as `\x0a1b`.
+fn bytes(text: &[u8]) -> Option<Vec<u8>> {
+    let digit = |letter: u8| char::from(letter).to_digit(16);
+    let (pairs, rest) = text.strip_prefix(b"\\x")?.as_chunks::<2>();
+    let bytes = pairs.iter().map(|[high, low]| Some((digit(*high)? << 4 | digit(*low)?) as u8)).collect();
+    if rest.is_empty() { bytes } else { None }
+}
+
+/// Writes a parameter: its length, and itself. Bytes for a column of bytes go as they are; see [`formats`].
+pub(super) fn parameter(value: &Value, out: &mut BytesMut) {
+    let at = out.len();
+    out.put_i32(-1);
+    match value {
+        Value::Null => return,
+        Value::Int(number) => integer(*number, out),
+        // Whole numbers are written without a point, so that they suit integer columns too.
+        Value::Float(number) if number.abs() < 1e15 => out.put_slice(number.to_string().as_bytes()),
+        Value::Float(number) => out.put_slice(format!("{number:e}").as_bytes()),
+        Value::Text(text) => out.put_slice(text.as_bytes()),
+        Value::Bytes(bytes) => out.put_slice(bytes),
+    }
+    let length = i32::try_from(out.len() - at - 4).unwrap_or(i32::MAX);
+    out[at..at + 4].copy_from_slice(&length.to_be_bytes());
+}
+
+/// Writes the formats of parameters: one for all when all are text, which is nearly always.
+pub(super) fn formats(kinds: &[u32], values: &[Value], out: &mut BytesMut) {
+    let binary = |(kind, value): (&u32, &Value)| *kind == BYTEA && matches!(value, Value::Bytes(_));
+    if !kinds.iter().zip(values).any(binary) {
+        out.put_i16(0);
+        return;
+    }
+    out.put_u16(values.len() as u16);
+    for pair in kinds.iter().zip(values) {
+        out.put_i16(i16::from(binary(pair)));
+    }
+}
+
+/// An integer's digits, without a detour over the heap: most parameters are integers.
+fn integer(number: i64, out: &mut BytesMut) {
+    let mut digits = [0; 20];
+    let mut at = digits.len();
+    let mut rest = number.unsigned_abs();
+    loop {
+        at -= 1;
+        digits[at] = b'0' + (rest % 10) as u8;
+        rest /= 10;
+        if rest == 0 {
+            break;
+        }
+    }
+    if number < 0 {
+        out.put_u8(b'-');
+    }
+    out.put_slice(&digits[at..]);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn written(value: &Value) -> Vec<u8> {
+        let mut out = BytesMut::new();
+        parameter(value, &mut out);
+        let (length, text) = out.split_first_chunk::<4>().unwrap();
+        let wanted = if *value == Value::Null { -1 } else { i32::try_from(text.len()).unwrap() };
+        assert_eq!(i32::from_be_bytes(*length), wanted);
+        text.to_vec()
+    }
+
+    #[test]
+    fn values_are_written_as_texts() {
+        for number in [0, 7, -1, 1_234_567_890_123, i64::MAX, i64::MIN] {
+            assert_eq!(written(&Value::Int(number)), number.to_string().as_bytes());
+        }
+        assert_eq!(written(&Value::Float(2.0)), b"2");
+        assert_eq!(written(&Value::Float(-0.5)), b"-0.5");
+        assert_eq!(written(&Value::Float(1e300)), b"1e300");
+        assert_eq!(written(&Value::from("a")), b"a");
+        assert_eq!(written(&Value::Null), b"");
+        assert_eq!(written(&Value::Bytes(vec![0, 255])), [0, 255]);
+    }
+
+    #[test]
+    fn bytes_for_a_column_of_bytes_go_as_they_are() {
+        let check = |kinds: &[u32], values: &[Value], wanted: &[u8]| {
+            let mut out = BytesMut::new();
+            formats(kinds, values, &mut out);
+            assert_eq!(&out[..], wanted);
+        };
+        check(&[23, 25], &[Value::Int(1), Value::from("a")], &[0, 0]);
+        check(&[23, BYTEA], &[Value::Int(1), Value::Bytes(vec![1])], &[0, 2, 0, 0, 0, 1]);
+        check(&[BYTEA], &[Value::from("\\x00")], &[0, 0]);
+    }
+
+    #[test]
+    fn texts_are_read_by_type() {
+        assert_eq!(value(16, b"t"), Value::Int(1));
+        assert_eq!(value(20, b"-5"), Value::Int(-5));
+        assert_eq!(value(701, b"1e+20"), Value::Float(1e20));
+        assert_eq!(value(1700, b"1.50"), Value::from("1.50"));
+        assert_eq!(value(BYTEA, b"\\x00ff"), Value::Bytes(vec![0, 255]));
+        assert_eq!(value(BYTEA, b"\\x0"), Value::from("\\x0"));
+        assert_eq!(value(999_999, b"whatever"), Value::from("whatever"));
+    }
+}

@@ -1,0 +1,290 @@
+//! One connection: messages out and in, and how it begins (PostgreSQL's protocol 3.0).
+//!
+//! Blocking, with one call to the kernel for what is asked and one for what is answered: this is a load generator, and an
+//! event loop between it and the server would only take time from both. Messages are written by `postgres-protocol`, which
+//! also knows how passwords are proved.
+
+use std::io::{self, Read, Write};
+use std::net::{TcpStream, ToSocketAddrs};
+use std::os::unix::net::UnixStream;
+use std::time::Duration;
+
+use bytes::BytesMut;
+use postgres_protocol::authentication::{md5_hash, sasl};
+use postgres_protocol::message::frontend;
+
+use super::place::{Host, Place};
+use super::sqlstate::{Said, garbled, lost, unreachable};
+use crate::failure::{Failure, Kind};
+
+/// How long a server may take to be reached, and to let one in.
+const PATIENCE: Duration = Duration::from_secs(30);
+/// Bytes that are asked of the kernel at once.
+const CHUNK: usize = 32 << 10;
+/// No message is longer: PostgreSQL's values end at a gigabyte.
+const LONGEST: usize = (1 << 30) + (1 << 20);
+
+enum Stream {
+    Socket(UnixStream),
+    Net(TcpStream),
+}
+
+/// A connection.
+pub(super) struct Wire {
+    stream: Stream,
+    /// What is to be sent.
+    pub(super) out: BytesMut,
+    /// What came; from `start` to `end` it has not been looked at.
+    buffer: Vec<u8>,
+    start: usize,
+    end: usize,
+    /// The server's number of this session, and the secret that cancels it.
+    pub(super) key: (i32, i32),
+    /// What the server calls its version.
+    pub(super) version: String,
+}
+
+impl Wire {
+    /// Connects and is let in.
+    pub(super) fn open(place: &Place) -> Result<Self, Failure> {
+        let stream = Stream::open(place).map_err(|error| unreachable(&place.shown(), &error))?;
+        let mut wire = Self {
+            stream,
+            out: BytesMut::new(),
+            buffer: vec![0; CHUNK],
+            start: 0,
+            end: 0,
+            key: (0, 0),
+            version: String::new(),
+        };
+        wire.begin(place)?;
+        wire.stream.patience(None).map_err(|error| lost(&error))?;
+        Ok(wire)
+    }
+
+    /// Ends the statement of a session, from outside.
+    pub(super) fn cancel(place: &Place, key: (i32, i32)) -> io::Result<()> {
+        let mut stream = Stream::open(place)?;
+        let mut out = BytesMut::new();
+        frontend::cancel_request(key.0, key.1, &mut out);
+        stream.write(&out)?;
+        // The server closes the connection when it has passed the signal on.
+        stream.read(&mut [0; 1]).map(drop)
+    }
+
+    /// True for a connection that stays on this host.
+    pub(super) fn is_local(&self) -> bool {
+        match &self.stream {
+            Stream::Socket(_) => true,
+            Stream::Net(stream) => stream.peer_addr().is_ok_and(|peer| peer.ip().is_loopback()),
+        }
+    }
+
+    fn begin(&mut self, place: &Place) -> Result<(), Failure> {
+        let mut parameters = vec![
+            ("user", place.user.as_str()),
+            ("database", place.database.as_str()),
+            ("application_name", "plimsoll"),
+            ("client_encoding", "UTF8"),
+            // Texts of values are the same whatever the server is set to.
+            ("DateStyle", "ISO, MDY"),
+            ("extra_float_digits", "1"),
+        ];
+        parameters.extend(place.options.as_deref().map(|options| ("options", options)));
+        let unfit = |_| Failure::new(Kind::Unsupported, "the address has a zero byte");
+        frontend::startup_message(parameters, &mut self.out).map_err(unfit)?;
+        let broken = |error: io::Error| unreachable(&place.shown(), &error);
+        self.send().map_err(broken)?;
+        loop {
+            let (tag, body) = self.next().map_err(broken)?;
+            match tag {
+                b'E' => return Err(Said::read(body).refusal()),
+                b'R' => {
+                    let body = body.to_vec();
+                    self.prove(place, &body)?;
+                }
+                b'K' => {
+                    let number = |at: usize| body.get(at..at + 4)?.try_into().ok().map(i32::from_be_bytes);
+                    let key = number(0).zip(number(4)).ok_or_else(|| broken(garbled("a key is too short")))?;
+                    self.key = key;
+                }
+                b'S' => {
+                    let mut texts = body.split(|byte| *byte == 0);
+                    if texts.next() == Some(b"server_version") {
+                        let text = String::from_utf8_lossy(texts.next().unwrap_or_default()).into_owned();
+                        self.version = text;
+                    }
+                }
+                b'Z' => return Ok(()),
+                // Notices, and what a newer protocol would negotiate.
+                _ => {}
+            }
+        }
+    }
+
+    /// Answers a question for a password.
+    fn prove(&mut self, place: &Place, body: &[u8]) -> Result<(), Failure> {
+        let broken = |error: io::Error| unreachable(&place.shown(), &error);
+        let (kind, rest) = body.split_first_chunk::<4>().ok_or_else(|| broken(garbled("a question is too short")))?;
+        let kind = i32::from_be_bytes(*kind);
+        if kind == 0 || kind == 12 {
+            return Ok(());
+        }
+        let Some(password) = place.password.as_deref() else {
+            let line = format!("PostgreSQL wants a password of {}: set PGPASSWORD, or put it into the URL", place.user);
+            return Err(Failure::new(Kind::Refused, line));
+        };
+        match kind {
+            3 => frontend::password_message(password.as_bytes(), &mut self.out).map_err(broken)?,
+            5 => {
+                let salt = rest.first_chunk().ok_or_else(|| broken(garbled("a salt is too short")))?;
+                let hash = md5_hash(place.user.as_bytes(), password.as_bytes(), *salt);
+                frontend::password_message(hash.as_bytes(), &mut self.out).map_err(broken)?;
+            }
+            10 if rest.split(|byte| *byte == 0).any(|name| name == sasl::SCRAM_SHA_256.as_bytes()) => {
+                return self.scram(password);
+            }
+            _ => {
+                let line =
+                    "PostgreSQL wants a proof other than a password: allow scram-sha-256 for this user in pg_hba.conf";
+                return Err(Failure::new(Kind::Refused, line));
+            }
+        }
+        self.send().map_err(broken)
+    }
+
+    /// SCRAM-SHA-256 (RFC 7677), which does not tell the server the password.
+    fn scram(&mut self, password: &str) -> Result<(), Failure> {
+        let refused = |_| {
+            let line = "PostgreSQL did not prove that it knows the password either: is it the right server?";
+            Failure::new(Kind::Refused, line)
+        };
+        let mut scram = sasl::ScramSha256::new(password.as_bytes(), sasl::ChannelBinding::unsupported());
+        frontend::sasl_initial_response(sasl::SCRAM_SHA_256, scram.message(), &mut self.out)
+            .map_err(|error| lost(&error))?;
+        self.send().map_err(|error| lost(&error))?;
+        scram.update(&self.proof(11)?).map_err(refused)?;
+        frontend::sasl_response(scram.message(), &mut self.out).map_err(|error| lost(&error))?;
+        self.send().map_err(|error| lost(&error))?;
+        scram.finish(&self.proof(12)?).map_err(refused)
+    }
+
+    /// The next part of a proof.
+    fn proof(&mut self, wanted: i32) -> Result<Vec<u8>, Failure> {
+        let (tag, body) = self.next().map_err(|error| lost(&error))?;
+        match (tag, body.split_first_chunk::<4>()) {
+            (b'E', _) => Err(Said::read(body).refusal()),
+            (b'R', Some((kind, rest))) if i32::from_be_bytes(*kind) == wanted => Ok(rest.to_vec()),
+            _ => Err(lost(&garbled("a proof is none"))),
+        }
+    }
+
+    /// Sends what was written to `out`.
+    pub(super) fn send(&mut self) -> io::Result<()> {
+        let sent = self.stream.write(&self.out);
+        self.out.clear();
+        sent
+    }
+
+    /// The next message: its letter and what is in it.
+    pub(super) fn next(&mut self) -> io::Result<(u8, &[u8])> {
+        let length = loop {
+            let here = &self.buffer[self.start..self.end];
+            let wanted = match here.first_chunk::<5>() {
+                Some([_, length @ ..]) => u32::from_be_bytes(*length) as usize + 1,
+                None => 5,
+            };
+            if !(5..LONGEST).contains(&wanted) {
+                return Err(garbled("a message has no length"));
+            }
+            if here.len() >= wanted {
+                break wanted;
+            }
+            self.fill(wanted)?;
+        };
+        let begin = self.start;
+        self.start += length;
+        Ok((self.buffer[begin], &self.buffer[begin + 5..begin + length]))
+    }
+
+    /// Reads what there is, with room for `wanted` bytes from `start`.
+    fn fill(&mut self, wanted: usize) -> io::Result<()> {
+        if self.buffer.len() - self.start < wanted.max(CHUNK / 2) {
+            self.buffer.copy_within(self.start..self.end, 0);
+            self.end -= self.start;
+            self.start = 0;
+        }
+        if self.buffer.len() < wanted {
+            self.buffer.resize(wanted.next_power_of_two(), 0);
+        }
+        match self.stream.read(&mut self.buffer[self.end..])? {
+            0 => Err(io::ErrorKind::UnexpectedEof.into()),
+            read => {
+                self.end += read;
+                Ok(())
+            }
+        }
+    }
+}
+
+impl Drop for Wire {
+    fn drop(&mut self) {
+        frontend::terminate(&mut self.out);
+        // One that is lost already needs no farewell.
+        let _ = self.send();
+    }
+}
+
+impl Stream {
+    fn open(place: &Place) -> io::Result<Self> {
+        let stream = match &place.host {
+            Host::Socket(_) => Self::Socket(UnixStream::connect(place.socket().unwrap_or_default())?),
+            Host::Net(host) => {
+                let mut last = io::Error::new(io::ErrorKind::NotFound, "the name has no address");
+                let mut open = None;
+                for address in (host.as_str(), place.port).to_socket_addrs()? {
+                    match TcpStream::connect_timeout(&address, PATIENCE) {
+                        Ok(stream) => {
+                            open = Some(stream);
+                            break;
+                        }
+                        Err(error) => last = error,
+                    }
+                }
+                let stream = open.ok_or(last)?;
+                stream.set_nodelay(true)?;
+                Self::Net(stream)
+            }
+        };
+        stream.patience(Some(PATIENCE))?;
+        Ok(stream)
+    }
+
+    /// How long one call may wait.
+    fn patience(&self, patience: Option<Duration>) -> io::Result<()> {
+        match self {
+            Self::Socket(stream) => stream.set_read_timeout(patience),
+            Self::Net(stream) => stream.set_read_timeout(patience),
+        }
+    }
+
+    fn write(&mut self, bytes: &[u8]) -> io::Result<()> {
+        match self {
+            Self::Socket(stream) => stream.write_all(bytes),
+            Self::Net(stream) => stream.write_all(bytes),
+        }
+    }
+
+    fn read(&mut self, bytes: &mut [u8]) -> io::Result<usize> {
+        loop {
+            let read = match self {
+                Self::Socket(stream) => stream.read(bytes),
+                Self::Net(stream) => stream.read(bytes),
+            };
+            match read {
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                other => return other,
+            }
+        }
+    }
+}

@@ -1,0 +1,139 @@
+//! How servers begin and end.
+
+use std::fs;
+use std::io::{BufRead, BufReader};
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+use plimsoll_database::{Database, Flushes, Kind, cage::Cage};
+use plimsoll_units::Bytes;
+
+use super::{Folder, Server, failure, made, until, wanted};
+
+/// What the kernel calls a filesystem in memory.
+const IN_MEMORY: u64 = 0x0102_1994;
+
+/// What tells a copy of this program to make a server and wait to be killed.
+const PARENT: &str = "PLIMSOLL_TEST_OF_A_KILLED_PARENT";
+
+fn postmaster(database: &dyn Database) -> PathBuf {
+    let data = database.about().folder.clone().unwrap();
+    let file = fs::read_to_string(Path::new(&data).join("postmaster.pid")).unwrap();
+    Path::new("/proc").join(file.lines().next().unwrap())
+}
+
+fn entries(folder: &Path) -> usize {
+    fs::read_dir(folder).unwrap().count()
+}
+
+#[test]
+fn a_server_goes_with_its_owner() {
+    let Some(mut server) = Server::start("life") else { return };
+    let (process, sockets) = (postmaster(server.database()), server.sockets());
+    let mut session = server.session();
+    assert!(process.exists() && Path::new(&sockets).exists() && sockets.len() < 100);
+    assert_eq!(entries(&server.folder.0), 1);
+    assert_eq!(fs::metadata(&sockets).unwrap().permissions(), std::os::unix::fs::PermissionsExt::from_mode(0o40_700));
+    // Nothing is left of it, even with a session open.
+    session.run("SELECT 1").unwrap();
+    server.made = None;
+    assert!(!process.exists() && !Path::new(&sockets).exists());
+    assert_eq!(entries(&server.folder.0), 0);
+    assert_eq!(failure(session.run("SELECT 1")).kind, Kind::Lost);
+}
+
+#[test]
+fn a_server_can_be_told_how() {
+    let folder = Folder::new("told");
+    let mut order = wanted(&folder);
+    order.flushes = Flushes::Ignored;
+    order.settings = vec![("random_page_cost".into(), "1.5".into()), ("autovacuum".into(), "on".into())];
+    let Some(made) = made(&order) else { return };
+    let made = made.unwrap();
+    let about = made.database.about();
+    assert_eq!(about.durable, Some(false));
+    let has = |name: &str, value: &str| about.settings.contains(&(name.into(), value.into()));
+    assert!(has("fsync", "off") && has("full_page_writes", "off") && has("autovacuum", "on"), "{:?}", about.settings);
+    let cost = made.database.session().unwrap().rows("SHOW random_page_cost").unwrap();
+    assert_eq!(cost[0][0].float(), Some(1.5));
+}
+
+#[test]
+fn a_server_that_does_not_start_says_why_and_leaves_nothing() {
+    let folder = Folder::new("wrong");
+    let mut order = wanted(&folder);
+    order.settings.push(("no_such_setting".into(), "1".into()));
+    let Some(made) = made(&order) else { return };
+    let wrong = failure(made);
+    assert!(wrong.message.contains("no_such_setting"), "{wrong}");
+    assert_eq!(entries(&folder.0), 0);
+    order.settings.clear();
+    order.folder = folder.0.join("none");
+    let nowhere = failure(order.make());
+    assert!(nowhere.kind == Kind::Unsupported && nowhere.message.contains("none"), "{nowhere}");
+}
+
+/// Not a test: what [`a_server_ends_with_a_killed_process`] starts and kills.
+#[test]
+fn parent() {
+    let Some(folder) = std::env::var_os(PARENT) else { return };
+    let folder = Folder(folder.into());
+    let order = wanted(&folder);
+    // From a thread that ends: the server must not end with it.
+    let made = std::thread::spawn(move || order.make().unwrap()).join().unwrap();
+    println!("\nserver {}", postmaster(made.database.as_ref()).display());
+    loop {
+        std::thread::park();
+    }
+}
+
+#[test]
+fn a_server_ends_with_a_killed_process() {
+    let folder = Folder::new("killed");
+    if made(&wanted(&folder)).is_none() {
+        return;
+    }
+    let mut copy = Command::new(std::env::current_exe().unwrap());
+    copy.args(["--exact", "life::parent", "--nocapture"]).env(PARENT, &folder.0).env("TMPDIR", &folder.0);
+    let mut copy = copy.stdout(Stdio::piped()).spawn().unwrap();
+    let lines = BufReader::new(copy.stdout.take().unwrap()).lines();
+    let server = lines.map_while(Result::ok).find_map(|line| line.strip_prefix("server ").map(PathBuf::from)).unwrap();
+    assert!(server.exists(), "{}", server.display());
+    copy.kill().unwrap();
+    copy.wait().unwrap();
+    until("the server is gone", || !server.exists());
+}
+
+#[test]
+fn a_limit_of_memory_holds() {
+    let folder = Folder::new("memory");
+    let mut order = wanted(&folder);
+    let limit = Bytes::mib(96);
+    order.memory = Some(limit);
+    order.flushes = Flushes::Ignored;
+    if let Err(failure) = Cage::new("try", limit) {
+        assert_eq!(failure.kind, Kind::Unsupported);
+        eprintln!("skipped: {failure}");
+        return;
+    }
+    let Some(made) = made(&order) else { return };
+    let made = made.unwrap_or_else(|failure| panic!("{failure}"));
+    let database = made.database.as_ref();
+    assert_eq!(database.about().memory, Some(limit));
+    let mut session = database.session().unwrap();
+    session.run("CREATE TABLE big AS SELECT n, repeat('x', 1900) AS t FROM generate_series(1, 102400) n").unwrap();
+    database.checkpoint().unwrap();
+    let mut observer = database.observer().unwrap();
+    session.run("SELECT count(*) FROM big WHERE t <> ''").unwrap();
+    let before = observer.counters().unwrap();
+    session.run("SELECT count(*) FROM big WHERE t <> ''").unwrap();
+    let fetched = observer.counters().unwrap().since(&before).fetched_bytes.unwrap();
+    // On storage in memory there is nothing to fetch.
+    if rustix::fs::statfs(&folder.0).unwrap().f_type as u64 != IN_MEMORY {
+        // Of 200 MiB less than the limit can have stayed.
+        assert!(fetched > 100 << 20, "{}", Bytes::new(fetched));
+    }
+    drop((session, observer));
+    drop(made);
+    assert_eq!(entries(&folder.0), 0);
+}

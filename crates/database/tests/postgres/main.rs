@@ -1,0 +1,104 @@
+//! PostgreSQL, on servers that are made for each test.
+#![allow(clippy::print_stderr, clippy::print_stdout, clippy::unwrap_used, reason = "a test that is skipped says why")]
+
+mod contents;
+mod failures;
+mod life;
+mod looking;
+mod values;
+
+use std::path::PathBuf;
+use std::time::{Duration, Instant};
+
+use plimsoll_database::{Address, Database, Failure, Flushes, Kind, Made, Make, Session, System, connect};
+use plimsoll_units::Bytes;
+
+/// A server in a directory of its own, which goes with it.
+struct Server {
+    /// None once it was stopped.
+    made: Option<Made>,
+    folder: Folder,
+}
+
+/// A directory that goes with this.
+struct Folder(PathBuf);
+
+impl Folder {
+    fn new(name: &str) -> Self {
+        let folder = std::env::temp_dir().join(format!("plimsoll-database-{name}-{}", std::process::id()));
+        let _ = std::fs::remove_dir_all(&folder);
+        std::fs::create_dir_all(&folder).unwrap();
+        // Servers run as another user when this is root.
+        std::fs::set_permissions(&folder, std::os::unix::fs::PermissionsExt::from_mode(0o755)).unwrap();
+        Self(folder)
+    }
+}
+
+impl Drop for Folder {
+    fn drop(&mut self) {
+        let _ = std::fs::remove_dir_all(&self.0);
+    }
+}
+
+fn wanted(folder: &Folder) -> Make {
+    Make {
+        system: System::Postgres,
+        folder: folder.0.clone(),
+        cache: Bytes::mib(8),
+        memory: None,
+        flushes: Flushes::Honoured,
+        settings: vec![("log_min_messages".into(), "warning".into())],
+        sessions: 8,
+    }
+}
+
+/// Makes what is wanted; none, with the reason said, where no server is installed.
+fn made(make: &Make) -> Option<Result<Made, Failure>> {
+    match make.make() {
+        Err(failure) if failure.kind == Kind::Unsupported && failure.message.contains("is installed here") => {
+            eprintln!("skipped: {failure}");
+            None
+        }
+        other => Some(other),
+    }
+}
+
+impl Server {
+    fn start(name: &str) -> Option<Self> {
+        let folder = Folder::new(name);
+        let made = made(&wanted(&folder))?.unwrap_or_else(|failure| panic!("{failure}"));
+        Some(Self { made: Some(made), folder })
+    }
+
+    fn database(&self) -> &dyn Database {
+        self.made.as_ref().unwrap().database.as_ref()
+    }
+
+    fn session(&self) -> Box<dyn Session> {
+        self.database().session().unwrap()
+    }
+
+    /// Its directory for sockets.
+    fn sockets(&self) -> String {
+        let rows = self.session().rows("SHOW unix_socket_directories").unwrap();
+        rows[0][0].text().unwrap().to_owned()
+    }
+}
+
+fn connected(url: &str) -> Result<Box<dyn Database>, Failure> {
+    connect(&url.parse::<Address>().unwrap())
+}
+
+fn failure<T>(result: Result<T, Failure>) -> Failure {
+    let failure = result.err().expect("it had to fail");
+    assert!(!failure.message.contains('\n'), "one line: {failure}");
+    failure
+}
+
+fn until(what: &str, mut done: impl FnMut() -> bool) {
+    let end = Instant::now() + Duration::from_secs(120);
+    while !done() {
+        assert!(Instant::now() < end, "{what}: not within two minutes");
+        std::thread::sleep(Duration::from_millis(20));
+    }
+}
