@@ -6,9 +6,9 @@ use serde_json::{Map, Value as Json};
 
 use crate::address::Address;
 use crate::failure::{Failure, Kind};
-use crate::sqlite;
 use crate::system::System;
 use crate::value::{Row, Value};
+use crate::{oracle, sqlite};
 
 /// What came of a statement.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -159,7 +159,8 @@ pub trait Database: Send + Sync {
 pub fn connect(address: &Address) -> Result<Box<dyn Database>, Failure> {
     match address.system {
         System::Postgres => crate::postgres::connect(address),
+        System::Oracle => oracle::connect(address),
         System::Sqlite => sqlite::connect(address),
-        System::Mysql | System::Oracle => Err(Failure::new(Kind::Unsupported, format!("{address}: no driver yet"))),
+        System::Mysql => Err(Failure::new(Kind::Unsupported, format!("{address}: no driver yet"))),
     }
 }

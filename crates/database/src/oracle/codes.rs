@@ -1,0 +1,76 @@
+//! What Oracle's error numbers mean.
+//!
+//! Knows nothing about the driver, other than that its texts may have the number in them.
+
+use crate::failure::Kind;
+
+/// What `ORA-` with this number means.
+pub(super) const fn kind(code: usize) -> Kind {
+    match code {
+        // Deadlock, a snapshot that is too old to write, waited too long, a resource that is busy.
+        60 | 8177 | 8176 | 30006 | 54 | 4021 | 1555 => Kind::Conflict,
+        1013 => Kind::Cancelled,
+        // User and password, rights, locked and expired accounts, no right to log on.
+        1017 | 1031 | 1005 | 1045 | 28000 | 28001 | 28002 | 28040 => Kind::Refused,
+        // Listener and names; starting up or going down.
+        12154 | 12505 | 12514 | 12516 | 12518 | 12519 | 12520 | 12521 | 12528 | 12535 | 12541 | 12543 | 12545
+        | 12170 | 1033 | 1034 | 1089 | 1090 => Kind::Unreachable,
+        // Tables, views, sequences, indexes, procedures, users, tablespaces.
+        942 | 2289 | 1418 | 4043 | 4080 | 1918 | 959 | 6576 => Kind::Missing,
+        955 | 1408 | 1430 | 2264 | 2275 | 1920 | 1543 => Kind::Exists,
+        // Tables, indexes, temporary segments, undo, quotas, archived logs.
+        1536
+        | 1628
+        | 1630
+        | 1631
+        | 1632
+        | 1650..=1655
+        | 1658
+        | 1659
+        | 1683
+        | 1688
+        | 1691
+        | 1692
+        | 30036
+        | 257
+        | 19502
+        | 27044
+        | 19809 => Kind::NoSpace,
+        28 | 1012 | 1092 | 3113 | 3114 | 3135 | 2396 | 2399 | 12537 | 12547 | 12570 | 12571 | 600 | 7445 => Kind::Lost,
+        _ => Kind::Statement,
+    }
+}
+
+/// The number in a text that has one, such as `ORA-00942: table or view does not exist`.
+pub(super) fn code(text: &str) -> Option<usize> {
+    let (_, rest) = text.split_once("ORA-")?;
+    let digits = rest.find(|letter: char| !letter.is_ascii_digit()).unwrap_or(rest.len());
+    rest[..digits].parse().ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_are_found_and_told_apart() {
+        let check = |text: &str, expected: Kind| assert_eq!(kind(code(text).expect(text)), expected, "{text}");
+        check("ORA-00060: deadlock detected while waiting for resource", Kind::Conflict);
+        check("ORA-08177: can't serialize access for this transaction", Kind::Conflict);
+        check("ORA-01017: invalid username/password; logon denied", Kind::Refused);
+        check("no listener. (Similar to ORA-12541) (CONNECTION_ID=x)", Kind::Unreachable);
+        check("ORA-12514", Kind::Unreachable);
+        check("ORA-12154: TNS", Kind::Unreachable);
+        check("ORA-00942: table or view does not exist", Kind::Missing);
+        check("ORA-00955: name is already used by an existing object", Kind::Exists);
+        check("ORA-01653: unable to extend table", Kind::NoSpace);
+        check("ORA-01654: unable to extend index", Kind::NoSpace);
+        check("ORA-01013: user requested cancel of current operation", Kind::Cancelled);
+        for lost in ["ORA-03113", "ORA-03114", "ORA-03135"] {
+            check(lost, Kind::Lost);
+        }
+        check("ORA-00001: unique constraint violated", Kind::Statement);
+        assert_eq!(code("ORA-"), None);
+        assert_eq!(code("stream operation failed"), None);
+    }
+}

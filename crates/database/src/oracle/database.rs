@@ -1,0 +1,190 @@
+//! An Oracle service as a database.
+//!
+//! Knows nothing about what is asked of it. Not run against a server: see the head of `oracle.rs`.
+
+use std::path::Path;
+use std::time::Duration;
+
+use oracledb::Config;
+use plimsoll_record::DatabaseAbout;
+use plimsoll_units::Bytes;
+
+use super::observer::OracleObserver;
+use super::place::Place;
+use super::session::{self, OracleSession};
+use crate::address::Address;
+use crate::failure::{Failure, Kind};
+use crate::system::System;
+use crate::target::{Database, Observer, Session};
+use crate::value::Row;
+
+/// The oldest version that is measured here.
+const OLDEST: usize = 12;
+/// Statements whose cursors a session keeps open.
+const CURSORS: usize = 200;
+/// For how long a server may take to answer the first message.
+const CONNECT_WITHIN: Duration = Duration::from_secs(20);
+/// Bytes of a block where the server does not say.
+const BLOCK: u64 = 8192;
+
+/// Settings that matter for storage.
+const SETTINGS: [&str; 9] = [
+    "commit_logging",
+    "commit_wait",
+    "db_block_checksum",
+    "db_cache_size",
+    "disk_asynch_io",
+    "filesystemio_options",
+    "log_buffer",
+    "memory_target",
+    "sga_target",
+];
+
+/// A service.
+pub(super) struct Oracle {
+    config: Config,
+    about: DatabaseAbout,
+}
+
+impl Oracle {
+    /// Connects once, to see what it is.
+    pub(super) fn connect(address: &Address) -> Result<Self, Failure> {
+        let place = Place::of(address)?;
+        let failed = |error: &oracledb::Error| {
+            let kind = match session::kind(error) {
+                // It never was connected.
+                Kind::Lost | Kind::Statement => Kind::Unreachable,
+                other => other,
+            };
+            Failure::new(kind, format!("{address}: Oracle says: {}", error.to_string().replace('\n', " ")))
+        };
+        let config = Config::default()
+            .set_credentials(&place.user, &place.password)
+            .set_stmtcachesize(CURSORS)
+            .set_transport_connect_timeout(Some(CONNECT_WITHIN))
+            .set_connect_string(&place.service)
+            .map_err(|error| failed(&error))?;
+        let mut session = OracleSession::connect(&config).map_err(|error| failed(&error))?;
+        let version = session.version().map_err(|error| failed(&error))?;
+        if version.0 < OLDEST {
+            let advice = "plimsoll needs Oracle 12 or later";
+            return Err(Failure::new(Kind::TooOld, format!("{address}: it is version {version}: {advice}")));
+        }
+        let about = about(&mut session, version.to_string(), &place)?;
+        Ok(Self { config, about })
+    }
+
+    fn open(&self) -> Result<OracleSession, Failure> {
+        OracleSession::connect(&self.config).map_err(|error| session::failure(&error, "a new session"))
+    }
+
+    /// Objects of the user's own, as `(kind, name)`.
+    fn objects(&self) -> Result<Vec<(String, String)>, Failure> {
+        // Indexes, triggers and bodies go with what they belong to; what was dropped into the recycle bin is gone.
+        let rows = self.open()?.rows(
+            "SELECT object_type, object_name FROM user_objects WHERE object_type IN ('MATERIALIZED VIEW', 'VIEW', 'TABLE', \
+             'SEQUENCE', 'PROCEDURE', 'FUNCTION', 'PACKAGE', 'SYNONYM', 'TYPE') AND generated = 'N' \
+             AND object_name NOT LIKE 'BIN$%' ORDER BY DECODE(object_type, 'MATERIALIZED VIEW', 0, 'VIEW', 1, 'TABLE', 2, \
+             'TYPE', 4, 3), object_name",
+        )?;
+        Ok(rows.iter().filter_map(pair).collect())
+    }
+}
+
+impl Database for Oracle {
+    fn system(&self) -> System {
+        System::Oracle
+    }
+
+    fn about(&self) -> &DatabaseAbout {
+        &self.about
+    }
+
+    fn session(&self) -> Result<Box<dyn Session>, Failure> {
+        Ok(Box::new(self.open()?))
+    }
+
+    fn observer(&self) -> Result<Box<dyn Observer>, Failure> {
+        Ok(Box::new(OracleObserver::new(self.open()?)))
+    }
+
+    fn contents(&self) -> Result<Vec<String>, Failure> {
+        Ok(self.objects()?.into_iter().map(|(_, name)| name).collect())
+    }
+
+    fn destroy_contents(&self) -> Result<(), Failure> {
+        let mut session = self.open()?;
+        for (kind, name) in self.objects()? {
+            let rest = match kind.as_str() {
+                "TABLE" => " CASCADE CONSTRAINTS PURGE",
+                "TYPE" => " FORCE",
+                _ => "",
+            };
+            match session.run(&format!("DROP {kind} \"{name}\"{rest}")) {
+                // The table of a materialized view goes with it.
+                Err(failure) if failure.kind == Kind::Missing => {}
+                outcome => drop(outcome?),
+            }
+        }
+        Ok(())
+    }
+
+    /// Needs the right `ALTER SYSTEM`. Without it nothing is written, for most users of a schema do not have it.
+    fn checkpoint(&self) -> Result<(), Failure> {
+        match self.open()?.run("ALTER SYSTEM CHECKPOINT") {
+            Err(failure) if failure.kind == Kind::Refused => Ok(()),
+            outcome => outcome.map(drop),
+        }
+    }
+}
+
+/// What the server says of itself, as far as this user may see it.
+fn about(session: &mut OracleSession, version: String, place: &Place) -> Result<DatabaseAbout, Failure> {
+    let names = SETTINGS.map(|name| format!("'{name}'")).join(", ");
+    let settings = format!("SELECT name, value FROM v$parameter WHERE name IN ({names}) ORDER BY name");
+    let settings: Vec<(String, String)> = visible(session, &settings)?.iter().filter_map(pair).collect();
+    let setting = |name: &str| settings.iter().find_map(|(known, value)| (known == name).then_some(value.as_str()));
+    let block = number(visible(session, "SELECT MAX(block_size) FROM user_tablespaces")?);
+    let cache = number(visible(session, "SELECT bytes FROM v$sgainfo WHERE name = 'Buffer Cache Size'")?);
+    let files = visible(session, "SELECT MIN(file_name), 1 FROM dba_data_files")?;
+    let file = files.first().and_then(|row| row.first()?.text()).unwrap_or_default();
+    Ok(DatabaseAbout {
+        system: System::Oracle.name().into(),
+        version,
+        block: Bytes::new(block.unwrap_or(BLOCK)),
+        cache: cache.map(Bytes::new),
+        // Oracle's own volume manager, whose files begin with +, has no page cache above it.
+        direct: setting("filesystemio_options").map(|value| {
+            file.starts_with('+') || ["SETALL", "DIRECTIO"].contains(&value.to_ascii_uppercase().as_str())
+        }),
+        memory: None,
+        durable: setting("commit_wait").map(|value| !value.eq_ignore_ascii_case("NOWAIT")),
+        folder: folder(file, place),
+        made: false,
+        settings,
+    })
+}
+
+/// The rows of a view that not every user may read: none where this one may not.
+pub(super) fn visible(session: &mut OracleSession, sql: &str) -> Result<Vec<Row>, Failure> {
+    match session.rows(sql) {
+        Err(failure) if [Kind::Missing, Kind::Refused].contains(&failure.kind) => Ok(Vec::new()),
+        outcome => outcome,
+    }
+}
+
+fn number(rows: Vec<Row>) -> Option<u64> {
+    u64::try_from(rows.into_iter().next()?.first()?.int()?).ok()
+}
+
+fn pair(row: &Row) -> Option<(String, String)> {
+    let [first, second] = row.as_slice() else { return None };
+    // An unset parameter is no value, which Oracle cannot tell from empty text.
+    Some((first.text()?.into(), second.text().unwrap_or_default().into()))
+}
+
+/// The directory of a data file, when the server is on this machine.
+fn folder(file: &str, place: &Place) -> Option<String> {
+    let path = Path::new(file);
+    (place.is_here() && path.is_absolute() && path.exists()).then(|| Some(path.parent()?.display().to_string()))?
+}

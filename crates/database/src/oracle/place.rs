@@ -1,0 +1,99 @@
+//! Where an Oracle service is: `oracle://USER:PASSWORD@HOST:PORT/SERVICE`.
+//!
+//! Knows nothing about the driver.
+
+use crate::address::Address;
+use crate::failure::{Failure, Kind};
+
+/// An address, taken apart. Its password is shown nowhere.
+#[derive(Clone, PartialEq, Eq)]
+pub(super) struct Place {
+    pub(super) user: String,
+    pub(super) password: String,
+    /// The host, without its port.
+    pub(super) host: String,
+    /// What Oracle calls an Easy Connect string: `host:port/service`.
+    pub(super) service: String,
+}
+
+impl Place {
+    /// The place at an address.
+    pub(super) fn of(address: &Address) -> Result<Self, Failure> {
+        let wrong = || {
+            let advice = "write oracle://USER:PASSWORD@HOST:PORT/SERVICE, with %40 for an @ in a name or password";
+            Failure::new(Kind::Unreachable, format!("{address}: {advice}"))
+        };
+        let rest = address.url.strip_prefix("oracle://").ok_or_else(wrong)?;
+        let rest = rest.split('?').next().unwrap_or_default();
+        // A password may have an @ that nobody encoded: the host has none.
+        let (who, at) = rest.rsplit_once('@').ok_or_else(wrong)?;
+        let (user, password) = who.split_once(':').unwrap_or((who, ""));
+        let (server, service) = at.split_once('/').ok_or_else(wrong)?;
+        let (host, port) = split_port(server);
+        if user.is_empty()
+            || host.is_empty()
+            || service.is_empty()
+            || port.is_some_and(|port| port.parse::<u16>().is_err())
+        {
+            return Err(wrong());
+        }
+        Ok(Self {
+            user: decoded(user),
+            password: decoded(password),
+            host: host.trim_matches(['[', ']']).into(),
+            service: format!("{host}:{}/{service}", port.unwrap_or("1521")),
+        })
+    }
+
+    /// The service is on this machine.
+    pub(super) fn is_here(&self) -> bool {
+        ["localhost", "127.0.0.1", "::1"].contains(&self.host.as_str())
+    }
+}
+
+/// Host and port: addresses of IPv6 have colons of their own, and stand in brackets.
+fn split_port(server: &str) -> (&str, Option<&str>) {
+    let named = server.rfind(']').map_or(0, |end| end + 1);
+    match server[named..].find(':') {
+        Some(colon) => (&server[..named + colon], Some(&server[named + colon + 1..])),
+        None => (server, None),
+    }
+}
+
+/// Text with `%40` and the like as what they stand for.
+fn decoded(text: &str) -> String {
+    let mut bytes = Vec::with_capacity(text.len());
+    let mut rest = text.as_bytes();
+    while let Some((first, after)) = rest.split_first() {
+        let hex = after.get(..2).filter(|_| *first == b'%').and_then(|hex| std::str::from_utf8(hex).ok());
+        let encoded = hex.and_then(|hex| u8::from_str_radix(hex, 16).ok());
+        bytes.push(encoded.unwrap_or(*first));
+        rest = if encoded.is_some() { &after[2..] } else { after };
+    }
+    String::from_utf8_lossy(&bytes).into_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn places_are_read() {
+        let check = |url: &str, user: &str, password: &str, service: &str, here: bool| {
+            let place = Place::of(&url.parse().unwrap()).unwrap();
+            let seen = (place.user.as_str(), place.password.as_str(), place.service.as_str(), place.is_here());
+            assert_eq!(seen, (user, password, service, here));
+        };
+        check("oracle://slob:slob@db.example/orcl", "slob", "slob", "db.example:1521/orcl", false);
+        check("oracle://a:b%40c%3a@localhost:1522/x.y?z=1", "a", "b@c:", "localhost:1522/x.y", true);
+        check("oracle://a:b@c@[::1]:1522/x", "a", "b@c", "[::1]:1522/x", true);
+        check("oracle://a:100%@[::1]/x", "a", "100%", "[::1]:1521/x", true);
+        check("oracle://a@h/x", "a", "", "h:1521/x", false);
+        for wrong in
+            ["oracle://h/x", "oracle://a:b@h", "oracle://a:b@h:no/x", "oracle://:b@h/x", "oracle://a:secret@/x"]
+        {
+            let failure = Place::of(&wrong.parse().unwrap()).err().unwrap();
+            assert!(failure.kind == Kind::Unreachable && !failure.message.contains("secret"), "{failure}");
+        }
+    }
+}

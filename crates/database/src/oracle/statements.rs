@@ -1,0 +1,209 @@
+//! Oracle's SQL as text: scripts taken apart into statements, and placeholders as Oracle writes them.
+//!
+//! The server takes one statement at a time. As in Oracle's own tools, a statement of SQL ends with `;`, and a block of
+//! PL/SQL with a line that has nothing but `/`. Knows nothing about what statements mean, other than whether they are PL/SQL.
+
+/// What begins a block of PL/SQL, word by word.
+const BLOCKS: [&str; 2] = ["BEGIN", "DECLARE"];
+/// What `CREATE` makes of PL/SQL.
+const PROGRAMS: [&str; 5] = ["PROCEDURE", "FUNCTION", "PACKAGE", "TRIGGER", "TYPE"];
+/// What may stand between `CREATE` and that.
+const BETWEEN: [&str; 4] = ["OR", "REPLACE", "EDITIONABLE", "NONEDITIONABLE"];
+
+/// The statements of a script, each as the server takes it: SQL without its `;`, PL/SQL with it.
+pub(super) fn split(script: &str) -> Vec<&str> {
+    let mut statements = Vec::new();
+    let mut rest = script;
+    while let Some(start) = first_code(rest) {
+        rest = &rest[start..];
+        let (statement, length) = if is_block(rest) { block(rest) } else { plain(rest) };
+        if !statement.is_empty() {
+            statements.push(statement);
+        }
+        rest = &rest[length..];
+    }
+    statements
+}
+
+/// The statement with `?` as `:1`, `:2` and so on, outside of texts, names and comments.
+pub(super) fn numbered(sql: &str) -> String {
+    let mut text = String::with_capacity(sql.len() + 8);
+    let (mut at, mut count) = (0, 0);
+    while at < sql.len() {
+        let length = opaque(&sql[at..]);
+        if length > 0 {
+            text.push_str(&sql[at..at + length]);
+            at += length;
+            continue;
+        }
+        let letter = next(sql, at);
+        if letter == '?' {
+            count += 1;
+            text.push_str(&format!(":{count}"));
+        } else {
+            text.push(letter);
+        }
+        at += letter.len_utf8();
+    }
+    text
+}
+
+/// Where the first word is: past blanks, comments, `;`, and lines of `/` alone.
+fn first_code(text: &str) -> Option<usize> {
+    let mut at = 0;
+    while at < text.len() {
+        let rest = &text[at..];
+        let letter = next(text, at);
+        if letter.is_whitespace() || letter == ';' {
+            at += letter.len_utf8();
+        } else if rest.starts_with("--") || rest.starts_with("/*") {
+            at += opaque(rest);
+        } else if letter == '/' {
+            at += 1;
+        } else {
+            return Some(at);
+        }
+    }
+    None
+}
+
+/// A statement up to its `;`, or to a line of `/` alone, and the length with that.
+fn plain(text: &str) -> (&str, usize) {
+    let mut at = 0;
+    while at < text.len() {
+        let length = opaque(&text[at..]);
+        if length > 0 {
+            at += length;
+            continue;
+        }
+        let letter = next(text, at);
+        if letter == ';' || is_slash_line(text, at) {
+            return (text[..at].trim_end(), at + 1);
+        }
+        at += letter.len_utf8();
+    }
+    (text.trim_end(), text.len())
+}
+
+/// A block up to a line of `/` alone, or to the end, and the length with that.
+fn block(text: &str) -> (&str, usize) {
+    let mut at = 0;
+    while at < text.len() {
+        let length = opaque(&text[at..]);
+        if length > 0 {
+            at += length;
+            continue;
+        }
+        if is_slash_line(text, at) {
+            return (text[..at].trim_end(), at + 1);
+        }
+        at += next(text, at).len_utf8();
+    }
+    (text.trim_end(), text.len())
+}
+
+fn is_block(text: &str) -> bool {
+    let is_word = |letter: char| letter.is_ascii_alphanumeric() || letter == '_';
+    let mut words = text
+        .split(|letter: char| !is_word(letter))
+        .filter(|word| !word.is_empty())
+        .map(str::to_ascii_uppercase)
+        .take(6);
+    match words.next().as_deref() {
+        Some("CREATE") => {
+            words.find(|word| !BETWEEN.contains(&word.as_str())).is_some_and(|word| PROGRAMS.contains(&word.as_str()))
+        }
+        Some(word) => BLOCKS.contains(&word) || text.starts_with("<<"),
+        None => false,
+    }
+}
+
+/// True when a `/` is here that is alone in its line.
+fn is_slash_line(text: &str, at: usize) -> bool {
+    if !text[at..].starts_with('/') {
+        return false;
+    }
+    let before = text[..at].rsplit('\n').next().unwrap_or_default();
+    let after = text[at + 1..].split('\n').next().unwrap_or_default();
+    before.trim().is_empty() && after.trim().is_empty()
+}
+
+/// Length of the text, name or comment that begins here; 0 where none does. One that does not end goes to the end.
+fn opaque(text: &str) -> usize {
+    let to = |from: usize, end: &str| text[from..].find(end).map_or(text.len(), |found| from + found + end.len());
+    let bytes = text.as_bytes();
+    match bytes {
+        [b'-', b'-', ..] => text.find('\n').unwrap_or(text.len()),
+        [b'/', b'*', ..] => to(2, "*/"),
+        [b'q' | b'Q', b'\'', ..] => {
+            let Some(open) = text[2..].chars().next() else { return text.len() };
+            let close = match open {
+                '[' => ']',
+                '{' => '}',
+                '(' => ')',
+                '<' => '>',
+                same => same,
+            };
+            to(2 + open.len_utf8(), &format!("{close}'"))
+        }
+        [b'\'', ..] => to(1, "'"),
+        [b'"', ..] => to(1, "\""),
+        // A word is taken whole, so that a name that ends in q is not taken for the head of a text.
+        [first, ..] if first.is_ascii_alphabetic() => {
+            let end = bytes.iter().position(|byte| !(byte.is_ascii_alphanumeric() || b"_$#".contains(byte)));
+            end.unwrap_or(text.len())
+        }
+        _ => 0,
+    }
+}
+
+fn next(text: &str, at: usize) -> char {
+    text[at..].chars().next().unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn scripts_are_split_as_oracles_tools_do() {
+        let check = |script: &str, expected: &[&str]| assert_eq!(split(script), expected, "{script}");
+        check("", &[]);
+        check(" ;;\n-- nothing; at all\n/* nor; here */ ;\n/\n", &[]);
+        check("SELECT 1 FROM dual", &["SELECT 1 FROM dual"]);
+        check("DELETE FROM t;\nCOMMIT;", &["DELETE FROM t", "COMMIT"]);
+        check(
+            "INSERT INTO t VALUES ('a;b''c;', \"x;y\") ; COMMIT",
+            &["INSERT INTO t VALUES ('a;b''c;', \"x;y\")", "COMMIT"],
+        );
+        check(
+            "SELECT q'[it's; ok]' FROM dual; SELECT 2 FROM dual",
+            &["SELECT q'[it's; ok]' FROM dual", "SELECT 2 FROM dual"],
+        );
+        check("SELECT faq'x;y' FROM t", &["SELECT faq'x;y' FROM t"]);
+        check(
+            "SELECT 4/2 FROM dual; SELECT 1 -- a; b\nFROM dual",
+            &["SELECT 4/2 FROM dual", "SELECT 1 -- a; b\nFROM dual"],
+        );
+        check("SELECT 1 FROM dual\n/\nSELECT 2 FROM dual\n/", &["SELECT 1 FROM dual", "SELECT 2 FROM dual"]);
+    }
+
+    #[test]
+    fn blocks_stay_whole() {
+        let create = "create or replace\nprocedure p as\nbegin\n  x := 1 / 2; -- a\n  y := 2;\nend;";
+        let script = format!("DROP TABLE t; {create}\n  /  \nBEGIN p; END;\n/\nSELECT 1 FROM dual;");
+        assert_eq!(split(&script), ["DROP TABLE t", create, "BEGIN p; END;", "SELECT 1 FROM dual"]);
+        assert_eq!(split("declare x int; begin null; end;"), ["declare x int; begin null; end;"]);
+        assert_eq!(split("CREATE TABLE package (i INT); BEGINNER"), ["CREATE TABLE package (i INT)", "BEGINNER"]);
+        assert_eq!(split("CREATE EDITIONABLE TRIGGER x; y;"), ["CREATE EDITIONABLE TRIGGER x; y;"]);
+    }
+
+    #[test]
+    fn placeholders_get_numbers_and_texts_keep_their_marks() {
+        let check = |sql: &str, expected: &str| assert_eq!(numbered(sql), expected);
+        check("UPDATE t SET a = ? WHERE b = ?", "UPDATE t SET a = :1 WHERE b = :2");
+        check("SELECT '?', \"?\", q'{?}', ? /* ? */ FROM t -- ?", "SELECT '?', \"?\", q'{?}', :1 /* ? */ FROM t -- ?");
+        check("SELECT 'Grüße?' || ? FROM \u{e4}?", "SELECT 'Grüße?' || :1 FROM \u{e4}:2");
+        check("SELECT 'open ?", "SELECT 'open ?");
+    }
+}

@@ -1,0 +1,39 @@
+//! Oracle: what can be tried without a server.
+#![allow(clippy::unwrap_used)] // a test's failure is a panic
+
+use plimsoll_database::{Address, Kind, connect};
+
+fn refused(url: &str) -> plimsoll_database::Failure {
+    let address: Address = url.parse().unwrap();
+    connect(&address).err().unwrap()
+}
+
+#[cfg(not(feature = "oracle"))]
+#[test]
+fn without_the_driver_it_says_how_to_get_it() {
+    let failure = refused("oracle://me:secret@db.example/orcl");
+    assert_eq!(failure.kind, Kind::Unsupported);
+    assert!(failure.message.contains("--features oracle") && !failure.message.contains("secret"), "{failure}");
+}
+
+#[cfg(feature = "oracle")]
+#[test]
+fn who_does_not_answer_or_is_no_oracle_is_not_reached() {
+    use std::io::Write as _;
+
+    let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let port = listener.local_addr().unwrap().port();
+    let url = format!("oracle://me:secret@127.0.0.1:{port}/orcl");
+    let other = std::thread::spawn(move || {
+        let (mut stream, _) = listener.accept().unwrap();
+        stream.write_all(b"HTTP/1.1 400 Bad Request\r\n\r\n").unwrap();
+    });
+    let failure = refused(&url);
+    other.join().unwrap();
+    // The listener is gone with its thread.
+    for failure in [failure, refused(&url)] {
+        assert_eq!(failure.kind, Kind::Unreachable, "{failure}");
+        assert!(!failure.message.contains("secret") && !failure.message.contains('\n'), "{failure}");
+    }
+    assert_eq!(refused("oracle://nobody").kind, Kind::Unreachable);
+}
