@@ -7,6 +7,7 @@ pub mod crystaldiskmark;
 pub mod dd;
 pub mod iozone;
 mod phase;
+pub mod slob;
 pub mod snia;
 pub mod tiobench;
 pub mod verify;

@@ -1,0 +1,326 @@
+//! SLOB: random reads and updates of single blocks by sessions inside a database, more of them until storage gives no more.
+//!
+//! Follows the behaviour of SLOB 2.5 and pgio: one row in each block, keys at random places, all schemas active at every
+//! point, threads per schema rising; the load is in block reads and writes by the database's counters. Scans of a second
+//! table (`SCAN_PCT`) and a preferred schema (`HOT_SCHEMA_FREQUENCY`) are left out. Knows nothing about drivers.
+
+mod dialect;
+mod layout;
+mod mysql;
+mod options;
+mod oracle;
+mod points;
+mod postgres;
+mod print;
+mod scatter;
+mod sqlite;
+mod turns;
+mod verdicts;
+
+use std::sync::Arc;
+
+use plimsoll_analyse::{Point as Load, Precision, Sweep, SweepPlan, chosen_objective, knee, load_line};
+use plimsoll_database::{System, Value};
+use plimsoll_load::{Arrival, Pace};
+use plimsoll_record::{DatabaseAbout, DatabaseSide, Listing, Run, Slice};
+use plimsoll_units::{Bytes, Span};
+
+use crate::ground::Facts;
+use crate::recipe::{Done, Recipe};
+use crate::seen::StepSeen;
+use crate::sql::{Asked as AskedOf, CrowdStep, StatementsStep};
+use crate::step::{FileSpec, Step, Work};
+
+pub use options::{Hotspot, RedoStress, Scale, SlobOptions, ThinkTime};
+
+use dialect::dialect;
+use layout::Layout;
+use points::{Asked, Curve, Point};
+
+/// Sessions that load side by side.
+const LOADERS: u32 = 4;
+/// A search for the most that is carried takes this part of a sweep's budget; this suite takes no other part of it.
+const BRACKET: u64 = 3;
+/// The shortest and the longest measured time of a point.
+const LEAST_POINT: Span = Span::from_secs(3);
+const MOST_POINT: Span = Span::from_secs(60);
+
+/// The recipe.
+#[derive(Debug)]
+pub struct Slob {
+    options: SlobOptions,
+    layout: Arc<Layout>,
+    /// Steps that load, in their order, until they are given out.
+    preparing: std::vec::IntoIter<Step>,
+    preparations: usize,
+    /// Index of the share of updates whose curve is measured, and its course.
+    curve: usize,
+    sweep: Option<Sweep>,
+    /// What each step that was given out asks for; none for one that prepares.
+    given: Vec<Option<Asked>>,
+}
+
+impl Slob {
+    /// The recipe for a database.
+    ///
+    /// # Errors
+    /// What is wrong with an option for this database, and what to write instead, in one line.
+    pub fn new(options: SlobOptions, facts: &Facts) -> Result<Self, String> {
+        let layout = Arc::new(options.layout(facts)?);
+        let preparing = preparations(&layout);
+        let preparations = preparing.len();
+        Ok(Self {
+            options,
+            layout,
+            preparing: preparing.into_iter(),
+            preparations,
+            curve: 0,
+            sweep: None,
+            given: Vec::new(),
+        })
+    }
+
+    /// All points, as far as they were made.
+    fn points(&self, done: &[Done]) -> Vec<Point> {
+        let both = self.given.iter().zip(done);
+        both.filter_map(|(asked, done)| match &done.step.work {
+            Work::Crowd(step) => Some(Point::of((*asked)?, step, done.seen.crowd()?)),
+            _ => None,
+        })
+        .collect()
+    }
+
+    /// Units of work at the points of the curve that is being measured, and the time that they took.
+    fn runs(&self, done: &[Done]) -> (Vec<Run>, Span) {
+        let (mut runs, mut spent) = (Vec::new(), Span::ZERO);
+        let pct = self.options.update_pcts[self.curve];
+        for (_, done) in
+            self.given.iter().zip(done).filter(|(asked, _)| asked.is_some_and(|asked| asked.update_pct == pct))
+        {
+            if let (Work::Crowd(step), Some(seen)) = (&done.step.work, done.seen.crowd()) {
+                runs.push(points::units(step, seen));
+                spent = seen.series.iter().map(|slice: &Slice| slice.span).fold(spent, |sum, span| sum + span);
+            }
+        }
+        (runs, spent)
+    }
+
+    /// The next load on the curve that is being measured, by threads of each schema.
+    fn load(&mut self, done: &[Done]) -> Option<Load> {
+        let (runs, spent) = self.runs(done);
+        let plan = self.plan();
+        let sweep = self.sweep.get_or_insert_with(|| Sweep::new(plan));
+        // Open loads are no part of this suite: sessions ask again as soon as they are answered.
+        sweep.next(&runs, spent).filter(|load| matches!(load.pace, Pace::Closed { .. }))
+    }
+
+    fn plan(&self) -> SweepPlan {
+        let each = self.options.budget / self.options.update_pcts.len() as u64;
+        SweepPlan {
+            budget: if self.options.threads.is_some() { each } else { each * BRACKET },
+            depths: self.options.threads.clone(),
+            max_depth: self.options.most_threads(),
+            rates: None,
+            arrival: Arrival::Poisson,
+            objective: self.options.objective,
+            precision: Precision::default(),
+            repetitions: 1,
+            least_point: LEAST_POINT.min(each / 2),
+            most_point: MOST_POINT,
+        }
+    }
+
+    fn step(&self, asked: Asked, load: &Load) -> Step {
+        let sessions = asked.threads * self.options.schemas;
+        let crowd = CrowdStep {
+            sessions,
+            pace: Pace::Closed { depth: sessions },
+            kinds: turns::kinds(self.layout.system),
+            work: turns::work(&self.layout, asked.update_pct),
+            turns: None,
+            warm_up: load.warm_up,
+            least: load.least,
+            most: load.most,
+            precision: Precision::default(),
+            objective: self.options.objective,
+            checkpoint: true,
+            seed: self.options.seed.wrapping_add(self.given.len() as u64),
+        };
+        let plural = if asked.threads == 1 { "" } else { "s" };
+        let name = format!(
+            "UPDATE_PCT={}, {} thread{plural} for each of {} schemas",
+            asked.update_pct, asked.threads, self.options.schemas
+        );
+        Step::crowd(name, crowd).measuring(
+            "Random reads of single blocks through an index, and updates of them, by sessions that ask again as soon as they are \
+             answered. A commit is timed by itself, beside the update that it belongs to.",
+        )
+    }
+
+    /// Rows and blocks of each schema, as they were counted after loading.
+    fn counted(&self, done: &[Done]) -> Vec<(i64, f64, f64)> {
+        let Some(last) = self.preparations.checked_sub(1).and_then(|last| done.get(last)?.seen.statements()) else {
+            return Vec::new();
+        };
+        let number = |value: Option<&Value>| value.and_then(Value::float).unwrap_or(0.0);
+        last.told.iter().map(|row| (number(row.first()) as i64, number(row.get(1)), number(row.get(2)))).collect()
+    }
+}
+
+/// Steps that load: tables, rows, what follows them, and a count.
+fn preparations(layout: &Arc<Layout>) -> Vec<Step> {
+    let system = dialect(layout.system);
+    let schemas = 1..=layout.schemas;
+    let tables = schemas.clone().flat_map(|schema| system.table(layout, schema)).collect();
+    let count = system.count(layout);
+    vec![
+        Step::statements("Creating tables", StatementsStep::of(tables)).uncounted(),
+        Step::statements("Loading rows, one to a block", filling(layout)).uncounted(),
+        Step::statements("Indexes and statistics", finishing(layout)).uncounted(),
+        Step::statements(
+            "Counting rows and blocks",
+            StatementsStep::new(1, move |_| vec![AskedOf::Told(count.clone())]),
+        )
+        .uncounted(),
+    ]
+}
+
+/// Chunk after chunk, the schemas in turn, so that each session has one of its own for most of the time.
+fn filling(layout: &Arc<Layout>) -> StatementsStep {
+    let (system, layout) = (dialect(layout.system), layout.clone());
+    let schemas = u64::from(layout.schemas);
+    let (places, at_once) = (layout.scatter(1).places(), system.places_at_once());
+    // A database in a file has one writer.
+    let sessions = if layout.system == System::Sqlite { 1 } else { LOADERS.min(layout.schemas) };
+    let at = move |index: u64| {
+        let (schema, chunk) = (index % schemas + 1, index / schemas);
+        let range = (chunk * at_once, ((chunk + 1) * at_once).min(places));
+        vec![AskedOf::text(system.fill(&layout, schema as u32, range))]
+    };
+    StatementsStep { sessions, ..StatementsStep::new(places.div_ceil(at_once) * schemas, at) }
+}
+
+fn finishing(layout: &Arc<Layout>) -> StatementsStep {
+    let system = dialect(layout.system);
+    StatementsStep::of((1..=layout.schemas).flat_map(|schema| system.finish(layout, schema)).collect())
+}
+
+impl Recipe for Slob {
+    fn name(&self) -> &'static str {
+        "slob"
+    }
+
+    fn follows(&self) -> String {
+        "SLOB 2.5, in any database".into()
+    }
+
+    fn settings(&self) -> Vec<(String, String)> {
+        let (options, layout) = (&self.options, &self.layout);
+        let list = |values: &[u32]| values.iter().map(u32::to_string).collect::<Vec<_>>().join(", ");
+        let mut settings = vec![
+            ("schemas".to_owned(), options.schemas.to_string()),
+            (
+                "scale".to_owned(),
+                format!("{} blocks, {}", layout.rows, Bytes::new(layout.rows.saturating_mul(layout.block))),
+            ),
+            ("work unit".to_owned(), options.work_unit.to_string()),
+            ("update pct".to_owned(), list(&options.update_pcts)),
+            ("redo stress".to_owned(), format!("{:?}", options.redo_stress).to_lowercase()),
+            ("obfuscated".to_owned(), (!options.compressible).to_string()),
+            ("duration".to_owned(), options.budget.to_string()),
+            ("max sessions".to_owned(), options.max_sessions.to_string()),
+            ("seed".to_owned(), options.seed.to_string()),
+        ];
+        let mut add = |name: &str, value: Option<String>| settings.extend(value.map(|value| (name.to_owned(), value)));
+        add("threads", options.threads.as_deref().map(list));
+        add("objective", options.objective.map(|objective| objective.to_string()));
+        let hot = |hot: Hotspot| format!("{} at {}, every unit of work number {}", hot.size, hot.offset, hot.frequency);
+        add("hotspot", options.hotspot.map(hot));
+        let think = |think: ThinkTime| format!("{} to {}, after one in {}", think.least, think.most, think.frequency);
+        add("think time", options.think_time.map(think));
+        settings
+    }
+
+    fn files(&self) -> Vec<FileSpec> {
+        Vec::new()
+    }
+
+    fn expected(&self) -> usize {
+        let curves = self.options.update_pcts.len();
+        let doublings = self.options.most_threads().next_power_of_two().ilog2() as usize + 1;
+        let points = self.options.threads.as_ref().map_or(doublings, Vec::len);
+        (self.preparations + curves * points).max(self.given.len())
+    }
+
+    fn next(&mut self, done: &[Done], _facts: &Facts) -> Option<Step> {
+        if done.iter().any(|done| matches!(done.seen, StepSeen::Skipped(_))) {
+            return None;
+        }
+        if let Some(step) = self.preparing.next() {
+            self.given.push(None);
+            return Some(step);
+        }
+        while let Some(&update_pct) = self.options.update_pcts.get(self.curve) {
+            if let Some(load) = self.load(done)
+                && let Pace::Closed { depth: threads } = load.pace
+            {
+                let asked = Asked { update_pct, threads };
+                let step = self.step(asked, &load);
+                self.given.push(Some(asked));
+                return Some(step);
+            }
+            self.curve += 1;
+            self.sweep = None;
+        }
+        None
+    }
+
+    fn listings(&self, done: &[Done], _facts: &Facts) -> Vec<Listing> {
+        let listing = |title: String, text| Listing { title, text };
+        let (points, counted, block) = (self.points(done), self.counted(done), self.layout.block);
+        let mut listings = Vec::new();
+        if !points.is_empty() {
+            listings.push(listing("every point".into(), print::curve(&points, &self.options.update_pcts, block)));
+        }
+        for pct in &self.options.update_pcts {
+            if let Some(best) = Curve::of(&points, *pct).best() {
+                listings.push(listing(format!("load profile, UPDATE_PCT={pct}"), print::profile(best)));
+            }
+        }
+        if !counted.is_empty() {
+            listings.push(listing("rows to a block".into(), print::rows(&counted, block)));
+        }
+        listings
+    }
+
+    fn verdicts(&self, done: &[Done], facts: &Facts) -> Vec<String> {
+        let points = self.points(done);
+        if points.is_empty() {
+            return verdicts::uneven(&self.counted(done)).into_iter().collect();
+        }
+        let about = facts.database.as_ref().map_or_else(DatabaseAbout::default, |(_, about)| about.clone());
+        let mut said = Vec::new();
+        for pct in &self.options.update_pcts {
+            said.extend(verdicts::of_curve(&Curve::of(&points, *pct), *pct, self.options.objective));
+        }
+        said.extend(verdicts::honesty(&points, self.layout.block, &about));
+        said.extend(verdicts::uneven(&self.counted(done)));
+        said.extend(verdicts::setting(&self.options, &self.layout, &about));
+        said
+    }
+
+    /// Of the first curve: units of work of different shares of updates are not the same.
+    fn judged(&self, done: &[Done], facts: &Facts) -> DatabaseSide {
+        let points = self.points(done);
+        let first = Curve::of(&points, self.options.update_pcts[0]);
+        let runs: Vec<Run> = first.points.iter().map(|point| point.run.clone()).collect();
+        let several = runs.len() > 1;
+        let objective = self.options.objective.or_else(|| chosen_objective(&runs)).filter(|_| several);
+        DatabaseSide {
+            about: facts.database.as_ref().map(|(_, about)| about.clone()).unwrap_or_default(),
+            knee: knee(&runs).filter(|_| several),
+            load_line: objective.and_then(|objective| load_line(&runs, objective)),
+            ..DatabaseSide::default()
+        }
+    }
+}

@@ -1,0 +1,188 @@
+//! How a schema lies in a database: one row in each block, keys at random places, nineteen columns.
+//!
+//! Knows nothing about statements; sizes follow from how each system lays out a block.
+
+use plimsoll_database::System;
+use plimsoll_record::DatabaseAbout;
+
+use super::options::{RedoStress, SlobOptions, ThinkTime};
+use super::scatter::Scatter;
+
+/// Columns beside the key, as SLOB has them.
+pub(super) const COLUMNS: u64 = 19;
+/// `PostgreSQL`: the head of a page, of a row with its padding, a row's pointer, and the length of a column.
+const POSTGRES: (u64, u64, u64, u64) = (24, 24, 4, 4);
+/// `InnoDB` keeps at least two rows in a page: what a page and a row need beside the columns, at most.
+const INNODB: (u64, u64) = (132, 100);
+/// `InnoDB`: a row is below 16 KiB on the largest pages.
+const INNODB_ROW_MOST: u64 = 16_384;
+/// `SQLite`: what a page and a row need beside the columns, at most.
+const SQLITE: u64 = 100;
+/// Oracle: `VARCHAR2(128)`.
+const ORACLE: u64 = 128;
+
+/// How each schema lies.
+#[derive(Clone, Debug)]
+pub(super) struct Layout {
+    /// The system.
+    pub(super) system: System,
+    /// `MariaDB` before 10.10 has no function for random bytes.
+    pub(super) has_random_bytes: bool,
+    /// Bytes of a block.
+    pub(super) block: u64,
+    /// Rows of a schema; keys are 1 to this.
+    pub(super) rows: u64,
+    /// Bytes of each of the [`COLUMNS`].
+    pub(super) column: u64,
+    /// `WORK_UNIT`.
+    pub(super) work_unit: u64,
+    /// Columns that an update changes.
+    pub(super) changed: u64,
+    /// First and last key that a range in the hotspot may end before, and how often; none without one.
+    hot: Option<(u64, u64, u64)>,
+    /// Time that sessions do nothing.
+    pub(super) think: Option<ThinkTime>,
+    /// Columns hold text that compresses.
+    pub(super) compressible: bool,
+    /// Schemas.
+    pub(super) schemas: u32,
+    seed: u64,
+}
+
+impl Layout {
+    /// A layout of so many rows on blocks of so many bytes.
+    ///
+    /// # Errors
+    /// One row to a block is not possible there, in one line.
+    pub(super) fn new(
+        system: System,
+        about: &DatabaseAbout,
+        block: u64,
+        rows: u64,
+        options: &SlobOptions,
+    ) -> Result<Self, String> {
+        let column = column(system, block).ok_or_else(|| {
+            format!(
+                "{} with blocks of {block} bytes cannot hold one row in each: use a server with blocks of 4 to 32 KiB",
+                about.system
+            )
+        })?;
+        let changed = if options.redo_stress == RedoStress::Heavy { COLUMNS } else { 2 };
+        let hot = options.hotspot.map(|hot| {
+            let (first, size) = (hot.offset.get() / block, hot.size.get() / block);
+            (first + options.work_unit + 1, first + size, hot.frequency)
+        });
+        Ok(Self {
+            system,
+            has_random_bytes: has_random_bytes(about),
+            block,
+            rows,
+            column,
+            work_unit: options.work_unit,
+            changed,
+            hot,
+            think: options.think_time,
+            compressible: options.compressible,
+            schemas: options.schemas,
+            seed: options.seed,
+        })
+    }
+
+    /// Keys of a range that ends before `end`: one less than the work unit, as in SLOB.
+    pub(super) const fn visited(&self) -> u64 {
+        self.work_unit - 1
+    }
+
+    /// The least end of a range, and how many ends there are from there.
+    pub(super) const fn ends(&self) -> (u64, u64) {
+        (self.work_unit + 1, self.rows - 2 * self.work_unit)
+    }
+
+    /// The least and the greatest end of a range in the hotspot.
+    pub(super) fn hot(&self) -> Option<(u64, u64)> {
+        self.hot.map(|(first, last, _)| (first, last))
+    }
+
+    /// Which unit of work in so many is in the hotspot, the least end of a range there, and how many ends there are.
+    pub(super) fn hot_ends(&self) -> Option<(u64, u64, u64)> {
+        self.hot.map(|(first, last, frequency)| (frequency, first, last + 1 - first))
+    }
+
+    /// Bytes of all columns of a row.
+    pub(super) const fn row(&self) -> u64 {
+        self.column * COLUMNS
+    }
+
+    /// Where the keys of a schema, from 1, lie.
+    pub(super) fn scatter(&self, schema: u32) -> Scatter {
+        Scatter::new(self.rows, self.seed, schema)
+    }
+
+    /// A number that the contents of a schema's columns begin from.
+    pub(super) fn salt(&self, schema: u32) -> u64 {
+        (self.seed.wrapping_mul(1_000_003).wrapping_add(u64::from(schema))) & 0xffff_ffff
+    }
+}
+
+/// Bytes of each column, so that two rows, or two versions of one, never share a block with a third.
+fn column(system: System, block: u64) -> Option<u64> {
+    let each = match system {
+        System::Postgres => {
+            let (page, row, pointer, length) = POSTGRES;
+            // Half of the page is left to the row's next version, so that an update stays in its block.
+            let version = (block.checked_sub(page + 2 * pointer)? / 2) & !7;
+            (version.checked_sub(row + 8)? / COLUMNS).checked_sub(length)?
+        }
+        System::Mysql if block > 32 << 10 => return None,
+        System::Mysql => ((block.checked_sub(INNODB.0)? / 2).min(INNODB_ROW_MOST - 66) - INNODB.1) / COLUMNS,
+        System::Sqlite => block.checked_sub(SQLITE)? / COLUMNS,
+        System::Oracle => ORACLE,
+    };
+    Some(each & !3).filter(|column| *column >= 16)
+}
+
+/// `RANDOM_BYTES` is of `MariaDB` 10.10 and of every `MySQL` that is still in use.
+fn has_random_bytes(about: &DatabaseAbout) -> bool {
+    let mut numbers =
+        about.version.split(|letter: char| !letter.is_ascii_digit()).filter_map(|part| part.parse::<u32>().ok());
+    let version = (numbers.next().unwrap_or(0), numbers.next().unwrap_or(0));
+    !about.system.contains("MariaDB") && !about.version.contains("MariaDB") || version >= (10, 10)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rows_fill_more_than_a_third_of_a_block_and_two_fit_at_most() {
+        let check = |system, block: u64, expected: Option<u64>| {
+            assert_eq!(column(system, block), expected, "{system} {block}");
+        };
+        check(System::Postgres, 8192, Some(208));
+        check(System::Postgres, 32_768, Some(852));
+        check(System::Mysql, 16_384, Some(420));
+        check(System::Mysql, 65_536, None);
+        check(System::Sqlite, 4096, Some(208));
+        check(System::Sqlite, 8192, Some(424));
+        check(System::Sqlite, 512, Some(20));
+        check(System::Oracle, 8192, Some(128));
+        for block in [4096, 8192, 16_384, 32_768] {
+            let both = |system| column(system, block).map(|column| column * COLUMNS).unwrap();
+            assert!(3 * both(System::Postgres) > block && 2 * both(System::Postgres) < block);
+            assert!(3 * both(System::Mysql) > block && 2 * both(System::Mysql) < block);
+            assert!(2 * both(System::Sqlite) > block && both(System::Sqlite) < block);
+        }
+    }
+
+    #[test]
+    fn servers_without_random_bytes_are_known_by_their_version() {
+        let check = |system: &str, version: &str, expected| {
+            let about = DatabaseAbout { system: system.into(), version: version.into(), ..DatabaseAbout::default() };
+            assert_eq!(has_random_bytes(&about), expected, "{system} {version}");
+        };
+        check("MariaDB", "10.6.12-MariaDB", false);
+        check("MariaDB", "10.11.19", true);
+        check("MariaDB", "11.4.2", true);
+        check("MySQL", "8.0.36", true);
+    }
+}

@@ -1,0 +1,150 @@
+//! Statements for `MariaDB` and `MySQL`, whose tables are `InnoDB`'s.
+//!
+//! `InnoDB` keeps at least two rows in a page, so every row with a key is followed by one without, and the two fill a page:
+//! nobody asks for the second. The primary key is the place, so that pages are in the order of loading; keys are a second,
+//! unique index.
+
+use super::dialect::{Dialect, Places, columns, every_column, of_each, repeats, table};
+use super::layout::{COLUMNS, Layout};
+
+pub(super) struct Mysql;
+
+/// Bytes that `RANDOM_BYTES` gives at most, and those of a hash.
+const RANDOM_MOST: u64 = 1024;
+const HASH: u64 = 64;
+
+/// Bytes of this length. `from` is an expression that a hash is made of, which has to differ wherever they have to.
+fn bytes(layout: &Layout, length: u64, from: &str) -> String {
+    if layout.compressible {
+        return format!("LEFT(REPEAT('plimsoll', {}), {length})", repeats(length));
+    }
+    let (part, of): (u64, &dyn Fn(u64, u64) -> String) = if layout.has_random_bytes {
+        (RANDOM_MOST, &|_, length| format!("RANDOM_BYTES({length})"))
+    } else {
+        (HASH, &|number, length| format!("LEFT(UNHEX(SHA2(CONCAT({from}, '/{number}'), 512)), {length})"))
+    };
+    let parts = (0..length.div_ceil(part)).map(|number| of(number, part.min(length - number * part)));
+    let parts = parts.collect::<Vec<_>>();
+    if let [one] = &parts[..] { one.clone() } else { format!("CONCAT({})", parts.join(", ")) }
+}
+
+impl Dialect for Mysql {
+    fn table(&self, layout: &Layout, schema: u32) -> Vec<String> {
+        let typed = columns(COLUMNS, |number| format!("c{number} VARBINARY({}) NOT NULL", layout.column));
+        vec![format!(
+            "CREATE TABLE {} (place BIGINT NOT NULL PRIMARY KEY, k BIGINT, {typed}) ENGINE = InnoDB ROW_FORMAT = DYNAMIC",
+            table(schema)
+        )]
+    }
+
+    fn places_at_once(&self) -> u64 {
+        // Twice as many rows, each of them a step of the recursion, of which both systems allow 1,000.
+        256
+    }
+
+    fn fill(&self, layout: &Layout, schema: u32, (from, to): Places) -> String {
+        let numbers = format!(
+            "(WITH RECURSIVE n AS (SELECT {} AS x UNION ALL SELECT x + 1 FROM n WHERE x < {}) SELECT x FROM n) n",
+            from * 2,
+            to * 2 - 1
+        );
+        let keys = layout.scatter(schema).sql(layout.system, &numbers, "(x >> 1)");
+        let salt = layout.salt(schema);
+        format!(
+            "INSERT INTO {} (place, k, {}) SELECT x, IF(x & 1, NULL, k), {} FROM {keys}",
+            table(schema),
+            every_column(),
+            columns(COLUMNS, |number| bytes(layout, layout.column, &format!("x, '/{salt}/{number}'")))
+        )
+    }
+
+    fn finish(&self, layout: &Layout, schema: u32) -> Vec<String> {
+        let name = table(schema);
+        vec![
+            format!("CREATE UNIQUE INDEX {name}_k ON {name} (k)"),
+            format!("ANALYZE TABLE {name}"),
+            procedure(layout, schema),
+        ]
+    }
+
+    fn count(&self, layout: &Layout) -> String {
+        let block = layout.block;
+        of_each(layout, |schema| {
+            let name = table(schema);
+            format!(
+                "SELECT {schema}, (SELECT COUNT(k) FROM {name}), DATA_LENGTH DIV {block} FROM information_schema.TABLES WHERE \
+                 TABLE_SCHEMA = DATABASE() AND TABLE_NAME = '{name}'"
+            )
+        })
+    }
+}
+
+/// Calls the loop below.
+pub(super) fn call(schema: u32, update_pct: u32, seed: u64, burst_us: u64) -> String {
+    // The two halves of the state of the server's generator, which has thirty bits in each.
+    let (one, other) = (seed >> 34, seed & 0x3fff_ffff);
+    format!("CALL slob_work_{schema}({burst_us}, {one}, {other}, {update_pct})")
+}
+
+/// The loop: each unit of work appends its kind, when it began and how long it took, in microseconds.
+///
+/// Text is gathered in parts, as appending to a long one copies it. Reads see what is committed, as in Oracle.
+fn procedure(layout: &Layout, schema: u32) -> String {
+    let (name, unit, changed) = (table(schema), layout.work_unit, layout.changed);
+    let value = bytes(layout, changed * layout.column, "n, '/', seed1");
+    let set = columns(changed, |number| {
+        format!("c{number} = SUBSTRING(v, {}, {})", (number - 1) * layout.column + 1, layout.column)
+    });
+    let (first, count) = layout.ends();
+    let mut place = format!("SET r = {first} + FLOOR(RAND() * {count});");
+    if let Some((frequency, first, count)) = layout.hot_ends() {
+        place += &format!(" IF n % {frequency} = 0 THEN SET r = {first} + FLOOR(RAND() * {count}); END IF;");
+    }
+    let think = layout.think.map_or_else(String::new, |think| {
+        let (least, more) = (think.least.as_secs_f64(), (think.most - think.least).as_secs_f64());
+        format!("IF FLOOR(RAND() * {}) = 0 THEN DO SLEEP({least} + RAND() * {more}); END IF;", think.frequency)
+    });
+    let length = changed * layout.column;
+    format!(
+        "CREATE PROCEDURE slob_work_{schema}(burst BIGINT, seed1 BIGINT, seed2 BIGINT, pct INT)
+BEGIN
+  DECLARE began, t1, t2, t3 DATETIME(6);
+  DECLARE told LONGTEXT DEFAULT '';
+  DECLARE part TEXT DEFAULT '';
+  DECLARE n, r, seen BIGINT DEFAULT 0;
+  DECLARE v VARBINARY({length});
+  SET SESSION time_zone = '+00:00', SESSION rand_seed1 = seed1, SESSION rand_seed2 = seed2,
+    SESSION optimizer_switch = 'mrr=off';
+  SET SESSION TRANSACTION ISOLATION LEVEL READ COMMITTED;
+  SET n = COALESCE(@plimsoll_unit, seed2 % 100);
+  SET began = SYSDATE(6);
+  REPEAT
+    {place}
+    IF pct = 100 OR (n % 2 = 1 AND n % 100 DIV 2 < pct) THEN
+      SET v = {value};
+      START TRANSACTION;
+      SET t1 = SYSDATE(6);
+      UPDATE {name} FORCE INDEX ({name}_k) SET {set} WHERE k > r - {unit} AND k < r;
+      SET t2 = SYSDATE(6);
+      COMMIT;
+      SET t3 = SYSDATE(6);
+      SET part = CONCAT(part, '1 ', TIMESTAMPDIFF(MICROSECOND, began, t1), ' ', TIMESTAMPDIFF(MICROSECOND, t1, t2), ' 2 ',
+        TIMESTAMPDIFF(MICROSECOND, began, t2), ' ', TIMESTAMPDIFF(MICROSECOND, t2, t3), ' ');
+    ELSE
+      SET t1 = SYSDATE(6);
+      SELECT SUM(LENGTH(c2)) INTO seen FROM {name} FORCE INDEX ({name}_k) WHERE k > r - {unit} AND k < r;
+      SET t2 = SYSDATE(6);
+      SET part = CONCAT(part, '0 ', TIMESTAMPDIFF(MICROSECOND, began, t1), ' ', TIMESTAMPDIFF(MICROSECOND, t1, t2), ' ');
+    END IF;
+    SET n = n + 1;
+    IF LENGTH(part) > 4000 THEN
+      SET told = CONCAT(told, part);
+      SET part = '';
+    END IF;
+    {think}
+  UNTIL TIMESTAMPDIFF(MICROSECOND, began, SYSDATE(6)) >= burst END REPEAT;
+  SET @plimsoll_unit = n;
+  SELECT CONCAT(told, part) AS told;
+END"
+    )
+}

@@ -1,0 +1,240 @@
+//! What can be set, by SLOB's terms, and what of it fits a database.
+//!
+//! Knows nothing about SQL or steps.
+
+use std::str::FromStr;
+
+use plimsoll_database::System;
+use plimsoll_record::Objective;
+use plimsoll_units::{Bytes, Span};
+
+use super::layout::Layout;
+use crate::ground::Facts;
+
+/// How much one schema holds: SLOB's SCALE.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Scale {
+    /// So many blocks of the database, one row in each.
+    Blocks(u64),
+    /// So many bytes of such blocks.
+    Bytes(Bytes),
+}
+
+impl FromStr for Scale {
+    type Err = String;
+
+    /// A bare number is blocks, as in SLOB; a number with a unit is bytes.
+    fn from_str(text: &str) -> Result<Self, String> {
+        if let Ok(blocks) = text.trim().parse() {
+            return Ok(Self::Blocks(blocks));
+        }
+        let bytes = text.parse().map_err(|_| format!("{text:?}: write a number of blocks, or a size such as 64MiB"))?;
+        Ok(Self::Bytes(bytes))
+    }
+}
+
+/// How many columns an update changes: SLOB's `REDO_STRESS`.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum RedoStress {
+    /// Two.
+    #[default]
+    Lite,
+    /// All nineteen.
+    Heavy,
+}
+
+/// A part of each schema that is visited more often: SLOB's `DO_HOTSPOT`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Hotspot {
+    /// Its length: `HOTSPOT_MB`.
+    pub size: Bytes,
+    /// Where it begins: `HOTSPOT_OFFSET_MB`.
+    pub offset: Bytes,
+    /// Every unit of work of this number is in it, at least 1: `HOTSPOT_FREQUENCY`.
+    pub frequency: u64,
+}
+
+/// Time that sessions do nothing: SLOB's `THINK_TM`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ThinkTime {
+    /// One unit of work in so many is followed by it, drawn at random, at least 1.
+    pub frequency: u64,
+    /// The shortest.
+    pub least: Span,
+    /// The longest.
+    pub most: Span,
+}
+
+/// What can be set.
+#[derive(Clone, Debug)]
+pub struct SlobOptions {
+    /// Schemas, all of them active at every point: a table and its index each.
+    pub schemas: u32,
+    /// What one holds; none for 64 MiB, or what makes the whole four times the database's cache.
+    pub scale: Option<Scale>,
+    /// `WORK_UNIT`, 3 to 1,024: a unit of work visits one block less.
+    pub work_unit: u64,
+    /// `UPDATE_PCT`, 0 to 50 or 100: a curve for each of these.
+    pub update_pcts: Vec<u32>,
+    /// How many columns an update changes.
+    pub redo_stress: RedoStress,
+    /// The part that is visited more often.
+    pub hotspot: Option<Hotspot>,
+    /// Time that sessions do nothing.
+    pub think_time: Option<ThinkTime>,
+    /// Threads per schema, in turn; none for a search that rises until more bring no more.
+    pub threads: Option<Vec<u32>>,
+    /// Measuring time of all curves together, loading not included.
+    pub budget: Span,
+    /// What units of work have to meet.
+    pub objective: Option<Objective>,
+    /// Sessions at most.
+    pub max_sessions: u32,
+    /// Columns hold text that storage can compress; otherwise bytes that nothing compresses (`OBFUSCATE_COLUMNS`).
+    pub compressible: bool,
+    /// What determines the places of rows and the ranges that are visited.
+    pub seed: u64,
+}
+
+impl Default for SlobOptions {
+    /// Four schemas, units of 64, without updates and with 25 %, three minutes, at most 64 sessions.
+    fn default() -> Self {
+        Self {
+            schemas: 4,
+            scale: None,
+            work_unit: 64,
+            update_pcts: vec![0, 25],
+            redo_stress: RedoStress::Lite,
+            hotspot: None,
+            think_time: None,
+            threads: None,
+            budget: Span::from_secs(180),
+            objective: None,
+            max_sessions: 64,
+            compressible: false,
+            seed: 1,
+        }
+    }
+}
+
+/// The whole is so many times the database's own cache, at least.
+const TIMES_CACHE: u64 = 4;
+/// Nobody loads more than this without asking for it.
+const MOST_UNASKED: Bytes = Bytes::gib(4);
+/// A schema has at least so many units of work, so that two of them rarely meet.
+const LEAST_UNITS: u64 = 16;
+/// More rows than their permutation is exact for.
+const MOST_ROWS: u64 = 1 << 31;
+
+impl SlobOptions {
+    /// The layout of each schema on a database.
+    ///
+    /// # Errors
+    /// What does not fit, and what to write instead, in one line.
+    pub(super) fn layout(&self, facts: &Facts) -> Result<Layout, String> {
+        let Some((system, about)) = &facts.database else {
+            return Err("SLOB loads a database: give its URL, or --make postgres".into());
+        };
+        self.refuse(*system)?;
+        let block = if about.block.get() == 0 { 8192 } else { about.block.get() };
+        let rows = self.rows(block, about.cache)?;
+        let layout = Layout::new(*system, about, block, rows, self)?;
+        self.refuse_places(&layout)?;
+        Ok(layout)
+    }
+
+    /// What makes no sense on any data.
+    fn refuse(&self, system: System) -> Result<(), String> {
+        if self.schemas == 0 || self.schemas > self.max_sessions {
+            return Err(format!(
+                "{} schemas with at most {} sessions: every schema is active at every point: write --schemas 4 --max-sessions 64",
+                self.schemas, self.max_sessions
+            ));
+        }
+        if !(3..=1024).contains(&self.work_unit) {
+            return Err(format!("a work unit of {} is not between 3 and 1024: write --work-unit 64", self.work_unit));
+        }
+        if let Some(wrong) = self.update_pcts.iter().find(|pct| **pct > 50 && **pct != 100) {
+            return Err(format!("updates of {wrong} % are neither 0 to 50 nor 100: write --update-pct 25"));
+        }
+        if self.update_pcts.is_empty() || self.budget < Span::from_secs(1) {
+            return Err(
+                "a curve needs a share of updates and some time: write --update-pct 0,25 --duration 3min".into()
+            );
+        }
+        let threads = self.threads.as_deref().unwrap_or(&[1]);
+        if let Some(wrong) = threads.iter().find(|threads| !(1..=self.most_threads()).contains(threads)) {
+            return Err(format!(
+                "{wrong} threads for each of {} schemas are not 1 to {}: write --max-sessions {}",
+                self.schemas,
+                self.most_threads(),
+                u64::from(self.schemas) * u64::from((*wrong).max(1))
+            ));
+        }
+        let Some(think) = self.think_time else { return Ok(()) };
+        if think.frequency == 0 || think.least > think.most {
+            return Err("a think time has a frequency, a least and a most: write --think-time 5,100ms,500ms".into());
+        }
+        if system.has_procedures() {
+            return Ok(());
+        }
+        Err("think time is spent inside the server, and SQLite has none: leave out --think-time".into())
+    }
+
+    /// Rows of a schema: one in each of its blocks.
+    fn rows(&self, block: u64, cache: Option<Bytes>) -> Result<u64, String> {
+        let schemas = u64::from(self.schemas);
+        let least_whole = cache.map_or(0, |cache| cache.get().saturating_mul(TIMES_CACHE));
+        let least_each = least_whole.div_ceil(schemas).next_multiple_of(block);
+        let cache = cache.unwrap_or_default();
+        let bytes = match self.scale {
+            Some(Scale::Blocks(blocks)) => blocks.saturating_mul(block),
+            Some(Scale::Bytes(bytes)) => bytes.get(),
+            None => {
+                let each = least_each.max(64 << 20);
+                if each.saturating_mul(schemas) > MOST_UNASKED.get() {
+                    return Err(format!(
+                        "the cache of this database is {cache}, and {TIMES_CACHE} times as much has to be loaded: write --scale \
+                         {}MiB if that is meant, or load a server of its own with --make",
+                        each.div_ceil(1 << 20)
+                    ));
+                }
+                each
+            }
+        };
+        if bytes < least_each {
+            return Err(format!(
+                "{schemas} schemas of {} are less than {TIMES_CACHE} times the database's cache of {cache}, which would answer in \
+                 the storage's place: write --scale {}MiB, or give it less cache",
+                Bytes::new(bytes),
+                least_each.div_ceil(1 << 20)
+            ));
+        }
+        let rows = bytes / block;
+        let least = self.work_unit * LEAST_UNITS;
+        if rows < least || rows > MOST_ROWS {
+            return Err(format!(
+                "{rows} blocks for a schema are not between {least} and {MOST_ROWS}: write --scale {least}"
+            ));
+        }
+        Ok(rows)
+    }
+
+    fn refuse_places(&self, layout: &Layout) -> Result<(), String> {
+        let Some((first, last)) = layout.hot() else { return Ok(()) };
+        let frequency = self.hotspot.map_or(0, |hotspot| hotspot.frequency);
+        if frequency == 0 || last <= first || last > layout.rows - self.work_unit {
+            let (rows, block) = (layout.rows, layout.block);
+            return Err(format!(
+                "the hotspot does not fit a schema of {rows} blocks of {block} bytes, or is smaller than a work unit: write \
+                 --hotspot 8MiB,16MiB,3"
+            ));
+        }
+        Ok(())
+    }
+
+    /// Threads of each schema at most.
+    pub(super) const fn most_threads(&self) -> u32 {
+        self.max_sessions / self.schemas
+    }
+}

@@ -1,0 +1,131 @@
+//! Statements for Oracle Database 12.1 and later.
+//!
+//! A row takes little of its block, and PCTFREE 99 keeps every other one out of it, as in SLOB itself. Results of a procedure
+//! come back by an implicit cursor.
+
+use super::dialect::{Dialect, Places, columns, every_column, of_each, table};
+use super::layout::{COLUMNS, Layout};
+
+pub(super) struct Oracle;
+
+fn bytes(layout: &Layout) -> String {
+    let length = layout.column;
+    if layout.compressible {
+        format!("RPAD('plimsoll', {length}, 'plimsoll')")
+    } else {
+        format!("DBMS_RANDOM.STRING('p', {length})")
+    }
+}
+
+impl Dialect for Oracle {
+    fn table(&self, layout: &Layout, schema: u32) -> Vec<String> {
+        let typed = columns(COLUMNS, |number| format!("c{number} VARCHAR2({})", layout.column));
+        vec![format!("CREATE TABLE {} (k NUMBER NOT NULL, {typed}) PCTFREE 99 NOCACHE NOCOMPRESS", table(schema))]
+    }
+
+    fn places_at_once(&self) -> u64 {
+        1024
+    }
+
+    fn fill(&self, layout: &Layout, schema: u32, (from, to): Places) -> String {
+        let numbers = format!("(SELECT {from} + LEVEL - 1 AS x FROM dual CONNECT BY LEVEL <= {}) n", to - from);
+        let keys = layout.scatter(schema).sql(layout.system, &numbers, "x");
+        let value = bytes(layout);
+        format!(
+            "INSERT INTO {} (k, {}) SELECT k, {} FROM {keys} ORDER BY x",
+            table(schema),
+            every_column(),
+            columns(COLUMNS, |_| value.clone())
+        )
+    }
+
+    fn finish(&self, layout: &Layout, schema: u32) -> Vec<String> {
+        let name = table(schema);
+        vec![
+            format!("CREATE UNIQUE INDEX {name}_k ON {name} (k)"),
+            format!("BEGIN DBMS_STATS.GATHER_TABLE_STATS(USER, '{}'); END;", name.to_uppercase()),
+            procedure(layout, schema),
+        ]
+    }
+
+    fn count(&self, layout: &Layout) -> String {
+        of_each(layout, |schema| {
+            format!(
+                "SELECT {schema}, COUNT(*), COUNT(DISTINCT DBMS_ROWID.ROWID_RELATIVE_FNO(ROWID) || '.' || \
+                 DBMS_ROWID.ROWID_BLOCK_NUMBER(ROWID)) FROM {}",
+                table(schema)
+            )
+        })
+    }
+}
+
+/// Calls the loop below.
+pub(super) fn call(schema: u32, update_pct: u32, seed: u64, burst_us: u64) -> String {
+    format!("CALL slob_work_{schema}({burst_us}, {}, {update_pct})", seed >> 33)
+}
+
+/// The loop: each unit of work appends its kind, when it began and how long it took, in microseconds.
+fn procedure(layout: &Layout, schema: u32) -> String {
+    let (name, unit) = (table(schema), layout.work_unit);
+    let set = columns(layout.changed, |number| format!("c{number} = v"));
+    let (first, count) = layout.ends();
+    let mut place = format!("r := {first} + TRUNC(DBMS_RANDOM.VALUE * {count});");
+    if let Some((frequency, first, count)) = layout.hot_ends() {
+        place +=
+            &format!(" IF MOD(n, {frequency}) = 0 THEN r := {first} + TRUNC(DBMS_RANDOM.VALUE * {count}); END IF;");
+    }
+    let think = layout.think.map_or_else(String::new, |think| {
+        let (least, more) = (think.least.as_secs_f64(), (think.most - think.least).as_secs_f64());
+        format!(
+            "IF TRUNC(DBMS_RANDOM.VALUE * {}) = 0 THEN DBMS_SESSION.SLEEP({least} + DBMS_RANDOM.VALUE * {more}); END IF;",
+            think.frequency
+        )
+    });
+    let value = bytes(layout);
+    format!(
+        "CREATE OR REPLACE PROCEDURE slob_work_{schema}(burst IN NUMBER, seed IN NUMBER, pct IN NUMBER) AS
+  began TIMESTAMP(6); t1 TIMESTAMP(6); t2 TIMESTAMP(6); t3 TIMESTAMP(6);
+  n NUMBER; r NUMBER; seen NUMBER; v VARCHAR2({column}); told CLOB; part VARCHAR2(32767); answer SYS_REFCURSOR;
+  FUNCTION us(a TIMESTAMP, b TIMESTAMP) RETURN NUMBER IS
+    d INTERVAL DAY TO SECOND(6) := b - a;
+  BEGIN
+    RETURN ROUND(((EXTRACT(DAY FROM d) * 24 + EXTRACT(HOUR FROM d)) * 60 + EXTRACT(MINUTE FROM d)) * 60000000
+      + EXTRACT(SECOND FROM d) * 1000000);
+  END;
+BEGIN
+  DBMS_RANDOM.SEED(seed);
+  DBMS_LOB.CREATETEMPORARY(told, TRUE);
+  n := NVL(TO_NUMBER(SYS_CONTEXT('USERENV', 'CLIENT_INFO')), MOD(seed, 100));
+  began := SYSTIMESTAMP;
+  LOOP
+    {place}
+    IF pct = 100 OR (MOD(n, 2) = 1 AND TRUNC(MOD(n, 100) / 2) < pct) THEN
+      v := {value};
+      t1 := SYSTIMESTAMP;
+      UPDATE {name} SET {set} WHERE k > r - {unit} AND k < r;
+      t2 := SYSTIMESTAMP;
+      COMMIT WRITE IMMEDIATE WAIT;
+      t3 := SYSTIMESTAMP;
+      part := part || '1 ' || us(began, t1) || ' ' || us(t1, t2) || ' 2 ' || us(began, t2) || ' ' || us(t2, t3) || ' ';
+    ELSE
+      t1 := SYSTIMESTAMP;
+      SELECT COUNT(c2) INTO seen FROM {name} WHERE k > r - {unit} AND k < r;
+      t2 := SYSTIMESTAMP;
+      part := part || '0 ' || us(began, t1) || ' ' || us(t1, t2) || ' ';
+    END IF;
+    n := n + 1;
+    IF LENGTH(part) > 30000 THEN
+      DBMS_LOB.WRITEAPPEND(told, LENGTH(part), part);
+      part := NULL;
+    END IF;
+    {think}
+    EXIT WHEN us(began, SYSTIMESTAMP) >= burst;
+  END LOOP;
+  IF part IS NOT NULL THEN DBMS_LOB.WRITEAPPEND(told, LENGTH(part), part); END IF;
+  DBMS_APPLICATION_INFO.SET_CLIENT_INFO(TO_CHAR(n));
+  OPEN answer FOR SELECT told FROM dual;
+  DBMS_SQL.RETURN_RESULT(answer);
+END;",
+        column = layout.column,
+    )
+}

@@ -1,0 +1,240 @@
+//! What a point of a curve showed: block I/O by the database's counters, times of units of work, and the storage below.
+//!
+//! Knows nothing about layouts of tables or sentences.
+
+use plimsoll_analyse::knee;
+use plimsoll_record::{Bins, CpuTime, DatabaseCounters, LoadLine, Run, Spent, Split, StorageSide};
+use plimsoll_units::Span;
+
+use super::turns::{COMMIT, SELECT, UPDATE};
+use crate::recipe::crowd_of;
+use crate::sql::{CrowdSeen, CrowdStep};
+
+/// What was asked for at a point.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Asked {
+    /// `UPDATE_PCT`.
+    pub(super) update_pct: u32,
+    /// Threads of each schema.
+    pub(super) threads: u32,
+}
+
+/// What a point showed.
+#[derive(Clone, Debug)]
+pub(super) struct Point {
+    /// What was asked for.
+    pub(super) asked: Asked,
+    /// Sessions side by side.
+    pub(super) sessions: u32,
+    /// Units of work, without their commits.
+    pub(super) run: Run,
+    /// Times of units that read.
+    pub(super) selects: Bins,
+    /// Times of units that update.
+    pub(super) updates: Bins,
+    /// Times of commits; empty where they are not timed by themselves.
+    pub(super) commits: Bins,
+    /// What the database counted.
+    pub(super) counted: DatabaseCounters,
+    /// What the storage showed.
+    pub(super) storage: StorageSide,
+    /// Where sessions spent the time.
+    pub(super) split: Option<Split>,
+    /// Processor time of this program.
+    pub(super) client: Option<CpuTime>,
+    /// The time that this covers.
+    pub(super) window: Span,
+}
+
+impl Point {
+    /// Of a crowd that was seen.
+    pub(super) fn of(asked: Asked, step: &CrowdStep, seen: &CrowdSeen) -> Self {
+        let all = crowd_of(step, seen).run.total;
+        let kind = |kind: u8| all.response_where(|counter| counter.stream == kind);
+        Self {
+            asked,
+            sessions: step.sessions,
+            run: units(step, seen),
+            selects: kind(SELECT),
+            updates: kind(UPDATE),
+            commits: kind(COMMIT),
+            counted: seen.counted,
+            storage: seen.storage.clone(),
+            split: seen.split.clone(),
+            client: seen.client,
+            window: Span::from_nanos(seen.window.1.as_nanos().saturating_sub(seen.window.0.as_nanos())),
+        }
+    }
+
+    fn rate(&self, count: Option<u64>) -> Option<f64> {
+        let seconds = self.window.as_secs_f64();
+        Some(count? as f64 / seconds).filter(|_| seconds > 0.0)
+    }
+
+    /// Units of work a second.
+    pub(super) fn units_s(&self) -> f64 {
+        self.run.figures.iops.value
+    }
+
+    /// Blocks that the database read, a second.
+    pub(super) fn reads_s(&self) -> Option<f64> {
+        self.rate(self.counted.reads)
+    }
+
+    /// Blocks that it wrote, a second.
+    pub(super) fn writes_s(&self) -> Option<f64> {
+        self.rate(self.counted.writes)
+    }
+
+    /// Both: the horizontal axis of a SLOB curve.
+    pub(super) fn blocks_s(&self) -> Option<f64> {
+        Some(self.reads_s()? + self.writes_s().unwrap_or(0.0))
+    }
+
+    /// Blocks that it found in its own cache, a second.
+    pub(super) fn hits_s(&self) -> Option<f64> {
+        self.rate(self.counted.hits)
+    }
+
+    /// Bytes of its log a second.
+    pub(super) fn log_s(&self) -> Option<f64> {
+        self.rate(self.counted.log_bytes)
+    }
+
+    /// Commits a second, by the database.
+    pub(super) fn commits_s(&self) -> Option<f64> {
+        self.rate(self.counted.commits)
+    }
+
+    /// Mean time of a read as the database sees it: the vertical axis.
+    pub(super) fn read_latency(&self) -> Option<Span> {
+        self.counted.read_latency()
+    }
+
+    /// Mean time of a read of the device below.
+    pub(super) fn disk_latency(&self) -> Option<Span> {
+        let disk = self.storage.disk.as_ref()?;
+        Some(Span::from_nanos(disk.read_time.as_nanos().checked_div(disk.reads)?))
+    }
+
+    /// Share of the bytes that the database asked the operating system for and that never came from storage, 0 to 1.
+    pub(super) fn page_cache_share(&self, block: u64) -> Option<f64> {
+        let asked = self.counted.reads? * block;
+        let fetched = self.counted.fetched_bytes.or_else(|| Some(self.storage.disk.as_ref()?.read_bytes))?;
+        (asked > 0).then(|| (1.0 - fetched as f64 / asked as f64).clamp(0.0, 1.0))
+    }
+
+    /// The server's share of all processors of this host, 0 to 1.
+    pub(super) fn server_share(&self) -> Option<f64> {
+        self.host_share(self.counted.cpu?)
+    }
+
+    fn host_share(&self, cpu: CpuTime) -> Option<f64> {
+        let host = self.storage.host?;
+        let all = (host.busy + host.waiting + host.idle + host.stolen).as_secs_f64();
+        (all > 0.0).then(|| (cpu.user + cpu.system).as_secs_f64() / all)
+    }
+
+    /// Share of the host's processors at work, 0 to 1.
+    pub(super) fn host_busy(&self) -> Option<f64> {
+        let host = self.storage.host?;
+        let all = (host.busy + host.waiting + host.idle + host.stolen).as_secs_f64();
+        (all > 0.0).then(|| host.busy.as_secs_f64() / all)
+    }
+
+    /// Share of the time in which the device had something in flight, 0 to 1.
+    pub(super) fn disk_busy(&self) -> Option<f64> {
+        let seconds = self.window.as_secs_f64();
+        let disk = self.storage.disk.as_ref()?;
+        (seconds > 0.0).then(|| (disk.busy.as_secs_f64() / seconds).min(1.0))
+    }
+
+    /// What the sessions spent most of their time on, and its share.
+    pub(super) fn most_of_time(&self) -> Option<(Spent, f64)> {
+        self.split.as_ref()?.shares.iter().copied().max_by(|a, b| a.1.total_cmp(&b.1))
+    }
+
+    /// The limit that held it, in a few words; none where nothing tells.
+    pub(super) fn limit(&self) -> Option<String> {
+        let percent = |share: f64| format!("{:.0} %", share * 100.0);
+        let emulated = self.storage.bound_by.iter().max_by(|a, b| a.1.total_cmp(&b.1));
+        if let Some((name, share)) = emulated.filter(|(_, share)| *share > 0.5) {
+            return Some(format!("the volume's {name} ({} of operations)", percent(*share)));
+        }
+        if let Some(busy) = self.host_busy().filter(|busy| *busy > 0.9) {
+            return Some(format!("processors of this host ({} busy)", percent(busy)));
+        }
+        let (spent, share) = self.most_of_time()?;
+        let what = match spent {
+            Spent::Reading => "reads",
+            Spent::Writing => "writes of blocks",
+            Spent::Committing => "commits",
+            Spent::Locked => "locks of other sessions",
+            Spent::Processor => "the server's processor",
+            Spent::Internal => "latches in the server",
+            Spent::Client => "this program",
+            Spent::Other => "something that the server does not name",
+        };
+        Some(format!("{what} ({} of sessions' time)", percent(share)))
+    }
+}
+
+/// Units of work as one run: a commit belongs to its update, and is not counted as another unit.
+pub(super) fn units(step: &CrowdStep, seen: &CrowdSeen) -> Run {
+    let mut seen = seen.clone();
+    for slice in &mut seen.series {
+        slice.tally = slice.tally.only(|counter| counter.stream != COMMIT);
+    }
+    crowd_of(step, &seen).run
+}
+
+/// The points of one share of updates.
+pub(super) struct Curve<'a> {
+    pub(super) points: Vec<&'a Point>,
+}
+
+impl<'a> Curve<'a> {
+    /// Those of `points` with this share.
+    pub(super) fn of(points: &'a [Point], update_pct: u32) -> Self {
+        Self { points: points.iter().filter(|point| point.asked.update_pct == update_pct).collect() }
+    }
+
+    /// The point with most block I/O; where the database does not count it, with most units of work.
+    pub(super) fn best(&self) -> Option<&'a Point> {
+        let most = |point: &Point| point.blocks_s().unwrap_or_else(|| point.units_s());
+        self.points.iter().copied().max_by(|a, b| most(a).total_cmp(&most(b)))
+    }
+
+    /// The point from which more threads buy mostly waiting.
+    pub(super) fn knee(&self) -> Option<&'a Point> {
+        let runs: Vec<Run> = self.points.iter().map(|point| point.run.clone()).collect();
+        let offered = knee(&runs)?.offered;
+        self.points.iter().copied().find(|point| point.run.offered == offered)
+    }
+
+    /// Block I/O a second at a load line in units of work a second, by the nearest point's blocks for each unit.
+    pub(super) fn blocks_at(&self, line: &LoadLine) -> Option<f64> {
+        let (LoadLine::At { iops, .. } | LoadLine::Beyond { iops, .. }) = line else { return None };
+        let away = |point: &&&Point| (point.units_s() - iops.value).abs();
+        let nearest =
+            self.points.iter().filter(|point| point.units_s() > 0.0).min_by(|a, b| away(a).total_cmp(&away(b)))?;
+        Some(iops.value * nearest.blocks_s()? / nearest.units_s())
+    }
+
+    /// Block I/O a second at which the mean read of the database takes this long, between the points around it; with
+    /// whether a point above it was seen. None where the lightest load takes longer already, or nothing is known.
+    pub(super) fn blocks_within(&self, limit: Span) -> Option<(f64, bool)> {
+        let mut seen: Vec<(f64, f64)> = self
+            .points
+            .iter()
+            .filter_map(|point| Some((point.blocks_s()?, point.read_latency()?.as_nanos() as f64)))
+            .collect();
+        seen.sort_by(|a, b| a.0.total_cmp(&b.0));
+        let limit = limit.as_nanos() as f64;
+        let within = seen.iter().take_while(|(_, latency)| *latency <= limit).count();
+        let below = seen.get(within.checked_sub(1)?)?;
+        let Some(above) = seen.get(within) else { return Some((below.0, false)) };
+        let share = (limit - below.1) / (above.1 - below.1).max(1.0);
+        Some((below.0 + (above.0 - below.0) * share.clamp(0.0, 1.0), true))
+    }
+}

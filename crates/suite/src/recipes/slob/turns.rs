@@ -1,0 +1,186 @@
+//! Who works where and on what: schemas to sessions, updates to units of work, and what the units of work told.
+//!
+//! Knows nothing about tables.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use plimsoll_database::{Failure, Prepared, Row, Session, System, Value};
+use plimsoll_units::Span;
+
+use super::dialect::{Call, call};
+use super::layout::Layout;
+use super::sqlite;
+use crate::sql::{CrowdWork, KindOf, ServerLoop, Taker, Transactions, Unit};
+
+/// Kinds of what is timed, by their numbers. An update's commit is timed by itself where the loop is in the server.
+pub(super) const SELECT: u8 = 0;
+pub(super) const UPDATE: u8 = 1;
+pub(super) const COMMIT: u8 = 2;
+
+/// Unit of work number `number` updates: every other one does until `update_pct` of a hundred have, and the rest of the
+/// hundred reads. A share over a short time is not that of draws.
+pub(super) const fn updates(number: u64, update_pct: u32) -> bool {
+    update_pct == 100 || (number % 2 == 1 && number % 100 / 2 < update_pct as u64)
+}
+
+/// Kinds of a system.
+pub(super) fn kinds(system: System) -> Vec<KindOf> {
+    let kind = |name: &str, writes| KindOf { name: name.into(), writes };
+    if system.has_procedures() {
+        vec![kind("select", false), kind("update", true), kind("commit", true)]
+    } else {
+        vec![kind("select", false), kind("update, with its commit", true)]
+    }
+}
+
+/// What sessions do, at this share of updates.
+pub(super) fn work(layout: &Arc<Layout>, update_pct: u32) -> CrowdWork {
+    match call(layout.system) {
+        Some(call) => CrowdWork::InServer(Arc::new(Loop { call, schemas: layout.schemas, update_pct })),
+        None => {
+            CrowdWork::Transactions(Arc::new(Turns { layout: layout.clone(), update_pct, number: AtomicU64::new(0) }))
+        }
+    }
+}
+
+/// The schema of a session, from 1: all of them are active when there are as many sessions.
+const fn schema(session: u32, schemas: u32) -> u32 {
+    session % schemas + 1
+}
+
+struct Loop {
+    call: Call,
+    schemas: u32,
+    update_pct: u32,
+}
+
+impl ServerLoop for Loop {
+    fn call(&self, session: u32, seed: u64, burst: Span) -> String {
+        (self.call)(schema(session, self.schemas), self.update_pct, seed, burst.as_nanos() / 1000)
+    }
+
+    fn units(&self, rows: &[Row]) -> Option<Vec<Unit>> {
+        units(rows.first()?.first()?.text()?)
+    }
+}
+
+/// Units of work from text: kind, microseconds from the beginning, microseconds that it took, and so on.
+fn units(text: &str) -> Option<Vec<Unit>> {
+    let mut numbers = text.split_ascii_whitespace();
+    let mut units = Vec::new();
+    while let Some(kind) = numbers.next() {
+        let kind = kind.parse().ok().filter(|kind| *kind <= COMMIT)?;
+        // A clock that was set back gives times below zero.
+        let mut span = || Some(Span::from_micros(numbers.next()?.parse::<i64>().ok()?.max(0).unsigned_abs()));
+        units.push(Unit { kind, began: span()?, took: span()? });
+    }
+    Some(units)
+}
+
+/// Units of work as transactions of this process.
+struct Turns {
+    layout: Arc<Layout>,
+    update_pct: u32,
+    number: AtomicU64,
+}
+
+impl Transactions for Turns {
+    fn pick(&self, _: u64) -> u8 {
+        let number = self.number.fetch_add(1, Ordering::Relaxed);
+        if updates(number, self.update_pct) { UPDATE } else { SELECT }
+    }
+
+    fn open(&self, session: &mut dyn Session, number: u32) -> Result<Box<dyn Taker>, Failure> {
+        let schema = schema(number, self.layout.schemas);
+        let select = session.prepare(&sqlite::select(schema))?;
+        let update = session.prepare(&sqlite::update(&self.layout, schema))?;
+        Ok(Box::new(Turn { layout: self.layout.clone(), select, update, number: 0 }))
+    }
+}
+
+/// Units of work of one session.
+struct Turn {
+    layout: Arc<Layout>,
+    select: Prepared,
+    update: Prepared,
+    number: u64,
+}
+
+impl Turn {
+    /// The end of the next range.
+    fn end(&mut self, random: &mut fastrand::Rng) -> u64 {
+        self.number += 1;
+        match self.layout.hot_ends() {
+            Some((frequency, first, count)) if self.number.is_multiple_of(frequency) => first + random.u64(..count),
+            _ => {
+                let (first, count) = self.layout.ends();
+                first + random.u64(..count)
+            }
+        }
+    }
+
+    /// New contents of a column.
+    fn value(&self, random: &mut fastrand::Rng) -> Value {
+        let mut bytes = vec![b'p'; self.layout.column as usize];
+        if !self.layout.compressible {
+            random.fill(&mut bytes);
+        }
+        Value::Bytes(bytes)
+    }
+}
+
+impl Taker for Turn {
+    fn take(&mut self, session: &mut dyn Session, kind: u8, random: u64) -> Result<Option<u64>, Failure> {
+        let mut random = fastrand::Rng::with_seed(random);
+        let end = self.end(&mut random);
+        let range = [end - self.layout.work_unit, end].map(|key| Value::Int(key.cast_signed()));
+        if kind == SELECT {
+            session.fetch(self.select, &range)?;
+            return Ok(None);
+        }
+        let mut values: Vec<Value> = (0..self.layout.changed).map(|_| self.value(&mut random)).collect();
+        values.extend(range);
+        session.begin()?;
+        let done = session.execute(self.update, &values).and_then(|_| session.commit());
+        if done.is_err() {
+            // What failed is what counts; there may be nothing left to undo.
+            let _ = session.rollback();
+        }
+        done.map(|()| None)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_other_unit_updates_until_the_share_is_reached() {
+        for pct in (0..=50).chain([100]) {
+            let of_hundred = (200..300).filter(|number| updates(*number, pct)).count();
+            assert_eq!(of_hundred, pct as usize, "{pct}");
+        }
+        let first: Vec<bool> = (0..8).map(|number| updates(number, 3)).collect();
+        assert_eq!(first, [false, true, false, true, false, true, false, false]);
+    }
+
+    #[test]
+    fn what_a_loop_tells_is_read() {
+        let unit = |kind, began, took| Unit { kind, began: Span::from_micros(began), took: Span::from_micros(took) };
+        assert_eq!(
+            units("0 12 340 1 360 500 2 860 90 "),
+            Some(vec![unit(0, 12, 340), unit(1, 360, 500), unit(2, 860, 90)])
+        );
+        assert_eq!(units("0 -3 -1"), Some(vec![unit(0, 0, 0)]));
+        assert_eq!(units(""), Some(Vec::new()));
+        for wrong in ["0 1", "3 1 2", "x", "0 1 2 0"] {
+            assert_eq!(units(wrong), None, "{wrong}");
+        }
+    }
+
+    #[test]
+    fn sessions_are_dealt_to_all_schemas() {
+        assert_eq!((0..6).map(|session| schema(session, 4)).collect::<Vec<_>>(), [1, 2, 3, 4, 1, 2]);
+    }
+}
