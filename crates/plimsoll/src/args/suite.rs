@@ -8,6 +8,7 @@ mod database;
 mod dd;
 mod iozone;
 mod snia;
+mod sql_bench;
 mod tiobench;
 mod verify;
 mod walfsync;
@@ -75,6 +76,9 @@ pub enum SuiteCommand {
     Iozone(iozone::IozoneArgs),
     /// Preconditioning and rounds until they are steady, as the SNIA's performance test specification has them
     Snia(snia::SniaArgs),
+    /// sql-bench: the eight tests that `MySQL` came with, beside what an article got with them, and whether commits reached
+    /// the storage
+    SqlBench(sql_bench::SqlBenchArgs),
     /// tiotest and tiobench: threads that write and read files of their own, in order and at random
     Tiobench(tiobench::TiobenchArgs),
     /// Data that say what they are: written, written over and read back, errors located
@@ -141,6 +145,7 @@ impl SuiteArgs {
             SuiteCommand::Dd(args) => args,
             SuiteCommand::Iozone(args) => args,
             SuiteCommand::Snia(args) => args,
+            SuiteCommand::SqlBench(args) => args,
             SuiteCommand::Tiobench(args) => args,
             SuiteCommand::Verify(args) => args,
             SuiteCommand::Walfsync(args) => args,

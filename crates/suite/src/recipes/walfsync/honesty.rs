@@ -3,15 +3,11 @@
 //! Knows nothing about steps.
 
 use plimsoll_record::{Finding, Source};
-use plimsoll_units::Span;
 
+use super::super::commits::{Durable, durable};
 use super::print::Got;
 use crate::ground::Facts;
 
-/// A write and a flush that return faster than this never left a controller: flash with protected memory takes longer.
-const PROTECTED_COMMIT: Span = Span::from_micros(12);
-/// The same for a disk that has to turn: a turn of 15,000 a minute takes 4 ms, half of it on average.
-const ROTATING_COMMIT: Span = Span::from_millis(2);
 /// A commit that is not slower than this many plain writes was not flushed.
 const PLAIN_RATIO: f64 = 3.0;
 /// Times are alike up to this ratio.
@@ -23,11 +19,7 @@ pub(super) fn verdict(commit: &Got, plain: Option<&Got>, facts: &Facts) -> Optio
         return None;
     }
     let median = commit.durable.quantile(0.5)?;
-    let device = facts.subject.device.clone().unwrap_or_default();
-    // A virtual disk says that it rotates because nobody told it otherwise.
-    let is_virtual = facts.host.as_ref().is_some_and(|host| host.virtualization.is_some());
-    let rotates = device.rotational == Some(true) && !is_virtual;
-    let least = if rotates { ROTATING_COMMIT } else { PROTECTED_COMMIT };
+    let Durable { least, medium } = durable(facts);
     if let Some(plain) = plain.filter(|plain| commit.rate() * PLAIN_RATIO > plain.rate()) {
         return Some(format!(
             "flushes do nothing here: {:.0} durable writes a second, and {:.0} without a flush; this place is memory, or \
@@ -40,10 +32,10 @@ pub(super) fn verdict(commit: &Got, plain: Option<&Got>, facts: &Facts) -> Optio
         let finding = Finding::FlushNotHonoured { median };
         return Some(format!("{}; {}", finding.text(), finding.remedy()));
     }
-    let cache = device.write_cache.map_or_else(String::new, |cache| format!(" (its write cache: {cache})"));
-    let disk = if rotates { "a disk that rotates" } else { "durable media" };
+    let cache = facts.subject.device.as_ref().and_then(|device| device.write_cache.as_ref());
+    let cache = cache.map_or_else(String::new, |cache| format!(" (its write cache: {cache})"));
     Some(format!(
-        "the flush of a commit takes {median} (median), no faster than {disk} can be{cache}: nothing speaks against its \
+        "the flush of a commit takes {median} (median), no faster than {medium} can be{cache}: nothing speaks against its \
          honesty, and only a power cut proves it"
     ))
 }

@@ -1,0 +1,291 @@
+//! sql-bench: the eight tests that MySQL came with, on made-up data of the same cardinalities.
+//!
+//! One session asks everything, each statement its own transaction. What is asked a share of its full count is asked of
+//! tables of full size, so that a statement costs what it costs in full. Knows nothing about how figures are shown: that is
+//! in `print`.
+
+mod alter_table;
+mod atis;
+mod big_tables;
+mod connect;
+mod create;
+mod dialect;
+mod figures;
+mod honesty;
+mod insert;
+mod print;
+mod published;
+mod section;
+mod select;
+mod wisconsin;
+
+use plimsoll_database::System;
+use plimsoll_record::Listing;
+use plimsoll_units::Span;
+
+use self::dialect::Dialect;
+use self::figures::Figure;
+use self::section::{Counting, Ledger, Plan, Section, ask};
+use crate::ground::Facts;
+use crate::recipe::{Done, Recipe};
+use crate::step::{FileSpec, Step};
+
+/// One of the eight tests.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Test {
+    /// An airline's timetable of 28 tables: joins, groups.
+    Atis,
+    /// Columns and indexes that come and go.
+    AlterTable,
+    /// A table of a thousand columns.
+    BigTables,
+    /// Connections, and the smallest queries.
+    Connect,
+    /// Ten thousand tables made and dropped.
+    Create,
+    /// Three times 100,000 rows, asked, changed, joined and deleted.
+    Insert,
+    /// Ten thousand rows, asked over and over.
+    Select,
+    /// The relations and queries of the Wisconsin benchmark.
+    Wisconsin,
+}
+
+impl Test {
+    /// All of them, in their order.
+    pub const ALL: [Self; 8] = [
+        Self::Atis,
+        Self::AlterTable,
+        Self::BigTables,
+        Self::Connect,
+        Self::Create,
+        Self::Insert,
+        Self::Select,
+        Self::Wisconsin,
+    ];
+
+    /// Its name, as sql-bench has it.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Atis => "ATIS",
+            Self::AlterTable => "alter-table",
+            Self::BigTables => "big-tables",
+            Self::Connect => "connect",
+            Self::Create => "create",
+            Self::Insert => "insert",
+            Self::Select => "select",
+            Self::Wisconsin => "wisconsin",
+        }
+    }
+
+    fn sections(self, plan: &Plan) -> Vec<Section> {
+        match self {
+            Self::Atis => atis::sections(plan),
+            Self::AlterTable => alter_table::sections(plan),
+            Self::BigTables => big_tables::sections(plan),
+            Self::Connect => connect::sections(plan),
+            Self::Create => create::sections(plan),
+            Self::Insert => insert::sections(plan),
+            Self::Select => select::sections(plan),
+            Self::Wisconsin => wisconsin::sections(plan),
+        }
+    }
+}
+
+/// How sql-bench is set.
+#[derive(Clone, Debug, PartialEq)]
+pub struct SqlBenchOptions {
+    /// Which tests, in their own order.
+    pub tests: Vec<Test>,
+    /// How often each section is asked, as a share of its full count: above 0, at most 1.
+    pub scale: f64,
+    /// Rows and columns of the tables, as a share of their full number: above 0, at most 1. Below 1 nothing can be compared.
+    pub size: f64,
+    /// Time after which a section begins no more statements; the rest is extrapolated.
+    pub time_limit: Span,
+}
+
+impl Default for SqlBenchOptions {
+    fn default() -> Self {
+        Self { tests: Test::ALL.to_vec(), scale: 0.02, size: 1.0, time_limit: Span::from_secs(600) }
+    }
+}
+
+/// A section in its place.
+struct Placed {
+    /// None for the commits that are looked at before the tests.
+    test: Option<Test>,
+    section: Section,
+}
+
+/// sql-bench as a recipe.
+pub struct SqlBench {
+    options: SqlBenchOptions,
+    system: System,
+    sections: Vec<Placed>,
+    /// For each step that was given out, its section; what has nothing to ask has no step.
+    given: Vec<usize>,
+}
+
+/// Rows of the commits that are looked at before the tests, and the longest time for them.
+const COMMITS: u64 = 200;
+const COMMITS_LONGEST: Span = Span::from_secs(10);
+const COMMITS_NAME: &str = "one row in a transaction";
+
+impl SqlBench {
+    /// With these options on this ground.
+    ///
+    /// # Errors
+    /// One line that says what does not fit, and what to write instead.
+    pub fn new(options: SqlBenchOptions, facts: &Facts) -> Result<Self, String> {
+        let Some((system, _)) = &facts.database else {
+            return Err(format!("{}: sql-bench needs a database: name one, or --make one", facts.subject.name));
+        };
+        for (name, share) in [("scale", options.scale), ("size", options.size)] {
+            if !(share > 0.0 && share <= 1.0) {
+                return Err(format!(
+                    "--{name} {share}: write a share of the full benchmark, such as 0.1, or 1 for all"
+                ));
+            }
+        }
+        if options.time_limit.is_zero() || options.tests.is_empty() {
+            return Err("nothing to do: name at least one test, and a --time-limit such as 600s".into());
+        }
+        let plan = Plan { dialect: Dialect(*system), scale: options.scale, size: options.size };
+        let mut sections: Vec<Placed> =
+            commits(&plan).into_iter().map(|section| Placed { test: None, section }).collect();
+        for test in Test::ALL.into_iter().filter(|test| options.tests.contains(test)) {
+            sections.extend(test.sections(&plan).into_iter().map(|section| Placed { test: Some(test), section }));
+        }
+        Ok(Self { system: *system, options, sections, given: Vec::new() })
+    }
+
+    /// What the sections of a test did so far.
+    fn ledger(&self, test: Option<Test>, done: &[Done]) -> Ledger {
+        let of_test = self.given.iter().zip(done).filter(|(place, _)| self.sections[**place].test == test);
+        let counted = of_test.map(|(place, done)| {
+            (self.sections[*place].section.name, done.seen.statements().map_or(0, |seen| seen.done))
+        });
+        Ledger(counted.collect())
+    }
+
+    /// The figures of the sections that count, in their order; those that were not reached are not among them.
+    fn figures<'a>(&'a self, done: &'a [Done]) -> Vec<Figure<'a>> {
+        let reached = self.given.iter().zip(done).map(|(place, _)| *place).max();
+        let mut figures = Vec::new();
+        for (place, Placed { test, section }) in self.sections.iter().enumerate() {
+            let made = self.given.iter().position(|given| *given == place).and_then(|step| done.get(step));
+            let is_reached = reached.is_some_and(|reached| place <= reached);
+            if let Some(test) = test.filter(|_| is_reached) {
+                figures.extend(Figure::of(test, section, made));
+            }
+        }
+        figures
+    }
+
+    /// Every section of this test was made.
+    fn is_whole(&self, test: Test, done: &[Done]) -> bool {
+        let last = self.sections.iter().rposition(|placed| placed.test == Some(test));
+        let reached = self.given.iter().zip(done).map(|(place, _)| *place).max();
+        last.zip(reached).is_some_and(|(last, reached)| last <= reached)
+    }
+
+    /// The commits that were looked at before the tests.
+    fn commits(done: &[Done]) -> Option<&crate::sql::StatementsSeen> {
+        done.iter().find(|done| done.step.name == COMMITS_NAME).and_then(|done| done.seen.statements())
+    }
+}
+
+/// Rows of their own transactions: what a commit is here.
+fn commits(plan: &Plan) -> Vec<Section> {
+    let dialect = plan.dialect;
+    let create =
+        format!("CREATE TABLE committed (id {} NOT NULL PRIMARY KEY, v {})", dialect.int(), dialect.varchar(100));
+    vec![
+        Section::preparation("a table for commits", vec![create]),
+        Section::counted(COMMITS_NAME, COMMITS, COMMITS, |index| {
+            ask(format!("INSERT INTO committed (id, v) VALUES ({index}, 'committed by itself')"))
+        }),
+        Section::preparation("no table for commits", vec!["DROP TABLE committed".into()]),
+    ]
+}
+
+impl Recipe for SqlBench {
+    fn name(&self) -> &'static str {
+        "sql-bench"
+    }
+
+    fn follows(&self) -> String {
+        "sql-bench of MySQL, its eight tests on made-up data of the same cardinalities".into()
+    }
+
+    fn settings(&self) -> Vec<(String, String)> {
+        let options = &self.options;
+        let tests: Vec<&str> =
+            Test::ALL.iter().filter(|test| options.tests.contains(test)).map(|test| test.name()).collect();
+        [
+            ("system", self.system.to_string()),
+            ("tests", tests.join(", ")),
+            ("scale", format!("each section is asked {} times its full count", options.scale)),
+            ("size", format!("tables have {} times their full size", options.size)),
+            ("time limit", format!("{} for each section", options.time_limit)),
+        ]
+        .map(|(name, value)| (name.to_owned(), value))
+        .to_vec()
+    }
+
+    fn files(&self) -> Vec<FileSpec> {
+        Vec::new()
+    }
+
+    fn expected(&self) -> usize {
+        self.sections.len()
+    }
+
+    fn next(&mut self, done: &[Done], _facts: &Facts) -> Option<Step> {
+        let mut place = self.given.last().map_or(0, |place| place + 1);
+        loop {
+            let Placed { test, section } = self.sections.get(place)?;
+            let limit = if test.is_some() { self.options.time_limit } else { COMMITS_LONGEST };
+            if let Some(statements) = section.statements(&self.ledger(*test, done), limit) {
+                let counts = test.is_some() && matches!(section.counting, Counting::Figure { .. });
+                let name =
+                    test.map_or_else(|| section.name.into(), |test| format!("{}: {}", test.name(), section.name));
+                self.given.push(place);
+                let step = Step::statements(name, statements);
+                return Some(if counts { step } else { step.uncounted() });
+            }
+            place += 1;
+        }
+    }
+
+    fn listings(&self, done: &[Done], _facts: &Facts) -> Vec<Listing> {
+        let figures = self.figures(done);
+        if figures.is_empty() {
+            return Vec::new();
+        }
+        let has_full_size = self.options.size >= 1.0;
+        let whole: Vec<Test> = Test::ALL.into_iter().filter(|test| self.is_whole(*test, done)).collect();
+        vec![
+            Listing {
+                title: "sql-bench beside an article".into(),
+                text: print::beside(&figures, &whole, has_full_size),
+            },
+            Listing { title: "sql-bench tests".into(), text: print::tests(&figures, has_full_size) },
+            Listing { title: "sql-bench totals per operation".into(), text: print::totals(&figures, has_full_size) },
+        ]
+    }
+
+    fn verdicts(&self, done: &[Done], facts: &Facts) -> Vec<String> {
+        let figures = self.figures(done);
+        let mut said = print::wrong(&figures);
+        said.extend(honesty::verdicts(Self::commits(done), &figures, facts));
+        said.extend(print::notes(&figures, &self.options));
+        said.extend(published::NOTES.map(str::to_owned));
+        said
+    }
+
+    fn has_failed(&self, done: &[Done]) -> bool {
+        done.iter().filter_map(|done| done.seen.statements()).any(|seen| seen.wrong > 0)
+    }
+}

@@ -1,0 +1,234 @@
+//! The tables of the timetable: their columns, and what their made-up rows hold.
+//!
+//! Knows nothing about queries.
+
+use std::fmt::Write as _;
+
+/// What a column's number is made of, by the row's number from 0.
+#[derive(Clone, Copy, Debug)]
+enum Of {
+    /// The row's own number.
+    Row,
+    /// It begins anew after so many rows.
+    Cycle(u64),
+    /// So many rows share it.
+    Block(u64),
+    /// Scattered over so many.
+    Mixed(u64),
+    /// From this one on, in steps of the third, anew after the second.
+    Steps(u64, u64, u64),
+}
+
+/// A column.
+#[derive(Debug)]
+pub(super) struct Column {
+    pub(super) name: &'static str,
+    /// Text, which is a prefix and the number; otherwise the number alone.
+    pub(super) is_text: bool,
+    prefix: &'static str,
+    of: Of,
+}
+
+/// A table.
+#[derive(Debug)]
+pub(super) struct Table {
+    pub(super) name: &'static str,
+    pub(super) rows: u64,
+    /// Columns of its primary key, as SQL lists them.
+    pub(super) key: &'static str,
+    pub(super) columns: &'static [Column],
+}
+
+impl Column {
+    /// The number behind the value of a row.
+    pub(super) const fn number(&self, row: u64) -> u64 {
+        match self.of {
+            Row => row,
+            Cycle(most) => row % most,
+            Block(rows) => row / rows,
+            Mixed(most) => (row.wrapping_mul(2_654_435_761) >> 7) % most,
+            Steps(first, most, step) => first + row % most * step,
+        }
+    }
+
+    /// The value of a row in SQL.
+    pub(super) fn value(&self, row: u64) -> String {
+        let mut text = String::new();
+        let number = self.number(row);
+        let _ = if self.is_text { write!(text, "'{}{number}'", self.prefix) } else { write!(text, "{number}") };
+        text
+    }
+}
+
+const fn int(name: &'static str, of: Of) -> Column {
+    Column { name, is_text: false, prefix: "", of }
+}
+
+const fn text(name: &'static str, prefix: &'static str, of: Of) -> Column {
+    Column { name, is_text: true, prefix, of }
+}
+
+const fn table(name: &'static str, rows: u64, key: &'static str, columns: &'static [Column]) -> Table {
+    Table { name, rows, key, columns }
+}
+
+use Of::{Block, Cycle, Mixed, Row, Steps};
+
+/// All of them: together as many rows as the original's.
+pub(super) const TABLES: &[Table] = &[
+    table(
+        "aircraft",
+        135,
+        "aircraft_code",
+        &[
+            text("aircraft_code", "C", Row),
+            text("aircraft_name", "aircraft ", Row),
+            int("engines", Steps(2, 3, 1)),
+            int("propulsion", Cycle(2)),
+            int("capacity", Steps(50, 40, 10)),
+        ],
+    ),
+    table("airline", 46, "airline_code", &[text("airline_code", "L", Row), text("airline_name", "airline ", Row)]),
+    table(
+        "airport",
+        9,
+        "airport_code",
+        &[text("airport_code", "P", Row), text("airport_name", "airport ", Row), text("state_code", "S", Mixed(63))],
+    ),
+    table(
+        "airport_service",
+        17,
+        "city_code, airport_code",
+        &[
+            text("city_code", "T", Cycle(11)),
+            text("airport_code", "P", Block(2)),
+            int("miles", Steps(3, 9, 2)),
+            int("minutes", Steps(15, 17, 5)),
+        ],
+    ),
+    table(
+        "city",
+        11,
+        "city_code",
+        &[
+            text("city_code", "T", Row),
+            text("city_name", "city ", Row),
+            text("state_code", "S", Cycle(7)),
+            text("zone_code", "Z", Cycle(4)),
+        ],
+    ),
+    table("class_of_service", 13, "class_code", &[text("class_code", "K", Row), text("class_name", "class ", Row)]),
+    table(
+        "code_description",
+        390,
+        "code",
+        &[text("code", "D", Row), int("kind", Cycle(22)), text("description", "what it means ", Row)],
+    ),
+    table(
+        "compound_class",
+        1170,
+        "fare_class",
+        &[
+            text("fare_class", "F", Row),
+            text("base_class", "K", Cycle(13)),
+            int("season", Cycle(4)),
+            int("is_economy", Cycle(2)),
+        ],
+    ),
+    table(
+        "connect_leg",
+        520,
+        "connect_code, leg_number",
+        &[int("connect_code", Block(2)), int("leg_number", Cycle(2)), int("flight_code", Mixed(579))],
+    ),
+    table("day_name", 7, "day_code", &[int("day_code", Row), text("day_name", "day ", Row)]),
+    table("month_name", 12, "month_code", &[int("month_code", Row), text("month_name", "month ", Row)]),
+    table("date_day", 366, "day_of_year", &[int("day_of_year", Row), int("day_code", Cycle(7))]),
+    table("dual_carrier", 114, "dual_code", &[int("dual_code", Row), text("main_airline", "L", Cycle(46))]),
+    table(
+        "fare",
+        534,
+        "fare_code",
+        &[
+            int("fare_code", Row),
+            text("from_airport", "P", Cycle(9)),
+            text("to_airport", "P", Mixed(9)),
+            text("class_code", "K", Cycle(13)),
+            text("restriction_code", "R", Mixed(64)),
+            int("price", Steps(80, 97, 11)),
+        ],
+    ),
+    table(
+        "flight",
+        579,
+        "flight_code",
+        &[
+            int("flight_code", Row),
+            text("airline_code", "L", Cycle(46)),
+            text("aircraft_code", "C", Mixed(135)),
+            text("from_airport", "P", Cycle(9)),
+            text("to_airport", "P", Mixed(9)),
+            text("flight_days", "Y", Cycle(57)),
+            int("stops", Cycle(3)),
+            int("departs", Steps(0, 289, 5)),
+        ],
+    ),
+    table(
+        "flight_class",
+        1737,
+        "flight_code, class_code",
+        &[int("flight_code", Block(3)), text("class_code", "K", Cycle(12))],
+    ),
+    table("flight_day", 399, "flight_days, day_code", &[text("flight_days", "Y", Block(7)), int("day_code", Cycle(7))]),
+    table("flight_fare", 2895, "flight_code, fare_code", &[int("flight_code", Block(5)), int("fare_code", Cycle(534))]),
+    table(
+        "food_service",
+        100,
+        "meal_code, meal_number",
+        &[text("meal_code", "M", Block(4)), int("meal_number", Cycle(4)), text("meal", "meal ", Cycle(5))],
+    ),
+    table(
+        "ground_service",
+        44,
+        "city_code, airport_code, transport_code",
+        &[
+            text("city_code", "T", Cycle(11)),
+            text("airport_code", "P", Cycle(9)),
+            text("transport_code", "G", Block(11)),
+            int("price", Steps(4, 44, 1)),
+        ],
+    ),
+    table(
+        "restrict_carrier",
+        92,
+        "restriction_code, airline_code",
+        &[text("restriction_code", "R", Block(2)), text("airline_code", "L", Cycle(46))],
+    ),
+    table(
+        "restrict_class",
+        130,
+        "restriction_code, class_code",
+        &[text("restriction_code", "R", Block(13)), text("class_code", "K", Cycle(13))],
+    ),
+    table(
+        "restriction",
+        64,
+        "restriction_code",
+        &[text("restriction_code", "R", Row), int("advance_days", Cycle(22)), int("is_stopover", Cycle(2))],
+    ),
+    table("state", 63, "state_code", &[text("state_code", "S", Row), text("state_name", "state ", Row)]),
+    table(
+        "stop",
+        286,
+        "flight_code, stop_number",
+        &[int("flight_code", Block(2)), int("stop_number", Cycle(2)), text("airport_code", "P", Cycle(9))],
+    ),
+    table(
+        "time_interval",
+        26,
+        "interval_code",
+        &[int("interval_code", Row), int("begins", Steps(0, 26, 50)), int("ends", Steps(49, 26, 50))],
+    ),
+    table("time_zone", 4, "zone_code", &[text("zone_code", "Z", Row), int("from_utc", Row)]),
+    table("transport", 5, "transport_code", &[text("transport_code", "G", Row), text("means", "means ", Row)]),
+];

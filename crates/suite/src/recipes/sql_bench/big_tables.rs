@@ -1,0 +1,42 @@
+//! The test big-tables: a table of a thousand columns.
+//!
+//! Knows nothing about how figures are shown.
+
+use std::fmt::Write as _;
+use std::sync::Arc;
+
+use super::section::{Plan, Section, ask, query};
+
+/// Columns: also the most that Oracle has, and within what the others have.
+const COLUMNS: u64 = 1000;
+
+pub(super) fn sections(plan: &Plan) -> Vec<Section> {
+    let columns = plan.rows(COLUMNS);
+    let int = plan.dialect.int();
+    let defined: Vec<String> = (1..=columns).map(|column| format!("i{column} {int}")).collect();
+    let names: Arc<str> = (1..=columns).map(|column| format!("i{column}")).collect::<Vec<_>>().join(", ").into();
+    let listed = Arc::clone(&names);
+    let values = move |row: u64| {
+        let mut text = String::with_capacity(columns as usize * 5);
+        for column in 0..columns {
+            let comma = if column == 0 { "" } else { "," };
+            let _ = write!(text, "{comma}{}", (row + column) % 1000);
+        }
+        text
+    };
+    let create =
+        vec![format!("CREATE TABLE wide ({})", defined.join(", ")), format!("INSERT INTO wide VALUES ({})", values(0))];
+    vec![
+        Section::preparation("create_table", create),
+        // All columns by a star, and by their names: a thousand of each.
+        Section::repeated(plan, "select_many_fields", 2000, move |index| match index % 2 {
+            0 => query("SELECT * FROM wide".into(), 1),
+            _ => query(format!("SELECT {listed} FROM wide"), 1),
+        }),
+        Section::repeated(plan, "insert_many_fields", 2000, move |index| match index % 2 {
+            0 => ask(format!("INSERT INTO wide VALUES ({})", values(index))),
+            _ => ask(format!("INSERT INTO wide ({names}) VALUES ({})", values(index))),
+        }),
+        Section::preparation("drop_table", vec!["DROP TABLE wide".into()]),
+    ]
+}

@@ -1,0 +1,186 @@
+//! How the systems write what the tests ask: types, changes of tables, inserts of several rows.
+//!
+//! Knows nothing about the tests.
+
+use std::ops::Range;
+
+use plimsoll_database::System;
+
+/// The SQL of one system.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Dialect(pub(super) System);
+
+impl Dialect {
+    /// A type for whole numbers of nine digits.
+    pub(super) const fn int(self) -> &'static str {
+        match self.0 {
+            System::Oracle => "NUMBER(10)",
+            _ => "INTEGER",
+        }
+    }
+
+    /// A type for floating-point numbers of 8 bytes.
+    pub(super) const fn double(self) -> &'static str {
+        match self.0 {
+            System::Oracle => "BINARY_DOUBLE",
+            _ => "DOUBLE PRECISION",
+        }
+    }
+
+    /// A type for floating-point numbers of 4 bytes.
+    pub(super) const fn float(self) -> &'static str {
+        match self.0 {
+            System::Oracle => "BINARY_FLOAT",
+            System::Mysql => "FLOAT",
+            _ => "REAL",
+        }
+    }
+
+    /// A type for text up to so many characters.
+    pub(super) fn varchar(self, most: u32) -> String {
+        match self.0 {
+            System::Oracle => format!("VARCHAR2({most})"),
+            _ => format!("VARCHAR({most})"),
+        }
+    }
+
+    /// A type for text of 65,000 characters.
+    pub(super) const fn long_text(self) -> &'static str {
+        match self.0 {
+            System::Oracle => "CLOB",
+            System::Mysql => "MEDIUMTEXT",
+            _ => "TEXT",
+        }
+    }
+
+    /// A query of expressions that needs no table.
+    pub(super) fn constant(self, expressions: &str) -> String {
+        match self.0 {
+            System::Oracle => format!("SELECT {expressions} FROM dual"),
+            _ => format!("SELECT {expressions}"),
+        }
+    }
+
+    /// One statement that inserts several rows, each given as its values without parentheses.
+    pub(super) fn insert_rows(self, table: &str, columns: &str, rows: impl Iterator<Item = String>) -> String {
+        let mut sql = format!("INSERT INTO {table} ({columns}) ");
+        let (first, between, end) = match self.0 {
+            System::Oracle => ("SELECT ", " FROM dual UNION ALL SELECT ", " FROM dual"),
+            _ => ("VALUES (", "), (", ")"),
+        };
+        for (index, row) in rows.enumerate() {
+            sql.push_str(if index == 0 { first } else { between });
+            sql.push_str(&row);
+        }
+        sql.push_str(end);
+        sql
+    }
+
+    /// An insert of one row that does nothing where its key is taken.
+    pub(super) fn insert_unless_taken(self, table: &str, key: &str, columns: &str, row: &str) -> String {
+        match self.0 {
+            System::Mysql => format!("INSERT IGNORE INTO {table} ({columns}) VALUES ({row})"),
+            System::Oracle => format!(
+                "INSERT /*+ IGNORE_ROW_ON_DUPKEY_INDEX({table}, ({key})) */ INTO {table} ({columns}) VALUES ({row})"
+            ),
+            _ => format!("INSERT INTO {table} ({columns}) VALUES ({row}) ON CONFLICT DO NOTHING"),
+        }
+    }
+
+    /// Prepares a statement with one number, runs it, and forgets it: in SQL, where the system has words for it.
+    pub(super) fn prepared_once(self, table: &str, columns: &str, key: &str, value: u64) -> Vec<String> {
+        let query = format!("SELECT {columns} FROM {table} WHERE {key} = ");
+        match self.0 {
+            System::Postgres => vec![
+                format!("PREPARE asked (integer) AS {query}$1"),
+                format!("EXECUTE asked ({value})"),
+                "DEALLOCATE asked".into(),
+            ],
+            System::Mysql => vec![
+                format!("PREPARE asked FROM '{query}?'"),
+                format!("SET @asked = {value}"),
+                "EXECUTE asked USING @asked".into(),
+                "DEALLOCATE PREPARE asked".into(),
+            ],
+            System::Sqlite | System::Oracle => vec![format!("{query}{value}")],
+        }
+    }
+
+    /// Drops an index.
+    pub(super) fn drop_index(self, table: &str, index: &str) -> String {
+        match self.0 {
+            System::Mysql => format!("DROP INDEX {index} ON {table}"),
+            _ => format!("DROP INDEX {index}"),
+        }
+    }
+
+    /// Adds columns of whole numbers, named by a letter and their number: in one statement where the system can.
+    pub(super) fn add_columns(self, table: &str, letter: char, columns: Range<u64>) -> Vec<String> {
+        let int = self.int();
+        let names = columns.map(|column| format!("{letter}{column} {int}"));
+        self.altered(table, "ADD COLUMN", "ADD", names)
+    }
+
+    /// Drops them again.
+    pub(super) fn drop_columns(self, table: &str, letter: char, columns: Range<u64>) -> Vec<String> {
+        let names = columns.map(|column| format!("{letter}{column}"));
+        self.altered(table, "DROP COLUMN", "DROP", names)
+    }
+
+    fn altered(self, table: &str, each: &str, all: &str, what: impl Iterator<Item = String>) -> Vec<String> {
+        match self.0 {
+            System::Sqlite => what.map(|one| format!("ALTER TABLE {table} {each} {one}")).collect(),
+            System::Oracle => {
+                vec![format!("ALTER TABLE {table} {all} ({})", what.collect::<Vec<_>>().join(", "))]
+            }
+            System::Postgres | System::Mysql => {
+                let changes: Vec<String> = what.map(|one| format!("{each} {one}")).collect();
+                vec![format!("ALTER TABLE {table} {}", changes.join(", "))]
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const ALL: [System; 4] = [System::Postgres, System::Mysql, System::Sqlite, System::Oracle];
+
+    #[test]
+    fn each_system_has_its_own_words() {
+        let check = |said: [String; 4], expected: [&str; 4]| assert_eq!(said, expected);
+        check(
+            ALL.map(|system| Dialect(system).add_columns("t", 'i', 8..10).join("; ")),
+            [
+                "ALTER TABLE t ADD COLUMN i8 INTEGER, ADD COLUMN i9 INTEGER",
+                "ALTER TABLE t ADD COLUMN i8 INTEGER, ADD COLUMN i9 INTEGER",
+                "ALTER TABLE t ADD COLUMN i8 INTEGER; ALTER TABLE t ADD COLUMN i9 INTEGER",
+                "ALTER TABLE t ADD (i8 NUMBER(10), i9 NUMBER(10))",
+            ],
+        );
+        check(
+            ALL.map(|system| Dialect(system).drop_columns("t", 'i', 8..10).join("; ")),
+            [
+                "ALTER TABLE t DROP COLUMN i8, DROP COLUMN i9",
+                "ALTER TABLE t DROP COLUMN i8, DROP COLUMN i9",
+                "ALTER TABLE t DROP COLUMN i8; ALTER TABLE t DROP COLUMN i9",
+                "ALTER TABLE t DROP (i8, i9)",
+            ],
+        );
+        check(
+            ALL.map(|system| Dialect(system).insert_rows("t", "a, b", (1..3).map(|n| format!("{n}, 'x'")))),
+            [
+                "INSERT INTO t (a, b) VALUES (1, 'x'), (2, 'x')",
+                "INSERT INTO t (a, b) VALUES (1, 'x'), (2, 'x')",
+                "INSERT INTO t (a, b) VALUES (1, 'x'), (2, 'x')",
+                "INSERT INTO t (a, b) SELECT 1, 'x' FROM dual UNION ALL SELECT 2, 'x' FROM dual",
+            ],
+        );
+        check(
+            ALL.map(|system| Dialect(system).constant("1")),
+            ["SELECT 1", "SELECT 1", "SELECT 1", "SELECT 1 FROM dual"],
+        );
+        assert_eq!(ALL.map(|system| Dialect(system).prepared_once("t", "a", "b", 7).len()), [3, 4, 1, 1]);
+    }
+}

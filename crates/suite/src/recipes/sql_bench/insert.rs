@@ -1,0 +1,141 @@
+//! The test insert: a table of three times 100,000 rows, asked, changed, joined and emptied again.
+//!
+//! Where its sections are asked a share of their count, the rows that were not inserted one by one are filled in before the
+//! queries begin, so that each query costs what it costs in full. Knows nothing about how figures are shown.
+
+mod changes;
+mod many_keys;
+mod queries;
+
+use std::sync::Arc;
+
+use super::dialect::Dialect;
+use super::section::{Counting, Plan, Section, ask, scattered};
+use crate::sql::AskedAt;
+
+/// Rows of each of the three orders: rising, falling, scattered.
+const EACH: u64 = 100_000;
+/// Columns of the table.
+const COLUMNS: &str = "id, id2, id3, dummy1";
+/// Rows of a statement that fills in.
+const FILLED: u64 = 250;
+
+/// The rows of the table, by where they are inserted.
+#[derive(Clone, Copy, Debug)]
+struct Rows {
+    /// Of each order.
+    each: u64,
+    /// Of these, so many are inserted one by one, and the others filled in.
+    alone: u64,
+}
+
+impl Rows {
+    fn of(plan: &Plan) -> Self {
+        let each = plan.rows(EACH);
+        Self { each, alone: plan.times(EACH).min(each) }
+    }
+
+    const fn all(self) -> u64 {
+        3 * self.each
+    }
+
+    /// The key of the row that is inserted as number `index`: first those one by one, then the others.
+    const fn id(self, index: u64) -> u64 {
+        let (order, place) = if index < 3 * self.alone {
+            (index / self.alone, index % self.alone)
+        } else {
+            let (index, others) = (index - 3 * self.alone, self.each - self.alone);
+            (index / others, self.alone + index % others)
+        };
+        match order {
+            0 => place,
+            1 => 2 * self.each - 1 - place,
+            _ => 2 * self.each + scattered(place, self.each),
+        }
+    }
+
+    /// The second indexed number of a row: also each once.
+    const fn id3(self, id: u64) -> u64 {
+        scattered(id, self.all())
+    }
+
+    fn row(self, id: u64) -> String {
+        format!("{id}, {id}, {}, 'ABCDEFGHIJ'", self.id3(id))
+    }
+
+    /// The first of `length` neighbouring numbers, somewhere among all.
+    const fn somewhere(self, index: u64, length: u64) -> u64 {
+        scattered(index, self.all() - length + 1)
+    }
+}
+
+pub(super) fn sections(plan: &Plan) -> Vec<Section> {
+    let (dialect, rows) = (plan.dialect, Rows::of(plan));
+    let mut sections = vec![
+        Section::preparation("create_table", vec![create(dialect, "bench1"), index("bench1")]),
+        Section::counted("insert", 3 * EACH, 3 * rows.alone, move |index| {
+            ask(format!("INSERT INTO bench1 ({COLUMNS}) VALUES ({})", rows.row(rows.id(index))))
+        }),
+        Section::begun("remaining_rows", Counting::Preparation, move |ledger| {
+            let done = ledger.done("insert");
+            filled(dialect, "bench1", COLUMNS, done..rows.all(), move |index| rows.row(rows.id(index)))
+        }),
+        Section::repeated(plan, "insert_duplicates", EACH, move |index| {
+            let id = scattered(index, rows.all());
+            ask(dialect.insert_unless_taken("bench1", "id, id2", COLUMNS, &rows.row(id)))
+        })
+        .noting("an insert of a key that is taken is asked to do nothing, where the original lets it fail"),
+    ];
+    sections.extend(queries::sections(plan, rows));
+    sections.extend(changes::sections(plan, rows));
+    sections.extend(many_keys::sections(plan));
+    sections
+}
+
+fn create(dialect: Dialect, table: &str) -> String {
+    let int = dialect.int();
+    format!(
+        "CREATE TABLE {table} (id {int} NOT NULL, id2 {int} NOT NULL, id3 {int} NOT NULL, dummy1 CHAR(30), \
+         PRIMARY KEY (id, id2))"
+    )
+}
+
+fn index(table: &str) -> String {
+    format!("CREATE INDEX {table}_id3 ON {table} (id3)")
+}
+
+/// Statements that insert the rows of a range, many at once: their number, and each of them.
+fn filled(
+    dialect: Dialect,
+    table: &'static str,
+    columns: &'static str,
+    rows: std::ops::Range<u64>,
+    row: impl Fn(u64) -> String + Send + Sync + 'static,
+) -> (u64, AskedAt) {
+    let statements = (rows.end.saturating_sub(rows.start)).div_ceil(FILLED);
+    let at = move |index: u64| {
+        let from = rows.start + index * FILLED;
+        ask(dialect.insert_rows(table, columns, (from..(from + FILLED).min(rows.end)).map(&row)))
+    };
+    (statements, Arc::new(at))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_row_is_inserted_once_whatever_is_filled_in() {
+        for (each, alone) in [(10, 10), (10, 3), (100, 1), (1000, 999)] {
+            let rows = Rows { each, alone };
+            let mut ids: Vec<u64> = (0..rows.all()).map(|index| rows.id(index)).collect();
+            assert_eq!((ids[0], ids[alone as usize]), (0, 2 * each - 1), "rising, then falling");
+            ids.sort_unstable();
+            assert!(ids.iter().copied().eq(0..3 * each), "{rows:?}");
+            let mut others: Vec<u64> = ids.iter().map(|id| rows.id3(*id)).collect();
+            others.sort_unstable();
+            assert!(others.iter().copied().eq(0..3 * each), "{rows:?}");
+            assert!((0..500).all(|index| rows.somewhere(index, 10) + 10 <= rows.all()));
+        }
+    }
+}
