@@ -9,6 +9,7 @@ mod digest;
 mod failure;
 pub mod kept;
 mod made;
+pub mod mysql;
 mod oracle;
 pub mod postgres;
 pub mod processes;

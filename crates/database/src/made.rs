@@ -93,9 +93,8 @@ impl Make {
         match self.system {
             System::Postgres => crate::postgres::make(self),
             System::Sqlite => sqlite::make(self),
-            System::Mysql | System::Oracle => {
-                Err(Failure::new(Kind::Unsupported, format!("{} cannot be made here", self.system)))
-            }
+            System::Mysql => crate::mysql::make(self),
+            System::Oracle => Err(Failure::new(Kind::Unsupported, format!("{} cannot be made here", self.system))),
         }
     }
 }

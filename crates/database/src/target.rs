@@ -5,7 +5,7 @@ use plimsoll_units::Span;
 use serde_json::{Map, Value as Json};
 
 use crate::address::Address;
-use crate::failure::{Failure, Kind};
+use crate::failure::Failure;
 use crate::system::System;
 use crate::value::{Row, Value};
 use crate::{oracle, sqlite};
@@ -161,6 +161,6 @@ pub fn connect(address: &Address) -> Result<Box<dyn Database>, Failure> {
         System::Postgres => crate::postgres::connect(address),
         System::Oracle => oracle::connect(address),
         System::Sqlite => sqlite::connect(address),
-        System::Mysql => Err(Failure::new(Kind::Unsupported, format!("{address}: no driver yet"))),
+        System::Mysql => crate::mysql::connect(address),
     }
 }

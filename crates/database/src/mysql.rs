@@ -1,0 +1,88 @@
+//! MySQL and MariaDB, over their own protocol, on the thread that asks.
+//!
+//! Knows nothing about benchmarks. TLS is not spoken: a server that insists on it is reached by its Unix socket.
+
+mod about;
+mod activity;
+mod contents;
+mod failures;
+mod made;
+mod observer;
+mod place;
+mod session;
+pub mod snapshots;
+mod threads;
+mod values;
+
+use std::sync::Arc;
+
+use mysql::Conn;
+use plimsoll_record::DatabaseAbout;
+
+use crate::address::Address;
+use crate::failure::Failure;
+use crate::system::System;
+use crate::target::{Database, Observer, Session};
+
+pub(crate) use made::make;
+
+/// A database of a MySQL or MariaDB server.
+struct Mysql {
+    place: Arc<place::Place>,
+    about: DatabaseAbout,
+    /// The server's process, when it is on this host.
+    process: Option<u32>,
+    /// The server, when it was made for the run: it ends with this.
+    _server: Option<made::Server>,
+}
+
+/// Connects to the database at an address.
+pub(crate) fn connect(address: &Address) -> Result<Box<dyn Database>, Failure> {
+    Ok(Box::new(Mysql::at(place::Place::of(address)?, None)?))
+}
+
+impl Mysql {
+    fn at(place: place::Place, server: Option<made::Server>) -> Result<Self, Failure> {
+        let variables = about::variables(&mut place.open()?)?;
+        about::check_age(&variables)?;
+        let made = server.as_ref().map(made::Server::process);
+        let process = made.or_else(|| if place.may_be_here() { about::process(&variables) } else { None });
+        let about = DatabaseAbout { made: server.is_some(), ..about::about(&variables, process) };
+        Ok(Self { place: Arc::new(place), about, process, _server: server })
+    }
+
+    fn open(&self) -> Result<Conn, Failure> {
+        self.place.open()
+    }
+}
+
+impl Database for Mysql {
+    fn system(&self) -> System {
+        System::Mysql
+    }
+
+    fn about(&self) -> &DatabaseAbout {
+        &self.about
+    }
+
+    fn session(&self) -> Result<Box<dyn Session>, Failure> {
+        Ok(Box::new(session::MysqlSession::new(Arc::clone(&self.place))?))
+    }
+
+    fn observer(&self) -> Result<Box<dyn Observer>, Failure> {
+        Ok(Box::new(observer::MysqlObserver::new(self.open()?, self.process)?))
+    }
+
+    fn contents(&self) -> Result<Vec<String>, Failure> {
+        let found = contents::find(&mut self.open()?, &self.place)?;
+        Ok(found.into_iter().map(|thing| thing.name).collect())
+    }
+
+    fn destroy_contents(&self) -> Result<(), Failure> {
+        contents::destroy(&mut self.open()?, &self.place)
+    }
+
+    fn checkpoint(&self) -> Result<(), Failure> {
+        contents::flush(&mut self.open()?)
+    }
+}

@@ -1,0 +1,93 @@
+//! What is in a database: found, dropped, and written to its files.
+//!
+//! Knows nothing about what its tables are for.
+
+use std::thread::sleep;
+use std::time::{Duration, Instant};
+
+use mysql::Conn;
+use mysql::prelude::Queryable;
+
+use super::failures::failure;
+use super::place::Place;
+use super::session::rows;
+use crate::failure::{Failure, Kind};
+
+/// How long dirty pages may take to be written.
+const PATIENCE: Duration = Duration::from_secs(600);
+
+/// Pages that change by themselves all the time are not waited for.
+const FEW_PAGES: i64 = 16;
+
+/// A table, view, sequence, routine or event.
+pub(super) struct Thing {
+    /// As it stands after `DROP`.
+    kind: String,
+    pub(super) name: String,
+}
+
+/// Everything in the database. Triggers belong to tables.
+pub(super) fn find(conn: &mut Conn, place: &Place) -> Result<Vec<Thing>, Failure> {
+    place.database()?;
+    let found = rows(
+        conn,
+        "SELECT CASE table_type WHEN 'VIEW' THEN 'VIEW' WHEN 'SEQUENCE' THEN 'SEQUENCE' ELSE 'TABLE' END, table_name \
+         FROM information_schema.tables WHERE table_schema = DATABASE() \
+         UNION ALL SELECT routine_type, routine_name FROM information_schema.routines \
+         WHERE routine_schema = DATABASE() AND routine_type <> 'PACKAGE BODY' \
+         UNION ALL SELECT 'EVENT', event_name FROM information_schema.events WHERE event_schema = DATABASE()",
+    )?;
+    let thing = |row: Vec<crate::Value>| match &row[..] {
+        [kind, name] => Some(Thing { kind: kind.text()?.into(), name: name.text()?.into() }),
+        _ => None,
+    };
+    Ok(found.into_iter().filter_map(thing).collect())
+}
+
+/// Drops everything in the database.
+pub(super) fn destroy(conn: &mut Conn, place: &Place) -> Result<(), Failure> {
+    let found = find(conn, place)?;
+    let mut drop_all = |sql: String| conn.query_drop(sql).map_err(|error| failure(&error));
+    drop_all("SET SESSION foreign_key_checks = 0".into())?;
+    for thing in found {
+        drop_all(format!("DROP {} IF EXISTS `{}`", thing.kind, thing.name.replace('`', "``")))?;
+    }
+    Ok(())
+}
+
+/// Writes dirty pages to their files, as far as the user may ask for it: for one who may not, nothing happens.
+pub(super) fn flush(conn: &mut Conn) -> Result<(), Failure> {
+    // MariaDB's waits until it is done. MySQL has it in builds for its developers only.
+    match conn.query_drop("SET GLOBAL innodb_log_checkpoint_now = ON").map_err(|error| failure(&error)) {
+        Ok(()) => return Ok(()),
+        Err(error) if error.kind == Kind::Lost => return Err(error),
+        Err(_) => {}
+    }
+    let before = rows(conn, "SELECT @@GLOBAL.innodb_max_dirty_pages_pct_lwm, @@GLOBAL.innodb_max_dirty_pages_pct")?;
+    let [low, high] = &before.first().map(Vec::as_slice).unwrap_or_default() else { return Ok(()) };
+    let (Some(low), Some(high)) = (low.float(), high.float()) else { return Ok(()) };
+    let set = |low: f64, high: f64| {
+        format!("SET GLOBAL innodb_max_dirty_pages_pct_lwm = {low}, GLOBAL innodb_max_dirty_pages_pct = {high}")
+    };
+    match conn.query_drop(set(0.0, 0.0)).map_err(|error| failure(&error)) {
+        Ok(()) => {}
+        Err(error) if error.kind == Kind::Refused => return Ok(()),
+        Err(error) => return Err(error),
+    }
+    let waited = until_few(conn);
+    conn.query_drop(set(low, high)).map_err(|error| failure(&error))?;
+    waited
+}
+
+fn until_few(conn: &mut Conn) -> Result<(), Failure> {
+    let until = Instant::now() + PATIENCE;
+    while Instant::now() < until {
+        let dirty = rows(conn, "SHOW GLOBAL STATUS LIKE 'Innodb_buffer_pool_pages_dirty'")?;
+        let dirty = dirty.first().and_then(|row| row.get(1)?.int()).unwrap_or_default();
+        if dirty <= FEW_PAGES {
+            return Ok(());
+        }
+        sleep(Duration::from_millis(50));
+    }
+    Ok(())
+}

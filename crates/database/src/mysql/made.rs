@@ -1,0 +1,273 @@
+//! A server of MariaDB or MySQL made for a run: its data on the storage under test, its socket in a private directory.
+//!
+//! Knows nothing about the run. Ends with this process, however that ends; removed when dropped.
+
+mod folder;
+mod programs;
+
+use std::fs::File;
+use std::path::Path;
+use std::process::{Command, Stdio};
+use std::thread::sleep;
+use std::time::{Duration, Instant};
+
+use mysql::Conn;
+use mysql::prelude::Queryable;
+use plimsoll_record::DatabaseAbout;
+use rustix::process::Signal;
+
+use self::folder::Folder;
+use self::programs::Programs;
+use super::Mysql;
+use super::failures::failure;
+use super::place::Place;
+use crate::cage::Cage;
+use crate::failure::{Failure, Kind};
+use crate::kept::{Kept, User, ending, last_words};
+use crate::made::{Flushes, Made, Make};
+
+/// How long it may take to start, on slow storage too.
+const STARTING: Duration = Duration::from_secs(300);
+/// How long it may take to end before it is killed.
+const ENDING: Duration = Duration::from_secs(60);
+/// Connections beside the sessions: those that look on, and those that cancel.
+const OTHERS: u32 = 32;
+/// The name of its only database.
+const NAME: &str = "plimsoll";
+/// What a server has before anything is put into it, apart from its log.
+const EMPTY: u64 = 256 << 20;
+/// Lines of a log that are told of a failure.
+const LINES: usize = 4;
+
+/// A running server and its folders. Its fields are dropped in their order.
+pub(super) struct Server {
+    kept: Option<Kept>,
+    socket: Folder,
+    data: Folder,
+    _cage: Option<Cage>,
+}
+
+impl Server {
+    pub(super) fn process(&self) -> u32 {
+        self.kept.as_ref().map_or(0, Kept::pid)
+    }
+
+    fn place(&self, name: Option<&str>) -> Place {
+        Place::at_socket(&self.socket.path().join("s"), name)
+    }
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        if let Some(kept) = self.kept.take() {
+            kept.stop(Signal::TERM, ENDING);
+        }
+    }
+}
+
+/// Makes a server.
+pub(crate) fn make(make: &Make) -> Result<Made, Failure> {
+    let programs = Programs::find()?;
+    let options = options(make)?;
+    let server = start(make, &programs, &options)?;
+    let mut conn = wait(&server)?;
+    conn.query_drop(format!("CREATE DATABASE {NAME} CHARACTER SET utf8mb4")).map_err(|error| failure(&error))?;
+    drop(conn);
+    let database = Mysql::at(server.place(Some(NAME)), Some(server))?;
+    let about = DatabaseAbout { memory: make.memory, ..database.about.clone() };
+    Ok(Made { database: Box::new(Mysql { about, ..database }) })
+}
+
+/// Installs its own tables, and starts it.
+fn start(make: &Make, programs: &Programs, options: &[String]) -> Result<Server, Failure> {
+    let name = programs.name();
+    let data = Folder::new(&make.folder, &format!("plimsoll-{name}"))?;
+    data.check_space(log_bytes(make) + EMPTY)?;
+    let socket = Folder::new(&folder::short_place(), &format!("plimsoll-{name}"))?;
+    let user = data.give_to(User::unless_root("mysql"))?;
+    socket.give_to(user.clone())?;
+    data.check_entry(&user)?;
+    let place = |option: &str, path: &Path| format!("--{option}={}", path.display());
+    let datadir = place("datadir", &data.path().join("data"));
+
+    let log = data.path().join("install.log");
+    let mut install = programs.install(&user);
+    install.arg(&datadir).args(options.iter().filter(|option| option.starts_with("--innodb")));
+    quiet(&mut install, &log, data.path())?;
+    let status = install.status().map_err(|error| unstarted(name, &error.to_string()))?;
+    if !status.success() {
+        return Err(fallen(&format!("{name}'s tables could not be installed"), &last_words(&log, LINES)));
+    }
+
+    let cage = make.memory.map(|memory| Cage::new(name, memory)).transpose()?;
+    let log = data.path().join("server.log");
+    let mut command = user.command(programs.server(), "KILL", cage.as_ref());
+    command.arg("--no-defaults").arg(datadir).args([
+        place("socket", &socket.path().join("s")),
+        place("pid-file", &socket.path().join("pid")),
+        place("tmpdir", data.path()),
+    ]);
+    command.args(options);
+    if rustix::process::geteuid().is_root() && user == User::Same {
+        command.arg("--user=root");
+    }
+    quiet(&mut command, &log, data.path())?;
+    let kept = Kept::start(command).map_err(|error| unstarted(name, &error.to_string()))?;
+    Ok(Server { kept: Some(kept), socket, data, _cage: cage })
+}
+
+/// Waits until it lets somebody in.
+fn wait(server: &Server) -> Result<Conn, Failure> {
+    let log = server.data.path().join("server.log");
+    let until = Instant::now() + STARTING;
+    let place = server.place(None);
+    loop {
+        match place.open() {
+            Ok(conn) => return Ok(conn),
+            Err(failure) if Instant::now() > until => {
+                return Err(fallen("the server does not let anybody in", &failure.message));
+            }
+            Err(_) if server.kept.as_ref().is_some_and(Kept::runs) => sleep(Duration::from_millis(20)),
+            Err(_) => {
+                let how = ending(None);
+                return Err(fallen(&format!("the server did not start: {how}"), &last_words(&log, LINES)));
+            }
+        }
+    }
+}
+
+/// What it prints goes to a file; it starts where its user may be.
+fn quiet(command: &mut Command, log: &Path, folder: &Path) -> Result<(), Failure> {
+    let open = || File::options().create(true).append(true).open(log);
+    let failed = |error| Failure::new(Kind::Statement, format!("{}: {error}", log.display()));
+    let (out, err) = (open().map_err(failed)?, open().map_err(failed)?);
+    command.current_dir(folder).stdin(Stdio::null()).stdout(out).stderr(err);
+    Ok(())
+}
+
+fn unstarted(name: &str, why: &str) -> Failure {
+    Failure::new(Kind::Unsupported, format!("{name} cannot be started: {why}: install it, and setpriv of util-linux"))
+}
+
+fn fallen(what: &str, log: &str) -> Failure {
+    let full = log.contains("No space left") || log.contains("errno: 28") || log.contains("Error 28");
+    let kind = if full { Kind::NoSpace } else { Kind::Statement };
+    Failure::new(kind, format!("{what}: {log}: check folder, cache and settings"))
+}
+
+/// Bytes of the log: as large as the cache, so that what is dirty in it may stay so, within reason.
+fn log_bytes(make: &Make) -> u64 {
+    make.cache.get().clamp(96 << 20, 4 << 30)
+}
+
+/// What it is started with. `loose` marks what only one of the two systems, or only some versions, know.
+fn options(make: &Make) -> Result<Vec<String>, Failure> {
+    let flushes: &[&str] = match make.flushes {
+        Flushes::Honoured => &["--innodb-flush-method=O_DIRECT", "--innodb-flush-log-at-trx-commit=1"],
+        // Reads still pass the page cache by, so that only flushes make the difference. What commits leave in the log buffer is
+        // written when it is full or a checkpoint needs it, and by the clock as rarely as can be set.
+        Flushes::Ignored => &[
+            "--innodb-flush-method=O_DIRECT_NO_FSYNC",
+            "--innodb-flush-log-at-trx-commit=0",
+            "--innodb-flush-log-at-timeout=2700",
+            "--innodb-doublewrite=0",
+        ],
+    };
+    let fixed = [
+        "--skip-networking",
+        "--loose-mysqlx=0",
+        "--skip-log-bin",
+        "--skip-name-resolve",
+        "--character-set-server=utf8mb4",
+        "--max-prepared-stmt-count=1048576",
+        "--innodb-adaptive-hash-index=0",
+        "--innodb-buffer-pool-dump-at-shutdown=0",
+        "--innodb-buffer-pool-load-at-startup=0",
+        // A page is read when it is asked for, and by itself.
+        "--innodb-read-ahead-threshold=0",
+        "--innodb-random-read-ahead=0",
+        "--innodb-flush-neighbors=0",
+        // The defaults are those of one rotating disk.
+        "--innodb-io-capacity=2000",
+        "--innodb-io-capacity-max=20000",
+        // What is dirty is thrown away with the rest.
+        "--innodb-fast-shutdown=2",
+        "--innodb-monitor-enable=trx_rw_commits,trx_ro_commits,trx_nl_ro_commits",
+        // Times of calls for InnoDB's files, and nothing else.
+        "--performance-schema=1",
+        "--performance-schema-instrument=%=off",
+        "--performance-schema-instrument=wait/io/file/innodb/%=on",
+        "--loose-performance-schema-consumer-statements-digest=0",
+        "--loose-performance-schema-digests-size=0",
+        "--loose-performance-schema-events-waits-history-long-size=0",
+        "--loose-performance-schema-events-stages-history-long-size=0",
+        "--loose-performance-schema-events-statements-history-long-size=0",
+        "--loose-performance-schema-events-transactions-history-long-size=0",
+    ];
+    let sized = [
+        format!("--innodb-buffer-pool-size={}", make.cache.get()),
+        format!("--innodb-log-file-size={}", log_bytes(make)),
+        format!("--max-connections={}", make.sessions.saturating_add(OTHERS).min(100_000)),
+    ];
+    let mut options: Vec<String> =
+        fixed.iter().chain(flushes).map(|option| (*option).to_owned()).chain(sized).collect();
+    for (name, value) in &make.settings {
+        options.push(setting(name, value)?);
+    }
+    Ok(options)
+}
+
+/// A setting of the user's. Where the server is, and as whom it runs, is not theirs to set.
+fn setting(name: &str, value: &str) -> Result<String, Failure> {
+    const OURS: [&str; 6] = ["datadir", "socket", "pid-file", "user", "tmpdir", "defaults-file"];
+    let dashed = name.replace('_', "-");
+    let plain =
+        !dashed.is_empty() && dashed.chars().all(|letter| letter.is_ascii_alphanumeric() || "-.".contains(letter));
+    if !plain || dashed.starts_with('-') || OURS.contains(&dashed.as_str()) {
+        return Err(Failure::new(
+            Kind::Unsupported,
+            format!("the setting {name} cannot be given to a server that is made: leave it out"),
+        ));
+    }
+    Ok(format!("--{dashed}={value}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use plimsoll_units::Bytes;
+
+    use super::*;
+    use crate::system::System;
+
+    fn wanted(flushes: Flushes, settings: &[(&str, &str)]) -> Make {
+        Make {
+            system: System::Mysql,
+            folder: "/nowhere".into(),
+            cache: Bytes::new(1 << 30),
+            memory: None,
+            flushes,
+            settings: settings.iter().map(|(name, value)| ((*name).into(), (*value).into())).collect(),
+            sessions: 8,
+        }
+    }
+
+    #[test]
+    fn settings_come_last_and_keep_out_of_our_places() {
+        let made = options(&wanted(Flushes::Honoured, &[("innodb_io_capacity", "7")])).unwrap();
+        assert_eq!(made.last().unwrap(), "--innodb-io-capacity=7");
+        assert!(made.contains(&"--innodb-log-file-size=1073741824".to_owned()));
+        assert!(made.contains(&"--max-connections=40".to_owned()));
+        assert!(made.contains(&"--innodb-flush-log-at-trx-commit=1".to_owned()));
+        let ignored = options(&wanted(Flushes::Ignored, &[])).unwrap();
+        assert!(ignored.contains(&"--innodb-doublewrite=0".to_owned()));
+        for name in ["datadir", "pid_file", "-x", "", "a b"] {
+            assert!(options(&wanted(Flushes::Honoured, &[(name, "1")])).is_err(), "{name}");
+        }
+    }
+
+    #[test]
+    fn a_folder_that_is_not_there_is_said() {
+        let failure = Folder::new(Path::new("/nowhere/at/all"), "plimsoll-mariadb").err().unwrap();
+        assert!(failure.kind == Kind::Missing && failure.message.contains("/nowhere/at/all"), "{failure}");
+    }
+}

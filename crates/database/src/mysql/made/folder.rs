@@ -1,0 +1,108 @@
+//! A directory of a made server's own, and whether its user and its data fit there.
+//!
+//! Knows nothing about servers.
+
+use std::fs::{self, DirBuilder};
+use std::io::{self, ErrorKind};
+use std::os::unix::fs::DirBuilderExt;
+use std::path::{Path, PathBuf};
+use std::process::Stdio;
+
+use plimsoll_units::Bytes;
+
+use crate::failure::{Failure, Kind};
+use crate::kept::User;
+
+/// The longest path of a Unix socket, less the socket's own name and the number of this process.
+const SHORT: usize = 107 - 40;
+/// Servers that one process makes side by side.
+const MANY: u32 = 1000;
+
+/// A directory that only its user may enter. It and all in it are removed when this is dropped.
+pub(super) struct Folder(PathBuf);
+
+impl Folder {
+    /// Makes one in `parent`, with the number of this process in its name.
+    pub(super) fn new(parent: &Path, name: &str) -> Result<Self, Failure> {
+        let process = std::process::id();
+        let later = (2..MANY).map(|number| format!("{name}-{process}-{number}"));
+        for name in std::iter::once(format!("{name}-{process}")).chain(later) {
+            // A server changes to its directory, so the path has to hold from there too.
+            let path = std::path::absolute(parent).map_err(|error| unmade(parent, &error))?.join(name);
+            match DirBuilder::new().mode(0o700).create(&path) {
+                Ok(()) => return Ok(Self(path)),
+                Err(error) if error.kind() == ErrorKind::AlreadyExists => {}
+                Err(error) => return Err(unmade(parent, &error)),
+            }
+        }
+        Err(unmade(parent, &io::Error::from(ErrorKind::AlreadyExists)))
+    }
+
+    pub(super) fn path(&self) -> &Path {
+        &self.0
+    }
+
+    /// Gives it to that user; says who runs the server: where there is no such user, this one.
+    pub(super) fn give_to(&self, user: User) -> Result<User, Failure> {
+        match user.own(&self.0) {
+            Ok(()) => Ok(user),
+            Err(error) if error.kind() == ErrorKind::NotFound => Ok(User::Same),
+            Err(error) => Err(unmade(&self.0, &error)),
+        }
+    }
+
+    /// Refuses a place that the user cannot reach.
+    pub(super) fn check_entry(&self, user: &User) -> Result<(), Failure> {
+        let User::Other(name) = user else { return Ok(()) };
+        let mut test = user.command(Path::new("test"), "KILL", None);
+        test.arg("-w").arg(&self.0).current_dir("/").stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+        let status = test.status().map_err(|error| {
+            Failure::new(
+                Kind::Unsupported,
+                format!("setpriv: {error}: install util-linux, or run plimsoll as another user"),
+            )
+        })?;
+        if status.success() {
+            return Ok(());
+        }
+        let what = format!("the user {name}, as whom a server runs, may not enter {}", self.0.display());
+        Err(Failure::new(Kind::Refused, format!("{what}: let others pass the directories above it (chmod o+x)")))
+    }
+
+    /// Refuses a place with less space than that.
+    pub(super) fn check_space(&self, needed: u64) -> Result<(), Failure> {
+        let Ok(space) = rustix::fs::statvfs(&self.0) else { return Ok(()) };
+        let free = space.f_bavail.saturating_mul(space.f_frsize);
+        if free >= needed {
+            return Ok(());
+        }
+        let (free, needed) = (Bytes::new(free), Bytes::new(needed));
+        let place = self.0.parent().unwrap_or(&self.0).display();
+        let what = format!("{place}: {free} are free, and an empty server needs {needed}");
+        Err(Failure::new(Kind::NoSpace, format!("{what}: free some, or take a smaller cache")))
+    }
+}
+
+impl Drop for Folder {
+    fn drop(&mut self) {
+        let _ = fs::remove_dir_all(&self.0);
+    }
+}
+
+/// Where sockets can be: the directory for temporary files, if its path is short enough.
+pub(super) fn short_place() -> PathBuf {
+    let usual = std::env::temp_dir();
+    if usual.as_os_str().len() <= SHORT { usual } else { "/tmp".into() }
+}
+
+fn unmade(place: &Path, error: &io::Error) -> Failure {
+    let (kind, remedy) = match error.kind() {
+        ErrorKind::NotFound => (Kind::Missing, "create it, or name another"),
+        ErrorKind::PermissionDenied | ErrorKind::ReadOnlyFilesystem => {
+            (Kind::Refused, "name a directory that you may write to")
+        }
+        ErrorKind::StorageFull => (Kind::NoSpace, "free some space"),
+        _ => (Kind::Statement, "name another directory"),
+    };
+    Failure::new(kind, format!("{}: a server's directory cannot be made: {error}: {remedy}", place.display()))
+}

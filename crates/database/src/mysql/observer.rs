@@ -1,0 +1,244 @@
+//! What a server counted, and what its sessions are doing.
+//!
+//! Knows nothing about who loads it. Which counters a server has differs; what it does not count is absent.
+
+use std::collections::BTreeMap;
+
+use mysql::Conn;
+use plimsoll_record::DatabaseCounters;
+use plimsoll_units::Span;
+use serde_json::{Map, Value as Json, json};
+
+use super::activity::{Seen, settle};
+use super::session::rows;
+use super::{snapshots, threads};
+use crate::failure::{Failure, Kind};
+use crate::processes::Processes;
+use crate::target::{Activity, Observer};
+use crate::value::{Row, Value};
+
+const STATUS: &str = "SHOW GLOBAL STATUS WHERE Variable_name IN ('Com_commit', 'Com_xa_commit', \
+    'Innodb_buffer_pool_read_requests', 'Innodb_buffer_pool_reads', 'Innodb_pages_read', 'Innodb_pages_written', \
+    'Innodb_os_log_written', 'Innodb_os_log_fsyncs', 'Innodb_log_writes', 'Innodb_row_lock_time')";
+
+/// `InnoDB`'s own counts of transactions that ended by a commit: those that wrote, those that read and locked or were begun,
+/// and single reads. They are off unless `innodb_monitor_enable` names them.
+const COMMITS: &str = "SELECT name, count FROM information_schema.innodb_metrics WHERE name IN \
+    ('trx_rw_commits', 'trx_ro_commits', 'trx_nl_ro_commits') AND time_enabled IS NOT NULL AND time_disabled IS NULL";
+
+/// Picoseconds and numbers of what was done with data and log files.
+const FILES: &str = "SELECT event_name, sum_timer_read, sum_timer_misc FROM performance_schema.file_summary_by_event_name \
+    WHERE event_name IN ('wait/io/file/innodb/innodb_data_file', 'wait/io/file/innodb/innodb_log_file')";
+
+const TIMED: &str = "SELECT name, 1 FROM performance_schema.setup_instruments WHERE enabled = 'YES' AND timed = 'YES' AND \
+    name IN ('wait/io/file/innodb/innodb_data_file', 'wait/io/file/innodb/innodb_log_file')";
+
+const DATA_FILE: &str = "wait/io/file/innodb/innodb_data_file";
+const LOG_FILE: &str = "wait/io/file/innodb/innodb_log_file";
+
+/// Transactions that wait for a lock now. The table of transactions would say which, but keeps its answer for as long as
+/// somebody asks more often than every 100 ms.
+const WAITING: &str = "SELECT count FROM information_schema.innodb_metrics WHERE name = 'lock_row_lock_current_waits'";
+
+/// A connection that looks on.
+pub(super) struct MysqlObserver {
+    conn: Conn,
+    process: Option<u32>,
+    processes: Option<Processes>,
+    has: Has,
+}
+
+/// What the server can be asked.
+#[derive(Clone, Copy, Debug, Default)]
+struct Has {
+    /// `InnoDB` counts every transaction.
+    commits: bool,
+    /// Reads of data files are timed, all of them while somebody waits.
+    read_times: bool,
+    /// Calls for log files are timed.
+    log_times: bool,
+    /// Every write of the log is followed by a flush.
+    log_writes_are_flushed: bool,
+    /// Where sessions are listed.
+    list: List,
+}
+
+/// Where sessions are listed.
+#[derive(Clone, Copy, Debug, Default)]
+enum List {
+    /// `performance_schema.threads`, which holds nobody up.
+    Threads,
+    /// The same, and what each thread waits for is noted beside it.
+    ThreadsAndWaits,
+    /// `information_schema.processlist` of MariaDB, which knows threads.
+    WithThreads,
+    /// The same of MySQL.
+    #[default]
+    Plain,
+}
+
+impl MysqlObserver {
+    pub(super) fn new(mut conn: Conn, process: Option<u32>) -> Result<Self, Failure> {
+        let has = Has::of(&mut conn)?;
+        Ok(Self { conn, process, processes: process.and_then(Processes::of), has })
+    }
+
+    /// How many transactions wait for locks; none where the user may not know.
+    fn waiting(&mut self) -> Result<usize, Failure> {
+        let rows = allowed(rows(&mut self.conn, WAITING))?;
+        let count = rows.first().and_then(|row| row.first()?.int()).unwrap_or_default();
+        Ok(usize::try_from(count).unwrap_or_default())
+    }
+}
+
+impl Observer for MysqlObserver {
+    fn counters(&mut self) -> Result<DatabaseCounters, Failure> {
+        let status = pairs(rows(&mut self.conn, STATUS)?);
+        let status = |name: &str| status.get(name).copied();
+        let commits = pairs(if self.has.commits { rows(&mut self.conn, COMMITS)? } else { Vec::new() });
+        let files = if self.has.read_times || self.has.log_times { rows(&mut self.conn, FILES)? } else { Vec::new() };
+        let time = |file: &str, column: usize| {
+            let row = files.iter().find(|row| row.first().and_then(Value::text) == Some(file))?;
+            Some(Span::from_nanos(whole(row.get(column)?)? / 1000))
+        };
+        let requests = status("Innodb_buffer_pool_read_requests").zip(status("Innodb_buffer_pool_reads"));
+        let flushes = status("Innodb_os_log_fsyncs")
+            .or_else(|| status("Innodb_log_writes").filter(|_| self.has.log_writes_are_flushed));
+        let explicit = status("Com_commit").map(|commits| commits + status("Com_xa_commit").unwrap_or_default());
+        let usage = self.processes.as_mut().and_then(Processes::usage);
+        Ok(DatabaseCounters {
+            hits: requests.map(|(requests, reads)| requests.saturating_sub(reads)),
+            reads: status("Innodb_pages_read"),
+            read_time: time(DATA_FILE, 1).filter(|_| self.has.read_times),
+            writes: status("Innodb_pages_written"),
+            log_bytes: status("Innodb_os_log_written"),
+            log_flushes: flushes,
+            log_flush_time: time(LOG_FILE, 2).filter(|_| self.has.log_times),
+            commits: if self.has.commits { Some(commits.values().sum()) } else { explicit },
+            lock_time: status("Innodb_row_lock_time").map(Span::from_millis),
+            fetched_bytes: usage.and_then(|usage| usage.read_bytes),
+            cpu: usage.map(|usage| usage.cpu),
+        })
+    }
+
+    fn activity(&mut self, sessions: &[u64]) -> Result<Vec<Activity>, Failure> {
+        if sessions.is_empty() {
+            return Ok(Vec::new());
+        }
+        let process = self.process;
+        let mut seen: Vec<Seen> = rows(&mut self.conn, &self.has.question(sessions))?
+            .into_iter()
+            .map(|row| {
+                let text = |column: usize| row.get(column).and_then(Value::text).unwrap_or_default();
+                let thread = row.get(1).and_then(Value::int).and_then(|thread| u32::try_from(thread).ok());
+                let now = process.zip(thread).and_then(|(process, thread)| threads::look(process, thread));
+                Seen::new(text(2), text(3), text(4), now)
+            })
+            .collect();
+        let waiting = if seen.iter().any(|seen| seen.may_be_locked()) { self.waiting()? } else { 0 };
+        Ok(settle(&mut seen, waiting))
+    }
+
+    fn head(&mut self) -> Result<Map<String, Json>, Failure> {
+        let found = rows(&mut self.conn, snapshots::HEAD)?;
+        let line = found.first().and_then(|row| row.first()?.text()).unwrap_or_default();
+        Ok(snapshots::head(line).unwrap_or_default())
+    }
+
+    fn snapshot(&mut self) -> Result<Map<String, Json>, Failure> {
+        let mut lines = Vec::new();
+        for question in snapshots::SAMPLE {
+            let found = rows(&mut self.conn, question)?;
+            lines.extend(found.iter().map(|row| row.iter().filter_map(Value::text).collect::<Vec<_>>().join("\t")));
+        }
+        Ok(snapshots::sample(lines.iter().map(String::as_str), || json!(null)))
+    }
+}
+
+impl Has {
+    fn of(conn: &mut Conn) -> Result<Self, Failure> {
+        let found = rows(
+            conn,
+            "SHOW GLOBAL VARIABLES WHERE Variable_name IN ('version', 'performance_schema', 'innodb_read_ahead_threshold', \
+             'innodb_random_read_ahead', 'innodb_flush_log_at_trx_commit')",
+        )?;
+        let is = |name: &str, wanted: &dyn Fn(&str) -> bool| {
+            let row = found.iter().find(|row| row.first().and_then(Value::text) == Some(name));
+            row.and_then(|row| row.get(1)?.text()).is_some_and(wanted)
+        };
+        let mut has = Self {
+            commits: allowed(rows(conn, COMMITS))?.len() == 3,
+            log_writes_are_flushed: is("innodb_flush_log_at_trx_commit", &|value| value == "1"),
+            list: if is("version", &|value| value.contains("MariaDB")) { List::WithThreads } else { List::Plain },
+            ..Self::default()
+        };
+        if !is("performance_schema", &|value| value == "ON") {
+            return Ok(has);
+        }
+        let instruments = allowed(rows(conn, TIMED))?;
+        let times = |file: &str| instruments.iter().any(|row| row.first().and_then(Value::text) == Some(file));
+        // A page that is read ahead is timed until its read is handed over, which is no time of a read.
+        let one_by_one = is("innodb_read_ahead_threshold", &|value| value == "0")
+            && is("innodb_random_read_ahead", &|value| value == "OFF");
+        has.read_times = one_by_one && times(DATA_FILE);
+        has.log_times = times(LOG_FILE);
+        let mut answers = |sql: &str| allowed(rows(conn, sql)).map(|rows| !rows.is_empty());
+        if answers(
+            "SELECT 1 FROM information_schema.columns WHERE table_schema = 'performance_schema' AND \
+             table_name = 'threads' AND column_name = 'THREAD_OS_ID'",
+        )? {
+            let noted = answers(
+                "SELECT 1 FROM performance_schema.setup_consumers WHERE name = 'events_waits_current' AND enabled = 'YES'",
+            )?;
+            has.list = if noted { List::ThreadsAndWaits } else { List::Threads };
+        }
+        Ok(has)
+    }
+
+    /// Asks for number, thread, command, state and the running call for a file of each session.
+    fn question(self, sessions: &[u64]) -> String {
+        let numbers: Vec<String> = sessions.iter().map(u64::to_string).collect();
+        let numbers = numbers.join(",");
+        let threads = |call: &str, join: &str| {
+            format!(
+                "SELECT t.processlist_id, t.thread_os_id, t.processlist_command, t.processlist_state, {call} \
+                 FROM performance_schema.threads t {join} WHERE t.processlist_id IN ({numbers})"
+            )
+        };
+        let listed = |thread: &str| {
+            format!(
+                "SELECT id, {thread}, command, state, NULL FROM information_schema.processlist WHERE id IN ({numbers})"
+            )
+        };
+        match self.list {
+            List::Threads => threads("NULL", ""),
+            List::ThreadsAndWaits => threads(
+                "e.operation",
+                "LEFT JOIN performance_schema.events_waits_current e ON e.thread_id = t.thread_id AND \
+                 e.end_event_id IS NULL AND e.event_name LIKE 'wait/io/file/%'",
+            ),
+            List::WithThreads => listed("tid"),
+            List::Plain => listed("NULL"),
+        }
+    }
+}
+
+/// What a user may not know is not there.
+fn allowed(found: Result<Vec<Row>, Failure>) -> Result<Vec<Row>, Failure> {
+    match found {
+        Err(failure) if matches!(failure.kind, Kind::Refused | Kind::Missing) => Ok(Vec::new()),
+        other => other,
+    }
+}
+
+fn pairs(rows: Vec<Row>) -> BTreeMap<String, u64> {
+    rows.into_iter().filter_map(|row| Some((row.first()?.text()?.to_owned(), whole(row.get(1)?)?))).collect()
+}
+
+/// A count; sums of picoseconds may be larger than an `i64`.
+fn whole(value: &Value) -> Option<u64> {
+    match value {
+        Value::Text(text) => text.parse().ok(),
+        other => other.int()?.try_into().ok(),
+    }
+}

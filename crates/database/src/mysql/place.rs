@@ -1,0 +1,135 @@
+//! Where a server is, and who comes: from an address to a connection.
+//!
+//! Knows nothing about what is asked over it. Without a password in the address that of `MYSQL_PWD` is taken, without a
+//! user the one who runs this program; `localhost` without a port means the server's Unix socket, as for its own clients.
+
+use std::path::Path;
+use std::time::Duration;
+
+use mysql::consts::CapabilityFlags;
+use mysql::{Conn, Opts, OptsBuilder};
+
+use super::failures::{connecting, failed};
+use crate::address::Address;
+use crate::failure::{Failure, Kind};
+
+/// How long a server may take to answer a connection over the network.
+const PATIENCE: Duration = Duration::from_secs(10);
+
+/// Where packages put the socket of the host's own server.
+const SOCKETS: [&str; 4] =
+    ["/run/mysqld/mysqld.sock", "/var/run/mysqld/mysqld.sock", "/var/lib/mysql/mysql.sock", "/tmp/mysql.sock"];
+
+/// A server, a user and a database.
+pub(super) struct Place {
+    opts: Opts,
+    shown: String,
+}
+
+impl Place {
+    /// What an address means.
+    pub(super) fn of(address: &Address) -> Result<Self, Failure> {
+        let shown = address.to_string();
+        let (url, by_socket) = normal(&address.url);
+        let opts = Opts::from_url(&url).map_err(|error| {
+            let remedy = "write mysql://USER:PASSWORD@HOST:PORT/NAME, and ?socket=PATH for a Unix socket";
+            Failure::new(Kind::Unreachable, format!("{shown}: {error}: {remedy}"))
+        })?;
+        let variable = |name| std::env::var(name).ok().filter(|value| !value.is_empty());
+        let user = opts.get_user().map(str::to_owned).or_else(|| variable("USER"));
+        let password = opts.get_pass().map(str::to_owned).or_else(|| variable("MYSQL_PWD"));
+        let socket = opts.get_socket().map(str::to_owned);
+        let usual = || SOCKETS.into_iter().find(|socket| Path::new(socket).exists()).map(str::to_owned);
+        let socket = socket.or_else(|| by_socket.then(usual).flatten());
+        let builder = OptsBuilder::from_opts(opts).user(user).pass(password).socket(socket);
+        Ok(Self { opts: session_options(builder), shown })
+    }
+
+    /// The database `name` of a server at a socket that lets root in without a password.
+    pub(super) fn at_socket(socket: &Path, name: Option<&str>) -> Self {
+        let shown = format!("the server at {}", socket.display());
+        let socket = socket.to_string_lossy().into_owned();
+        let builder = OptsBuilder::new().user(Some("root")).socket(Some(socket)).db_name(name);
+        Self { opts: session_options(builder), shown }
+    }
+
+    /// A new connection.
+    pub(super) fn open(&self) -> Result<Conn, Failure> {
+        Conn::new(self.opts.clone()).map_err(|error| connecting(&error, &self.shown))
+    }
+
+    /// The name of the database.
+    pub(super) fn database(&self) -> Result<&str, Failure> {
+        self.opts.get_db_name().ok_or_else(|| {
+            failed(Kind::Missing, &self.shown, "the address names no database", "write its name after the host")
+        })
+    }
+
+    /// False when the server is on another host.
+    pub(super) fn may_be_here(&self) -> bool {
+        self.opts.get_socket().is_some() || self.opts.addr_is_loopback()
+    }
+}
+
+fn session_options(builder: OptsBuilder) -> Opts {
+    builder
+        .prefer_socket(false)
+        .tcp_connect_timeout(Some(PATIENCE))
+        // Statements are kept by the sessions: a cache of the driver's own would forget some.
+        .stmt_cache_size(0)
+        // Rows that an UPDATE met count as changed, as in every other system, also when they had the new value before.
+        .additional_capabilities(CapabilityFlags::CLIENT_FOUND_ROWS)
+        .into()
+}
+
+/// The address as the driver reads it; true when it means the usual socket of this host.
+fn normal(url: &str) -> (String, bool) {
+    let rest = url.split_once("://").map_or(url, |(_, rest)| rest);
+    let (authority, path) = rest.split_at(rest.find(['/', '?']).unwrap_or(rest.len()));
+    let (user, host) = authority.rsplit_once('@').map_or(("", authority), |(user, host)| (user, host));
+    let at = if user.is_empty() { "" } else { "@" };
+    let by_socket = host.is_empty() || host == "localhost";
+    let host = if host.is_empty() { "localhost" } else { host };
+    let slash = if path.starts_with('?') { "/" } else { "" };
+    (format!("mysql://{user}{at}{host}{slash}{path}"), by_socket)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn place(url: &str) -> Result<Place, Failure> {
+        Place::of(&url.parse().unwrap())
+    }
+
+    #[test]
+    fn addresses_are_understood() {
+        let opts = place("mariadb://me:se%40cret@db.example:3307/shop").unwrap().opts;
+        assert_eq!((opts.get_user(), opts.get_pass(), opts.get_db_name()), (Some("me"), Some("se@cret"), Some("shop")));
+        assert_eq!(
+            (opts.get_ip_or_hostname().as_ref(), opts.get_tcp_port(), opts.get_socket()),
+            ("db.example", 3307, None)
+        );
+        for url in [
+            "mysql://me@/shop?socket=/a%20b/s",
+            "mysql:///shop?socket=/a b/s",
+            "mysql://me@localhost/shop?socket=/a b/s",
+        ] {
+            let place = place(url).unwrap();
+            assert_eq!((place.opts.get_socket(), place.database().unwrap()), (Some("/a b/s"), "shop"), "{url}");
+            assert!(place.may_be_here());
+        }
+        assert!(!place("mysql://db.example/x").unwrap().may_be_here());
+        assert!(place("mysql://127.0.0.1").unwrap().database().is_err());
+    }
+
+    #[test]
+    fn what_is_no_address_is_refused_without_its_password() {
+        for url in
+            ["mysql://me:secret@h:port/x", "mysql://me:secret@h/x?sokcet=/s", "mysql://me:secret@h/x?pool_min=secret"]
+        {
+            let failure = place(url).err().expect(url);
+            assert!(failure.message.contains("socket=PATH") && !failure.message.contains("secret@"), "{failure}");
+        }
+    }
+}

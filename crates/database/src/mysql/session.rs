@@ -1,0 +1,131 @@
+//! A connection: statements, their rows and their digests, and what cancels them.
+//!
+//! Knows nothing about what the statements are for.
+
+use std::sync::Arc;
+
+use mysql::prelude::{Protocol, Queryable};
+use mysql::{Conn, Error, QueryResult, Statement};
+
+use super::failures::failure;
+use super::place::Place;
+use super::values::{Holds, digested, parameters};
+use crate::digest::RowDigest;
+use crate::failure::{Failure, Kind};
+use crate::target::{Answer, Cancel, Prepared, Session};
+use crate::value::{Row, Value};
+
+/// A connection and the statements that were prepared on it.
+pub(super) struct MysqlSession {
+    conn: Conn,
+    place: Arc<Place>,
+    statements: Vec<Statement>,
+}
+
+impl MysqlSession {
+    pub(super) fn new(place: Arc<Place>) -> Result<Self, Failure> {
+        Ok(Self { conn: place.open()?, place, statements: Vec::new() })
+    }
+
+    fn perform(
+        &mut self,
+        prepared: Prepared,
+        values: &[Value],
+        rows: Option<&mut Vec<Row>>,
+    ) -> Result<Answer, Failure> {
+        let statement = self.statements.get(prepared.0).ok_or_else(|| {
+            Failure::new(Kind::Statement, "the statement was not prepared by this session: prepare it first")
+        })?;
+        let result = self.conn.exec_iter(statement, parameters(values)).map_err(|error| failure(&error))?;
+        taken(result, rows).map_err(|error| failure(&error))
+    }
+}
+
+impl Session for MysqlSession {
+    fn run(&mut self, sql: &str) -> Result<Answer, Failure> {
+        asked(&mut self.conn, sql, None)
+    }
+
+    fn rows(&mut self, sql: &str) -> Result<Vec<Row>, Failure> {
+        rows(&mut self.conn, sql)
+    }
+
+    fn prepare(&mut self, sql: &str) -> Result<Prepared, Failure> {
+        self.statements.push(self.conn.prep(sql).map_err(|error| failure(&error))?);
+        Ok(Prepared(self.statements.len() - 1))
+    }
+
+    fn execute(&mut self, prepared: Prepared, values: &[Value]) -> Result<Answer, Failure> {
+        self.perform(prepared, values, None)
+    }
+
+    fn fetch(&mut self, prepared: Prepared, values: &[Value]) -> Result<Vec<Row>, Failure> {
+        let mut rows = Vec::new();
+        self.perform(prepared, values, Some(&mut rows))?;
+        Ok(rows)
+    }
+
+    fn cancel(&self) -> Box<dyn Cancel> {
+        Box::new(Kill { place: Arc::clone(&self.place), connection: self.conn.connection_id() })
+    }
+
+    fn number(&self) -> Option<u64> {
+        Some(self.conn.connection_id().into())
+    }
+}
+
+/// Ends a connection's statement, over another connection.
+struct Kill {
+    place: Arc<Place>,
+    connection: u32,
+}
+
+impl Cancel for Kill {
+    fn cancel(&self) {
+        // A session that has ended needs no end.
+        if let Ok(mut conn) = self.place.open() {
+            let _ = conn.query_drop(format!("KILL QUERY {}", self.connection));
+        }
+    }
+}
+
+/// Runs statements without parameters.
+fn asked(conn: &mut Conn, sql: &str, rows: Option<&mut Vec<Row>>) -> Result<Answer, Failure> {
+    let answer = conn.query_iter(sql).and_then(|result| taken(result, rows));
+    answer.map_err(|error| failure(&error))
+}
+
+/// Runs statements without parameters, and gives the rows of the last that had any.
+pub(super) fn rows(conn: &mut Conn, sql: &str) -> Result<Vec<Row>, Failure> {
+    let mut rows = Vec::new();
+    asked(conn, sql, Some(&mut rows))?;
+    Ok(rows)
+}
+
+/// Takes all results of a statement; of the last that has rows, the rows.
+fn taken<P: Protocol>(
+    mut result: QueryResult<'_, '_, '_, P>,
+    mut rows: Option<&mut Vec<Row>>,
+) -> Result<Answer, Error> {
+    let mut answer = Answer::default();
+    while let Some(set) = result.iter() {
+        answer.changed += set.affected_rows();
+        let columns: Vec<Holds> = set.columns().as_ref().iter().map(Holds::of).collect();
+        let mut first = true;
+        for row in set {
+            let values = columns.iter().zip(row?.unwrap()).map(|(holds, value)| holds.value(value));
+            let mut digest = RowDigest::new();
+            if let Some(rows) = rows.as_deref_mut() {
+                if std::mem::take(&mut first) {
+                    rows.clear();
+                }
+                let row: Row = values.inspect(|value| digested(&mut digest, value)).collect();
+                rows.push(row);
+            } else {
+                values.for_each(|value| digested(&mut digest, &value));
+            }
+            answer.count(digest);
+        }
+    }
+    Ok(answer)
+}

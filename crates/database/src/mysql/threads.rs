@@ -1,0 +1,98 @@
+//! What a thread of a server on this host is doing at this moment: the system call that it is in, from `/proc`.
+//!
+//! Knows nothing about sessions. One look costs some microseconds of this program and nothing of the server.
+
+use std::fs;
+
+use libc::c_long;
+
+/// What a thread is in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Thread {
+    /// On a processor, or waiting for one.
+    Runs,
+    /// It reads from a file.
+    Reads,
+    /// It writes to a file.
+    Writes,
+    /// It flushes a file.
+    Flushes,
+    /// It waits for its client.
+    Listens,
+    /// It waits for another thread, or for a moment.
+    Waits,
+}
+
+const READS: [c_long; 4] = [libc::SYS_pread64, libc::SYS_preadv, libc::SYS_preadv2, libc::SYS_read];
+const WRITES: [c_long; 4] = [libc::SYS_pwrite64, libc::SYS_pwritev, libc::SYS_pwritev2, libc::SYS_write];
+const FLUSHES: [c_long; 3] = [libc::SYS_fsync, libc::SYS_fdatasync, libc::SYS_sync_file_range];
+const LISTENS: [c_long; 4] = [libc::SYS_recvfrom, libc::SYS_recvmsg, libc::SYS_ppoll, libc::SYS_sendto];
+const WAITS: [c_long; 3] = [libc::SYS_futex, libc::SYS_clock_nanosleep, libc::SYS_nanosleep];
+/// Older than `ppoll`; not every processor's Linux has it.
+#[cfg(target_arch = "x86_64")]
+const POLL: c_long = libc::SYS_poll;
+#[cfg(not(target_arch = "x86_64"))]
+const POLL: c_long = libc::SYS_ppoll;
+
+/// Looks at a thread of a process. None when there is no such thread, or when this program may not look.
+pub(super) fn look(process: u32, thread: u32) -> Option<Thread> {
+    meaning(&fs::read_to_string(format!("/proc/{process}/task/{thread}/syscall")).ok()?)
+}
+
+/// The first word is the call's number, or says that there is none.
+fn meaning(text: &str) -> Option<Thread> {
+    let first = text.split_whitespace().next()?;
+    if first == "running" {
+        return Some(Thread::Runs);
+    }
+    let call: c_long = first.parse().ok()?;
+    let meanings: [(&[c_long], Thread); 6] = [
+        (&READS, Thread::Reads),
+        (&WRITES, Thread::Writes),
+        (&FLUSHES, Thread::Flushes),
+        (&LISTENS, Thread::Listens),
+        (&[POLL], Thread::Listens),
+        (&WAITS, Thread::Waits),
+    ];
+    let found = meanings.iter().find(|(calls, _)| calls.contains(&call));
+    // Blocked outside of any call (-1: in a fault of memory), or in a call that no wait is known of.
+    Some(found.map_or(Thread::Runs, |(_, thread)| *thread))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn calls_are_told_apart() {
+        let line = |call: c_long| format!("{call} 0x3 0x0 0x7ffe4ee33f88 0x7fa6021a12ad\n");
+        assert_eq!(meaning("running\n"), Some(Thread::Runs));
+        assert_eq!(meaning("-1 0x7ffe4ee33f88 0x7fa6021a12ad\n"), Some(Thread::Runs));
+        assert_eq!(meaning(&line(libc::SYS_pread64)), Some(Thread::Reads));
+        assert_eq!(meaning(&line(libc::SYS_fdatasync)), Some(Thread::Flushes));
+        assert_eq!(meaning(&line(POLL)), Some(Thread::Listens));
+        assert_eq!(meaning(&line(libc::SYS_futex)), Some(Thread::Waits));
+        assert_eq!(meaning(""), None);
+    }
+
+    #[test]
+    fn a_thread_that_waits_is_seen_waiting() {
+        let (sender, receiver) = std::sync::mpsc::channel::<()>();
+        let (tell, told) = std::sync::mpsc::channel();
+        let waiting = std::thread::spawn(move || {
+            tell.send(rustix::thread::gettid().as_raw_nonzero().get().unsigned_abs()).unwrap();
+            receiver.recv().unwrap_err();
+        });
+        let thread = told.recv().unwrap();
+        if fs::read_to_string("/proc/self/syscall").is_err() {
+            eprintln!("skipped: this kernel does not show system calls");
+        } else {
+            while look(std::process::id(), thread) != Some(Thread::Waits) {
+                std::thread::yield_now();
+            }
+        }
+        drop(sender);
+        waiting.join().unwrap();
+        assert_eq!(look(std::process::id(), u32::MAX >> 1), None);
+    }
+}
