@@ -2,7 +2,8 @@
 
 use std::process::Command;
 
-use serde_json::{Map, Value, json};
+use plimsoll_database::mysql::snapshots;
+use serde_json::{Map, Value};
 
 use super::client::Client;
 use super::{Lost, Source};
@@ -13,15 +14,6 @@ const END: &str = "plimsoll-end";
 
 /// Clients, the first that is there.
 const CLIENTS: [&str; 2] = ["mariadb", "mysql"];
-
-const HEAD: &str =
-    "SELECT CONCAT_WS('|', @@version, @@hostname, @@port, @@innodb_page_size, @@innodb_buffer_pool_size);";
-
-/// Variables of InnoDB's I/O, and the server's age.
-const SAMPLE: &str = "\
-SELECT CONCAT('at|', DATE_FORMAT(UTC_TIMESTAMP(3), '%Y-%m-%dT%H:%i:%s.%fZ'));
-SHOW GLOBAL STATUS WHERE Variable_name REGEXP
-  '^(Uptime|Innodb_page_size|Innodb_(data|log|os_log|dblwr)_.*|Innodb_pages_.*|Innodb_buffer_pool_reads?.*)$';";
 
 pub(super) struct Mysql<'a> {
     args: &'a CollectMysql,
@@ -62,39 +54,17 @@ impl Source for Mysql<'_> {
 
     fn connect(&mut self, stop: &dyn Fn() -> bool) -> Result<Map<String, Value>, Lost> {
         self.client = Some(self.start()?);
-        let lines = self.ask(&format!("SET SESSION TRANSACTION READ ONLY;\n{HEAD}"), stop).map_err(with_remedy)?;
+        let lines =
+            self.ask(&format!("SET SESSION TRANSACTION READ ONLY;\n{}", snapshots::HEAD), stop).map_err(with_remedy)?;
         let line = lines.first().map(String::as_str).unwrap_or_default();
-        let [version, host, port, page, cache] = line.split('|').collect::<Vec<_>>()[..] else {
-            return Err(Lost::Why(format!("{line:?} is no answer: give the client no options that change its output")));
-        };
-        let number = |text: &str| json!(text.parse::<u64>().ok());
-        let fields = [
-            ("server", json!(format!("{host}:{port}"))),
-            ("version", json!(version)),
-            ("block_bytes", number(page)),
-            ("cache_bytes", number(cache)),
-        ];
-        Ok(fields
-            .into_iter()
-            .filter(|(_, value)| !value.is_null())
-            .map(|(key, value)| (key.to_owned(), value))
-            .collect())
+        snapshots::head(line).ok_or_else(|| {
+            Lost::Why(format!("{line:?} is no answer: give the client no options that change its output"))
+        })
     }
 
     fn sample(&mut self, stop: &dyn Fn() -> bool) -> Result<Map<String, Value>, Lost> {
-        let lines = self.ask(SAMPLE, stop)?;
-        let mut status = Map::new();
-        let mut at = super::now();
-        for line in &lines {
-            if let Some(time) = line.strip_prefix("at|") {
-                at = json!(time);
-            } else if let Some((name, value)) = line.split_once('\t')
-                && let Ok(value) = value.trim().parse::<u64>()
-            {
-                status.insert(name.to_owned(), json!(value));
-            }
-        }
-        Ok([("at".to_owned(), at), ("status".to_owned(), Value::Object(status))].into_iter().collect())
+        let lines = self.ask(&snapshots::SAMPLE.join("\n"), stop)?;
+        Ok(snapshots::sample(lines.iter().map(String::as_str), super::now))
     }
 }
 
