@@ -72,10 +72,7 @@ pub(super) fn check_age(variables: &Variables) -> Result<(), Failure> {
     let version = value(variables, "version");
     let mut numbers = version.split(['.', '-']).map_while(|number| number.parse().ok());
     let is = (numbers.next().unwrap_or_default(), numbers.next().unwrap_or_default());
-    let (name, oldest) = match is_mariadb(variables) {
-        true => ("MariaDB", OLDEST_MARIADB),
-        false => ("MySQL", OLDEST_MYSQL),
-    };
+    let (name, oldest) = if is_mariadb(variables) { ("MariaDB", OLDEST_MARIADB) } else { ("MySQL", OLDEST_MYSQL) };
     if is >= oldest {
         return Ok(());
     }

@@ -57,8 +57,8 @@ struct Has {
     read_times: bool,
     /// Calls for log files are timed.
     log_times: bool,
-    /// Every write of the log is followed by a flush.
-    log_writes_are_flushed: bool,
+    /// What says how often the log was flushed, where nothing counts just that.
+    flushes: Option<&'static str>,
     /// Where sessions are listed.
     list: List,
 }
@@ -102,8 +102,7 @@ impl Observer for MysqlObserver {
             Some(Span::from_nanos(whole(row.get(column)?)? / 1000))
         };
         let requests = status("Innodb_buffer_pool_read_requests").zip(status("Innodb_buffer_pool_reads"));
-        let flushes = status("Innodb_os_log_fsyncs")
-            .or_else(|| status("Innodb_log_writes").filter(|_| self.has.log_writes_are_flushed));
+        let flushes = status("Innodb_os_log_fsyncs").or_else(|| status(self.has.flushes?));
         let explicit = status("Com_commit").map(|commits| commits + status("Com_xa_commit").unwrap_or_default());
         let usage = self.processes.as_mut().and_then(Processes::usage);
         Ok(DatabaseCounters {
@@ -168,7 +167,8 @@ impl Has {
         };
         let mut has = Self {
             commits: allowed(rows(conn, COMMITS))?.len() == 3,
-            log_writes_are_flushed: is("innodb_flush_log_at_trx_commit", &|value| value == "1"),
+            // Every write of the log is followed by a flush then.
+            flushes: is("innodb_flush_log_at_trx_commit", &|value| value == "1").then_some("Innodb_log_writes"),
             list: if is("version", &|value| value.contains("MariaDB")) { List::WithThreads } else { List::Plain },
             ..Self::default()
         };
