@@ -7,9 +7,9 @@ use std::io;
 use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
+use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::{Duration, Instant};
 
-use plimsoll_record::DatabaseAbout;
 use plimsoll_units::Bytes;
 use rustix::process::Signal;
 
@@ -34,6 +34,9 @@ const MORE_SESSIONS: u32 = 10;
 const OWN_MEMORY: u64 = 48 << 20;
 const SESSION_MEMORY: u64 = 2 << 20;
 
+/// Counts the directories of this process, so that no name comes twice.
+static NUMBER: AtomicU32 = AtomicU32::new(0);
+
 /// Makes a server.
 pub(crate) fn make(wanted: &Make) -> Result<Made, Failure> {
     let programs = programs::newest()?;
@@ -43,13 +46,12 @@ pub(crate) fn make(wanted: &Make) -> Result<Made, Failure> {
     let settings = settings(wanted, programs::version(&programs), &server.sockets, free);
     append(&server.data().join("postgresql.conf"), &written(&settings))?;
     server.start(&programs)?;
-    let database = server.reached()?;
-    let about = DatabaseAbout {
-        memory: wanted.memory,
-        folder: Some(server.data().display().to_string()),
-        ..database.server.about.clone()
-    };
-    Ok(Made::with(about, Box::new(database), Box::new(server)))
+    let mut database = server.reached()?;
+    let about = &mut database.server.about;
+    about.made = true;
+    about.memory = wanted.memory;
+    about.folder = Some(server.data().display().to_string());
+    Ok(Made::with(about.clone(), Box::new(database), Box::new(server)))
 }
 
 /// A server, from its directories to its end.
@@ -204,9 +206,10 @@ fn cage(wanted: &Make, memory: Bytes) -> Result<Cage, Failure> {
 /// A new directory of this process's own, which no other user may enter.
 fn private(parent: &Path, name: &str) -> Result<PathBuf, Failure> {
     let own = format!("{name}-{}", std::process::id());
-    // A process may make several servers.
-    for number in 1..1000 {
-        let folder = parent.join(if number == 1 { own.clone() } else { format!("{own}-{number}") });
+    // A process may make several servers, and another one's leftovers may have its number.
+    for _ in 0..1000 {
+        let number = NUMBER.fetch_add(1, Ordering::Relaxed);
+        let folder = parent.join(if number == 0 { own.clone() } else { format!("{own}-{number}") });
         match DirBuilder::new().mode(0o700).create(&folder) {
             Ok(()) => return fs::canonicalize(&folder).map_err(|error| unusable(parent, &error)),
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}

@@ -43,16 +43,32 @@ trait Rows {
 
 /// Counts them.
 #[derive(Default)]
-struct Counted(Answer);
+struct Counted {
+    answer: Answer,
+    /// Types of the columns; empty when all are digested as the texts that they come as.
+    kinds: Vec<u32>,
+}
 
 impl Rows for Counted {
+    fn columns(&mut self, kinds: &[u32]) {
+        self.kinds.clear();
+        if kinds.iter().any(|kind| text::differs(*kind)) {
+            self.kinds.extend(kinds);
+        }
+    }
+
     fn row(&mut self, body: &[u8]) -> io::Result<()> {
         let mut digest = RowDigest::new();
-        each(body, |value| match value {
-            Some(text) => digest.bytes(text),
-            None => digest.null(),
+        let mut column = 0;
+        each(body, |value| {
+            let kind = self.kinds.get(column).copied().unwrap_or_default();
+            match value {
+                Some(value) => text::digest(kind, value, &mut digest),
+                None => digest.null(),
+            }
+            column += 1;
         })?;
-        self.0.count(digest);
+        self.answer.count(digest);
         Ok(())
     }
 }
@@ -268,7 +284,7 @@ impl Session for Talk {
     fn run(&mut self, sql: &str) -> Result<Answer, Failure> {
         let mut counted = Counted::default();
         let changed = self.query(sql, &mut counted)?;
-        Ok(Answer { changed, ..counted.0 })
+        Ok(Answer { changed, ..counted.answer })
     }
 
     fn rows(&mut self, sql: &str) -> Result<Vec<Row>, Failure> {
@@ -293,7 +309,7 @@ impl Session for Talk {
     fn execute(&mut self, prepared: Prepared, values: &[Value]) -> Result<Answer, Failure> {
         let mut counted = Counted::default();
         let changed = self.bound(prepared, values, &mut counted)?;
-        Ok(Answer { changed, ..counted.0 })
+        Ok(Answer { changed, ..counted.answer })
     }
 
     fn fetch(&mut self, prepared: Prepared, values: &[Value]) -> Result<Vec<Row>, Failure> {

@@ -4,6 +4,7 @@
 
 use bytes::{BufMut, BytesMut};
 
+use crate::digest::RowDigest;
 use crate::value::Value;
 
 /// Numbers of types in `pg_type`, which never change.
@@ -23,6 +24,24 @@ pub(super) fn value(kind: u32, text: &[u8]) -> Value {
         _ => None,
     };
     known.unwrap_or_else(|| Value::Text(String::from_utf8_lossy(text).into_owned()))
+}
+
+/// Whether other systems give such a value in another form than PostgreSQL's text.
+pub(super) fn differs(kind: u32) -> bool {
+    kind == BOOL || kind == BYTEA || FLOATS.contains(&kind)
+}
+
+/// Digests a value in the form that it has in every system.
+pub(super) fn digest(kind: u32, text: &[u8], digest: &mut RowDigest) {
+    if !differs(kind) {
+        return digest.bytes(text);
+    }
+    match value(kind, text) {
+        Value::Int(value) => digest.int(value),
+        Value::Float(value) => digest.float(value),
+        Value::Bytes(bytes) => digest.bytes(&bytes),
+        Value::Text(_) | Value::Null => digest.bytes(text),
+    }
 }
 
 /// Bytes written as `\x0a1b`.
@@ -85,6 +104,7 @@ fn integer(number: i64, out: &mut BytesMut) {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::target::Answer;
 
     fn written(value: &Value) -> Vec<u8> {
         let mut out = BytesMut::new();
@@ -118,6 +138,23 @@ mod tests {
         check(&[23, 25], &[Value::Int(1), Value::from("a")], &[0, 0]);
         check(&[23, BYTEA], &[Value::Int(1), Value::Bytes(vec![1])], &[0, 2, 0, 0, 0, 1]);
         check(&[BYTEA], &[Value::from("\\x00")], &[0, 0]);
+    }
+
+    #[test]
+    fn digests_are_those_of_other_systems() {
+        let sum = |feed: &dyn Fn(&mut RowDigest)| {
+            let (mut answer, mut row) = (Answer::default(), RowDigest::new());
+            feed(&mut row);
+            answer.count(row);
+            answer.digest
+        };
+        let of = |kind, text: &[u8]| sum(&|row| digest(kind, text, row));
+        assert_eq!(of(BOOL, b"t"), sum(&|row| row.int(1)));
+        assert_eq!(of(20, b"-5"), sum(&|row| row.int(-5)));
+        assert_eq!(of(701, b"1e+20"), sum(&|row| row.float(1e20)));
+        assert_eq!(of(BYTEA, b"\\x4142"), sum(&|row| row.bytes(b"AB")));
+        assert_eq!(of(25, b"t"), sum(&|row| row.bytes(b"t")));
+        assert!(differs(BOOL) && !differs(25) && !differs(20));
     }
 
     #[test]
