@@ -75,7 +75,8 @@ pub(crate) fn make(make: &Make) -> Result<Made, Failure> {
     drop(conn);
     let database = Mysql::at(server.place(Some(NAME)), Some(server))?;
     let about = DatabaseAbout { memory: make.memory, ..database.about.clone() };
-    Ok(Made { database: Box::new(Mysql { about, ..database }) })
+    // The database has its server with it: nothing else is to be stopped.
+    Ok(Made::with(about.clone(), Box::new(Mysql { about, ..database }), Box::new(())))
 }
 
 /// Installs its own tables, and starts it.
