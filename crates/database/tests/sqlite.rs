@@ -7,7 +7,7 @@ use std::process::Command;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::{Duration, Instant};
 
-use plimsoll_database::{Activity, Address, Flushes, Kind, Made, Make, Observer, System, Value, connect};
+use plimsoll_database::{Activity, Address, Database, Flushes, Kind, Made, Make, Observer, System, Value, connect};
 use plimsoll_units::{Bytes, Span};
 
 /// A directory that is removed when the test ends.
@@ -58,7 +58,7 @@ fn counting(to: u64) -> String {
 fn values_of_every_type_go_in_and_come_back() {
     let folder = Folder::new();
     let made = made(&folder, &[]);
-    let mut session = made.database.session().unwrap();
+    let mut session = made.session().unwrap();
     session.run("CREATE TABLE t (i INTEGER, f REAL, s TEXT, b BLOB, n)").unwrap();
     let values =
         [Value::Int(i64::MIN), Value::Float(0.1), Value::Text("Grüße".into()), Value::Bytes(vec![0, 255]), Value::Null];
@@ -75,7 +75,7 @@ fn values_of_every_type_go_in_and_come_back() {
 fn several_statements_run_in_turn_and_are_added_up() {
     let folder = Folder::new();
     let made = made(&folder, &[]);
-    let mut session = made.database.session().unwrap();
+    let mut session = made.session().unwrap();
     let answer = session
         .run("CREATE TABLE t (i INTEGER, s TEXT); INSERT INTO t VALUES (1, 'a;b'), (2, 'c'); -- two\n SELECT * FROM t;")
         .unwrap();
@@ -94,7 +94,7 @@ fn several_statements_run_in_turn_and_are_added_up() {
 fn failures_are_told_apart() {
     let folder = Folder::new();
     let made = made(&folder, &[]);
-    let mut session = made.database.session().unwrap();
+    let mut session = made.session().unwrap();
     session.run("CREATE TABLE t (i INTEGER PRIMARY KEY)").unwrap();
     session.run("INSERT INTO t VALUES (1)").unwrap();
     for (sql, kind) in [
@@ -129,7 +129,7 @@ fn failures_are_told_apart() {
 fn a_statement_is_cancelled_from_another_thread() {
     let folder = Folder::new();
     let made = made(&folder, &[]);
-    let mut session = made.database.session().unwrap();
+    let mut session = made.session().unwrap();
     let cancel = session.cancel();
     cancel.cancel();
     assert_eq!(session.run("SELECT 1").unwrap().rows, 1, "a cancel that came too late does nothing");
@@ -148,7 +148,7 @@ fn a_statement_is_cancelled_from_another_thread() {
 fn writers_wait_for_each_other_and_readers_for_nobody() {
     let folder = Folder::new();
     let made = made(&folder, &[]);
-    let database = &made.database;
+    let database = &made;
     let mut setup = database.session().unwrap();
     setup.run("CREATE TABLE t (i INTEGER); INSERT INTO t VALUES (0)").unwrap();
     let add = || {
@@ -181,10 +181,10 @@ fn writers_wait_for_each_other_and_readers_for_nobody() {
 fn who_waits_too_long_or_is_cancelled_while_waiting_is_told() {
     let folder = Folder::new();
     let made = made(&folder, &[("busy_timeout", "20")]);
-    let mut first = made.database.session().unwrap();
+    let mut first = made.session().unwrap();
     first.run("CREATE TABLE t (i INTEGER)").unwrap();
     first.begin().unwrap();
-    let mut second = made.database.session().unwrap();
+    let mut second = made.session().unwrap();
     let failure = second.begin().unwrap_err();
     assert_eq!(failure.kind, Kind::Conflict, "{failure}");
     assert_eq!(second.run("INSERT INTO t VALUES (1)").unwrap_err().kind, Kind::Conflict);
@@ -195,9 +195,9 @@ fn who_waits_too_long_or_is_cancelled_while_waiting_is_told() {
     drop(first);
 
     let patient = self::made(&folder, &[("busy_timeout", "600000")]);
-    let mut first = patient.database.session().unwrap();
+    let mut first = patient.session().unwrap();
     first.begin().unwrap();
-    let mut second = patient.database.session().unwrap();
+    let mut second = patient.session().unwrap();
     let cancel = second.cancel();
     std::thread::scope(|scope| {
         let waiting = scope.spawn(move || second.begin().unwrap_err());
@@ -218,12 +218,12 @@ fn spent(observer: &mut dyn Observer, activity: Activity) -> Span {
 fn the_time_of_sessions_is_accounted_for() {
     let folder = Folder::new();
     let made = made(&folder, &[]);
-    let mut observer = made.database.observer().unwrap();
+    let mut observer = made.observer().unwrap();
     if observer.spent().is_none() {
         eprintln!("skipped: this kernel does not say how long threads wait for processors");
         return;
     }
-    let mut first = made.database.session().unwrap();
+    let mut first = made.session().unwrap();
     first.run("CREATE TABLE t (i INTEGER)").unwrap();
     let total = |observer: &mut dyn Observer| -> u64 {
         observer.spent().unwrap().iter().map(|(_, time)| time.as_nanos()).sum()
@@ -239,7 +239,7 @@ fn the_time_of_sessions_is_accounted_for() {
 
     assert_eq!(spent(&mut *observer, Activity::Lock), Span::from_nanos(0));
     first.begin().unwrap();
-    let mut second = made.database.session().unwrap();
+    let mut second = made.session().unwrap();
     std::thread::scope(|scope| {
         let waiting = scope.spawn(move || second.begin().and_then(|()| second.commit()));
         std::thread::sleep(Duration::from_millis(300));
@@ -267,8 +267,8 @@ fn the_time_of_sessions_is_accounted_for() {
 fn counters_count() {
     let folder = Folder::new();
     let made = made(&folder, &[("wal_autocheckpoint", "20")]);
-    let mut session = made.database.session().unwrap();
-    let mut observer = made.database.observer().unwrap();
+    let mut session = made.session().unwrap();
+    let mut observer = made.observer().unwrap();
     session.run("CREATE TABLE t (i INTEGER PRIMARY KEY, s TEXT)").unwrap();
     let before = observer.counters().unwrap();
     let insert = session.prepare("INSERT INTO t VALUES (?, ?)").unwrap();
@@ -283,7 +283,7 @@ fn counters_count() {
     assert!(counted.writes.unwrap() >= 100, "{counted:?}");
     assert_eq!(counted.hits, None);
     let before = observer.counters().unwrap();
-    let mut fresh = made.database.session().unwrap();
+    let mut fresh = made.session().unwrap();
     assert_eq!(fresh.run("SELECT * FROM t").unwrap().rows, 100);
     let counted = observer.counters().unwrap().since(&before);
     assert!(counted.reads.unwrap() >= 100, "{counted:?}");
@@ -323,15 +323,15 @@ fn what_was_made_is_set_as_asked_and_goes_with_it() {
     let first = made(&folder, &[("page_size", "4096"), ("journal_mode", "truncate")]);
     let ignored = Make { flushes: Flushes::Ignored, ..plan(&folder.0, &[]) }.make().unwrap();
     for (made, block, durable, journal) in [(&first, 4096, true, "truncate"), (&ignored, 8192, false, "wal")] {
-        let about = made.database.about();
+        let about = made.about();
         assert!(about.made);
         assert_eq!((about.block, about.durable), (Bytes::new(block), Some(durable)));
         assert_eq!((about.cache, about.direct, about.memory), (Some(Bytes::mib(1)), Some(false), None));
         assert!(about.settings.contains(&("journal_mode".into(), journal.into())), "{about:?}");
-        let mut session = made.database.session().unwrap();
+        let mut session = made.session().unwrap();
         session.run("CREATE TABLE t (i INTEGER); INSERT INTO t VALUES (1)").unwrap();
         assert_eq!(session.rows("PRAGMA page_size").unwrap(), [[Value::Int(block.cast_signed())]]);
-        made.database.checkpoint().unwrap();
+        made.checkpoint().unwrap();
         let log = folder.0.join(format!("{}-wal", folder.files()[0]));
         assert_eq!(std::fs::metadata(log).map_or(0, |log| log.len()), 0);
     }
@@ -363,7 +363,7 @@ fn a_full_disk_is_told() {
 }
 
 fn fills_up(made: &Made) {
-    let mut session = made.database.session().unwrap();
+    let mut session = made.session().unwrap();
     session.run("CREATE TABLE t (s TEXT); INSERT INTO t VALUES ('kept')").unwrap();
     session.begin().unwrap();
     let insert = session.prepare("INSERT INTO t VALUES (?)").unwrap();

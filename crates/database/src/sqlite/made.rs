@@ -31,8 +31,7 @@ pub(crate) fn make(make: &Make) -> Result<Made, Failure> {
 }
 
 /// A new, empty file. It and what SQLite puts beside it are removed on drop.
-#[derive(Debug)]
-pub(super) struct MadeFile {
+struct MadeFile {
     path: PathBuf,
 }
 
