@@ -7,6 +7,7 @@ mod crystaldiskmark;
 mod database;
 mod dd;
 mod iozone;
+mod slob;
 mod snia;
 mod sql_bench;
 mod tiobench;
@@ -30,6 +31,7 @@ Examples:
   plimsoll suite bonnie /var/lib/postgresql --size 4GiB
   plimsoll suite tiobench oci:50GB@0vpu                 the same on a product of the catalogue, simulated
   plimsoll suite walfsync nbd://db1/data --destroy nbd://db1/data
+  plimsoll suite slob --make postgres --path /data --memory 256MiB   block reads and updates in a server made for it
   plimsoll suite dd . --html dd.html                    what each variant of dd really measures";
 
 /// `plimsoll suite`
@@ -74,6 +76,8 @@ pub enum SuiteCommand {
     Dd(dd::DdArgs),
     /// Iozone: writing and reading in order, backward, in strides and at random, by file and record size
     Iozone(iozone::IozoneArgs),
+    /// SLOB: random reads and updates of single blocks by sessions in a database, more of them until storage gives no more
+    Slob(slob::SlobArgs),
     /// Preconditioning and rounds until they are steady, as the SNIA's performance test specification has them
     Snia(snia::SniaArgs),
     /// sql-bench: the eight tests that `MySQL` came with, beside what an article got with them, and whether commits reached
@@ -144,6 +148,7 @@ impl SuiteArgs {
             SuiteCommand::Crystaldiskmark(args) => args,
             SuiteCommand::Dd(args) => args,
             SuiteCommand::Iozone(args) => args,
+            SuiteCommand::Slob(args) => args,
             SuiteCommand::Snia(args) => args,
             SuiteCommand::SqlBench(args) => args,
             SuiteCommand::Tiobench(args) => args,

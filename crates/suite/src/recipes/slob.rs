@@ -146,11 +146,8 @@ impl Slob {
             checkpoint: true,
             seed: self.options.seed.wrapping_add(self.given.len() as u64),
         };
-        let plural = if asked.threads == 1 { "" } else { "s" };
-        let name = format!(
-            "UPDATE_PCT={}, {} thread{plural} for each of {} schemas",
-            asked.update_pct, asked.threads, self.options.schemas
-        );
+        let (pct, threads) = (asked.update_pct, print::threads(asked.threads));
+        let name = format!("UPDATE_PCT={pct}, {threads} for each of {} schemas", self.options.schemas);
         Step::crowd(name, crowd).measuring(
             "Random reads of single blocks through an index, and updates of them, by sessions that ask again as soon as they are \
              answered. A commit is timed by itself, beside the update that it belongs to.",

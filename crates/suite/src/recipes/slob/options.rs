@@ -137,7 +137,7 @@ impl SlobOptions {
         };
         self.refuse(*system)?;
         let block = if about.block.get() == 0 { 8192 } else { about.block.get() };
-        let rows = self.rows(block, about.cache)?;
+        let rows = self.rows(*system, block, about.cache)?;
         let layout = Layout::new(*system, about, block, rows, self)?;
         self.refuse_places(&layout)?;
         Ok(layout)
@@ -182,10 +182,12 @@ impl SlobOptions {
     }
 
     /// Rows of a schema: one in each of its blocks.
-    fn rows(&self, block: u64, cache: Option<Bytes>) -> Result<u64, String> {
+    fn rows(&self, system: System, block: u64, cache: Option<Bytes>) -> Result<u64, String> {
         let schemas = u64::from(self.schemas);
+        // Every session of SQLite has a cache of its own, and works in one schema.
+        let sharing = if system == System::Sqlite { 1 } else { schemas };
         let least_whole = cache.map_or(0, |cache| cache.get().saturating_mul(TIMES_CACHE));
-        let least_each = least_whole.div_ceil(schemas).next_multiple_of(block);
+        let least_each = least_whole.div_ceil(sharing).next_multiple_of(block);
         let cache = cache.unwrap_or_default();
         let bytes = match self.scale {
             Some(Scale::Blocks(blocks)) => blocks.saturating_mul(block),

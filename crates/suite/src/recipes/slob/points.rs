@@ -3,7 +3,7 @@
 //! Knows nothing about layouts of tables or sentences.
 
 use plimsoll_analyse::knee;
-use plimsoll_record::{Bins, CpuTime, DatabaseCounters, LoadLine, Run, Spent, Split, StorageSide};
+use plimsoll_record::{Bins, CpuTime, DatabaseCounters, LoadLine, Run, Split, StorageSide};
 use plimsoll_units::Span;
 
 use super::turns::{COMMIT, SELECT, UPDATE};
@@ -44,6 +44,8 @@ pub(super) struct Point {
     pub(super) client: Option<CpuTime>,
     /// The time that this covers.
     pub(super) window: Span,
+    /// The limit that held it, in a few words.
+    pub(super) limit: Option<String>,
 }
 
 impl Point {
@@ -63,6 +65,7 @@ impl Point {
             split: seen.split.clone(),
             client: seen.client,
             window: Span::from_nanos(seen.window.1.as_nanos().saturating_sub(seen.window.0.as_nanos())),
+            limit: seen.limit.clone(),
         }
     }
 
@@ -113,8 +116,7 @@ impl Point {
 
     /// Mean time of a read of the device below.
     pub(super) fn disk_latency(&self) -> Option<Span> {
-        let disk = self.storage.disk.as_ref()?;
-        Some(Span::from_nanos(disk.read_time.as_nanos().checked_div(disk.reads)?))
+        self.storage.disk.as_ref()?.read_latency()
     }
 
     /// Share of the bytes that the database asked the operating system for and that never came from storage, 0 to 1.
@@ -126,20 +128,9 @@ impl Point {
 
     /// The server's share of all processors of this host, 0 to 1.
     pub(super) fn server_share(&self) -> Option<f64> {
-        self.host_share(self.counted.cpu?)
-    }
-
-    fn host_share(&self, cpu: CpuTime) -> Option<f64> {
-        let host = self.storage.host?;
+        let (cpu, host) = (self.counted.cpu?, self.storage.host?);
         let all = (host.busy + host.waiting + host.idle + host.stolen).as_secs_f64();
         (all > 0.0).then(|| (cpu.user + cpu.system).as_secs_f64() / all)
-    }
-
-    /// Share of the host's processors at work, 0 to 1.
-    pub(super) fn host_busy(&self) -> Option<f64> {
-        let host = self.storage.host?;
-        let all = (host.busy + host.waiting + host.idle + host.stolen).as_secs_f64();
-        (all > 0.0).then(|| host.busy.as_secs_f64() / all)
     }
 
     /// Share of the time in which the device had something in flight, 0 to 1.
@@ -147,35 +138,6 @@ impl Point {
         let seconds = self.window.as_secs_f64();
         let disk = self.storage.disk.as_ref()?;
         (seconds > 0.0).then(|| (disk.busy.as_secs_f64() / seconds).min(1.0))
-    }
-
-    /// What the sessions spent most of their time on, and its share.
-    pub(super) fn most_of_time(&self) -> Option<(Spent, f64)> {
-        self.split.as_ref()?.shares.iter().copied().max_by(|a, b| a.1.total_cmp(&b.1))
-    }
-
-    /// The limit that held it, in a few words; none where nothing tells.
-    pub(super) fn limit(&self) -> Option<String> {
-        let percent = |share: f64| format!("{:.0} %", share * 100.0);
-        let emulated = self.storage.bound_by.iter().max_by(|a, b| a.1.total_cmp(&b.1));
-        if let Some((name, share)) = emulated.filter(|(_, share)| *share > 0.5) {
-            return Some(format!("the volume's {name} ({} of operations)", percent(*share)));
-        }
-        if let Some(busy) = self.host_busy().filter(|busy| *busy > 0.9) {
-            return Some(format!("processors of this host ({} busy)", percent(busy)));
-        }
-        let (spent, share) = self.most_of_time()?;
-        let what = match spent {
-            Spent::Reading => "reads",
-            Spent::Writing => "writes of blocks",
-            Spent::Committing => "commits",
-            Spent::Locked => "locks of other sessions",
-            Spent::Processor => "the server's processor",
-            Spent::Internal => "latches in the server",
-            Spent::Client => "this program",
-            Spent::Other => "something that the server does not name",
-        };
-        Some(format!("{what} ({} of sessions' time)", percent(share)))
     }
 }
 

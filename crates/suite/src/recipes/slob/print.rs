@@ -79,16 +79,27 @@ fn line(point: &Point, block: u64) -> String {
         quantile(&point.commits, 0.99),
         megabytes,
         percent(point.server_share()),
-        point.limit().unwrap_or_default()
+        point.limit.as_deref().unwrap_or_default()
     );
     text.trim_end().to_owned() + "\n"
+}
+
+/// So many threads.
+pub(super) fn threads(count: u32) -> String {
+    if count == 1 { "1 thread".into() } else { format!("{count} threads") }
 }
 
 /// A load by second and by unit of work, and where sessions waited.
 pub(super) fn profile(point: &Point) -> String {
     let mut text = format!(
-        "UPDATE_PCT={}, {} threads for each schema, {} sessions, {}\n\n{:<28}{:>16}{:>16}\n",
-        point.asked.update_pct, point.asked.threads, point.sessions, point.window, "", "per second", "per unit"
+        "UPDATE_PCT={}, {} for each schema, {} sessions, {}\n\n{:<28}{:>16}{:>16}\n",
+        point.asked.update_pct,
+        threads(point.asked.threads),
+        point.sessions,
+        point.window,
+        "",
+        "per second",
+        "per unit"
     );
     let units_s = point.units_s();
     let seconds = point.window.as_secs_f64().max(1e-9);
@@ -138,7 +149,7 @@ fn waits(point: &Point) -> String {
         text += format!("{name:<28}{:>16}{mean:>16}", percent(Some(share))).trim_end();
         text += "\n";
     }
-    text + &format!("(by {})\n", split.method)
+    text + &format!("({})\n", split.method)
 }
 
 /// Rows to a block, schema by schema.

@@ -111,4 +111,21 @@ mod tests {
         assert_ne!(Scatter::new(rows, 1, 1), Scatter::new(rows, 1, 2));
         assert_ne!(Scatter::new(rows, 1, 1), Scatter::new(rows, 2, 1));
     }
+
+    #[test]
+    fn a_server_works_out_the_same_keys() {
+        let file = std::env::temp_dir().join(format!("plimsoll-scatter-{}.db", std::process::id()));
+        std::fs::File::create(&file).unwrap();
+        let database = plimsoll_database::connect(&plimsoll_database::Address::sqlite(file.clone())).unwrap();
+        let scatter = Scatter::new(700, 3, 2);
+        let numbers =
+            "(WITH RECURSIVE n(x) AS (SELECT 0 UNION ALL SELECT x + 1 FROM n WHERE x < 1023) SELECT x FROM n) n";
+        let sql = format!("SELECT x, k FROM {} ORDER BY x", scatter.sql(System::Sqlite, numbers, "x"));
+        let rows = database.session().unwrap().rows(&sql);
+        std::fs::remove_file(file).unwrap();
+        let expected = (0..1024).filter_map(|place| Some((place, scatter.key(place)?)));
+        let number = |row: &[plimsoll_database::Value], column: usize| row[column].int().unwrap().cast_unsigned();
+        let told: Vec<(u64, u64)> = rows.unwrap().iter().map(|row| (number(row, 0), number(row, 1))).collect();
+        assert_eq!(told, expected.collect::<Vec<_>>());
+    }
 }

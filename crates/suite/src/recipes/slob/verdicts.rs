@@ -9,6 +9,7 @@ use plimsoll_units::{Bytes, Span};
 use super::layout::Layout;
 use super::options::{RedoStress, SlobOptions};
 use super::points::{Curve, Point};
+use super::print::threads;
 
 /// The mean read that people ask of storage for databases.
 const USUAL_LATENCY: Span = Span::from_millis(1);
@@ -37,27 +38,28 @@ pub(super) fn of_curve(curve: &Curve<'_>, pct: u32, objective: Option<Objective>
         let share = if blocks > 0.0 { reads / blocks * 100.0 } else { 0.0 };
         let latency = best.read_latency().map_or_else(String::new, |mean| format!(", a read takes {mean} there"));
         said.push(format!(
-            "{name}: {blocks:.0} block reads and writes a second at most, with {} threads for each schema ({} sessions), \
+            "{name}: {blocks:.0} block reads and writes a second at most, with {} for each schema ({} sessions), \
              {share:.0} % of them reads{latency}.",
-            best.asked.threads, best.sessions
+            threads(best.asked.threads),
+            best.sessions
         ));
     } else {
         said.push(format!(
-            "{name}: {:.0} units of work a second at most, with {} threads for each schema; the database does not count its block \
+            "{name}: {:.0} units of work a second at most, with {} for each schema; the database does not count its block \
              I/O.",
             best.units_s(),
-            best.asked.threads
+            threads(best.asked.threads)
         ));
     }
-    said.extend(best.limit().map(|limit| format!("{name}: what holds it there: {limit}{}.", device(best))));
+    said.extend(best.limit.as_ref().map(|limit| format!("{name}: what holds it there: {limit}{}.", device(best))));
     if curve.points.len() < 2 {
         return said;
     }
     if let Some(knee) = curve.knee() {
         let blocks = knee.blocks_s().map_or_else(String::new, |blocks| format!(" ({blocks:.0} block I/Os a second)"));
         said.push(format!(
-            "{name}: the knee is at {} threads for each schema, {:.0} units of work a second{blocks}.",
-            knee.asked.threads,
+            "{name}: the knee is at {} for each schema, {:.0} units of work a second{blocks}.",
+            threads(knee.asked.threads),
             knee.units_s()
         ));
     }
@@ -122,7 +124,7 @@ pub(super) fn honesty(points: &[Point], block: u64, about: &DatabaseAbout) -> Op
             "Whether the operating system answered reads from its page cache is not known: latencies may be those of memory.".into()
         });
     };
-    let place = format!("UPDATE_PCT={}, {} threads for each schema", point.asked.update_pct, point.asked.threads);
+    let place = format!("UPDATE_PCT={}, {} for each schema", point.asked.update_pct, threads(point.asked.threads));
     if share <= CACHE_SHARE {
         return Some(format!(
             "It was I/O: the page cache answered at most {:.0} % of the database's reads ({place}).",
