@@ -107,7 +107,7 @@ pub struct SqlBenchOptions {
 
 impl Default for SqlBenchOptions {
     fn default() -> Self {
-        Self { tests: Test::ALL.to_vec(), scale: 0.02, size: 1.0, time_limit: Span::from_secs(600) }
+        Self { tests: Test::ALL.to_vec(), scale: 0.05, size: 1.0, time_limit: Span::from_secs(600) }
     }
 }
 

@@ -17,7 +17,7 @@ pub struct SqlBenchArgs {
     pub tests: Vec<TestWord>,
     /// How often each section is asked, as a share of its full count: 1 is the whole benchmark, which takes hours where a
     /// commit takes a millisecond; tables are of full size with any
-    #[arg(long, value_name = "SHARE", default_value_t = 0.02)]
+    #[arg(long, value_name = "SHARE", default_value_t = 0.05)]
     pub scale: f64,
     /// Size of the tables, as a share of their full one: only to try it out, as nothing can be compared then
     #[arg(long, value_name = "SHARE", default_value_t = 1.0)]

@@ -247,7 +247,7 @@ pub(super) const SAKURA: Table = Table {
         "512 MB of memory hold about a third of tiotest's 1 GB: so much of its random reads never came to a disk",
         "a byte at a time measures system calls, not storage; what is missing took less than half a second, which Bonnie++ \
          does not print",
-        "its sql-bench is a suite of databases, and not repeated here",
+        "its sql-bench asks a database, and is a suite of its own: plimsoll suite sql-bench",
     ],
 };
 

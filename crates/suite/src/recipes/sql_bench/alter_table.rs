@@ -7,6 +7,8 @@ use plimsoll_database::System;
 use super::section::{Plan, Section, ask};
 use crate::sql::Asked;
 
+/// Rows of the table.
+const ROWS: u64 = 1000;
 /// Columns that it begins with.
 const FIRST: u64 = 8;
 /// Columns that it grows to.
@@ -28,26 +30,18 @@ pub(super) fn sections(plan: &Plan) -> Vec<Section> {
     let texts = |statements: Vec<String>| statements.into_iter().map(Asked::text).collect::<Vec<_>>();
     let names: Vec<String> = (0..FIRST).map(|column| format!("i{column} {} NOT NULL", dialect.int())).collect();
     let create = format!("CREATE TABLE altered ({})", names.join(", "));
+    let insert = |row: u64| {
+        let values: Vec<String> = (0..FIRST).map(|column| (row * FIRST + column).to_string()).collect();
+        ask(format!("INSERT INTO altered VALUES ({})", values.join(", ")))
+    };
     let note = match dialect.0 {
         System::Sqlite => "SQLite changes one column in a statement: ten statements, timed together",
         _ => "",
     };
     vec![
         Section::preparation("create_table", vec![create]),
-        Section::repeated(plan, "insert", 1000, |row| {
-            let values: Vec<String> = (0..FIRST).map(|column| (row * FIRST + column).to_string()).collect();
-            ask(format!("INSERT INTO altered VALUES ({})", values.join(", ")))
-        }),
-        Section::begun("remaining_rows", super::section::Counting::Preparation, move |ledger| {
-            let (done, rows) = (ledger.done("insert"), 1000);
-            let at = move |index: u64| {
-                let from = done + index * 100;
-                let row = |row: u64| (0..FIRST).map(|column| (row * FIRST + column).to_string()).collect::<Vec<_>>();
-                let rows = (from..(from + 100).min(rows)).map(|number| row(number).join(", "));
-                ask(dialect.insert_rows("altered", "i0, i1, i2, i3, i4, i5, i6, i7", rows))
-            };
-            ((rows - done).div_ceil(100), std::sync::Arc::new(at))
-        }),
+        Section::repeated(plan, "insert", ROWS, insert),
+        Section::rest("remaining_rows", "insert", ROWS, insert),
         Section::counted("alter_table_add", full, statements, move |index| {
             texts(dialect.add_columns("altered", 'i', columns(index)))
         })

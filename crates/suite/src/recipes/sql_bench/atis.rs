@@ -32,7 +32,8 @@ pub(super) fn sections(plan: &Plan) -> Vec<Section> {
     };
     vec![
         Section::entire("create_table", tables, move |index| ask(TABLES[index as usize].create(dialect))),
-        Section::entire("insert", rows, |index| ask(insert(index))),
+        Section::repeated(plan, "insert", rows, |index| ask(insert(index))),
+        Section::rest("remaining_rows", "insert", rows, |index| ask(insert(index))),
         cycled("select_simple_join", simple_joins()),
         cycled("select_join", vec![whole_join()]),
         cycled("select_key_prefix_join", vec![prefix_join()]),

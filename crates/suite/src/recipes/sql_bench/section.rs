@@ -63,6 +63,8 @@ pub(super) struct Section {
     /// What is done otherwise than in the definition; empty where nothing is.
     pub(super) note: &'static str,
     begin: Begin,
+    /// So many are one transaction; 0 for each its own.
+    transaction: u64,
 }
 
 impl Section {
@@ -103,13 +105,28 @@ impl Section {
         Self::begun(name, Counting::Preparation, move |_| (count, Arc::clone(&at)))
     }
 
+    /// The rows that a figure before did not insert one by one, of so many in all: in large transactions, in no figure.
+    pub(super) fn rest(
+        name: &'static str,
+        of: &'static str,
+        all: u64,
+        at: impl Fn(u64) -> Vec<Asked> + Send + Sync + 'static,
+    ) -> Self {
+        let at = Arc::new(at);
+        let begin = move |ledger: &Ledger| -> (u64, AskedAt) {
+            let (done, at) = (ledger.done(of), Arc::clone(&at));
+            (all.saturating_sub(done), Arc::new(move |index| at(done + index)))
+        };
+        Self { transaction: 1000, ..Self::begun(name, Counting::Preparation, begin) }
+    }
+
     /// What depends on how far others came. Nothing is asked where the count is 0.
     pub(super) fn begun(
         name: &'static str,
         counting: Counting,
         begin: impl Fn(&Ledger) -> (u64, AskedAt) + Send + Sync + 'static,
     ) -> Self {
-        Self { name, counting, note: "", begin: Arc::new(begin) }
+        Self { name, counting, note: "", begin: Arc::new(begin), transaction: 0 }
     }
 
     /// The same with what is done otherwise than in the definition.
@@ -130,7 +147,7 @@ impl Section {
     pub(super) fn statements(&self, ledger: &Ledger, limit: Span) -> Option<StatementsStep> {
         let (count, at) = (self.begin)(ledger);
         let limit = matches!(self.counting, Counting::Figure { .. }).then_some(limit);
-        (count > 0).then_some(StatementsStep { count, at, limit, sessions: 1, transaction: 0 })
+        (count > 0).then_some(StatementsStep { count, at, limit, sessions: 1, transaction: self.transaction })
     }
 }
 

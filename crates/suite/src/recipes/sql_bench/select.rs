@@ -4,8 +4,7 @@
 
 use std::collections::BTreeSet;
 
-use super::section::{Counting, Plan, Section, ask, query};
-use crate::sql::AskedAt;
+use super::section::{Plan, Section, ask, query};
 
 /// Rows.
 const ROWS: u64 = 10_000;
@@ -28,27 +27,17 @@ fn row(number: u64, rows: u64) -> String {
 }
 
 pub(super) fn sections(plan: &Plan) -> Vec<Section> {
-    let (dialect, rows) = (plan.dialect, plan.rows(ROWS));
-    let int = dialect.int();
+    let (int, rows) = (plan.dialect.int(), plan.rows(ROWS));
     let create = format!(
         "CREATE TABLE regions (region CHAR(1) NOT NULL, idn {int} NOT NULL, rev_idn {int} NOT NULL, grp {int} NOT NULL, \
          PRIMARY KEY (region, idn), UNIQUE (region, rev_idn), UNIQUE (region, grp, idn))"
     );
     let alone = plan.times(ROWS).min(rows);
+    let insert = move |index: u64| ask(format!("INSERT INTO regions ({COLUMNS}) VALUES ({})", row(index, rows)));
     let mut sections = vec![
         Section::preparation("create_table", vec![create]),
-        Section::counted("insert", ROWS, alone, move |index| {
-            ask(format!("INSERT INTO regions ({COLUMNS}) VALUES ({})", row(index, rows)))
-        }),
-        Section::begun("remaining_rows", Counting::Preparation, move |ledger| {
-            let done = ledger.done("insert");
-            let at = move |index: u64| {
-                let from = done + index * 250;
-                let values = (from..(from + 250).min(rows)).map(|number| row(number, rows));
-                ask(dialect.insert_rows("regions", COLUMNS, values))
-            };
-            ((rows - done).div_ceil(250), std::sync::Arc::new(at) as AskedAt)
-        }),
+        Section::counted("insert", ROWS, alone, insert),
+        Section::rest("remaining_rows", "insert", rows, insert),
     ];
     sections.extend(queries(plan, rows));
     sections.extend(counts(plan, rows));

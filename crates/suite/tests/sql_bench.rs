@@ -1,0 +1,284 @@
+//! sql-bench: how often its sections are asked, what they ask each system, its layouts, and what real databases answer.
+
+#[path = "sql_bench_on/live.rs"]
+mod live;
+#[path = "sql_bench_on/played.rs"]
+mod played;
+
+use played::{Answers, facts, played, recipe};
+use plimsoll_database::System;
+use plimsoll_suite::recipes::sql_bench::{SqlBench, SqlBenchOptions, Test};
+use plimsoll_suite::{Asked, Done, Recipe, Work};
+use plimsoll_units::Span;
+
+const SYSTEMS: [System; 4] = [System::Postgres, System::Mysql, System::Sqlite, System::Oracle];
+
+fn options(scale: f64, tests: &[Test]) -> SqlBenchOptions {
+    SqlBenchOptions { scale, tests: tests.to_vec(), ..SqlBenchOptions::default() }
+}
+
+/// Sections that count, with how often each is asked: of one test, in full.
+fn counts(test: Test) -> Vec<(String, u64)> {
+    let (_, done) = played(System::Mysql, options(1.0, &[test]), &Answers::default());
+    let counted = done.iter().filter(|done| done.step.counts);
+    counted.map(|done| (done.step.name.split_once(": ").expect("a test's name").1.to_owned(), asked(done))).collect()
+}
+
+fn asked(done: &Done) -> u64 {
+    let Work::Statements(step) = &done.step.work else { panic!("{:?}", done.step) };
+    step.count
+}
+
+#[test]
+fn sections_are_asked_as_often_as_sql_bench_asks_them() {
+    let check = |test: Test, expected: &[(&str, u64)]| {
+        let found = counts(test);
+        let found: Vec<(&str, u64)> = found.iter().map(|(name, count)| (name.as_str(), *count)).collect();
+        assert_eq!(found, expected, "{}", test.name());
+    };
+    check(
+        Test::Atis,
+        &[
+            ("create_table", 28),
+            ("insert", 9768),
+            ("select_simple_join", 500),
+            ("select_join", 100),
+            ("select_key_prefix_join", 100),
+            ("select_distinct", 800),
+            ("select_group", 3300),
+            ("drop_table", 28),
+        ],
+    );
+    check(
+        Test::AlterTable,
+        &[
+            ("insert", 1000),
+            ("alter_table_add", 100),
+            ("create_index", 8),
+            ("drop_index", 8),
+            ("alter_table_drop", 100),
+        ],
+    );
+    check(Test::BigTables, &[("select_many_fields", 2000), ("insert_many_fields", 2000)]);
+    check(
+        Test::Connect,
+        &[
+            ("connect", 10_000),
+            ("connect+select_simple", 10_000),
+            ("select_simple", 100_000),
+            ("select_simple_cache", 100_000),
+            ("connect+select_1_row", 10_000),
+            ("select_1_row", 100_000),
+            ("select_1_row_cache", 100_000),
+            ("select_2_rows", 100_000),
+            ("select_column+column", 100_000),
+            ("select_big_str", 10_000),
+        ],
+    );
+    check(
+        Test::Create,
+        &[
+            ("create_MANY_tables", 10_000),
+            ("select_group_when_MANY_tables", 10_000),
+            ("drop_table_when_MANY_tables", 10_000),
+            ("create+drop", 10_000),
+            ("create_key+drop", 10_000),
+        ],
+    );
+    check(Test::Wisconsin, &[("create_table", 4), ("insert", 31_000), ("delete_big", 1), ("wisc_benchmark", 114)]);
+    let of = |test: Test, names: &[(&str, u64)]| {
+        let found = counts(test);
+        for (name, count) in names {
+            assert!(found.contains(&((*name).to_owned(), *count)), "{name} of {}: {found:?}", test.name());
+        }
+    };
+    of(
+        Test::Insert,
+        &[
+            ("insert", 300_000),
+            ("insert_duplicates", 100_000),
+            ("prepared_select", 100_000),
+            ("update_with_key", 300_000),
+            ("insert_key", 100_000),
+            ("delete_range", 12),
+            // A hundred rows in each statement.
+            ("multiple_value_insert", 1000),
+        ],
+    );
+    of(
+        Test::Select,
+        &[
+            ("insert", 10_000),
+            ("select_cache", 10_000),
+            ("select_cache2", 10_000),
+            ("select_big", 70),
+            ("min_max_on_key", 70_000),
+            ("count_on_key", 50_000),
+            ("count_group_on_key_parts", 1000),
+            ("count_distinct_group", 1000),
+        ],
+    );
+}
+
+#[test]
+fn statements_are_whole_in_every_system() {
+    for system in SYSTEMS {
+        let (_, done) = played(system, options(0.01, &Test::ALL), &Answers::default());
+        for done in &done {
+            let Work::Statements(step) = &done.step.work else { panic!("{:?}", done.step) };
+            for index in [0, step.count / 2, step.count - 1] {
+                let all = (step.at)(index);
+                assert!(!all.is_empty(), "{system}: {} asks nothing", done.step.name);
+                all.iter().for_each(|asked| check_text(system, asked));
+            }
+        }
+    }
+}
+
+fn check_text(system: System, asked: &Asked) {
+    let sql: &str = match asked {
+        Asked::Text { sql, .. } | Asked::Told(sql) => sql,
+        Asked::Prepared { sql, values, .. } => {
+            assert_eq!(sql.matches('?').count(), values.len(), "{sql}");
+            sql
+        }
+        Asked::Reconnect => return,
+    };
+    let mut open = 0_i32;
+    for letter in sql.chars() {
+        open += i32::from(letter == '(') - i32::from(letter == ')');
+        assert!(open >= 0, "{system}: {sql}");
+    }
+    assert_eq!(open, 0, "{system}: {sql}");
+    assert!(sql.matches('\'').count().is_multiple_of(2), "{system}: {sql}");
+    assert!(!sql.contains("  ") && !sql.contains(';') && !sql.contains('#'), "{system}: {sql}");
+    assert!(sql.len() < 60_000, "{system}: {} bytes", sql.len());
+}
+
+/// What a step asks for the first time, as text.
+fn first(system: System, name: &str) -> Vec<String> {
+    let (_, done) = played(system, options(0.01, &Test::ALL), &Answers::default());
+    let step = done.iter().find(|done| done.step.name == name).expect("a section of this name");
+    let Work::Statements(step) = &step.step.work else { panic!("{name}") };
+    let texts = (step.at)(0).into_iter().map(|asked| match asked {
+        Asked::Text { sql, .. } => sql,
+        other => format!("{other:?}"),
+    });
+    texts.collect()
+}
+
+#[test]
+fn systems_differ_where_they_must() {
+    let lengths = |name: &str| SYSTEMS.map(|system| first(system, name).len());
+    assert_eq!(lengths("alter-table: alter_table_add"), [1, 1, 10, 1], "SQLite adds one column in a statement");
+    assert_eq!(lengths("insert: prepared_select"), [3, 4, 1, 1]);
+    let check = |name: &str, parts: [&str; 4]| {
+        for (system, part) in SYSTEMS.into_iter().zip(parts) {
+            let asked = first(system, name).join("; ");
+            assert!(asked.contains(part), "{system}, {name}: {asked}");
+        }
+    };
+    check("alter-table: drop_index", ["DROP INDEX altered_0", "INDEX altered_0 ON altered", "altered_0", "altered_0"]);
+    check("insert: insert_duplicates", ["ON CONFLICT DO NOTHING", "INSERT IGNORE", "ON CONFLICT", "DUPKEY"]);
+    check("create: create_key+drop", ["UNIQUE", "INDEX key_15 (k15)", "UNIQUE", "UNIQUE"]);
+    check("connect: select_simple", ["SELECT 10", "SELECT 10", "SELECT 10", "SELECT 10 FROM dual"]);
+}
+
+#[test]
+fn what_a_time_limit_left_undone_is_made_up_for() {
+    let limited = Answers { at_most: 700, ..Answers::default() };
+    let (_, done) = played(System::Postgres, options(0.1, &[Test::Create, Test::Insert]), &limited);
+    let count = |name: &str| done.iter().find(|done| done.step.name == name).map(asked);
+    // 1,000 tables were asked for, and 700 made: no more are counted and dropped.
+    assert_eq!(count("create: select_group_when_MANY_tables"), Some(700));
+    assert_eq!(count("create: drop_table_when_MANY_tables"), Some(700));
+    assert_eq!(count("create: remaining_tables"), None, "all were dropped");
+    // 700 of 300,000 rows: the rest is filled in, 250 at once.
+    assert_eq!(count("insert: remaining_rows"), Some((300_000_u64 - 700).div_ceil(250)));
+    let fewer = Answers { at_most: 700, drops: 300, ..Answers::default() };
+    let (_, done) = played(System::Postgres, options(0.1, &[Test::Create]), &fewer);
+    let left = done.iter().find(|done| done.step.name == "create: remaining_tables").expect("tables are left");
+    assert_eq!(asked(left), 400);
+    let Work::Statements(step) = &left.step.work else { panic!() };
+    assert_eq!((step.at)(0), [Asked::text("DROP TABLE made_300")]);
+    assert_eq!(step.limit, None, "a preparation comes to its end");
+}
+
+#[test]
+fn the_tests_are_shown_as_sql_bench_shows_them() {
+    let answers =
+        Answers { at_most: 150, wrong: Some("create: create+drop"), each: Span::from_millis(12), ..Answers::default() };
+    let tests = [Test::AlterTable, Test::Create];
+    let (suite, done) = played(System::Mysql, options(0.02, &tests), &answers);
+    let listings = suite.listings(&done, &facts(System::Mysql));
+    let titles: Vec<&str> = listings.iter().map(|listing| listing.title.as_str()).collect();
+    assert_eq!(titles, ["sql-bench beside an article", "sql-bench tests", "sql-bench totals per operation"]);
+    let text: Vec<&str> = listings.iter().map(|listing| listing.text.as_str()).collect();
+    played::check_kept("layouts.txt", &text.join("\n"));
+    assert!(suite.has_failed(&done));
+    let said = suite.verdicts(&done, &facts(System::Mysql)).join("\n");
+    assert!(said.contains("create: 1 of 150 statements of create+drop did not bring the rows"), "{said}");
+    assert!(said.contains("asked 0.02 times their full counts"), "{said}");
+}
+
+#[test]
+fn smaller_tables_are_compared_with_nothing() {
+    let small = SqlBenchOptions { size: 0.01, ..options(0.02, &[Test::AlterTable]) };
+    let (suite, done) = played(System::Mysql, small, &Answers::default());
+    let listings = suite.listings(&done, &facts(System::Mysql));
+    assert!(!listings[1].text.contains("full count"), "{}", listings[1].text);
+    assert!(
+        listings[0].text.contains("alter-table          0.00            -         2        11"),
+        "{}",
+        listings[0].text
+    );
+    let said = suite.verdicts(&done, &facts(System::Mysql)).join("\n");
+    assert!(said.contains("no figure here can be compared"), "{said}");
+}
+
+#[test]
+fn flushes_are_judged() {
+    let said = |answers: Answers, durable: Option<bool>| {
+        let (suite, done) = played(System::Postgres, options(0.01, &[Test::Connect, Test::Create]), &answers);
+        let mut facts = facts(System::Postgres);
+        if let Some((_, about)) = &mut facts.database {
+            about.durable = durable;
+        }
+        suite.verdicts(&done, &facts).join("\n")
+    };
+    let check = |answers: Answers, durable, expected: &str| {
+        let said = said(answers, durable);
+        assert!(said.contains(expected), "not {expected}: {said}");
+    };
+    let flushed = || Answers { server: Some(1), device: Some(1), each: Span::from_millis(1), ..Answers::default() };
+    check(flushed(), Some(true), "only a power cut proves it");
+    check(flushed(), Some(true), "the server counted 1.00 and the device counted 1.00");
+    check(flushed(), Some(true), "a CREATE TABLE took 1 ms (median; 1000 a second)");
+    check(flushed(), Some(true), "create 80 % is about flushing and not about speed; connect 0 % says little");
+    check(flushed(), Some(false), "every figure of a test that writes is about memory");
+    check(Answers { server: Some(0), ..flushed() }, Some(true), "flushed its log for fewer than every second");
+    check(Answers { device: Some(0), ..flushed() }, Some(true), "the device was not flushed: either the kernel");
+    check(Answers { device: None, ..flushed() }, None, "whether it was flushed cannot be told");
+    check(Answers { each: Span::from_micros(5), ..flushed() }, Some(true), "flushes may not be honoured");
+    let none = said(Answers { server: None, device: None, ..flushed() }, Some(true));
+    assert!(!none.contains("share of a test's time"), "{none}");
+    // What the article's figures are about is said in any case.
+    assert!(none.contains("0.7 ms for each") && none.contains("the SATA server was not flushing"), "{none}");
+}
+
+#[test]
+fn wrong_options_say_what_to_write() {
+    let check = |options: SqlBenchOptions, expected: &str| {
+        let refused = SqlBench::new(options, &facts(System::Sqlite)).err().expect("it is refused");
+        assert!(refused.contains(expected), "{refused}");
+    };
+    check(options(0.0, &Test::ALL), "--scale 0: write a share");
+    check(options(1.5, &Test::ALL), "--scale 1.5");
+    check(SqlBenchOptions { size: f64::NAN, ..SqlBenchOptions::default() }, "--size NaN");
+    check(options(1.0, &[]), "name at least one test");
+    let nothing = plimsoll_suite::Facts { database: None, ..facts(System::Sqlite) };
+    let refused = SqlBench::new(SqlBenchOptions::default(), &nothing).err().expect("it is refused");
+    assert!(refused.contains("sql-bench needs a database"), "{refused}");
+    let suite = recipe(System::Sqlite, options(0.5, &[Test::Select, Test::Atis]));
+    assert!(suite.settings().contains(&("tests".into(), "ATIS, select".into())), "{:?}", suite.settings());
+}

@@ -1,0 +1,86 @@
+//! The whole suite on small tables of real databases: nothing fails, and nothing is wrong.
+#![allow(clippy::print_stderr)] // it says when it is skipped
+
+use std::ops::ControlFlow;
+use std::path::PathBuf;
+
+use plimsoll_database::{Database as _, Flushes, Kind, Make, System};
+use plimsoll_drive::Onward;
+use plimsoll_record::{Ended, Slice};
+use plimsoll_suite::recipes::sql_bench::{SqlBench, SqlBenchOptions, Test};
+use plimsoll_suite::{Database, Facts, Recipe, Step, Watch, perform};
+use plimsoll_units::{Bytes, Span};
+
+/// A directory of this test's own, removed in the end.
+struct Folder(PathBuf);
+
+impl Drop for Folder {
+    fn drop(&mut self) {
+        let _ = std::fs::remove_dir_all(&self.0);
+    }
+}
+
+struct Silent;
+
+impl Watch for Silent {
+    fn begins(&mut self, _: &Step, place: usize, expected: usize) {
+        assert!(place < expected, "more steps than were expected");
+    }
+
+    fn looks(&mut self, _: &Step, _: &[Slice]) -> Onward {
+        ControlFlow::Continue(())
+    }
+}
+
+fn runs_on(system: System) {
+    let folder = std::env::temp_dir().join(format!("plimsoll-sql-bench-{system}-{}", std::process::id()));
+    std::fs::create_dir(&folder).expect("a directory can be made");
+    let folder = Folder(folder);
+    let made = Make {
+        system,
+        folder: folder.0.clone(),
+        cache: Bytes::mib(32),
+        memory: None,
+        flushes: Flushes::Ignored,
+        settings: Vec::new(),
+        sessions: 1,
+    };
+    let made = match made.make() {
+        Ok(made) => made,
+        Err(failure) if matches!(failure.kind, Kind::Missing | Kind::Unsupported) => {
+            return eprintln!("skipped: {failure}");
+        }
+        Err(failure) => panic!("{failure}"),
+    };
+    let facts = Facts { database: Some((made.system(), made.about().clone())), ..super::facts(system) };
+    let options =
+        SqlBenchOptions { scale: 0.001, size: 0.01, time_limit: Span::from_secs(120), tests: Test::ALL.to_vec() };
+    let mut suite = SqlBench::new(options, &facts).expect("options that fit");
+    let mut ground = Database::new(Box::new(made), facts.clone());
+    let outcome = perform(&mut suite, &mut ground, &mut Silent).expect("a ground that fits");
+    assert_eq!(outcome.ended, Ended::Complete, "{system}: {:?}", outcome.fault);
+    for done in &outcome.done {
+        let seen = done.seen.statements().expect("all steps are statements");
+        assert_eq!(seen.wrong, 0, "{system}, {}: {:?}", done.step.name, seen.first_wrong);
+    }
+    assert!(!suite.has_failed(&outcome.done));
+    let listings = suite.listings(&outcome.done, &facts);
+    assert!(Test::ALL.iter().all(|test| listings[1].text.contains(&format!("Testing {}\n", test.name()))));
+    let said = suite.verdicts(&outcome.done, &facts).join("\n");
+    assert!(said.contains("a row in a transaction of its own took"), "{said}");
+}
+
+#[test]
+fn on_sqlite() {
+    runs_on(System::Sqlite);
+}
+
+#[test]
+fn on_postgresql() {
+    runs_on(System::Postgres);
+}
+
+#[test]
+fn on_mariadb() {
+    runs_on(System::Mysql);
+}

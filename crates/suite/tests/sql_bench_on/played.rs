@@ -1,0 +1,93 @@
+//! A database that is played: it answers as it is told, in a fixed time.
+
+use plimsoll_database::System;
+use plimsoll_record::{Bins, CpuTime, DatabaseAbout, DatabaseCounters, DiskCounters, Source, StorageSide, Subject};
+use plimsoll_suite::recipes::sql_bench::{SqlBench, SqlBenchOptions};
+use plimsoll_suite::{Done, Facts, Nature, Recipe, StatementsSeen, StatementsStep, StepSeen, Work};
+use plimsoll_units::{Bytes, Span};
+
+/// How it answers.
+pub struct Answers {
+    /// No more of a section are done, as if its time were over; preparations are all done.
+    pub at_most: u64,
+    /// The same of sections that drop tables.
+    pub drops: u64,
+    /// The section that brings one wrong result.
+    pub wrong: Option<&'static str>,
+    /// Time of each statement.
+    pub each: Span,
+    /// Flushes of each statement that is not a query, as the server counts them, and as the device does.
+    pub server: Option<u64>,
+    pub device: Option<u64>,
+}
+
+impl Default for Answers {
+    fn default() -> Self {
+        let (at_most, drops) = (u64::MAX, u64::MAX);
+        Self { at_most, drops, wrong: None, each: Span::from_micros(100), server: None, device: None }
+    }
+}
+
+pub fn facts(system: System) -> Facts {
+    Facts {
+        source: Source::Measured { engine: system.name().into() },
+        subject: Subject { name: "played".into(), kind: "database".into(), size: Bytes::ZERO, device: None },
+        host: None,
+        space: Bytes::ZERO,
+        grid: 1,
+        nature: Nature::Database,
+        read_only: false,
+        stages: Vec::new(),
+        page_cache: None,
+        database: Some((system, DatabaseAbout::default())),
+    }
+}
+
+pub fn recipe(system: System, options: SqlBenchOptions) -> SqlBench {
+    SqlBench::new(options, &facts(system)).expect("options that fit")
+}
+
+/// The recipe with all of its steps made.
+pub fn played(system: System, options: SqlBenchOptions, answers: &Answers) -> (SqlBench, Vec<Done>) {
+    let mut suite = recipe(system, options);
+    let (mut done, facts) = (Vec::new(), facts(system));
+    while let Some(step) = suite.next(&done, &facts) {
+        assert!(done.len() < suite.expected(), "more steps than were expected");
+        let Work::Statements(statements) = &step.work else { panic!("{step:?}") };
+        let seen = seen(&step.name, statements, answers);
+        done.push(Done { step, seen: StepSeen::Statements(Box::new(seen)) });
+    }
+    (suite, done)
+}
+
+fn seen(name: &str, step: &StatementsStep, answers: &Answers) -> StatementsSeen {
+    let most = if name.contains("drop_table_when") { answers.drops } else { answers.at_most };
+    let done = step.limit.map_or(step.count, |_| step.count.min(most));
+    let (each, span) = (answers.each, Span::from_nanos(answers.each.as_nanos() * done));
+    let flushes = if name.contains("select") || name.contains("connect") { 0 } else { done };
+    StatementsSeen {
+        done,
+        wrong: u64::from(answers.wrong == Some(name)),
+        first_wrong: answers.wrong.map(|_| "1 rows expected, 2 came: SELECT".into()),
+        told: Vec::new(),
+        span,
+        each: Bins::counted([(each, done)], span.as_nanos()),
+        client: CpuTime { user: span / 4, system: span / 8 },
+        counted: DatabaseCounters { log_flushes: answers.server.map(|of| of * flushes), ..DatabaseCounters::default() },
+        storage: StorageSide {
+            disk: answers.device.map(|of| DiskCounters { flushes: of * flushes, ..DiskCounters::default() }),
+            ..StorageSide::default()
+        },
+    }
+}
+
+/// Compares with a file beside this one. `UPDATE_GENERATED=1` writes it anew.
+#[track_caller]
+pub fn check_kept(name: &str, text: &str) {
+    let path = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/sql_bench_on").join(name);
+    if std::env::var_os("UPDATE_GENERATED").is_some() {
+        std::fs::write(&path, text).expect("the file can be written");
+    }
+    let kept = std::fs::read_to_string(&path).unwrap_or_default();
+    assert_eq!(text, kept, "{name} is another: UPDATE_GENERATED=1 writes it anew");
+}
