@@ -5,6 +5,7 @@
 //! thread; the same runs give the same answer everywhere.
 
 mod batch;
+pub mod closed;
 mod compare;
 mod drift;
 mod fit;

@@ -1,0 +1,127 @@
+//! A closed load on one station that queues and a delay that does not: what it gets, and which station was seen.
+//!
+//! Exact mean value analysis (Reiser and Lavenberg 1980) for one class of customers. Knows nothing about what the station
+//! is: storage, processors or a lock.
+
+use plimsoll_record::DelayAndQueue;
+use plimsoll_units::Span;
+
+/// Places at which the share of the station is tried before the best of them is searched more closely.
+const TRIED: u32 = 200;
+/// Times that the interval around it is narrowed.
+const NARROWED: u32 = 60;
+
+/// Executions per second of `sessions` sessions that ask again as soon as they are answered: each needs `demand` of a
+/// station that serves one at a time, and `delay` of everything else.
+pub fn predict(demand: Span, delay: Span, sessions: u32) -> f64 {
+    throughput(demand.as_secs_f64(), delay.as_secs_f64(), sessions)
+}
+
+/// Sessions from which on more of them mostly wait: where the line of no waiting meets the most that the station gives.
+pub fn saturation(fitted: &DelayAndQueue) -> f64 {
+    let demand = fitted.demand.as_secs_f64();
+    if demand > 0.0 { (demand + fitted.delay.as_secs_f64()) / demand } else { f64::INFINITY }
+}
+
+/// The demand and the delay whose predictions are nearest to the seen `(sessions, executions per second)`: least squares of
+/// the relative errors. None for fewer than two different numbers of sessions, or figures that are not above zero.
+pub fn fit(points: &[(u32, f64)]) -> Option<DelayAndQueue> {
+    let first = points.first()?.0;
+    let usable = points.iter().all(|(sessions, rate)| *sessions > 0 && rate.is_finite() && *rate > 0.0);
+    if !usable || points.iter().all(|(sessions, _)| *sessions == first) {
+        return None;
+    }
+    let place = |index: u32| f64::from(index) / f64::from(TRIED);
+    let best = (0..=TRIED).min_by(|a, b| misfit(place(*a), points).total_cmp(&misfit(place(*b), points)))?;
+    let (mut low, mut high) = (place(best.saturating_sub(1)), place((best + 1).min(TRIED)));
+    for _ in 0..NARROWED {
+        let (a, b) = (low + (high - low) / 3.0, high - (high - low) / 3.0);
+        if misfit(a, points) <= misfit(b, points) { high = b } else { low = a }
+    }
+    let share = f64::midpoint(low, high);
+    let alone = alone(share, points);
+    let (demand, delay) = (share * alone, (1.0 - share) * alone);
+    let off = |(sessions, rate): &(u32, f64)| (throughput(demand, delay, *sessions) / rate - 1.0).abs();
+    let error = points.iter().map(off).fold(0.0, f64::max);
+    Some(DelayAndQueue { demand: Span::from_secs_f64(demand), delay: Span::from_secs_f64(delay), error })
+}
+
+fn throughput(demand: f64, delay: f64, sessions: u32) -> f64 {
+    let (mut queued, mut rate) = (0.0, 0.0);
+    for present in 1..=sessions {
+        // Who arrives finds what is there on average with one session less.
+        let response = demand * (1.0 + queued);
+        rate = f64::from(present) / (delay + response).max(f64::MIN_POSITIVE);
+        queued = rate * response;
+    }
+    rate
+}
+
+/// Seconds that one execution takes alone where the station has this share of it. Predictions are in inverse proportion to
+/// it, so the best one for a share needs no search.
+fn alone(share: f64, points: &[(u32, f64)]) -> f64 {
+    let ratios = points.iter().map(|(sessions, rate)| throughput(share, 1.0 - share, *sessions) / rate);
+    let (sum, squares) = ratios.fold((0.0, 0.0), |(sum, squares), ratio| (sum + ratio, squares + ratio * ratio));
+    squares / sum
+}
+
+fn misfit(share: f64, points: &[(u32, f64)]) -> f64 {
+    let alone = alone(share, points);
+    let off = |(sessions, rate): &(u32, f64)| throughput(share, 1.0 - share, *sessions) / alone / rate - 1.0;
+    points.iter().map(|point| off(point).powi(2)).sum()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Statements per minute of a full scan on a disk of Azure in 2014, by how many ran at once.
+    const PUBLISHED: [(u32, f64); 8] =
+        [(1, 4.5), (2, 8.6), (3, 11.8), (4, 13.6), (5, 15.2), (6, 16.0), (9, 18.0), (12, 17.1)];
+
+    fn per_second() -> Vec<(u32, f64)> {
+        PUBLISHED.iter().map(|(sessions, rate)| (*sessions, rate / 60.0)).collect()
+    }
+
+    #[test]
+    fn the_article_is_predicted_by_a_delay_and_a_queue() {
+        let (demand, delay) = (Span::from_millis(3_480), Span::from_millis(9_880));
+        let expected = [4.49, 8.41, 11.61, 14.00, 15.58, 16.49, 17.21, 17.24];
+        let mut worst = 0.0_f64;
+        for ((sessions, published), expected) in PUBLISHED.into_iter().zip(expected) {
+            let got = 60.0 * predict(demand, delay, sessions);
+            assert!((got - expected).abs() <= 0.006, "{sessions}: {got} instead of {expected}");
+            worst = worst.max((got / published - 1.0).abs());
+        }
+        assert!((worst - 0.044).abs() < 0.001, "{worst}");
+    }
+
+    #[test]
+    fn the_fit_finds_the_articles_station() {
+        let fitted = fit(&per_second()).expect("eight points");
+        let (demand, delay) = (fitted.demand.as_secs_f64(), fitted.delay.as_secs_f64());
+        assert!((demand - 3.48).abs() < 0.07 && (delay - 9.88).abs() < 0.25, "{fitted:?}");
+        assert!(fitted.error < 0.05, "{fitted:?}");
+        assert!((saturation(&fitted) - 3.84).abs() < 0.1, "{fitted:?}");
+    }
+
+    #[test]
+    fn what_was_predicted_is_fitted_exactly() {
+        for (demand, delay) in [(3.48, 9.88), (1.0, 0.0), (0.001, 2.0), (0.5, 0.5)] {
+            let points: Vec<(u32, f64)> = [1, 2, 5, 12, 40].map(|n| (n, throughput(demand, delay, n))).into();
+            let fitted = fit(&points).expect("five points");
+            let near = |got: Span, expected: f64| (got.as_secs_f64() - expected).abs() <= 2e-3 * (demand + delay);
+            assert!(near(fitted.demand, demand) && near(fitted.delay, delay), "{fitted:?} for {demand} and {delay}");
+            assert!(fitted.error < 0.01, "{fitted:?} for {demand} and {delay}");
+        }
+    }
+
+    #[test]
+    fn what_cannot_be_told_apart_is_not_fitted() {
+        for points in
+            [vec![], vec![(4, 1.0)], vec![(4, 1.0), (4, 1.1)], vec![(1, 1.0), (2, 0.0)], vec![(0, 1.0), (2, 1.0)]]
+        {
+            assert_eq!(fit(&points), None, "{points:?}");
+        }
+    }
+}
