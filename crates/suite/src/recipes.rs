@@ -5,8 +5,13 @@ pub mod bonnie;
 pub mod calibrate;
 mod commits;
 pub mod crystaldiskmark;
+#[cfg(test)]
+mod databases;
 pub mod dd;
+mod evidence;
 pub mod iozone;
+pub mod ladder;
+mod numbers;
 mod phase;
 pub mod slob;
 pub mod snia;

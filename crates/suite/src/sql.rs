@@ -104,6 +104,12 @@ pub trait Transactions: Send + Sync {
     /// The kind of the next one, by a random number.
     fn pick(&self, random: u64) -> u8;
 
+    /// The kind of transaction number `turn`, from 0, of a session of a closed load, or among the arrivals of an open one: by
+    /// default what the random number picks.
+    fn pick_at(&self, _turn: u64, random: u64) -> u8 {
+        self.pick(random)
+    }
+
     /// What session number `session`, from 0, makes them with; it may prepare statements and set the session up.
     fn open(&self, session: &mut dyn Session, number: u32) -> Result<Box<dyn Taker>, Failure>;
 }

@@ -8,6 +8,7 @@ mod database;
 mod dd;
 mod iozone;
 mod slob;
+mod ladder;
 mod snia;
 mod sql_bench;
 mod tiobench;
@@ -78,6 +79,8 @@ pub enum SuiteCommand {
     Iozone(iozone::IozoneArgs),
     /// SLOB: random reads and updates of single blocks by sessions in a database, more of them until storage gives no more
     Slob(slob::SlobArgs),
+    /// A statement of yours at rising concurrency: response, throughput, and what they queue for
+    Ladder(ladder::LadderArgs),
     /// Preconditioning and rounds until they are steady, as the SNIA's performance test specification has them
     Snia(snia::SniaArgs),
     /// sql-bench: the eight tests that `MySQL` came with, beside what an article got with them, and whether commits reached
@@ -149,6 +152,7 @@ impl SuiteArgs {
             SuiteCommand::Dd(args) => args,
             SuiteCommand::Iozone(args) => args,
             SuiteCommand::Slob(args) => args,
+            SuiteCommand::Ladder(args) => args,
             SuiteCommand::Snia(args) => args,
             SuiteCommand::SqlBench(args) => args,
             SuiteCommand::Tiobench(args) => args,

@@ -13,6 +13,7 @@ pub(super) struct Picked<'a> {
     transactions: &'a dyn Transactions,
     random: fastrand::Rng,
     left: u64,
+    taken: u64,
     last: Op,
 }
 
@@ -47,7 +48,7 @@ impl<'a> Picked<'a> {
         };
         let paced = Stream::new(&spec, 0, seed, phase).expect("one block holds one block");
         let nothing = Op { offset: 0, length: 0, kind: Kind::Read, stream: 0 };
-        Self { paced, step, transactions, random: fastrand::Rng::with_seed(seed), left, last: nothing }
+        Self { paced, step, transactions, random: fastrand::Rng::with_seed(seed), left, taken: 0, last: nothing }
     }
 }
 
@@ -59,7 +60,8 @@ impl Load for Picked<'_> {
     fn take(&mut self, now: Instant) -> Op {
         self.last = self.paced.take(now);
         self.left -= 1;
-        let stream = self.transactions.pick(self.random.u64(..));
+        let stream = self.transactions.pick_at(self.taken, self.random.u64(..));
+        self.taken += 1;
         let writes = self.step.kinds.get(usize::from(stream)).is_some_and(|kind| kind.writes);
         let kind = if writes { Kind::Write } else { Kind::Read };
         Op { offset: self.random.u64(..), length: 0, kind, stream }

@@ -1,0 +1,78 @@
+//! What held sessions of a database back, with the figures that say so, as a part of a sentence.
+//!
+//! Knows nothing about suites. Where nothing tells, it says so.
+
+use plimsoll_record::Spent;
+use plimsoll_units::Span;
+
+use crate::sql::CrowdSeen;
+
+/// The limit that was seen, and its evidence in brackets.
+pub(super) fn bound(seen: &CrowdSeen) -> String {
+    let limit = seen.limit.as_deref().unwrap_or("nothing that could be seen was full");
+    let evidence = evidence(seen);
+    if evidence.is_empty() { limit.into() } else { format!("{limit} ({})", evidence.join(", ")) }
+}
+
+fn evidence(seen: &CrowdSeen) -> Vec<String> {
+    let window = seen.window.1 - seen.window.0;
+    let waited = seen.split.as_ref().and_then(|split| split.shares.iter().max_by(|a, b| a.1.total_cmp(&b.1)));
+    let waited =
+        waited.map(|(spent, share)| format!("sessions were {} for {:.0} % of the time", doing(*spent), 100.0 * share));
+    let host = seen.storage.host.as_ref().and_then(|host| {
+        let used = host.busy + host.stolen;
+        share(used, used + host.waiting + host.idle)
+    });
+    let host = host.map(|share| format!("the host's processors were busy for {share:.0} %"));
+    let disk = seen.storage.disk.as_ref();
+    let disk = disk.and_then(|disk| Some(format!("{} for {:.0} %", disk.device, share(disk.busy, window)?)));
+    let held = seen.storage.bound_by.first();
+    let held = held.map(|(name, share)| format!("{name} held {:.0} % of the volume's answers", 100.0 * share));
+    [waited, host, disk, held].into_iter().flatten().collect()
+}
+
+/// Percent; none of nothing.
+fn share(part: Span, whole: Span) -> Option<f64> {
+    (!whole.is_zero()).then(|| 100.0 * part.as_secs_f64() / whole.as_secs_f64())
+}
+
+const fn doing(spent: Spent) -> &'static str {
+    match spent {
+        Spent::Processor => "on a processor or ready for one",
+        Spent::Reading => "reading blocks",
+        Spent::Writing => "writing blocks",
+        Spent::Committing => "waiting for the log",
+        Spent::Locked => "waiting for locks",
+        Spent::Internal => "waiting inside the server",
+        Spent::Client => "waiting for the client",
+        Spent::Other => "waiting for something else",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use plimsoll_record::{DiskCounters, HostTime, Split, StorageSide};
+
+    use super::*;
+
+    #[test]
+    fn the_limit_has_its_figures() {
+        let part = |share: f64| Span::from_secs_f64(10.0 * share);
+        let split = Split { shares: vec![(Spent::Reading, 0.7), (Spent::Processor, 0.3)], method: String::new() };
+        let seen = CrowdSeen {
+            window: (Span::from_secs(1), Span::from_secs(11)),
+            split: Some(split),
+            storage: StorageSide {
+                disk: Some(DiskCounters { device: "vda".into(), busy: part(0.97), ..DiskCounters::default() }),
+                host: Some(HostTime { busy: part(0.2), idle: part(0.8), ..HostTime::default() }),
+                bound_by: vec![("IOPS".into(), 0.9)],
+            },
+            limit: Some("IOPS".into()),
+            ..CrowdSeen::default()
+        };
+        let expected = "IOPS (sessions were reading blocks for 70 % of the time, the host's processors were busy for 20 %, vda for \
+                        97 %, IOPS held 90 % of the volume's answers)";
+        assert_eq!(bound(&seen), expected);
+        assert_eq!(bound(&CrowdSeen::default()), "nothing that could be seen was full");
+    }
+}

@@ -1,0 +1,348 @@
+//! A statement at rising concurrency: what each execution takes, how many a minute there are, and what they queue for.
+//!
+//! Follows the ladder of a full table scan in an article on disks of Azure. Knows nothing about drivers.
+
+mod print;
+mod published;
+mod statement;
+mod verdicts;
+
+use std::sync::Arc;
+
+use plimsoll_analyse::{Precision, closed};
+use plimsoll_database::System;
+use plimsoll_load::Pace;
+use plimsoll_record::{Bins, DatabaseSide, Listing};
+use plimsoll_units::{Bytes, Span};
+
+use crate::ground::Facts;
+use crate::recipe::{Done, Recipe, crowd_of, judged};
+use crate::sql::{Asked, CrowdSeen, CrowdStep, CrowdWork, KindOf, StatementsStep};
+use crate::step::{FileSpec, Step, Work};
+
+use statement::{Executions, Witness, filling, full_scan, is_reading};
+
+/// Executions that are shown in columns of their own.
+const MOST_COLUMNS: u64 = 12;
+/// Sessions of a rung at most.
+const MOST_SESSIONS: u32 = 1024;
+
+/// A rung that turns end has no time of its own: this one only says how finely it is shown.
+const SHOWN: (Span, Span) = (Span::from_secs(4), Span::from_secs(120));
+
+/// What is executed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum LadderStatement {
+    /// A statement or a script, and where it is from.
+    Script {
+        /// Its file, or another name.
+        name: String,
+        /// One or several statements.
+        sql: String,
+    },
+    /// A full scan of a table of about so many bytes that is made for it.
+    Table(Bytes),
+}
+
+/// When a session is done with a rung.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum LadderUntil {
+    /// After so many executions.
+    Turns(u64),
+    /// After so long.
+    Time(Span),
+}
+
+/// How the ladder is climbed.
+#[derive(Clone, Debug)]
+pub struct LadderOptions {
+    /// What is executed.
+    pub statement: LadderStatement,
+    /// Statements that are run once before.
+    pub setup: Option<String>,
+    /// Statements that are run once after.
+    pub teardown: Option<String>,
+    /// Sessions of each rung, rising.
+    pub rungs: Vec<u32>,
+    /// When a session is done with a rung.
+    pub until: LadderUntil,
+    /// The article's table is shown beside.
+    pub beside_article: bool,
+}
+
+impl LadderOptions {
+    /// The article's rungs with a full scan of a table of 1 GiB, six times each.
+    pub fn article() -> Self {
+        Self {
+            statement: LadderStatement::Table(Bytes::gib(1)),
+            setup: None,
+            teardown: None,
+            rungs: published::ROWS.iter().map(|row| row.sessions).collect(),
+            until: LadderUntil::Turns(6),
+            beside_article: false,
+        }
+    }
+}
+
+/// A statement at rising concurrency.
+pub struct Ladder {
+    options: LadderOptions,
+    sql: Arc<str>,
+    /// What is run in each session before its first execution.
+    opening: Option<&'static str>,
+    /// Before the first rung.
+    before: Vec<Step>,
+    /// What came back, rung by rung.
+    witnesses: Vec<Arc<Witness>>,
+}
+
+/// What a rung showed.
+struct Rung<'a> {
+    sessions: u32,
+    seen: &'a CrowdSeen,
+    /// Times of all its executions, and of each turn.
+    all: Bins,
+    turns: Vec<Bins>,
+    /// Executions that ended in the time that counters cover.
+    counted: u64,
+}
+
+impl Ladder {
+    /// Its steps on a ground with these facts.
+    ///
+    /// # Errors
+    /// What to say instead, in one line: no rungs, rungs that do not rise, nothing to execute, no database, a system for which
+    /// the built-in table is not known.
+    pub fn new(options: LadderOptions, facts: &Facts) -> Result<Self, String> {
+        let Some((system, _)) = facts.database else {
+            return Err(format!("{}: there is no database here", facts.subject.name));
+        };
+        check(&options)?;
+        let mut before: Vec<Step> = Vec::new();
+        if let Some(setup) = &options.setup {
+            before.push(Step::statements("Set-up", StatementsStep::of(vec![setup.clone()])).uncounted());
+        }
+        let (sql, opening) = match &options.statement {
+            LadderStatement::Script { sql, .. } => (sql.clone(), None),
+            LadderStatement::Table(size) => {
+                let fill = filling(system, *size).ok_or_else(|| {
+                    format!("no table is made for {system}: give --sql with a statement on a table of yours")
+                })?;
+                before.extend(fill);
+                (full_scan().to_owned(), opening(system))
+            }
+        };
+        let mut witnesses = vec![Arc::new(Witness::default())];
+        for _ in 1..options.rungs.len() {
+            witnesses.push(Arc::new(witnesses[0].beside()));
+        }
+        Ok(Self { options, sql: sql.into(), opening, before, witnesses })
+    }
+
+    /// Executions that have columns of their own; none where they are too many, or time ends a rung.
+    fn columns(&self) -> Option<u64> {
+        match self.options.until {
+            LadderUntil::Turns(turns) if turns <= MOST_COLUMNS => Some(turns),
+            _ => None,
+        }
+    }
+
+    fn kinds(&self) -> Vec<KindOf> {
+        let writes = !is_reading(&self.sql);
+        match self.columns() {
+            Some(turns) => (1..=turns).map(|turn| KindOf { name: format!("SQL{turn}"), writes }).collect(),
+            None => vec![KindOf { name: "SQL".into(), writes }],
+        }
+    }
+
+    fn rung(&self, index: usize) -> Step {
+        let sessions = self.options.rungs[index];
+        let kinds = self.kinds();
+        let work = Executions {
+            sql: Arc::clone(&self.sql),
+            opening: self.opening,
+            kinds: kinds.len() as u64,
+            witness: Arc::clone(&self.witnesses[index]),
+        };
+        let (turns, least, most) = match self.options.until {
+            LadderUntil::Turns(turns) => (Some(turns), SHOWN.0, SHOWN.1),
+            LadderUntil::Time(time) => (None, time, time),
+        };
+        let crowd = CrowdStep {
+            sessions,
+            pace: Pace::Closed { depth: sessions },
+            kinds,
+            work: CrowdWork::Transactions(Arc::new(work)),
+            turns,
+            warm_up: Span::ZERO,
+            least,
+            most,
+            precision: Precision::default(),
+            objective: None,
+            checkpoint: true,
+            seed: 1,
+        };
+        let plural = if sessions == 1 { "" } else { "s" };
+        Step::crowd(format!("{sessions} session{plural}"), crowd)
+            .measuring("whole executions as a session sees them; a minute has sessions times 60 s over their mean")
+    }
+}
+
+impl Ladder {
+    /// Executions that a rung should have had; none where time ends it.
+    fn asked(&self, rung: &Rung<'_>) -> Option<u64> {
+        match self.options.until {
+            LadderUntil::Turns(turns) => Some(turns * u64::from(rung.sessions)),
+            LadderUntil::Time(_) => None,
+        }
+    }
+
+    /// Sessions and executions per second of each rung that was not ended early.
+    fn points(&self, rungs: &[Rung<'_>]) -> Vec<(u32, f64)> {
+        let whole = |rung: &&Rung<'_>| self.asked(rung).is_none_or(|asked| rung.all.count >= asked);
+        rungs.iter().filter(whole).map(|rung| (rung.sessions, rung.rate())).collect()
+    }
+}
+
+impl Rung<'_> {
+    /// Mean time of an execution.
+    fn mean(&self) -> Span {
+        self.all.mean().unwrap_or_default()
+    }
+
+    /// Executions per second, by Little's law: sessions that ask at once, over what each execution takes.
+    fn rate(&self) -> f64 {
+        f64::from(self.sessions) / self.mean().as_secs_f64().max(1e-9)
+    }
+}
+
+/// Rungs that were climbed, the last one perhaps not to its end.
+fn climbed(done: &[Done]) -> Vec<Rung<'_>> {
+    done.iter().filter(|done| done.step.counts).filter_map(rung).collect()
+}
+
+fn rung(done: &Done) -> Option<Rung<'_>> {
+    let (Work::Crowd(step), Some(seen)) = (&done.step.work, done.seen.crowd()) else { return None };
+    let mut turns = vec![Bins::default(); step.kinds.len()];
+    for counter in seen.series.iter().flat_map(|slice| &slice.tally.0) {
+        if let Some(turn) = turns.get_mut(usize::from(counter.stream)) {
+            turn.merge(&counter.response);
+        }
+    }
+    let mut all = Bins::default();
+    for turn in &turns {
+        all.merge(turn);
+    }
+    let counted = crowd_of(step, seen).run.total.operations();
+    (!all.is_empty()).then_some(Rung { sessions: step.sessions, seen, all, turns, counted })
+}
+
+fn check(options: &LadderOptions) -> Result<(), String> {
+    let rungs = &options.rungs;
+    if rungs.is_empty() || rungs[0] == 0 || !rungs.is_sorted_by(|a, b| a < b) {
+        return Err("the ladder needs rising numbers of sessions: give --concurrency 1..12 or 1,2,4,8".into());
+    }
+    if rungs.last().is_some_and(|most| *most > MOST_SESSIONS) {
+        return Err(format!("a rung has at most {MOST_SESSIONS} sessions: give --concurrency less"));
+    }
+    match options.until {
+        LadderUntil::Turns(0) => return Err("a session has to execute something: give --turns 1 or more".into()),
+        LadderUntil::Time(time) if time.is_zero() => return Err("a rung needs some time: give --measure 10s".into()),
+        _ => {}
+    }
+    match &options.statement {
+        LadderStatement::Script { name, sql } if sql.trim().is_empty() => {
+            Err(format!("{name}: there is no statement in it"))
+        }
+        LadderStatement::Table(size) if *size < Bytes::mib(1) => {
+            Err("the table is too small: give --table 1MiB or more".into())
+        }
+        _ => Ok(()),
+    }
+}
+
+/// What makes the scans of several sessions as independent as those of the article were.
+const fn opening(system: System) -> Option<&'static str> {
+    match system {
+        System::Postgres => Some("SET synchronize_seqscans = off; SET max_parallel_workers_per_gather = 0"),
+        _ => None,
+    }
+}
+
+impl Recipe for Ladder {
+    fn name(&self) -> &'static str {
+        "ladder"
+    }
+
+    fn follows(&self) -> String {
+        published::FOLLOWS.into()
+    }
+
+    fn settings(&self) -> Vec<(String, String)> {
+        let rungs: Vec<String> = self.options.rungs.iter().map(u32::to_string).collect();
+        let statement = match &self.options.statement {
+            LadderStatement::Script { name, .. } => name.clone(),
+            LadderStatement::Table(size) => format!("{} on a table of {size}", self.sql),
+        };
+        let until = match self.options.until {
+            LadderUntil::Turns(turns) => ("executions".to_owned(), format!("{turns} of each session")),
+            LadderUntil::Time(time) => ("time of a rung".to_owned(), time.to_string()),
+        };
+        let opening = self.opening.map(|sql| ("each session begins with".to_owned(), sql.to_owned()));
+        let both = [("statement".to_owned(), statement), ("sessions".to_owned(), rungs.join(", ")), until];
+        both.into_iter().chain(opening).collect()
+    }
+
+    fn files(&self) -> Vec<FileSpec> {
+        Vec::new()
+    }
+
+    fn expected(&self) -> usize {
+        self.before.len() + self.options.rungs.len() + usize::from(self.options.teardown.is_some())
+    }
+
+    fn next(&mut self, done: &[Done], _facts: &Facts) -> Option<Step> {
+        let Some(index) = done.len().checked_sub(self.before.len()) else {
+            return Some(self.before[done.len()].clone());
+        };
+        if index < self.options.rungs.len() {
+            return Some(self.rung(index));
+        }
+        let teardown = self.options.teardown.as_ref().filter(|_| index == self.options.rungs.len())?;
+        let step = StatementsStep::new(1, {
+            let sql = teardown.clone();
+            move |_| vec![Asked::text(sql.clone())]
+        });
+        Some(Step::statements("Tear-down", step).uncounted())
+    }
+
+    fn listings(&self, done: &[Done], _facts: &Facts) -> Vec<Listing> {
+        let rungs = climbed(done);
+        if rungs.is_empty() {
+            return Vec::new();
+        }
+        let mut listings =
+            vec![Listing { title: "Response and throughput".into(), text: print::table(&rungs, self.columns()) }];
+        if self.options.beside_article {
+            listings.push(Listing { title: published::TITLE.into(), text: print::beside(&rungs) });
+        }
+        listings
+    }
+
+    fn verdicts(&self, done: &[Done], facts: &Facts) -> Vec<String> {
+        verdicts::verdicts(self, &climbed(done), facts)
+    }
+
+    fn judged(&self, done: &[Done], facts: &Facts) -> DatabaseSide {
+        DatabaseSide { fitted: closed::fit(&self.points(&climbed(done))), ..judged(done, facts) }
+    }
+
+    fn has_failed(&self, _done: &[Done]) -> bool {
+        // A statement of the user's own may well bring other rows each time; the built-in one may not.
+        matches!(self.options.statement, LadderStatement::Table(_))
+            && self.witnesses.iter().any(|seen| seen.differing() > 0)
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,131 @@
+//! What sessions execute on a ladder, whether it brings the same rows each time, and the table that is made for it.
+//!
+//! Knows nothing about rungs.
+
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, OnceLock};
+
+use plimsoll_database::{Failure, Session, System};
+use plimsoll_units::Bytes;
+
+use crate::recipes::numbers::{numbers, parts};
+use crate::sql::{StatementsStep, Taker, Transactions};
+use crate::step::Step;
+
+/// Bytes that a row takes in its block, everything around it included, in each of the systems: eight in a block of 8 KiB, four
+/// in one of 4 KiB, fifteen in one of 16 KiB.
+const ROW: u64 = 1 << 10;
+/// Rows that one statement inserts.
+const PART: u64 = 10_000;
+
+/// What came back so far: of all rungs the first, and how many of one rung differed from it.
+#[derive(Debug, Default)]
+pub(super) struct Witness {
+    first: Arc<OnceLock<u64>>,
+    differing: AtomicU64,
+}
+
+impl Witness {
+    /// Another rung's, which is compared with the same first rows.
+    pub(super) fn beside(&self) -> Self {
+        Self { first: Arc::clone(&self.first), differing: AtomicU64::new(0) }
+    }
+
+    /// An execution's digest.
+    fn sees(&self, digest: u64) {
+        if *self.first.get_or_init(|| digest) != digest {
+            self.differing.fetch_add(1, Ordering::Relaxed);
+        }
+    }
+
+    /// Executions that did not bring what the first of all brought.
+    pub(super) fn differing(&self) -> u64 {
+        self.differing.load(Ordering::Relaxed)
+    }
+}
+
+/// Executions of one statement; the kind is the turn, as far as there are kinds.
+pub(super) struct Executions {
+    pub(super) sql: Arc<str>,
+    pub(super) opening: Option<&'static str>,
+    pub(super) kinds: u64,
+    pub(super) witness: Arc<Witness>,
+}
+
+impl Transactions for Executions {
+    fn pick(&self, _random: u64) -> u8 {
+        0
+    }
+
+    fn pick_at(&self, turn: u64, _random: u64) -> u8 {
+        (turn % self.kinds.max(1)) as u8
+    }
+
+    fn open(&self, session: &mut dyn Session, _number: u32) -> Result<Box<dyn Taker>, Failure> {
+        if let Some(opening) = self.opening {
+            session.run(opening)?;
+        }
+        Ok(Box::new(Execution { sql: Arc::clone(&self.sql), witness: Arc::clone(&self.witness) }))
+    }
+}
+
+struct Execution {
+    sql: Arc<str>,
+    witness: Arc<Witness>,
+}
+
+impl Taker for Execution {
+    fn take(&mut self, session: &mut dyn Session, _kind: u8, _random: u64) -> Result<Option<u64>, Failure> {
+        let answer = session.run(&self.sql)?;
+        self.witness.sees(answer.digest);
+        Ok(Some(answer.digest))
+    }
+}
+
+/// True for a text whose first statement only reads, as far as its first word says.
+pub(super) fn is_reading(sql: &str) -> bool {
+    let lines = sql.lines().map(str::trim).filter(|line| !line.is_empty() && !line.starts_with("--"));
+    let first = lines.flat_map(|line| line.split(|c: char| !c.is_ascii_alphabetic())).find(|word| !word.is_empty());
+    first.is_some_and(|word| {
+        ["select", "with", "values", "table", "show", "explain"].contains(&word.to_lowercase().as_str())
+    })
+}
+
+/// The built-in statement: it has to read every row, and brings back one.
+pub(super) const fn full_scan() -> &'static str {
+    "SELECT count(*), sum(amount) FROM ladder_rows"
+}
+
+/// What makes the table of about so many bytes. None where it is not known how the system makes rows.
+pub(super) fn filling(system: System, size: Bytes) -> Option<Vec<Step>> {
+    let filler = match system {
+        System::Sqlite => "printf('%0960d', n)".to_owned(),
+        System::Postgres => "repeat(md5(n::text), 30)".to_owned(),
+        System::Mysql => "repeat(md5(n), 30)".to_owned(),
+        System::Oracle => return None,
+    };
+    let mut made = Vec::new();
+    for (from, to) in parts((size.get() / ROW).max(1), PART) {
+        let rows = numbers(system, from, to)?;
+        made.push(format!("INSERT INTO ladder_rows (id, amount, filler) SELECT n, n % 1000, {filler} FROM {rows}"));
+    }
+    let columns = match system {
+        System::Sqlite => "id INTEGER PRIMARY KEY, amount INTEGER NOT NULL, filler TEXT NOT NULL",
+        _ => "id BIGINT NOT NULL PRIMARY KEY, amount INTEGER NOT NULL, filler VARCHAR(1000) NOT NULL",
+    };
+    // Latin letters only, so that a character is a byte.
+    let charset = if system == System::Mysql { " CHARACTER SET latin1" } else { "" };
+    let create = format!("CREATE TABLE ladder_rows ({columns}){charset}");
+    let finish = match system {
+        // Otherwise the first scan would mark each row as committed, and write all of it.
+        System::Postgres => "VACUUM ANALYZE ladder_rows",
+        System::Mysql => "ANALYZE TABLE ladder_rows",
+        _ => "ANALYZE ladder_rows",
+    };
+    let step = |name: &str, statements: Vec<String>| Step::statements(name, StatementsStep::of(statements)).uncounted();
+    Some(vec![
+        step("Create the table", vec![create]),
+        step("Fill the table", made),
+        step("Gather statistics", vec![finish.to_owned()]),
+    ])
+}

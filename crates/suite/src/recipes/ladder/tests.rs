@@ -1,0 +1,131 @@
+use plimsoll_record::{Counting, Slice};
+use plimsoll_units::{Instant, Kind, Op};
+
+use super::*;
+use crate::seen::StepSeen;
+
+fn facts(system: System) -> Facts {
+    crate::recipes::databases::facts(system)
+}
+
+fn ladder(rungs: &[u32], until: LadderUntil) -> Ladder {
+    let statement = LadderStatement::Script { name: "scan.sql".into(), sql: "SELECT 1".into() };
+    let options = LadderOptions { statement, rungs: rungs.to_vec(), until, ..LadderOptions::article() };
+    Ladder::new(options, &facts(System::Postgres)).expect("rungs that rise")
+}
+
+/// All that it makes when each step is done as `seen` says.
+fn climb(ladder: &mut Ladder, seen: impl Fn(&CrowdStep) -> CrowdSeen) -> Vec<Done> {
+    let facts = facts(System::Postgres);
+    let mut done = Vec::new();
+    while let Some(step) = ladder.next(&done, &facts) {
+        let seen = match &step.work {
+            Work::Crowd(crowd) => StepSeen::Crowd(Box::new(seen(crowd))),
+            _ => StepSeen::Paused,
+        };
+        done.push(Done { step, seen });
+    }
+    done
+}
+
+/// What the article saw: each execution of a rung takes its mean.
+fn article(step: &CrowdStep) -> CrowdSeen {
+    let row = published::ROWS.iter().find(|row| row.sessions == step.sessions).expect("a rung of the article");
+    let response = Span::from_secs_f64(row.mean_s);
+    let mut counting = Counting::new();
+    for stream in 0..step.kinds.len() as u8 {
+        for _ in 0..step.sessions {
+            counting.done(&Op { offset: 0, length: 0, kind: Kind::Read, stream }, response, response);
+        }
+    }
+    let span = response * step.kinds.len() as u64;
+    let series = vec![Slice { start: Instant::ZERO, span, tally: counting.take() }];
+    CrowdSeen { series, window: (Span::ZERO, span), ..CrowdSeen::default() }
+}
+
+#[test]
+fn the_articles_ladder_is_its_table_and_its_station() {
+    let options = LadderOptions { beside_article: true, ..LadderOptions::article() };
+    let mut ladder = Ladder::new(options, &facts(System::Postgres)).expect("the article's");
+    let done = climb(&mut ladder, article);
+    let facts = facts(System::Postgres);
+    let listings = ladder.listings(&done, &facts);
+    let lines: Vec<&str> = listings[0].text.lines().collect();
+    assert_eq!(
+        lines[1].split_whitespace().collect::<Vec<_>>(),
+        ["1", "00:13.36", "00:13.36", "00:13.36", "00:13.36", "00:13.36", "00:13.36", "00:13.36", "4.5"]
+    );
+    assert!(lines[8].ends_with("00:41.99          17.1"), "{}", lines[8]);
+    let beside = listings[1].text.lines().last().expect("a last line").split_whitespace().collect::<Vec<_>>();
+    assert_eq!(beside, ["12", "00:41.99", "00:41.99", "17.1", "17.1", "3.82", "3.80"]);
+    let fitted = ladder.judged(&done, &facts).fitted.expect("eight rungs");
+    assert!((fitted.demand.as_secs_f64() - 3.48).abs() < 0.07, "{fitted:?}");
+    let verdicts = ladder.verdicts(&done, &facts);
+    assert!(verdicts[0].starts_with("The most is 17.2 executions a minute, from 3.8 sessions on:"), "{verdicts:#?}");
+    assert!(verdicts[1].starts_with("Alone, an execution spends 26 % of its time at that station; at 12 sessions"));
+    assert!(verdicts.iter().any(|verdict| verdict.contains("brought the same rows")), "{verdicts:#?}");
+}
+
+#[test]
+fn rungs_come_in_their_order_between_set_up_and_tear_down() {
+    let statement = LadderStatement::Script { name: "x.sql".into(), sql: "UPDATE t SET a = 1".into() };
+    let options = LadderOptions {
+        statement,
+        setup: Some("CREATE TABLE t (a int)".into()),
+        teardown: Some("DROP TABLE t".into()),
+        rungs: vec![1, 2, 4],
+        until: LadderUntil::Time(Span::from_secs(2)),
+        beside_article: false,
+    };
+    let mut ladder = Ladder::new(options, &facts(System::Sqlite)).expect("rungs that rise");
+    let done = climb(&mut ladder, |_| CrowdSeen::default());
+    let names: Vec<&str> = done.iter().map(|done| done.step.name.as_str()).collect();
+    assert_eq!(names, ["Set-up", "1 session", "2 sessions", "4 sessions", "Tear-down"]);
+    assert_eq!(done.len(), ladder.expected());
+    assert_eq!(done.iter().filter(|done| done.step.counts).count(), 3);
+    let Work::Crowd(crowd) = &done[2].step.work else { panic!("{:?}", done[2]) };
+    assert_eq!((crowd.turns, crowd.most, crowd.kinds.len()), (None, Span::from_secs(2), 1));
+    assert!(crowd.kinds[0].writes && ladder.listings(&done, &facts(System::Sqlite)).is_empty());
+}
+
+#[test]
+fn the_built_in_table_is_as_large_as_it_was_asked_for() {
+    for system in [System::Postgres, System::Mysql, System::Sqlite] {
+        let steps = filling(system, Bytes::mib(100)).expect("a system that is known");
+        let Work::Statements(fill) = &steps[1].work else { panic!("{:?}", steps[1]) };
+        assert_eq!(fill.count, 11, "{system}: 102,400 rows, 10,000 by a statement");
+    }
+    let options = LadderOptions::article();
+    assert!(Ladder::new(options, &facts(System::Oracle)).err().expect("not known").contains("give --sql"));
+}
+
+#[test]
+fn what_cannot_be_climbed_is_refused() {
+    let refused = |rungs: &[u32], until| {
+        let statement = LadderStatement::Script { name: "x".into(), sql: "SELECT 1".into() };
+        let options = LadderOptions { statement, rungs: rungs.to_vec(), until, ..LadderOptions::article() };
+        Ladder::new(options, &facts(System::Sqlite)).is_err()
+    };
+    let once = LadderUntil::Turns(1);
+    for rungs in [&[][..], &[0, 1], &[2, 1], &[1, 1], &[1, 5000]] {
+        assert!(refused(rungs, once), "{rungs:?}");
+    }
+    assert!(refused(&[1], LadderUntil::Turns(0)) && refused(&[1], LadderUntil::Time(Span::ZERO)));
+    assert!(!refused(&[1, 2], once));
+}
+
+#[test]
+fn reading_is_told_by_the_first_word() {
+    for reads in ["select 1", "  -- a comment\nWITH a AS (SELECT 1) SELECT * FROM a", "(SELECT 1)"] {
+        assert!(is_reading(reads), "{reads}");
+    }
+    for writes in ["INSERT INTO t VALUES (1)", "", "-- select\nDELETE FROM t", "BEGIN; SELECT 1; COMMIT"] {
+        assert!(!is_reading(writes), "{writes}");
+    }
+}
+
+#[test]
+fn many_turns_have_no_columns() {
+    assert_eq!(ladder(&[1, 2], LadderUntil::Turns(6)).kinds().len(), 6);
+    assert_eq!(ladder(&[1, 2], LadderUntil::Turns(100)).kinds().len(), 1);
+}

@@ -1,0 +1,125 @@
+//! What a ladder says: the most it gives, from where on, what is queued for, and whether the rows were the same.
+//!
+//! Knows nothing about layouts.
+
+use plimsoll_analyse::closed;
+use plimsoll_record::DelayAndQueue;
+use plimsoll_units::Bytes;
+
+use super::print::rate;
+use super::published::STATION_S;
+use super::{Ladder, LadderStatement, Rung};
+use crate::ground::Facts;
+use crate::recipes::evidence::bound;
+
+/// A fit that is off by more than this describes something else.
+const POOR: f64 = 0.2;
+
+pub(super) fn verdicts(ladder: &Ladder, rungs: &[Rung<'_>], facts: &Facts) -> Vec<String> {
+    let Some(last) = rungs.last() else { return Vec::new() };
+    let fitted = closed::fit(&ladder.points(rungs));
+    let mut said: Vec<String> = fitted.iter().flat_map(|fitted| station(fitted, last)).collect();
+    said.push(format!("What binds at {}: {}.", sessions(last.sessions), bound(last.seen)));
+    said.extend(ended_early(ladder, last));
+    said.extend(fetched(ladder, last));
+    said.extend(fits_in_memory(ladder, facts));
+    said.push(rows(ladder, rungs));
+    if ladder.options.beside_article {
+        said.extend(fitted.as_ref().map(article));
+    }
+    said
+}
+
+fn station(fitted: &DelayAndQueue, last: &Rung<'_>) -> Vec<String> {
+    if fitted.error > POOR {
+        return vec![format!(
+            "One delay and one queue do not describe this ladder: their best fit is off by up to {:.0} %.",
+            100.0 * fitted.error
+        )];
+    }
+    let (demand, delay) = (fitted.demand.as_secs_f64(), fitted.delay.as_secs_f64());
+    let from = closed::saturation(fitted);
+    let seen = if f64::from(last.sessions) < from { ", which this ladder did not reach" } else { "" };
+    let waiting = (last.mean().as_secs_f64() - demand - delay).max(0.0) / last.mean().as_secs_f64().max(1e-9);
+    vec![
+        format!(
+            "The most is {} executions a minute, from {from:.1} sessions on{seen}: each needs {} of the station that binds and {} \
+             of everything else (fitted, at most {:.1} % off).",
+            rate(60.0 / demand.max(1e-9)),
+            fitted.demand,
+            fitted.delay,
+            100.0 * fitted.error,
+        ),
+        format!(
+            "Alone, an execution spends {:.0} % of its time at that station; at {} it waits in its queue for {:.0} %.",
+            100.0 * demand / (demand + delay).max(1e-9),
+            sessions(last.sessions),
+            100.0 * waiting,
+        ),
+    ]
+}
+
+fn ended_early(ladder: &Ladder, last: &Rung<'_>) -> Option<String> {
+    let asked = ladder.asked(last).filter(|asked| last.all.count < *asked)?;
+    Some(format!(
+        "The rung of {} ended early, after {} of {asked} executions: it is in the table, and in no fit.",
+        sessions(last.sessions),
+        last.all.count
+    ))
+}
+
+/// How much of the built-in table came from storage for each scan.
+fn fetched(ladder: &Ladder, last: &Rung<'_>) -> Option<String> {
+    let LadderStatement::Table(size) = ladder.options.statement else { return None };
+    let fetched = Bytes::new(last.seen.counted.fetched_bytes?.checked_div(last.counted)?);
+    Some(format!("Of the table's {size}, each scan at {} fetched {fetched} from storage.", sessions(last.sessions)))
+}
+
+fn fits_in_memory(ladder: &Ladder, facts: &Facts) -> Option<String> {
+    let LadderStatement::Table(size) = ladder.options.statement else { return None };
+    let (_, about) = facts.database.as_ref()?;
+    let page_cache = if about.direct == Some(true) { None } else { about.memory.or_else(|| facts.memory()) };
+    let (what, holds) = match (about.cache, page_cache) {
+        (Some(cache), _) if cache >= size => ("the database's cache", cache),
+        (_, Some(memory)) if memory >= size => ("memory for the page cache", memory),
+        _ => return None,
+    };
+    Some(format!(
+        "The table of {size} fits into {what} of {holds}: scans may have been answered from there; give --table more, or limit \
+         --memory."
+    ))
+}
+
+fn rows(ladder: &Ladder, rungs: &[Rung<'_>]) -> String {
+    let differing: Vec<String> = rungs
+        .iter()
+        .zip(&ladder.witnesses)
+        .filter(|(_, witness)| witness.differing() > 0)
+        .map(|(rung, witness)| format!("{} of {} at {}", witness.differing(), rung.all.count, sessions(rung.sessions)))
+        .collect();
+    if differing.is_empty() {
+        let all: u64 = rungs.iter().map(|rung| rung.all.count).sum();
+        return format!("All {all} executions brought the same rows.");
+    }
+    format!(
+        "Executions that brought other rows than the first: {}. A statement whose result does not change has found an error.",
+        differing.join(", ")
+    )
+}
+
+fn article(fitted: &DelayAndQueue) -> String {
+    let (demand, delay) = STATION_S;
+    let of = |demand: f64, delay: f64| 100.0 * demand / (demand + delay).max(1e-9);
+    format!(
+        "The article's ladder is that of a station with {:.0} % of an execution, so that it took {:.1} sessions to fill it; this one \
+         has {:.0} % and takes {:.1}.",
+        of(demand, delay),
+        (demand + delay) / demand,
+        of(fitted.demand.as_secs_f64(), fitted.delay.as_secs_f64()),
+        closed::saturation(fitted),
+    )
+}
+
+fn sessions(count: u32) -> String {
+    if count == 1 { "1 session".into() } else { format!("{count} sessions") }
+}
