@@ -12,6 +12,7 @@ mod evidence;
 pub mod iozone;
 pub mod ladder;
 mod numbers;
+pub mod oltp;
 mod phase;
 pub mod slob;
 pub mod snia;

@@ -9,6 +9,7 @@ mod dd;
 mod iozone;
 mod slob;
 mod ladder;
+mod oltp;
 mod snia;
 mod sql_bench;
 mod tiobench;
@@ -81,6 +82,8 @@ pub enum SuiteCommand {
     Slob(slob::SlobArgs),
     /// A statement of yours at rising concurrency: response, throughput, and what they queue for
     Ladder(ladder::LadderArgs),
+    /// Short transactions as pgbench has them, or TPC-C-like: by clients, and by arrivals up to the load line
+    Oltp(oltp::OltpArgs),
     /// Preconditioning and rounds until they are steady, as the SNIA's performance test specification has them
     Snia(snia::SniaArgs),
     /// sql-bench: the eight tests that `MySQL` came with, beside what an article got with them, and whether commits reached
@@ -153,6 +156,7 @@ impl SuiteArgs {
             SuiteCommand::Iozone(args) => args,
             SuiteCommand::Slob(args) => args,
             SuiteCommand::Ladder(args) => args,
+            SuiteCommand::Oltp(args) => args,
             SuiteCommand::Snia(args) => args,
             SuiteCommand::SqlBench(args) => args,
             SuiteCommand::Tiobench(args) => args,

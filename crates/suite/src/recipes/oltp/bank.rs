@@ -1,0 +1,173 @@
+//! Branches, tellers, accounts and a history, as TPC-B has them and pgbench takes them, and the transactions on them.
+//!
+//! Knows nothing about loads.
+
+use std::sync::Arc;
+
+use plimsoll_database::{Failure, Kind, Prepared, Row, Session, System, Value};
+
+use super::ledger::{Ended, Ledger, transact};
+use super::{By, Script, Tables};
+use crate::recipes::numbers::{numbers, parts};
+use crate::sql::{Taker, Transactions};
+
+/// Tellers and accounts of a branch.
+const TELLERS: u64 = 10;
+pub(super) const ACCOUNTS: u64 = 100_000;
+/// The most that a transaction moves, either way.
+const MOST_MOVED: i64 = 5000;
+
+const MOVE_ACCOUNT: &str = "UPDATE accounts SET abalance = abalance + ? WHERE aid = ?";
+const LOOK: &str = "SELECT abalance FROM accounts WHERE aid = ?";
+const MOVE_TELLER: &str = "UPDATE tellers SET tbalance = tbalance + ? WHERE tid = ?";
+const MOVE_BRANCH: &str = "UPDATE branches SET bbalance = bbalance + ? WHERE bid = ?";
+const REMEMBER: &str = "INSERT INTO history (tid, bid, aid, delta, mtime) VALUES (?, ?, ?, ?, CURRENT_TIMESTAMP)";
+
+/// The tables of so many branches. None where it is not known how the system makes rows.
+pub(super) fn tables(system: System, scale: u64) -> Option<Tables> {
+    let wide = |width: u32| match system {
+        System::Sqlite => "TEXT".to_owned(),
+        System::Mysql => format!("CHAR({width}) CHARACTER SET latin1"),
+        _ => format!("CHAR({width})"),
+    };
+    // SQLite has no columns of a fixed width.
+    let filler =
+        |width: u32| if system == System::Sqlite { format!("printf('%{width}s', '')") } else { "''".to_owned() };
+    let create = vec![
+        format!("CREATE TABLE branches (bid INTEGER NOT NULL PRIMARY KEY, bbalance INTEGER, filler {})", wide(88)),
+        format!(
+            "CREATE TABLE tellers (tid INTEGER NOT NULL PRIMARY KEY, bid INTEGER, tbalance INTEGER, filler {})",
+            wide(84)
+        ),
+        format!(
+            "CREATE TABLE accounts (aid INTEGER NOT NULL PRIMARY KEY, bid INTEGER, abalance INTEGER, filler {})",
+            wide(84)
+        ),
+        format!(
+            "CREATE TABLE history (tid INTEGER, bid INTEGER, aid INTEGER, delta INTEGER, mtime TIMESTAMP, filler {})",
+            wide(22)
+        ),
+    ];
+    let mut fill = Vec::new();
+    let mut rows = |into: &str, count: u64, values: String| {
+        for (from, to) in parts(count, 10_000) {
+            fill.push(format!("INSERT INTO {into} SELECT {values} FROM {}", numbers(system, from, to)?));
+        }
+        Some(())
+    };
+    rows("branches (bid, bbalance, filler)", scale, format!("n, 0, {}", filler(88)))?;
+    let of = |each: u64| format!("(n - 1 - (n - 1) % {each}) / {each} + 1");
+    rows("tellers (tid, bid, tbalance, filler)", TELLERS * scale, format!("n, {}, 0, {}", of(TELLERS), filler(84)))?;
+    rows("accounts (aid, bid, abalance, filler)", ACCOUNTS * scale, format!("n, {}, 0, {}", of(ACCOUNTS), filler(84)))?;
+    let names = ["branches", "tellers", "accounts", "history"];
+    Some(Tables {
+        create,
+        fill: vec![fill],
+        index: Vec::new(),
+        names: names.into(),
+        expected: vec![scale, TELLERS * scale, ACCOUNTS * scale, 0],
+        check: "SELECT (SELECT sum(abalance) FROM accounts), (SELECT sum(tbalance) FROM tellers), \
+                (SELECT sum(bbalance) FROM branches), (SELECT sum(delta) FROM history), (SELECT count(*) FROM history)"
+            .into(),
+    })
+}
+
+/// What is wrong with the balances and the history; empty where they agree with each other and with what was committed.
+pub(super) fn wrongs(script: Script, row: &Row, ledger: &Ledger) -> Vec<String> {
+    let figure = |index: usize| row.get(index).and_then(Value::int).unwrap_or(0);
+    let (accounts, tellers, branches, moved, rows) = (figure(0), figure(1), figure(2), figure(3), figure(4));
+    let mut wrongs = Vec::new();
+    if accounts != moved {
+        wrongs.push(format!("accounts hold {accounts} in all, and {moved} were moved"));
+    }
+    let others = if script == Script::TpcB { moved } else { 0 };
+    if tellers != others || branches != others {
+        wrongs.push(format!("tellers hold {tellers} and branches {branches}, where {others} were moved"));
+    }
+    let (least, unsure) = (if script == Script::SelectOnly { 0 } else { ledger.made(0) }, ledger.unsure());
+    let rows = u64::try_from(rows).unwrap_or(0);
+    if !(least..=least + unsure).contains(&rows) {
+        wrongs.push(format!("{least} transactions were committed, {unsure} perhaps, and the history has {rows} rows"));
+    }
+    wrongs
+}
+
+/// Transactions of one of the scripts.
+pub(super) struct Bank {
+    pub(super) script: Script,
+    pub(super) by: By,
+    pub(super) scale: u64,
+    pub(super) ledger: Arc<Ledger>,
+}
+
+/// One session's.
+struct Teller {
+    script: Script,
+    by: By,
+    scale: u64,
+    ledger: Arc<Ledger>,
+    prepared: Vec<Prepared>,
+}
+
+impl Transactions for Bank {
+    fn pick(&self, _random: u64) -> u8 {
+        0
+    }
+
+    fn open(&self, session: &mut dyn Session, _number: u32) -> Result<Box<dyn Taker>, Failure> {
+        let call = |name: &str, parameters: &str| self.by.call(name, parameters);
+        let statements: Vec<String> = match (self.script, self.by) {
+            (Script::SelectOnly, _) => vec![LOOK.into()],
+            (Script::SimpleUpdate, By::Statements) => [MOVE_ACCOUNT, LOOK, REMEMBER].map(String::from).into(),
+            (_, By::Statements) => [MOVE_ACCOUNT, LOOK, REMEMBER, MOVE_TELLER, MOVE_BRANCH].map(String::from).into(),
+            (Script::SimpleUpdate, _) => vec![call("move_simply", "?, ?, ?, ?")],
+            _ => vec![call("move_money", "?, ?, ?, ?")],
+        };
+        let prepared: Result<Vec<Prepared>, Failure> = statements.iter().map(|sql| session.prepare(sql)).collect();
+        let (script, by, scale) = (self.script, self.by, self.scale);
+        Ok(Box::new(Teller { script, by, scale, ledger: Arc::clone(&self.ledger), prepared: prepared? }))
+    }
+}
+
+impl Teller {
+    fn transaction(&self, session: &mut dyn Session, random: u64) -> Result<Ended, Failure> {
+        let mut random = fastrand::Rng::with_seed(random);
+        let mut one_of = |count: u64| Value::Int(random.u64(1..=count).cast_signed());
+        let (account, branch, teller) =
+            (one_of(ACCOUNTS * self.scale), one_of(self.scale), one_of(TELLERS * self.scale));
+        if self.script == Script::SelectOnly {
+            return look(session, self.prepared[0], account);
+        }
+        let delta = Value::Int(random.i64(-MOST_MOVED..=MOST_MOVED));
+        if self.by != By::Statements {
+            session.execute(self.prepared[0], &[account, teller, branch, delta])?;
+            return Ok(Ended::Committed);
+        }
+        transact(session, |session| {
+            session.execute(self.prepared[0], &[delta.clone(), account.clone()])?;
+            look(session, self.prepared[1], account.clone())?;
+            if self.script == Script::TpcB {
+                session.execute(self.prepared[3], &[delta.clone(), teller.clone()])?;
+                session.execute(self.prepared[4], &[delta.clone(), branch.clone()])?;
+            }
+            session.execute(self.prepared[2], &[teller, branch, account, delta])?;
+            Ok(Ended::Committed)
+        })
+    }
+}
+
+fn look(session: &mut dyn Session, prepared: Prepared, account: Value) -> Result<Ended, Failure> {
+    let shown = format!("{account:?}");
+    match session.execute(prepared, &[account])?.rows {
+        1 => Ok(Ended::Committed),
+        rows => Err(Failure::new(Kind::Statement, format!("account {shown} is there {rows} times instead of once"))),
+    }
+}
+
+impl Taker for Teller {
+    fn take(&mut self, session: &mut dyn Session, kind: u8, random: u64) -> Result<Option<u64>, Failure> {
+        let outcome = self.transaction(session, random);
+        self.ledger.note(kind, outcome.as_ref().copied());
+        outcome.map(|_| None)
+    }
+}

@@ -1,0 +1,119 @@
+//! From options to the plan of a sweep, and which of its points are wanted.
+//!
+//! Knows nothing about transactions.
+
+use plimsoll_analyse::{Point, Precision, Purpose, SweepPlan};
+use plimsoll_load::{Arrival, Pace};
+use plimsoll_record::Run;
+use plimsoll_units::Span;
+
+use super::{Loads, OltpOptions};
+
+/// Closed loads get a third of a sweep's time, as open ones follow; where none follow, it is told of three times as much.
+const SHARE_OF_CLOSED: u64 = 3;
+/// No more sessions than this.
+const MOST_SESSIONS: u32 = 4096;
+/// Branches or warehouses at most: numbers of accounts have to fit 32 bits.
+const MOST_SCALE: u32 = 20_000;
+/// Sessions that an open load has at least to take from.
+const LEAST_OPEN: u32 = 16;
+
+/// The plan of its points.
+pub(super) fn plan(options: &OltpOptions) -> Result<SweepPlan, String> {
+    check(options)?;
+    let named = match &options.loads {
+        Loads::Clients(clients) => clients.len() as u64,
+        Loads::Rates(rates) => rates.len() as u64,
+        Loads::Rising | Loads::Searched => 0,
+    };
+    let (least, most) = match options.measure {
+        Some(measure) => (measure, measure),
+        None if named > 0 => (options.duration / (2 * named), options.duration / named),
+        None => ((options.duration / 40).max(Span::from_millis(500)), (options.duration / 4).max(Span::from_secs(1))),
+    };
+    let (depths, rates) = match &options.loads {
+        Loads::Clients(clients) => (Some(clients.clone()), None),
+        Loads::Rates(rates) => (None, Some(rates.clone())),
+        Loads::Rising | Loads::Searched => (None, None),
+    };
+    let budget = if options.loads == Loads::Rising { options.duration * SHARE_OF_CLOSED } else { options.duration };
+    Ok(SweepPlan {
+        budget,
+        depths,
+        max_depth: options.most_sessions,
+        rates,
+        arrival: Arrival::Poisson,
+        objective: options.objective,
+        precision: Precision::default(),
+        repetitions: 1,
+        least_point: least,
+        most_point: most,
+    })
+}
+
+fn check(options: &OltpOptions) -> Result<(), String> {
+    if options.scale == 0 || options.scale > MOST_SCALE {
+        return Err(format!("a scale of {}: give --scale from 1 to {MOST_SCALE}", options.scale));
+    }
+    if options.most_sessions == 0 || options.most_sessions > MOST_SESSIONS {
+        return Err(format!("{} sessions: give --max-sessions from 1 to {MOST_SESSIONS}", options.most_sessions));
+    }
+    if options.duration.is_zero() || options.measure.is_some_and(Span::is_zero) {
+        return Err("measuring takes time: give --duration 1m or --measure 10s".into());
+    }
+    match &options.loads {
+        Loads::Clients(clients) if clients.is_empty() || clients.contains(&0) => {
+            Err("a closed load needs at least 1 client: give --clients 1,2,4,8".into())
+        }
+        Loads::Clients(clients) if clients.iter().any(|clients| *clients > options.most_sessions) => Err(format!(
+            "more clients than {} sessions: give --clients less or --max-sessions more",
+            options.most_sessions
+        )),
+        Loads::Rates(rates) if rates.is_empty() || rates.iter().any(|rate| rate.as_f64() < 0.01) => {
+            Err("an open load needs some transactions a second: give --rates 100,200".into())
+        }
+        _ => Ok(()),
+    }
+}
+
+/// Sessions that an open load takes from: twice as many as brought the most, so that arrivals seldom wait for a free one, and
+/// all that there may be where that is not known.
+pub(super) fn sessions_of_open(options: &OltpOptions, runs: &[Run]) -> u32 {
+    let closed = runs.iter().filter_map(|run| match run.offered {
+        Pace::Closed { depth } => Some((depth, run.figures.iops.value)),
+        Pace::Open { .. } => None,
+    });
+    let best = closed.max_by(|a, b| a.1.total_cmp(&b.1));
+    best.map_or(options.most_sessions, |(depth, _)| depth.saturating_mul(2).max(LEAST_OPEN).min(options.most_sessions))
+}
+
+/// Without being asked for, no open load follows the closed ones.
+pub(super) fn is_wanted(options: &OltpOptions, point: &Point) -> bool {
+    options.loads != Loads::Rising || point.purpose == Purpose::Bracket
+}
+
+/// Points that there will be, about.
+pub(super) fn expected_points(options: &OltpOptions) -> usize {
+    match &options.loads {
+        Loads::Clients(clients) => clients.len(),
+        Loads::Rates(rates) => rates.len(),
+        Loads::Rising => options.most_sessions.ilog2() as usize + 1,
+        Loads::Searched => options.most_sessions.ilog2() as usize + 9,
+    }
+}
+
+/// The loads in words.
+pub(super) fn words(options: &OltpOptions) -> String {
+    let list = |numbers: Vec<String>| numbers.join(", ");
+    match &options.loads {
+        Loads::Rising => format!("closed, rising to at most {} clients", options.most_sessions),
+        Loads::Searched => {
+            format!("closed, rising to at most {} clients, then open (Poisson arrivals)", options.most_sessions)
+        }
+        Loads::Clients(clients) => format!("closed, {} clients", list(clients.iter().map(u32::to_string).collect())),
+        Loads::Rates(rates) => {
+            let rates = rates.iter().map(|rate| format!("{}", rate.as_f64())).collect();
+            format!("open, {} transactions a second (Poisson arrivals)", list(rates))
+        }
+    }
+}

@@ -1,0 +1,165 @@
+use plimsoll_database::Value;
+use plimsoll_record::{Counting, Slice};
+use plimsoll_units::{Instant, Kind, Op};
+
+use super::*;
+use crate::recipes::databases::facts;
+use crate::seen::StepSeen;
+use crate::sql::StatementsSeen;
+
+fn oltp(options: OltpOptions) -> Oltp {
+    Oltp::new(options, &facts(System::Postgres)).expect("options that fit")
+}
+
+/// A system with eight processors that takes 10 ms for a transaction, for as long as the step asks.
+fn eight_at_once(step: &CrowdStep) -> CrowdSeen {
+    let (sessions, rate) = match step.pace {
+        Pace::Closed { depth } => (f64::from(depth), f64::from(depth.min(8)) / 0.010),
+        Pace::Open { rate, .. } => (rate.as_f64() * 0.010, rate.as_f64().min(800.0)),
+    };
+    let response = Span::from_secs_f64((sessions / rate).max(0.010));
+    let slice = Span::from_millis(100);
+    let span = step.warm_up + step.most;
+    let count = (span.as_secs_f64() / slice.as_secs_f64()) as u64;
+    let mut counting = Counting::new();
+    let series: Vec<Slice> = (0..count)
+        .map(|index| {
+            for _ in 0..(rate * slice.as_secs_f64()).round() as u64 {
+                counting.done(&Op { offset: 0, length: 0, kind: Kind::Write, stream: 0 }, response, response);
+            }
+            Slice { start: Instant::ZERO + slice * index, span: slice, tally: counting.take() }
+        })
+        .collect();
+    CrowdSeen { series, window: (Span::ZERO, span), ..CrowdSeen::default() }
+}
+
+/// All steps, where rows that are told are those of a database in order.
+fn made(oltp: &mut Oltp, check: &[i64]) -> Vec<Done> {
+    let facts = facts(System::Postgres);
+    let mut done = Vec::new();
+    while let Some(step) = oltp.next(&done, &facts) {
+        let row = |figures: Vec<i64>| figures.into_iter().map(Value::Int).collect::<Row>();
+        let expected = oltp.tables.expected.iter().map(|count| count.cast_signed()).collect();
+        let told = match step.name.as_str() {
+            LOADED => vec![row(expected)],
+            CHECKED => vec![row(check.to_vec())],
+            _ => Vec::new(),
+        };
+        let seen = match &step.work {
+            Work::Crowd(crowd) => StepSeen::Crowd(Box::new(eight_at_once(crowd))),
+            _ => StepSeen::Statements(Box::new(StatementsSeen { told, ..StatementsSeen::default() })),
+        };
+        done.push(Done { step, seen });
+    }
+    done
+}
+
+fn paces(done: &[Done]) -> Vec<Pace> {
+    let pace = |done: &Done| if let Work::Crowd(crowd) = &done.step.work { Some(crowd.pace) } else { None };
+    done.iter().filter_map(pace).collect()
+}
+
+#[test]
+fn clients_rise_until_they_bring_no_more_and_the_tables_are_checked_last() {
+    let mut oltp = oltp(OltpOptions::default());
+    let done = made(&mut oltp, &[5, 5, 5, 5, 0]);
+    let depths: Vec<u32> =
+        paces(&done).iter().map(|pace| if let Pace::Closed { depth } = pace { *depth } else { 0 }).collect();
+    assert_eq!(depths, [1, 2, 4, 8, 16, 32], "two steps without gain, and no open load");
+    assert_eq!(done.last().map(|done| done.step.name.as_str()), Some(CHECKED));
+    let facts = facts(System::Postgres);
+    assert!(!oltp.has_failed(&done));
+    let said = oltp.verdicts(&done, &facts);
+    assert!(said[0].starts_with("The most was 800 transactions a second"), "{said:#?}");
+    assert!(said[1].starts_with("The knee is at 8 clients: 800 transactions a second"), "{said:#?}");
+    let listings = oltp.listings(&done, &facts);
+    assert!(listings[0].text.contains("transaction type: tpc-b\nscaling factor: 10\n"), "{}", listings[0].text);
+    assert!(listings[0].text.contains("latency average = 10.000 ms") && listings[0].text.contains("tps = 800.0"));
+    assert_eq!(listings[1].text.lines().count(), 1 + depths.len() + 1, "{}", listings[1].text);
+}
+
+#[test]
+fn open_loads_follow_where_they_are_asked_for() {
+    let mut oltp = oltp(OltpOptions { loads: Loads::Searched, ..OltpOptions::default() });
+    let done = made(&mut oltp, &[0, 0, 0, 0, 0]);
+    let open: Vec<f64> = paces(&done)
+        .iter()
+        .filter_map(|pace| if let Pace::Open { rate, .. } = pace { Some(rate.as_f64()) } else { None })
+        .collect();
+    assert!(open.len() >= 2 && open[0] < 800.0, "{open:?}");
+    assert!(oltp.judged(&done, &facts(System::Postgres)).load_line.is_some());
+}
+
+#[test]
+fn named_loads_are_made_in_their_order_and_no_others() {
+    let mut closed = oltp(OltpOptions { loads: Loads::Clients(vec![4, 1]), ..OltpOptions::default() });
+    assert_eq!(paces(&made(&mut closed, &[0; 5])), [Pace::Closed { depth: 4 }, Pace::Closed { depth: 1 }]);
+    let rates = vec![Iops::per_second(50), Iops::per_second(20)];
+    let mut open =
+        oltp(OltpOptions { loads: Loads::Rates(rates), measure: Some(Span::from_secs(2)), ..OltpOptions::default() });
+    let done = made(&mut open, &[0; 5]);
+    let steps: Vec<&CrowdStep> = done
+        .iter()
+        .filter_map(|done| if let Work::Crowd(crowd) = &done.step.work { Some(crowd) } else { None })
+        .collect();
+    assert_eq!(steps.iter().map(|step| step.most).collect::<Vec<_>>(), [Span::from_secs(2); 2]);
+    assert!(matches!(steps[0].pace, Pace::Open { rate, .. } if rate == Iops::per_second(50)));
+    assert_eq!(steps[0].sessions, 64, "nothing is known of what it can do");
+}
+
+#[test]
+fn what_does_not_agree_fails_the_suite() {
+    let check = |row: &[i64], failed: bool| {
+        let mut oltp = oltp(OltpOptions { loads: Loads::Clients(vec![1]), ..OltpOptions::default() });
+        let done = made(&mut oltp, row);
+        assert_eq!(oltp.has_failed(&done), failed, "{row:?}");
+        let said = oltp.verdicts(&done, &facts(System::Postgres));
+        assert_eq!(said.iter().any(|said| said.starts_with("SOMETHING DOES NOT AGREE")), failed, "{said:?}");
+    };
+    check(&[7, 7, 7, 7, 0], false);
+    check(&[7, 7, 6, 7, 0], true);
+    check(&[8, 7, 7, 7, 0], true);
+    check(&[7, 7, 7, 7, 1], true);
+}
+
+#[test]
+fn wrongly_loaded_tables_end_it() {
+    let mut oltp = oltp(OltpOptions::default());
+    let facts = facts(System::Postgres);
+    let mut done: Vec<Done> = Vec::new();
+    while let Some(step) = oltp.next(&done, &facts) {
+        let told = vec![[10, 100, 999_999, 0].map(Value::Int).to_vec()];
+        done.push(Done {
+            step,
+            seen: StepSeen::Statements(Box::new(StatementsSeen { told, ..StatementsSeen::default() })),
+        });
+    }
+    assert_eq!(done.last().map(|done| done.step.name.as_str()), Some(LOADED));
+    assert!(oltp.has_failed(&done));
+    let said = oltp.verdicts(&done, &facts);
+    assert!(said[0].contains("accounts has 999999 rows instead of 1000000"), "{said:?}");
+}
+
+#[test]
+fn what_cannot_be_is_refused() {
+    let refused = |change: fn(&mut OltpOptions)| {
+        let mut options = OltpOptions::default();
+        change(&mut options);
+        Oltp::new(options, &facts(System::Postgres)).is_err()
+    };
+    assert!(refused(|options| options.scale = 0) && refused(|options| options.scale = 20_001));
+    assert!(refused(|options| options.loads = Loads::Clients(vec![0])));
+    assert!(refused(|options| options.loads = Loads::Clients(vec![65])));
+    assert!(refused(|options| options.loads = Loads::Rates(vec![])));
+    assert!(refused(|options| options.duration = Span::ZERO) && refused(|options| options.most_sessions = 0));
+    assert!(!refused(|_| {}));
+    assert!(Oltp::new(OltpOptions::default(), &facts(System::Oracle)).is_err());
+}
+
+#[test]
+fn a_deviation_is_that_of_the_counts() {
+    let times =
+        plimsoll_record::Bins::counted([(Span::from_millis(10), 500), (Span::from_millis(30), 500)], 20_000_000_000);
+    let deviation = print::deviation(&times).as_millis_f64();
+    assert!((deviation - 10.0).abs() < 0.2, "{deviation}");
+}

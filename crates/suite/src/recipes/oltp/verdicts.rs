@@ -1,0 +1,108 @@
+//! What short transactions say: how many a second may be asked for, what binds, and whether what was written agrees.
+//!
+//! Knows nothing about layouts.
+
+use plimsoll_database::System;
+use plimsoll_load::Pace;
+use plimsoll_record::{Knee, LoadLine};
+use plimsoll_units::Span;
+
+use super::{Measured, Oltp, Script};
+use crate::ground::Facts;
+use crate::recipe::{Done, Recipe};
+use crate::recipes::evidence::bound;
+
+/// The sessions' own program may take this share of the host's processors before it is a part of what is measured.
+const LITTLE: f64 = 0.1;
+
+/// The point with the most transactions a second; of equal ones the first, which is the lightest of closed ones that rise.
+pub(super) fn most<'a, 'b>(points: &'a [Measured<'b>]) -> Option<&'a Measured<'b>> {
+    points.iter().rev().max_by(|a, b| a.run.figures.iops.value.total_cmp(&b.run.figures.iops.value))
+}
+
+pub(super) fn verdicts(oltp: &Oltp, done: &[Done], facts: &Facts) -> Vec<String> {
+    let measured = Oltp::measured(done);
+    let mut said = Vec::new();
+    if let Some(best) = most(&measured) {
+        let judged = oltp.judged(done, facts);
+        said.push(format!(
+            "The most was {:.0} transactions a second, at {}.",
+            best.run.figures.iops.value,
+            load(best.step.pace)
+        ));
+        said.extend(judged.knee.as_ref().map(knee));
+        said.extend(judged.load_line.as_ref().map(load_line));
+        said.push(format!("What binds at the most: {}.", bound(best.seen)));
+        said.extend(client(best, facts));
+    }
+    said.extend(agreement(oltp, done));
+    if oltp.options.script == Script::NewOrder {
+        said.push(format!(
+            "This is TPC-C-like, not TPC-C: {} new orders were undone on purpose (about 1 % of them), customers are found by number \
+             only, and nothing is delivered.",
+            oltp.ledger.undone()
+        ));
+    }
+    said
+}
+
+fn load(pace: Pace) -> String {
+    match pace {
+        Pace::Closed { depth: 1 } => "1 client".into(),
+        Pace::Closed { depth } => format!("{depth} clients"),
+        Pace::Open { rate, .. } => format!("{:.0} arrivals a second", rate.as_f64()),
+    }
+}
+
+fn knee(knee: &Knee) -> String {
+    let mean = Span::from_secs_f64(knee.mean_ns / 1e9);
+    format!("The knee is at {}: {:.0} transactions a second, {mean} each on average.", load(knee.offered), knee.iops)
+}
+
+fn load_line(line: &LoadLine) -> String {
+    match line {
+        LoadLine::At { objective, iops } => {
+            format!("The load line is at {:.0} transactions a second: the most at which {objective} holds.", iops.value)
+        }
+        LoadLine::Beyond { objective, iops } => format!(
+            "The load line is at {:.0} transactions a second or above: {objective} still held at the most that was carried.",
+            iops.value
+        ),
+        LoadLine::Never { objective, least } => {
+            format!("There is no load line: {objective} did not hold at the lightest load, which had {least}.")
+        }
+    }
+}
+
+/// The share of the host's processors that this program took. In `SQLite` it is the database, too.
+fn client(best: &Measured<'_>, facts: &Facts) -> Option<String> {
+    if facts.database.as_ref().is_some_and(|(system, _)| *system == System::Sqlite) {
+        return None;
+    }
+    let (host, cpu) = best.seen.storage.host.zip(best.seen.client)?;
+    let all = (host.busy + host.waiting + host.idle + host.stolen).as_secs_f64();
+    let share = (cpu.user + cpu.system).as_secs_f64() / all.max(1e-9);
+    let caution = if share > LITTLE {
+        ": caution, this is a part of what was measured; give the host more processors, or leave out --statements"
+    } else {
+        ""
+    };
+    Some(format!("The clients took {:.1} % of the host's processors{caution}.", 100.0 * share))
+}
+
+fn agreement(oltp: &Oltp, done: &[Done]) -> Vec<String> {
+    let loaded = oltp.wrongly_loaded(done);
+    if !loaded.is_empty() {
+        return vec![format!("The tables were not loaded as they have to be: {}.", loaded.join("; "))];
+    }
+    let what = match oltp.options.script {
+        Script::NewOrder => "numbers of orders, their lines, the money, and what was committed",
+        Script::SelectOnly => "balances and the empty history",
+        _ => "balances, the history, and what was committed",
+    };
+    vec![match oltp.wrongs(done) {
+        None => format!("It was not checked whether {what} agree: it ended before."),
+        Some(wrongs) if wrongs.is_empty() => format!("All agrees: {what}."),
+        Some(wrongs) => format!("SOMETHING DOES NOT AGREE: {}.", wrongs.join("; ")),
+    }]
+}

@@ -1,0 +1,256 @@
+//! The ladder and short transactions on databases that are made for it: SQLite always, servers where they are installed.
+#![allow(clippy::unwrap_used)]
+
+use std::ops::ControlFlow;
+use std::path::PathBuf;
+use std::sync::atomic::{AtomicU32, Ordering};
+
+use plimsoll_database::{Flushes, Kind, Make, System};
+use plimsoll_drive::Onward;
+use plimsoll_record::{Ended, Slice, Source, Subject};
+use plimsoll_suite::recipes::ladder::{Ladder, LadderOptions, LadderStatement, LadderUntil};
+use plimsoll_suite::recipes::oltp::{Loads, Oltp, OltpOptions, Script};
+use plimsoll_suite::{Database, Done, Facts, Ground, Nature, Outcome, Recipe, Step, Watch, perform};
+use plimsoll_units::{Bytes, Iops, Span};
+
+/// A directory that is removed in the end.
+struct Folder(PathBuf);
+
+impl Folder {
+    fn new() -> Self {
+        static COUNT: AtomicU32 = AtomicU32::new(0);
+        let number = COUNT.fetch_add(1, Ordering::Relaxed);
+        let path = std::env::temp_dir().join(format!("plimsoll-transactions-{}-{number}", std::process::id()));
+        std::fs::create_dir(&path).unwrap();
+        Self(path)
+    }
+}
+
+impl Drop for Folder {
+    fn drop(&mut self) {
+        let _ = std::fs::remove_dir_all(&self.0);
+    }
+}
+
+/// A database made for the test, dropped before its folder; none where its programs are not installed.
+fn made(system: System) -> Option<(Database, Folder)> {
+    let folder = Folder::new();
+    let make = Make {
+        system,
+        folder: folder.0.clone(),
+        cache: Bytes::mib(16),
+        memory: None,
+        // What is tested is what is counted, not how long it takes.
+        flushes: Flushes::Ignored,
+        settings: Vec::new(),
+        sessions: 8,
+    };
+    let target = match make.make() {
+        Ok(target) => Box::new(target),
+        Err(failure) if matches!(failure.kind, Kind::Missing | Kind::Unsupported) => {
+            eprintln!("skipped: {failure}");
+            return None;
+        }
+        Err(failure) => panic!("{failure}"),
+    };
+    let about = plimsoll_database::Database::about(&*target).clone();
+    let facts = Facts {
+        source: Source::Measured { engine: system.name().into() },
+        subject: Subject { name: "a test".into(), kind: "database".into(), size: Bytes::default(), device: None },
+        host: None,
+        space: Bytes::default(),
+        grid: 1,
+        nature: Nature::Database,
+        read_only: false,
+        stages: Vec::new(),
+        page_cache: None,
+        database: Some((system, about)),
+    };
+    Some((Database::new(target, facts), folder))
+}
+
+struct Quiet;
+
+impl Watch for Quiet {
+    fn begins(&mut self, _: &Step, _: usize, _: usize) {}
+
+    fn looks(&mut self, _: &Step, _: &[Slice]) -> Onward {
+        ControlFlow::Continue(())
+    }
+}
+
+fn ran(recipe: &mut dyn Recipe, ground: &mut Database) -> Outcome {
+    perform(recipe, ground, &mut Quiet).unwrap()
+}
+
+/// Transactions that crowds made, by kind, warm-up included.
+fn counted(done: &[Done], kind: u8) -> u64 {
+    let slices = done.iter().filter_map(|done| done.seen.crowd()).flat_map(|seen| &seen.series);
+    slices.map(|slice| slice.tally.only(|counter| counter.stream == kind).operations()).sum()
+}
+
+/// The figures of the check at the end.
+fn check(done: &[Done]) -> Vec<i64> {
+    let told = &done.last().unwrap().seen.statements().unwrap().told[0];
+    told.iter().map(|value| value.int().unwrap_or(0)).collect()
+}
+
+fn oltp(script: Script, statements: bool, loads: Loads) -> OltpOptions {
+    let (measure, most_sessions) = (Some(Span::from_millis(600)), 4);
+    OltpOptions { script, scale: 1, statements, loads, measure, most_sessions, ..OltpOptions::default() }
+}
+
+/// Runs it to its end, where all has to agree.
+fn agrees(system: System, options: OltpOptions) -> Option<Vec<Done>> {
+    let (mut ground, _folder) = made(system)?;
+    let mut recipe = Oltp::new(options, ground.facts()).unwrap();
+    let outcome = ran(&mut recipe, &mut ground);
+    assert!(outcome.fault.is_none(), "{system}: {:?}", outcome.fault);
+    let said = recipe.verdicts(&outcome.done, ground.facts());
+    assert!(said.iter().any(|said| said.starts_with("All agrees")), "{system}: {said:#?}");
+    assert!(!recipe.has_failed(&outcome.done));
+    assert!(!recipe.listings(&outcome.done, ground.facts()).is_empty());
+    Some(outcome.done)
+}
+
+/// Every transaction that was counted is in the history, and no other.
+fn bank(system: System) {
+    for (script, statements) in [(Script::TpcB, false), (Script::TpcB, true), (Script::SimpleUpdate, false)] {
+        let Some(done) = agrees(system, oltp(script, statements, Loads::Clients(vec![1, 3]))) else { return };
+        let made = counted(&done, 0);
+        assert!(made > 0, "{system}, {script:?}");
+        assert_eq!(check(&done)[4], made.cast_signed(), "{system}, {script:?}");
+    }
+    let done = agrees(system, oltp(Script::SelectOnly, false, Loads::Clients(vec![2]))).unwrap();
+    assert!(counted(&done, 0) > 0);
+}
+
+/// Orders and payments are as many as were counted, but for orders that were undone.
+fn trade(system: System, both: &[bool]) {
+    for statements in both {
+        let Some(done) = agrees(system, oltp(Script::NewOrder, *statements, Loads::Clients(vec![3]))) else { return };
+        let check = check(&done);
+        let (ordered, paid) = (counted(&done, 0).cast_signed(), counted(&done, 1).cast_signed());
+        assert_eq!(check[6], paid, "{system}");
+        let undone = ordered - (check[0] - 30_000);
+        assert!(ordered > 0 && undone >= 0 && undone <= ordered / 10 + 20, "{system}: {undone} of {ordered}");
+    }
+}
+
+fn ladder(sql: &str, setup: Option<&str>) -> LadderOptions {
+    LadderOptions {
+        statement: LadderStatement::Script { name: "a test".into(), sql: sql.into() },
+        setup: setup.map(String::from),
+        teardown: None,
+        rungs: vec![1, 2, 4],
+        until: LadderUntil::Turns(2),
+        beside_article: false,
+    }
+}
+
+/// The built-in scan brings the same rows at every rung, and each rung has its executions.
+fn scans(system: System) {
+    let Some((mut ground, _folder)) = made(system) else { return };
+    let options =
+        LadderOptions { statement: LadderStatement::Table(Bytes::mib(4)), beside_article: true, ..ladder("", None) };
+    let mut recipe = Ladder::new(options, ground.facts()).unwrap();
+    let outcome = ran(&mut recipe, &mut ground);
+    assert!(outcome.fault.is_none(), "{system}: {:?}", outcome.fault);
+    let executions: Vec<u64> = outcome
+        .done
+        .iter()
+        .filter(|done| done.step.counts)
+        .map(|done| (0..2).map(|kind| counted(std::slice::from_ref(done), kind)).sum())
+        .collect();
+    assert_eq!(executions, [2, 4, 8], "{system}");
+    let said = recipe.verdicts(&outcome.done, ground.facts());
+    assert!(said.iter().any(|said| said == "All 14 executions brought the same rows."), "{system}: {said:#?}");
+    assert!(recipe.judged(&outcome.done, ground.facts()).fitted.is_some());
+    assert!(!recipe.has_failed(&outcome.done));
+    let listings = recipe.listings(&outcome.done, ground.facts());
+    assert_eq!((listings.len(), listings[0].text.lines().count()), (2, 5), "{}", listings[0].text);
+}
+
+#[test]
+fn sqlite_keeps_what_was_counted() {
+    bank(System::Sqlite);
+}
+
+#[test]
+fn sqlite_trades() {
+    trade(System::Sqlite, &[false]);
+}
+
+#[test]
+fn sqlite_scans() {
+    scans(System::Sqlite);
+}
+
+#[test]
+fn postgresql_keeps_what_was_counted() {
+    bank(System::Postgres);
+}
+
+#[test]
+fn postgresql_trades() {
+    trade(System::Postgres, &[false, true]);
+}
+
+#[test]
+fn postgresql_scans() {
+    scans(System::Postgres);
+}
+
+#[test]
+fn mariadb_keeps_what_was_counted() {
+    bank(System::Mysql);
+}
+
+#[test]
+fn mariadb_trades() {
+    trade(System::Mysql, &[false, true]);
+}
+
+#[test]
+fn mariadb_scans() {
+    scans(System::Mysql);
+}
+
+#[test]
+fn arrivals_are_made_by_whoever_is_free() {
+    let done = agrees(System::Sqlite, oltp(Script::TpcB, false, Loads::Rates(vec![Iops::per_second(40)]))).unwrap();
+    let made = counted(&done, 0);
+    assert!(made > 0);
+    assert_eq!(check(&done)[4], made.cast_signed());
+}
+
+#[test]
+fn a_failure_keeps_the_rungs_before_it() {
+    let (mut ground, _folder) = made(System::Sqlite).unwrap();
+    let setup = "CREATE TABLE t (i INTEGER PRIMARY KEY); CREATE TRIGGER full BEFORE INSERT ON t WHEN (SELECT count(*) FROM t) >= 4 \
+                 BEGIN SELECT RAISE(ABORT, 'four are enough'); END";
+    let mut recipe = Ladder::new(ladder("INSERT INTO t DEFAULT VALUES", Some(setup)), ground.facts()).unwrap();
+    let outcome = ran(&mut recipe, &mut ground);
+    assert_eq!(outcome.ended, Ended::Failed);
+    let fault = outcome.fault.unwrap();
+    assert!(fault.source.to_string().contains("four are enough"), "{fault:?}");
+    let text = &recipe.listings(&outcome.done, ground.facts())[0].text;
+    let first = text.lines().nth(1).unwrap();
+    assert!(first.trim_start().starts_with("1 "), "{text}");
+    let said = recipe.verdicts(&outcome.done, ground.facts());
+    assert!(said.iter().any(|said| said.contains("2 sessions ended early, after 2 of 4 executions")), "{said:#?}");
+    assert_eq!(counted(&outcome.done, 0) + counted(&outcome.done, 1), 4, "two of the first rung, two of the second");
+}
+
+#[test]
+fn rows_that_differ_are_said() {
+    let (mut ground, _folder) = made(System::Sqlite).unwrap();
+    let mut recipe = Ladder::new(ladder("SELECT random()", None), ground.facts()).unwrap();
+    let outcome = ran(&mut recipe, &mut ground);
+    let said = recipe.verdicts(&outcome.done, ground.facts());
+    assert!(
+        said.iter().any(|said| said.contains("brought other rows than the first: 1 of 2 at 1 session")),
+        "{said:#?}"
+    );
+    assert!(!recipe.has_failed(&outcome.done), "the statement is the user's own");
+}
