@@ -7,9 +7,9 @@ mod crystaldiskmark;
 mod database;
 mod dd;
 mod iozone;
-mod slob;
 mod ladder;
 mod oltp;
+mod slob;
 mod snia;
 mod sql_bench;
 mod tiobench;
@@ -78,12 +78,12 @@ pub enum SuiteCommand {
     Dd(dd::DdArgs),
     /// Iozone: writing and reading in order, backward, in strides and at random, by file and record size
     Iozone(iozone::IozoneArgs),
-    /// SLOB: random reads and updates of single blocks by sessions in a database, more of them until storage gives no more
-    Slob(slob::SlobArgs),
     /// A statement of yours at rising concurrency: response, throughput, and what they queue for
     Ladder(ladder::LadderArgs),
     /// Short transactions as pgbench has them, or TPC-C-like: by clients, and by arrivals up to the load line
     Oltp(oltp::OltpArgs),
+    /// SLOB: random reads and updates of single blocks by sessions in a database, more of them until storage gives no more
+    Slob(slob::SlobArgs),
     /// Preconditioning and rounds until they are steady, as the SNIA's performance test specification has them
     Snia(snia::SniaArgs),
     /// sql-bench: the eight tests that `MySQL` came with, beside what an article got with them, and whether commits reached
@@ -154,9 +154,9 @@ impl SuiteArgs {
             SuiteCommand::Crystaldiskmark(args) => args,
             SuiteCommand::Dd(args) => args,
             SuiteCommand::Iozone(args) => args,
-            SuiteCommand::Slob(args) => args,
             SuiteCommand::Ladder(args) => args,
             SuiteCommand::Oltp(args) => args,
+            SuiteCommand::Slob(args) => args,
             SuiteCommand::Snia(args) => args,
             SuiteCommand::SqlBench(args) => args,
             SuiteCommand::Tiobench(args) => args,
