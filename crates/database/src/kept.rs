@@ -167,6 +167,10 @@ pub fn last_words(log: &Path, lines: usize) -> String {
         Ok(())
     });
     let all: Vec<&str> = text.lines().map(str::trim).filter(|line| !line.is_empty()).collect();
+    // What is marked as an error says more than what came last.
+    let marked: Vec<&str> =
+        all.iter().copied().filter(|line| ["ERROR", "FATAL"].iter().any(|mark| line.contains(mark))).collect();
+    let all = if marked.is_empty() { all } else { marked };
     match read {
         Ok(()) if !all.is_empty() => all[all.len().saturating_sub(lines)..].join("; "),
         _ => format!("{} says nothing", log.display()),

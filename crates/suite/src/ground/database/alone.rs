@@ -3,7 +3,7 @@
 use plimsoll_database::Session;
 use plimsoll_drive::{Completion, Fault, Target};
 use plimsoll_load::Outcome;
-use plimsoll_units::{Instant, Op, Slot};
+use plimsoll_units::{Instant, Op, Slot, Span};
 
 use super::calls::{counted, fault};
 use super::crowd::Shared;
@@ -15,11 +15,29 @@ pub(super) struct Alone<'a> {
     session: Box<dyn Session>,
     taker: Box<dyn Taker>,
     done: Option<Completion>,
+    settling: Settling,
+}
+
+/// Lets a session tell the server now and then what it did: some servers count it only when it has been told.
+#[derive(Default)]
+pub(super) struct Settling(Instant);
+
+impl Settling {
+    const PERIOD: Span = Span::from_millis(250);
+
+    /// Does so when it is due at `now`.
+    pub fn look(&mut self, now: Instant, session: &mut dyn Session) {
+        if now >= self.0 + Self::PERIOD {
+            self.0 = now;
+            // A session that fails here fails at its next transaction, which tells why.
+            let _ = session.settle();
+        }
+    }
 }
 
 impl<'a> Alone<'a> {
     pub fn new(shared: &'a Shared<'a>, session: Box<dyn Session>, taker: Box<dyn Taker>) -> Self {
-        Self { shared, session, taker, done: None }
+        Self { shared, session, taker, done: None, settling: Settling::default() }
     }
 }
 
@@ -63,7 +81,8 @@ impl Target for Alone<'_> {
     fn wait(&mut self, until: Instant, completions: &mut Vec<Completion>) -> Result<Instant, Fault> {
         if let Some(done) = self.done.take() {
             completions.push(done);
-            return Ok(done.at);
+            self.settling.look(done.at, &mut *self.session);
+            return Ok(self.shared.clock.now());
         }
         let left = until.since(self.shared.clock.now());
         std::thread::sleep(std::time::Duration::from_nanos(left.as_nanos()));

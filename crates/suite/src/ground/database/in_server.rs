@@ -7,6 +7,7 @@ use plimsoll_drive::Fault;
 use plimsoll_record::{Counting, Slice};
 use plimsoll_units::{Instant, Kind, Op, Span};
 
+use super::alone::Settling;
 use super::calls::{counted, fault};
 use super::crowd::{Mine, Shared};
 use crate::crew::Tie;
@@ -31,6 +32,7 @@ pub(super) fn run(
         begin: shared.clock.now(),
         slice: Span::ZERO,
         length: shared.slice(),
+        settling: Settling::default(),
     };
     let mut random = fastrand::Rng::with_seed(shared.seed(number));
     let mut left = shared.step.turns.unwrap_or(u64::MAX);
@@ -63,6 +65,7 @@ struct Calls<'a> {
     /// Where the present slice begins, from there.
     slice: Span,
     length: Span,
+    settling: Settling,
 }
 
 impl Calls<'_> {
@@ -94,6 +97,7 @@ impl Calls<'_> {
             self.counting.done(&op, unit.took, unit.took);
         }
         self.close_until(end);
+        self.settling.look(Instant::ZERO + end, &mut *self.session);
         Ok(())
     }
 

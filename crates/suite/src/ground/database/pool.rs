@@ -6,7 +6,7 @@ use std::time::Duration;
 use plimsoll_drive::{Completion, Fault, Observe, Rules, Target, drive};
 use plimsoll_units::{Instant, Op, Slot};
 
-use super::alone::take;
+use super::alone::{Settling, take};
 use super::crowd::Shared;
 use super::picked::Picked;
 use crate::sql::{CrowdSeen, CrowdWork};
@@ -67,6 +67,7 @@ fn serve(shared: &Shared<'_>, number: u32, asked: &Receiver<(Slot, Op)>, done: &
     let Some(mut taker) = desk.taker.take() else { return };
     // It is connected.
     let _ = done.send(Ok(nothing));
+    let mut settling = Settling::default();
     while let Ok((slot, op)) = asked.recv() {
         let outcome = take(shared, &mut *desk.session, &mut *taker, &op);
         let at = shared.clock.now();
@@ -75,6 +76,7 @@ fn serve(shared: &Shared<'_>, number: u32, asked: &Receiver<(Slot, Op)>, done: &
         if done.send(completion).is_err() || failed {
             return;
         }
+        settling.look(at, &mut *desk.session);
     }
 }
 
