@@ -37,8 +37,8 @@ use dialect::dialect;
 use layout::Layout;
 use points::{Asked, Curve, Point};
 
-/// Sessions that load side by side.
-const LOADERS: u32 = 4;
+/// Sessions that load side by side, at most.
+const MOST_LOADERS: u32 = 4;
 /// A search for the most that is carried takes this part of a sweep's budget; this suite takes no other part of it.
 const BRACKET: u64 = 3;
 /// The shortest and the longest measured time of a point.
@@ -182,13 +182,14 @@ fn preparations(layout: &Arc<Layout>) -> Vec<Step> {
     ]
 }
 
-/// Chunk after chunk, the schemas in turn, so that each session has one of its own for most of the time.
+/// Chunk after chunk, the schemas in turn. With half as many sessions as schemas, two of them hardly ever fill one schema at
+/// once, which would split its pages.
 fn filling(layout: &Arc<Layout>) -> StatementsStep {
     let (system, layout) = (dialect(layout.system), layout.clone());
     let schemas = u64::from(layout.schemas);
     let (places, at_once) = (layout.scatter(1).places(), system.places_at_once());
     // A database in a file has one writer.
-    let sessions = if layout.system == System::Sqlite { 1 } else { LOADERS.min(layout.schemas) };
+    let sessions = if layout.system == System::Sqlite { 1 } else { (layout.schemas / 2).clamp(1, MOST_LOADERS) };
     let at = move |index: u64| {
         let (schema, chunk) = (index % schemas + 1, index / schemas);
         let range = (chunk * at_once, ((chunk + 1) * at_once).min(places));

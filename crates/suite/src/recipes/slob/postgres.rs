@@ -1,7 +1,7 @@
 //! Statements for `PostgreSQL` 11 and later.
 //!
-//! A fill factor of 10 keeps every other row out of a block, and leaves room for the row's next version: an update stays in
-//! its block, and the version before it is pruned when the block is read again. Random bytes are chained hashes, which
+//! A fill factor of 10 keeps every other row out of a block, and leaves room for the row's next versions: an update stays in
+//! its block, and versions before it are pruned when the block is read again. Random bytes are chained hashes, which
 //! nothing compresses and every version has.
 
 use super::dialect::{Dialect, Places, columns, every_column, of_each, repeats, table};

@@ -15,8 +15,8 @@ use super::print::threads;
 const USUAL_LATENCY: Span = Span::from_millis(1);
 /// The page cache may have answered this share before it is cautioned against.
 const CACHE_SHARE: f64 = 0.1;
-/// Rows to a block that count as one: trees have a few pages of their own.
-const ONE_ROW: (f64, f64) = (0.85, 1.01);
+/// Rows to a block that count as one: trees have pages of their own, and `InnoDB` counts some that it keeps for later.
+const ONE_ROW: (f64, f64) = (0.7, 1.01);
 
 /// Rows and blocks of each schema that are not one to one.
 pub(super) fn uneven(counted: &[(i64, f64, f64)]) -> Option<String> {
@@ -157,7 +157,7 @@ pub(super) fn setting(options: &SlobOptions, layout: &Layout, about: &DatabaseAb
             "Columns hold random bytes ({row} to a row) that nothing compresses, as with OBFUSCATE_COLUMNS=TRUE; what a row leaves of \
              its block is {}.",
             match layout.system {
-                plimsoll_database::System::Postgres => "room for its next version, empty until the first update",
+                plimsoll_database::System::Postgres => "room for its next versions, empty until the first update",
                 plimsoll_database::System::Mysql => "a second row of the same, which nobody asks for",
                 plimsoll_database::System::Sqlite => "too small for another",
                 plimsoll_database::System::Oracle => "empty, as in SLOB",
