@@ -12,6 +12,7 @@ mod percentile;
 mod plane;
 mod series;
 mod shape;
+mod stacks;
 mod strip;
 mod verdict;
 
@@ -23,8 +24,9 @@ pub(crate) use mark::plimsoll_mark;
 pub(crate) use panels::panels;
 pub(crate) use percentile::percentiles;
 pub(crate) use plane::{Axis, Group, Joined, Plane, Spot, plane};
-pub(crate) use series::over_time;
+pub(crate) use series::{Lane, over_time};
 pub(crate) use shape::Shape;
+pub(crate) use stacks::{Part, Stack, stacks};
 pub(crate) use strip::{gauge, strip};
 
 use maud::{Markup, html};

@@ -5,6 +5,7 @@
 //! came to be.
 
 mod chart;
+mod crowds;
 mod csv;
 mod doubts;
 mod html;
@@ -15,6 +16,7 @@ mod number;
 mod pick;
 mod progress;
 mod scale;
+mod statements;
 mod suite;
 mod svg;
 mod terraform;

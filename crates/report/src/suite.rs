@@ -2,7 +2,7 @@
 //!
 //! What stands in the cells is the same for text, CSV and pages.
 
-use plimsoll_record::{Bins, StepRun, StepWork, SuiteRun};
+use plimsoll_record::{Bins, CpuTime, StepRun, StepWork, SuiteRun};
 use plimsoll_units::Span;
 
 use crate::number;
@@ -98,13 +98,10 @@ fn row<'a>(suite: &'a SuiteRun, name: &str) -> Option<Row<'a>> {
         StepWork::Files { each, span, cpu, .. } => {
             (None, each.clone(), Some((cpu.user + cpu.system).as_secs_f64() / span.as_secs_f64()), None)
         }
-        StepWork::Statements(work) => {
-            let cpu = (work.client.user + work.client.system).as_secs_f64() / work.span.as_secs_f64();
-            (None, work.each.clone(), Some(cpu), None)
-        }
+        StepWork::Statements(work) => (None, work.each.clone(), busy(work.client, work.span), None),
         StepWork::Crowd(crowd) => {
             let most = crowd.storage.bound_by.iter().max_by(|a, b| a.1.total_cmp(&b.1));
-            let cpu = crowd.client.map(|cpu| (cpu.user + cpu.system).as_secs_f64() / crowd.run.span.as_secs_f64());
+            let cpu = crowd.client.and_then(|cpu| busy(cpu, crowd.run.span));
             (None, crowd.run.total.response(), cpu, most.map(|(name, share)| (name.as_str(), *share)))
         }
         StepWork::Skipped { .. } => return None,
@@ -112,21 +109,34 @@ fn row<'a>(suite: &'a SuiteRun, name: &str) -> Option<Row<'a>> {
     Some(Row { step, rounds: ranked.len(), rates, bytes_per_second, times, cpu, bound_by })
 }
 
+/// Processor time as a share of one processor.
+fn busy(cpu: CpuTime, span: Span) -> Option<f64> {
+    (!span.is_zero()).then(|| (cpu.user + cpu.system).as_secs_f64() / span.as_secs_f64())
+}
+
 /// Operations, or files, per second; none where nothing was done or it took no time.
 fn rate(step: &StepRun) -> Option<f64> {
     let (count, span) = match &step.work {
         StepWork::Io { jobs, span, .. } => (jobs.iter().map(|job| job.total.operations()).sum(), *span),
         StepWork::Files { files, span, .. } => (*files, *span),
+        // What was asked of a database has its row even where nothing came of it.
+        StepWork::Statements(work) if work.done == 0 || work.span.is_zero() => return Some(0.0),
         StepWork::Statements(work) => (work.done, work.span),
-        StepWork::Crowd(crowd) => return Some(crowd.run.figures.iops.value).filter(|rate| *rate > 0.0),
+        StepWork::Crowd(crowd) => return Some(number::seen(&crowd.run.figures.iops).unwrap_or(0.0)),
         StepWork::Skipped { .. } => return None,
     };
     (count > 0 && !span.is_zero()).then(|| count as f64 / span.as_secs_f64())
 }
 
-/// The rows as a table.
+/// True of operations on blocks and files: what is asked of a database has tables of its own.
+fn is_of_storage(row: &Row<'_>) -> bool {
+    matches!(row.step.work, StepWork::Io { .. } | StepWork::Files { .. })
+}
+
+/// The rows of blocks and files as a table.
 pub(crate) fn table(suite: &SuiteRun) -> Filled {
-    let rows = rows(suite);
+    let all = rows(suite);
+    let rows: Vec<&Row<'_>> = all.iter().filter(|row| is_of_storage(row)).collect();
     let heading = |name, unit, cells, expendable| Heading { name, unit, cells, expendable };
     let headings = [
         heading("step", "", Cells::Words, 0),
@@ -141,7 +151,7 @@ pub(crate) fn table(suite: &SuiteRun) -> Filled {
         heading("CPU", "", Cells::Figures, 3),
         heading("limit", "", Cells::Words, 1),
     ];
-    let cells = rows.iter().map(cells).collect();
+    let cells = rows.iter().map(|row| cells(row)).collect();
     let mut notes = Vec::new();
     if rows.iter().any(|row| row.rounds > 1) {
         notes.push("of several rounds the median one is shown".to_owned());

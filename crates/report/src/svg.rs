@@ -4,13 +4,13 @@ use maud::{PreEscaped, html};
 use plimsoll_record::Curve;
 
 use crate::chart::{self, Size, px};
-use crate::words;
+use crate::words::{self, Counted};
 
 /// Latency against throughput of one curve, or of several over each other, as a file that follows the reader's light
 /// or dark scheme.
 pub fn svg(curves: &[&Curve]) -> String {
     let size = Size::WIDE;
-    let drawing = chart::load_curve(curves, size);
+    let drawing = chart::load_curve(curves, Counted::Operations, size);
     let head = headline(curves);
     let top = 64.0;
     let sources: Vec<String> = curves.iter().map(|curve| format!("Source: {}", words::source_line(curve))).collect();

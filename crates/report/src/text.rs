@@ -2,6 +2,7 @@
 
 mod beside;
 mod configurations;
+mod crowds;
 pub(crate) mod demand;
 pub(crate) mod diagnosis;
 mod evidence;
@@ -32,6 +33,8 @@ use plimsoll_choose::what_if::WhatIfs;
 use plimsoll_choose::{Explanation, Matches, Need, Quote, Resemblance};
 use plimsoll_ingest::{Demand, Outcome};
 use plimsoll_record::{Curve, LoadLine, SuiteRun};
+
+use crate::words::Counted;
 
 pub use demand::Telling;
 pub(crate) use demand::measure_name;
@@ -90,7 +93,7 @@ pub fn text(curve: &Curve, style: &TextStyle) -> String {
         prose::headline(curve, &style),
         runs::by_run(curve, &style),
         runs::by_stream(curve, &style),
-        plot::plot(curve, &style),
+        plot::plot(curve, Counted::Operations, &style),
         prose::findings(curve, &style),
         prose::place(curve, &style),
     ];

@@ -6,6 +6,8 @@ use plimsoll_units::Bytes;
 
 use crate::{number, pick};
 
+mod counted;
+pub(crate) mod database;
 pub mod diagnosis;
 mod errno;
 pub(crate) mod offer;
@@ -13,6 +15,7 @@ mod place;
 mod replay;
 pub(crate) mod sizing;
 
+pub(crate) use counted::{Counted, sessions};
 pub use errno::errno;
 pub use place::{command, conditions, host, source, source_line, subject};
 pub(crate) use place::{date, source_place};
@@ -78,10 +81,7 @@ fn kinds(mix: &Mix) -> String {
 
 /// A pace: `depth 8`, `20,000 IOPS, Poisson`, `20,000 IOPS, even`.
 pub fn pace(pace: &Pace) -> String {
-    match *pace {
-        Pace::Closed { depth } => format!("depth {}", number::whole(f64::from(depth))),
-        Pace::Open { rate, arrival } => format!("{rate}, {}", spacing(arrival)),
-    }
+    Counted::Operations.pace(pace)
 }
 
 /// A pace without its spacing: `depth 8`, `20,000 IOPS`.
@@ -113,24 +113,12 @@ pub const fn spacing(arrival: Arrival) -> &'static str {
 
 /// A load line in a sentence without its full stop: `41,200 IOPS (39,800 to 42,600) keep p99 <= 1 ms`.
 pub fn load_line(line: &LoadLine) -> String {
-    let objective = line.objective();
-    match line {
-        LoadLine::At { iops, .. } => format!("{} keep {objective}", rate(iops)),
-        LoadLine::Beyond { iops, .. } => format!("at least {} keep {objective}", rate(iops)),
-        LoadLine::Never { least, .. } => {
-            let measure = objective.bounded();
-            format!("none: {objective} was missed even at the lightest load (least {measure} {least})")
-        }
-    }
+    Counted::Operations.load_line(line)
 }
 
 /// A rate with its interval: `41,200 IOPS (39,800 to 42,600)`.
 pub fn rate(iops: &Estimate) -> String {
-    let value = number::three(iops.value);
-    match number::interval(iops) {
-        Some((low, high)) => format!("{value} IOPS ({} to {})", number::three(low), number::three(high)),
-        None => format!("{value} IOPS"),
-    }
+    Counted::Operations.rate(iops)
 }
 
 /// What holds the load back, in a sentence; `None` when the runs do not tell.

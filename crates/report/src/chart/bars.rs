@@ -5,7 +5,7 @@ use maud::{Markup, html};
 
 use super::frame::Size;
 use super::legend::cut;
-use super::{Drawing, px, typeset};
+use super::{Drawing, colour_class, px, typeset};
 
 /// One bar.
 #[derive(Clone, Debug, PartialEq)]
@@ -19,6 +19,8 @@ pub(crate) struct Bar {
     /// What stands behind it: its value with its unit.
     pub value: String,
     pub fill: Fill,
+    /// Which colour, of full ones.
+    pub tone: usize,
 }
 
 /// How a bar is drawn.
@@ -51,8 +53,8 @@ pub(crate) fn bars(bars: &[Bar], size: Size) -> Drawing {
 
 fn one(bar: &Bar, (from, to): (f64, f64), top: f64, left: f64) -> Markup {
     let (class, fill) = match bar.fill {
-        Fill::Full => ("c0", "solid"),
-        Fill::Hollow => ("key", "hollow"),
+        Fill::Full => (colour_class(bar.tone), "solid"),
+        Fill::Hollow => ("key".into(), "hollow"),
     };
     let base = px(top + HIGH - 3.0);
     html! {

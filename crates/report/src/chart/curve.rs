@@ -8,6 +8,7 @@ use super::legend::{Entry, legend};
 use super::shape::{Shape, cross, off_scale};
 use super::{Drawing, px, typeset, verdict};
 use crate::scale::Scale;
+use crate::words::Counted;
 use crate::{number, pick, words};
 
 /// One percentile of one curve.
@@ -25,11 +26,11 @@ impl Series<'_> {
 }
 
 /// The chart of one curve, or of several over each other.
-pub(crate) fn load_curve(curves: &[&Curve], size: Size) -> Drawing {
-    let series = series(curves);
+pub(crate) fn load_curve(curves: &[&Curve], counted: Counted, size: Size) -> Drawing {
+    let series = series(curves, counted);
     let left = size.pick(64.0, 56.0);
     let right = f64::from(size.width) - size.pick(36.0, 30.0);
-    let (key, key_height) = legend(&entries(curves, &series), 0.0, 0.0, f64::from(size.width));
+    let (key, key_height) = legend(&entries(curves, &series, counted), 0.0, 0.0, f64::from(size.width));
     let top = key_height + if curves.len() == 1 { 52.0 } else { 66.0 };
     let bottom = top + size.pick(340.0, 300.0);
     let (x, y) = scales(curves, &series);
@@ -39,25 +40,31 @@ pub(crate) fn load_curve(curves: &[&Curve], size: Size) -> Drawing {
         (verdict::allowed(curves, &frame))
         (frame.latency_axis(size.pick(10, 8)))
         (frame.bottom_axis(&rate_ticks(&frame, size.pick(9, 5))))
-        (frame.x_title("completed, IOPS"))
+        (frame.x_title(&format!("completed, {}", counted.unit())))
         (Frame::title_at(key_height + 24.0, "response time"))
-        @for one in &series { (lines(one, &frame)) }
+        @for one in &series { (lines(one, counted, &frame)) }
         (verdict::knees(curves, &frame))
         (verdict::verdicts(curves, &frame, &obstacles(&series, &frame)))
-        @for one in &series { (points(one, &frame)) }
+        @for one in &series { (points(one, counted, &frame)) }
         (arrows(curves, &frame))
         (labels(curves, &series, &frame))
     };
     Drawing { body, height: bottom + 48.0 }
 }
 
-/// One curve shows three percentiles, ordered by tone; several show the objective's measure in their own colours.
-fn series<'a>(curves: &[&'a Curve]) -> Vec<Series<'a>> {
+/// One curve shows its percentiles, ordered by tone; several show the objective's measure in their own colours.
+fn series<'a>(curves: &[&'a Curve], counted: Counted) -> Vec<Series<'a>> {
     if let [curve] = curves {
         let three = [(0.5, "p50", Shape::Circle), (0.99, "p99", Shape::Diamond), (0.999, "p999", Shape::Triangle)];
-        return three
-            .map(|(q, class, shape)| Series { curve, class: class.into(), shape, measure: Measure::Quantile(q) })
-            .into();
+        // Transactions are too few for the rarest.
+        let most = if counted == Counted::Operations { 3 } else { 2 };
+        let one = |(q, class, shape): (f64, &str, Shape)| Series {
+            curve,
+            class: class.into(),
+            shape,
+            measure: Measure::Quantile(q),
+        };
+        return three.into_iter().take(most).map(one).collect();
     }
     let measure = shared_measure(curves);
     let one = |(index, curve): (usize, &&'a Curve)| Series {
@@ -100,15 +107,25 @@ fn scales(curves: &[&Curve], series: &[Series<'_>]) -> (Scale, Scale) {
             (low, high) = (low.min(value.value), high.max(upper));
         }
     }
-    (Scale::from_zero(most), Scale::for_latency(low, high))
+    (rate_scale(curves, most), Scale::for_latency(low, high))
+}
+
+/// From zero, unless one of several curves would be squeezed into a corner.
+fn rate_scale(curves: &[&Curve], most: f64) -> Scale {
+    const SQUEEZED: f64 = 20.0;
+    let highest = |curve: &&Curve| pick::seen(curve).map(|run| run.figures.iops.value).reduce(f64::max);
+    let least_highest = curves.iter().filter_map(highest).fold(f64::INFINITY, f64::min);
+    let least = curves.iter().flat_map(|curve| pick::seen(curve)).map(|run| run.figures.iops.value);
+    if most / least_highest > SQUEEZED { Scale::log(least.fold(most, f64::min), most) } else { Scale::from_zero(most) }
 }
 
 fn rate_ticks(frame: &Frame, most: usize) -> Vec<(f64, String)> {
     let ticks = frame.x.ticks(most);
-    ticks.iter().map(|tick| (tick.value, number::short(tick.value))).collect()
+    let labelled = ticks.iter().filter(|tick| tick.labelled);
+    labelled.map(|tick| (tick.value, number::short(tick.value))).collect()
 }
 
-fn entries(curves: &[&Curve], series: &[Series<'_>]) -> Vec<Entry> {
+fn entries(curves: &[&Curve], series: &[Series<'_>], counted: Counted) -> Vec<Entry> {
     let has = |wanted: fn(&Run) -> bool| curves.iter().any(|curve| pick::seen(curve).any(wanted));
     let mut entries = Vec::new();
     if curves.len() > 1 {
@@ -125,7 +142,11 @@ fn entries(curves: &[&Curve], series: &[Series<'_>]) -> Vec<Entry> {
         entries.push(key(sample("open", Shape::Circle.draw(11.0, 0.0, "solid")), "open load (arrives by the clock)"));
     }
     if has(|run| !pick::is_open(run)) {
-        entries.push(key(sample("closed", Shape::Circle.draw(11.0, 0.0, "hollow")), "closed load (fixed depth)"));
+        let label = match counted {
+            Counted::Operations => "closed load (fixed depth)",
+            Counted::Transactions => "closed load (each session waits for its answer)",
+        };
+        entries.push(key(sample(closed_class(counted), Shape::Circle.draw(11.0, 0.0, "hollow")), label));
     }
     if has(pick::is_overloaded) {
         entries.push(key(off_scale(11.0, -10.0), "overloaded: its queue grew without end"));
@@ -133,35 +154,43 @@ fn entries(curves: &[&Curve], series: &[Series<'_>]) -> Vec<Entry> {
     entries
 }
 
-fn lines(series: &Series<'_>, frame: &Frame) -> Markup {
+/// Sessions wait for their answers as a rule, and their line is the curve; depths stand beside open loads.
+const fn closed_class(counted: Counted) -> &'static str {
+    match counted {
+        Counted::Operations => "closed",
+        Counted::Transactions => "open",
+    }
+}
+
+fn lines(series: &Series<'_>, counted: Counted, frame: &Frame) -> Markup {
     let path = |open: bool| {
         let runs = pick::sustained(series.curve).filter(|run| pick::is_open(run) == open);
         frame.path(runs.filter_map(|run| Some((run.figures.iops.value, series.of(run)?.value))))
     };
     html! {
         g class=(series.class) {
-            path class="path closed" d=(path(false)) {}
+            path class={ "path " (closed_class(counted)) } d=(path(false)) {}
             path class="path open" d=(path(true)) {}
         }
     }
 }
 
-fn points(series: &Series<'_>, frame: &Frame) -> Markup {
+fn points(series: &Series<'_>, counted: Counted, frame: &Frame) -> Markup {
     html! {
         g class=(series.class) {
             @for run in pick::seen(series.curve) {
                 @if let Some(value) = series.of(run) {
-                    @if frame.y.holds(value.value) { (point(series, run, &value, frame)) }
+                    @if frame.y.holds(value.value) { (point((series, run, &value), counted, frame)) }
                 }
             }
         }
     }
 }
 
-fn point(series: &Series<'_>, run: &Run, value: &Estimate, frame: &Frame) -> Markup {
+fn point((series, run, value): (&Series<'_>, &Run, &Estimate), counted: Counted, frame: &Frame) -> Markup {
     let iops = &run.figures.iops;
     let (x, y) = (frame.at_x(iops.value), frame.at_y(value.value));
-    let tip = tip(series, run, value);
+    let tip = tip((series, run, value), counted);
     html! {
         g class="pt" data-x=(x) data-y=(y) data-tip=(tip) {
             title { (tip) }
@@ -186,14 +215,14 @@ fn bars(iops: &Estimate, value: &Estimate, x: f64, y: f64, frame: &Frame) -> Mar
     }
 }
 
-fn tip(series: &Series<'_>, run: &Run, value: &Estimate) -> String {
+fn tip((series, run, value): (&Series<'_>, &Run, &Estimate), counted: Counted) -> String {
     let Figures { iops, .. } = &run.figures;
     let time = typeset(&number::time(value.value));
     let interval = number::interval(value)
         .map(|(low, high)| format!(" ({} to {})", typeset(&number::time(low)), typeset(&number::time(high))))
         .unwrap_or_default();
     let state = if pick::is_overloaded(run) { ", overloaded" } else { "" };
-    format!("{}: {} {time}{interval} at {}{state}", words::pace(&run.offered), series.measure, words::rate(iops))
+    format!("{}: {} {time}{interval} at {}{state}", counted.pace(&run.offered), series.measure, counted.rate(iops))
 }
 
 /// Overloaded runs whose latencies are above the chart.

@@ -5,7 +5,7 @@ use maud::{Markup, html};
 use super::frame::{Frame, Size};
 use super::legend::{Entry, legend};
 use super::shape::Shape;
-use super::{Drawing, colour_class, px, typeset};
+use super::{Drawing, Fill, colour_class, px, typeset};
 use crate::scale::Scale;
 
 /// One axis.
@@ -21,6 +21,9 @@ pub(crate) struct Axis {
 pub(crate) struct Group {
     /// Its name in the legend.
     pub name: String,
+    /// Which colour and shape; groups that belong together share it and differ by their fill.
+    pub tone: usize,
+    pub fill: Fill,
     pub joined: Joined,
     pub spots: Vec<Spot>,
 }
@@ -51,7 +54,7 @@ pub(crate) struct Plane {
 
 /// The points, with a legend where there are several groups.
 pub(crate) fn plane(plane: &Plane, size: Size) -> Drawing {
-    let entries: Vec<Entry> = plane.groups.iter().enumerate().map(entry).collect();
+    let entries: Vec<Entry> = plane.groups.iter().map(entry).collect();
     let shown = if entries.len() > 1 { entries.as_slice() } else { &[] };
     let (key, key_height) = legend(shown, 0.0, 0.0, f64::from(size.width));
     let (left, right) = (size.pick(72.0, 60.0), f64::from(size.width) - size.pick(40.0, 24.0));
@@ -65,7 +68,7 @@ pub(crate) fn plane(plane: &Plane, size: Size) -> Drawing {
         (frame.bottom_axis(&ticks))
         (frame.x_title(plane.x.name))
         (frame.y_title(plane.y.name))
-        @for (index, group) in plane.groups.iter().enumerate() { (drawn(index, group, &frame)) }
+        @for group in &plane.groups { (drawn(group, &frame)) }
     };
     Drawing { body, height: frame.bottom + 48.0 }
 }
@@ -74,22 +77,36 @@ fn shape(index: usize) -> Shape {
     Shape::ALL[index % Shape::ALL.len()]
 }
 
-fn entry((index, group): (usize, &Group)) -> Entry {
-    Entry { sample: shape(index).draw(11.0, 0.0, "solid"), class: colour_class(index), label: group.name.clone() }
+/// How the markers and the line of a group are drawn.
+const fn classes(fill: Fill) -> (&'static str, &'static str) {
+    match fill {
+        Fill::Full => ("solid", "open"),
+        Fill::Hollow => ("hollow", "service"),
+    }
 }
 
-fn drawn(index: usize, group: &Group, frame: &Frame) -> Markup {
+fn entry(group: &Group) -> Entry {
+    let (marker, line) = classes(group.fill);
+    let sample = html! {
+        @if group.joined == Joined::Line { line class={ "path " (line) } x1="0" x2="22" y1="0" y2="0" {} }
+        (shape(group.tone).draw(11.0, 0.0, marker))
+    };
+    Entry { sample, class: colour_class(group.tone), label: group.name.clone() }
+}
+
+fn drawn(group: &Group, frame: &Frame) -> Markup {
+    let (marker, line) = classes(group.fill);
     html! {
-        g class=(colour_class(index)) {
+        g class=(colour_class(group.tone)) {
             @if group.joined == Joined::Line {
-                path class="path open" d=(frame.path(group.spots.iter().map(|spot| (spot.x, spot.y)))) {}
+                path class={ "path " (line) } d=(frame.path(group.spots.iter().map(|spot| (spot.x, spot.y)))) {}
             }
             @for spot in &group.spots {
                 @let (x, y) = (frame.at_x(spot.x), frame.at_y(spot.y));
                 @let tip = typeset(&spot.tip);
                 g class="pt" data-x=(x) data-y=(y) data-tip=(tip) {
                     title { (tip) }
-                    (shape(index).draw(x, y, "solid"))
+                    (shape(group.tone).draw(x, y, marker))
                 }
                 @if !spot.label.is_empty() { text class="name" x=(px(x + 8.0)) y=(px(y - 6.0)) { (spot.label) } }
             }

@@ -2,19 +2,42 @@
 
 use maud::{Markup, html};
 use plimsoll_load::Pace;
-use plimsoll_record::{Curve, Run, Slice, Tally};
+use plimsoll_record::{Run, Slice, Tally};
+use plimsoll_units::Span;
 
 use super::frame::{Frame, Size, text_width};
+use super::legend::cut;
 use super::{Drawing, px, typeset};
 use crate::scale::Scale;
-use crate::{number, pick, words};
+use crate::words::{Counted, clean};
+use crate::{number, pick};
+
+/// How high the row of names of changes is.
+const CHANGES: f64 = 18.0;
+
+/// One run of those that stand one after the other.
+#[derive(Clone, Copy)]
+pub(crate) struct Lane<'a> {
+    pub run: &'a Run,
+    /// What its neighbours of the same kind are called together; empty for how they were paced.
+    pub group: &'a str,
+    /// What was changed while it ran: when, from the beginning of its series, and what.
+    pub marks: &'a [(Span, String)],
+}
+
+impl<'a> Lane<'a> {
+    /// A run by its pace, without changes.
+    pub const fn of(run: &'a Run) -> Self {
+        Self { run, group: "", marks: &[] }
+    }
+}
 
 /// At most so many pieces over the width: more would be narrower than a stroke.
 const MOST_PIECES: usize = 400;
 
 /// A run's place on the common time line, in seconds.
 struct Stretch<'a> {
-    run: &'a Run,
+    lane: Lane<'a>,
     from: f64,
     to: f64,
     measured_from: f64,
@@ -30,13 +53,16 @@ struct Piece {
 }
 
 /// Two stacked panels over the measurement's time, without the pauses between runs.
-pub(crate) fn over_time(curve: &Curve, size: Size) -> Drawing {
-    let stretches = stretches(curve);
+pub(crate) fn over_time(lanes: &[Lane<'_>], counted: Counted, size: Size) -> Drawing {
+    let stretches = stretches(lanes);
     let end = stretches.last().map_or(1.0, |stretch| stretch.to).max(1e-9);
     let (left, right) = (size.pick(64.0, 56.0), f64::from(size.width) - size.pick(44.0, 38.0));
     let x = Scale::Linear { low: 0.0, high: end };
     let most = pieces(&stretches).map(|piece| piece.iops).fold(0.0, f64::max);
-    let upper = Frame { left, right, top: 60.0, bottom: 60.0 + size.pick(110.0, 100.0), x, y: Scale::from_zero(most) };
+    // What was changed is named in a row of its own.
+    let row = if lanes.iter().any(|lane| !lane.marks.is_empty()) { CHANGES } else { 0.0 };
+    let head = 60.0 + row;
+    let upper = Frame { left, right, top: head, bottom: head + size.pick(110.0, 100.0), x, y: Scale::from_zero(most) };
     let top = upper.bottom + 44.0;
     let lower = Frame { top, bottom: top + size.pick(160.0, 150.0), y: latency_scale(&stretches), ..upper };
     let ticks: Vec<_> = x.ticks(size.pick(10, 5)).iter().map(|tick| (tick.value, seconds(tick.value))).collect();
@@ -44,29 +70,31 @@ pub(crate) fn over_time(curve: &Curve, size: Size) -> Drawing {
         (warm_ups(&stretches, &[upper, lower]))
         (upper.rate_axis(4))
         (upper.bottom_axis(&[]))
-        (Frame::title_at(12.0, "completed, IOPS"))
+        (Frame::title_at(12.0, &format!("completed, {}", counted.unit())))
         (lower.latency_axis(size.pick(6, 6)))
         (lower.bottom_axis(&ticks))
         (lower.y_title("response time"))
         (lower.x_title("time in runs"))
-        (boundaries(&stretches, &upper, &lower))
+        (boundaries(&stretches, counted, &upper, &lower))
         @for stretch in &stretches {
             (trace(stretch, &upper, "p99", |piece| Some(piece.iops)))
             (trace(stretch, &lower, "p50", |piece| piece.p50))
             (trace(stretch, &lower, "p99", |piece| piece.p99))
         }
         (names(&stretches, &lower))
-        (hits(&stretches, &upper, &lower))
+        (changes(&stretches, &upper, &lower))
+        (hits(&stretches, counted, &upper, &lower))
     };
     Drawing { body, height: lower.bottom + 48.0 }
 }
 
-fn stretches(curve: &Curve) -> Vec<Stretch<'_>> {
-    let slices: usize = curve.runs.iter().map(|run| run.series.len()).sum();
+fn stretches<'a>(lanes: &[Lane<'a>]) -> Vec<Stretch<'a>> {
+    let slices: usize = lanes.iter().map(|lane| lane.run.series.len()).sum();
     let merged = slices.div_ceil(MOST_PIECES).max(1);
     let mut at = 0.0;
     let mut out = Vec::new();
-    for run in curve.runs.iter().filter(|run| !run.series.is_empty()) {
+    for lane in lanes.iter().filter(|lane| !lane.run.series.is_empty()) {
+        let run = lane.run;
         let pieces: Vec<(f64, Piece)> = run.series.chunks(merged).map(piece).collect();
         let length: f64 = pieces.iter().map(|(span, _)| span).sum();
         let mut middle = at;
@@ -76,7 +104,7 @@ fn stretches(curve: &Curve) -> Vec<Stretch<'_>> {
         });
         let pieces = placed.collect();
         let measured_from = at + run.warm_up.as_secs_f64().min(length);
-        out.push(Stretch { run, from: at, to: at + length, measured_from, pieces });
+        out.push(Stretch { lane: *lane, from: at, to: at + length, measured_from, pieces });
         at += length;
     }
     out
@@ -124,12 +152,12 @@ fn warm_ups(stretches: &[Stretch<'_>], frames: &[Frame]) -> Markup {
 }
 
 /// Where one run ends and the next begins, with what was offered above, where it has room.
-fn boundaries(stretches: &[Stretch<'_>], upper: &Frame, lower: &Frame) -> Markup {
+fn boundaries(stretches: &[Stretch<'_>], counted: Counted, upper: &Frame, lower: &Frame) -> Markup {
     let mut free_from = upper.left - 40.0;
     let mut labels = Vec::new();
     for stretch in stretches {
         let middle = f64::midpoint(upper.at_x(stretch.from), upper.at_x(stretch.to));
-        let label = offered(&stretch.run.offered);
+        let label = offered(&stretch.lane.run.offered);
         let half = text_width(&label) / 2.0;
         if middle - half >= free_from {
             labels.push((middle, label));
@@ -144,15 +172,19 @@ fn boundaries(stretches: &[Stretch<'_>], upper: &Frame, lower: &Frame) -> Markup
             }
             @for (x, label) in &labels { text x=(px(*x)) y=(px(upper.top - 4.0)) text-anchor="middle" { (label) } }
         }
-        (groups(stretches, upper))
+        (groups(stretches, counted, upper))
     }
 }
 
-/// `closed load, depth` and `open load, IOPS` over the stretches that they name.
-fn groups(stretches: &[Stretch<'_>], upper: &Frame) -> Markup {
-    let mut found: Vec<(f64, f64, &str)> = Vec::new();
+/// `closed, depth` and `open, offered IOPS` over the stretches that they name, with the name of the group.
+fn groups(stretches: &[Stretch<'_>], counted: Counted, upper: &Frame) -> Markup {
+    let mut found: Vec<(f64, f64, String)> = Vec::new();
     for stretch in stretches {
-        let name = if pick::is_open(stretch.run) { "open, offered IOPS" } else { "closed, depth" };
+        let pace = if pick::is_open(stretch.lane.run) { counted.open() } else { counted.closed() };
+        let name = match stretch.lane.group {
+            "" => pace.to_owned(),
+            group => format!("{group}, {pace}"),
+        };
         match found.last_mut() {
             Some(last) if last.2 == name => last.1 = stretch.to,
             _ => found.push((stretch.from, stretch.to, name)),
@@ -162,8 +194,8 @@ fn groups(stretches: &[Stretch<'_>], upper: &Frame) -> Markup {
         g class="axis" {
             @for (from, to, name) in &found {
                 @let (left, right) = (upper.at_x(*from), upper.at_x(*to));
-                @if right - left > text_width(name) {
-                    text class="name" x=(px(left + 3.0)) y=(px(upper.top - 20.0)) { (name) }
+                @if right - left > 7.0 * text_width("x") {
+                    text class="name" x=(px(left + 3.0)) y=(px(upper.top - 20.0)) { (cut(name, (right - left) * 0.88)) }
                 }
             }
         }
@@ -193,12 +225,40 @@ fn names(stretches: &[Stretch<'_>], lower: &Frame) -> Markup {
     }
 }
 
+/// Upright lines where something was changed, each named above all else where it has room.
+fn changes(stretches: &[Stretch<'_>], upper: &Frame, lower: &Frame) -> Markup {
+    let mut free_from = 0.0;
+    let mut marks = Vec::new();
+    for stretch in stretches {
+        for (at, what) in stretch.lane.marks {
+            let x = upper.at_x((stretch.from + at.as_secs_f64()).min(stretch.to));
+            let label = clean(what);
+            let wide = text_width(&label);
+            // At the right edge there is room to the left alone.
+            let start = if x + 4.0 + wide <= upper.right + 30.0 { x + 4.0 } else { x - 4.0 - wide };
+            let has_room = start >= free_from;
+            if has_room {
+                free_from = start + wide + 8.0;
+            }
+            marks.push((x, start, label, has_room));
+        }
+    }
+    html! {
+        g class="line" {
+            @for (x, start, label, has_room) in &marks {
+                line class="objective" x1=(x) x2=(x) y1=(px(upper.top - 50.0)) y2=(px(lower.bottom)) { title { (typeset(label)) } }
+                @if *has_room { text class="verdict" x=(px(*start)) y=(px(upper.top - 40.0)) { (typeset(label)) } }
+            }
+        }
+    }
+}
+
 /// Invisible stretches that tell what they are.
-fn hits(stretches: &[Stretch<'_>], upper: &Frame, lower: &Frame) -> Markup {
+fn hits(stretches: &[Stretch<'_>], counted: Counted, upper: &Frame, lower: &Frame) -> Markup {
     html! {
         @for stretch in stretches {
-            @let figures = &stretch.run.figures;
-            @let tip = format!("{}: {}, p50 {}, p99 {}", words::pace(&stretch.run.offered), words::rate(&figures.iops),
+            @let figures = &stretch.lane.run.figures;
+            @let tip = format!("{}: {}, p50 {}, p99 {}", counted.pace(&stretch.lane.run.offered), counted.rate(&figures.iops),
                 typeset(&number::time(figures.p50_ns.value)), typeset(&number::time(figures.p99_ns.value)));
             @let (from, to) = (upper.at_x(stretch.from), upper.at_x(stretch.to));
             rect class="hit" x=(from) y=(px(upper.top)) width=(px(to - from)) height=(px(lower.bottom - upper.top))

@@ -3,7 +3,8 @@
 use maud::{Markup, html};
 use plimsoll_record::Curve;
 
-use crate::chart::{self, Caption, Drawing, Size, picture};
+use crate::chart::{self, Caption, Drawing, Lane, Size, picture};
+use crate::words::Counted;
 use crate::{pick, words};
 
 /// Latency against throughput.
@@ -19,7 +20,9 @@ pub(super) fn curve(curves: &[&Curve]) -> Markup {
         _ => "Each marker is one run; upright lines are the load lines.",
     };
     let description = chart::curve_description(curves);
-    let chart = both("curve", "Latency against throughput", &description, |size| chart::load_curve(curves, size));
+    let chart = both("curve", "Latency against throughput", &description, |size| {
+        chart::load_curve(curves, Counted::Operations, size)
+    });
     section("Latency against throughput", lead, &chart, curves)
 }
 
@@ -46,7 +49,9 @@ pub(super) fn over_time(curve: &Curve, index: usize) -> Markup {
     let title = "Over time";
     let description = "Operations completed per second, and the median and 99th percentile of the response time, over \
                        the time of all runs.";
-    let chart = both(&format!("time-{index}"), title, description, |size| chart::over_time(curve, size));
+    let lanes: Vec<Lane<'_>> = curve.runs.iter().map(Lane::of).collect();
+    let draw = |size| chart::over_time(&lanes, Counted::Operations, size);
+    let chart = both(&format!("time-{index}"), title, description, draw);
     section(title, lead, &chart, &[curve])
 }
 

@@ -1,7 +1,11 @@
 //! Suites as one page: what was concluded, the classic layout, and what stands behind it, as pictures and as a table.
 
+mod beside;
+mod crowds;
+mod statements;
+
 use maud::{Markup, html};
-use plimsoll_record::{Listing, SuiteRun};
+use plimsoll_record::{Listing, StepWork, SuiteRun};
 use plimsoll_units::Span;
 
 use super::figures::{both, figure};
@@ -9,8 +13,10 @@ use super::framed;
 use super::grid::filled;
 use super::prose::listed;
 use crate::chart::{Bar, Fill, bars, plimsoll_mark, sentence, typeset};
-use crate::suite::{MEANT, Row, meanings as meanings_of, rows, skipped, table};
-use crate::words::clean;
+use crate::crowds::{Group, groups};
+use crate::statements::table as statements_of;
+use crate::suite::{Row, meanings as meanings_of, rows, skipped, table};
+use crate::words::{clean, database};
 use crate::{doubts, number, words};
 
 /// More bars than this are no picture.
@@ -22,7 +28,8 @@ pub fn suites_html(suites: &[SuiteRun]) -> String {
         [suite] => title(suite),
         _ => format!("{} suites", suites.len()),
     };
-    let body = html! { @for (index, suite) in suites.iter().enumerate() { (sheet(suite, index)) } };
+    let body =
+        html! { (beside::page(suites)) @for (index, suite) in suites.iter().enumerate() { (sheet(suite, index)) } };
     framed(&title, &body, "Made by plimsoll. This page needs no network.")
 }
 
@@ -32,18 +39,23 @@ fn title(suite: &SuiteRun) -> String {
 
 fn sheet(suite: &SuiteRun, index: usize) -> Markup {
     let rows = rows(suite);
+    let groups = groups(suite);
+    let (steps, asked) = (table(suite), statements_of(suite));
     html! {
-        (head(suite))
+        (head(suite, &groups))
         @let (first, others) = suite.listings.split_at(suite.listings.len().min(1));
         @for listing in first { (listed_text(listing)) }
         (verdicts(suite))
         @for listing in others {
             (listed_text(listing))
         }
+        (crowds::lines(suite, &groups))
+        (crowds::sections(suite, &groups, index))
         (pictures(suite, &rows, index))
         section {
-            h2 { "Behind these figures" }
-            (filled("Steps", &table(suite), |_, _| None))
+            @if !steps.rows.is_empty() || !asked.rows.is_empty() { h2 { "Behind these figures" } }
+            (filled("Statements", &asked, |_, _| None))
+            (filled("Steps", &steps, |_, _| None))
             (meanings(suite, &rows))
         }
         (listed(&doubts::of_suite(suite)))
@@ -56,16 +68,19 @@ fn sheet(suite: &SuiteRun, index: usize) -> Markup {
     }
 }
 
-fn head(suite: &SuiteRun) -> Markup {
+fn head(suite: &SuiteRun, groups: &[Group<'_>]) -> Markup {
+    let promise = crowds::promise(suite, groups);
     html! {
         header {
-            h1 { "Plimsoll " small { (clean(&suite.follows)) } }
+            h1 { "Plimsoll " small { (clean(&suite.follows)) @if promise.is_some() { ": " (title(suite)) } } }
             @if let Some(ended) = words::ended(suite.ended) { p class="alert" { (ended) } }
             div class="verdict-head" {
                 (plimsoll_mark())
                 div {
-                    p class="big words" { (title(suite)) }
-                    p class="promise" { span class="word" { (suite.source.word()) } }
+                    @if let Some(promise) = promise { (promise) } @else {
+                        p class="big words" { (title(suite)) }
+                        p class="promise" { span class="word" { (suite.source.word()) } }
+                    }
                 }
             }
         }
@@ -104,7 +119,8 @@ fn meanings(suite: &SuiteRun, rows: &[Row<'_>]) -> Markup {
 fn pictures(suite: &SuiteRun, rows: &[Row<'_>], index: usize) -> Markup {
     let source = html! { (suite.source.word()) " on " (clean(&suite.subject.name)) };
     let rates: Vec<Bar> = rows.iter().filter_map(moved).take(MOST_BARS).collect();
-    let times: Vec<Bar> = rows.iter().flat_map(times).take(2 * MOST_BARS).collect();
+    let single = rows.iter().filter(|row| !matches!(row.step.work, StepWork::Crowd(_)));
+    let times: Vec<Bar> = single.flat_map(times).take(2 * MOST_BARS).collect();
     let chart = |id: &str, title: &str, lead: &str, drawn: &[Bar]| {
         if drawn.is_empty() {
             return html! {};
@@ -121,27 +137,37 @@ fn pictures(suite: &SuiteRun, rows: &[Row<'_>], index: usize) -> Markup {
 fn moved(row: &Row<'_>) -> Option<Bar> {
     let rate = row.bytes_per_second?;
     let value = format!("{}, {} IOPS", number::throughput(rate), number::three(row.rate()));
-    Some(Bar { name: clean(&row.step.name), from: 0.0, to: rate, value, fill: Fill::Full })
+    Some(Bar { name: clean(&row.step.name), from: 0.0, to: rate, value, fill: Fill::Full, tone: 0 })
 }
 
 fn times(row: &Row<'_>) -> Vec<Bar> {
-    let bar =
-        |name: String, span: Span, fill| Bar { name, from: 0.0, to: span.as_secs_f64(), value: span.to_string(), fill };
+    let bar = |name: String, span: Span, fill| Bar {
+        name,
+        from: 0.0,
+        to: span.as_secs_f64(),
+        value: span.to_string(),
+        fill,
+        tone: 0,
+    };
     let median = row.times.quantile(0.5).map(|span| bar(clean(&row.step.name), span, Fill::Full));
     let tail = row.times.quantile(0.99).map(|span| bar(String::new(), span, Fill::Hollow));
     median.into_iter().chain(tail).collect()
 }
 
 fn facts(suite: &SuiteRun) -> Vec<(&'static str, String)> {
+    let about = suite.database.as_ref().map(|side| &side.about);
     let settings: Vec<String> = suite.settings.iter().map(|(name, value)| format!("{name} {value}")).collect();
     vec![
         ("Follows", clean(&suite.follows)),
         ("Settings", clean(&settings.join(", "))),
         ("Target", format!("{}, {}", clean(&suite.subject.name), words::subject(&suite.subject))),
+        ("Database", about.map(database::about).unwrap_or_default()),
+        ("Its settings", about.map(database::settings).unwrap_or_default()),
         ("Host", suite.host.as_ref().map(words::host).unwrap_or_default()),
         ("Began", suite.started.as_ref().map(|started| clean(started)).unwrap_or_default()),
         ("Took", number::clock(suite.wall)),
         ("Command", words::command(&suite.command)),
-        ("Figures", MEANT.into()),
+        ("Go on", database::snapshots(suite)),
+        ("Figures", database::meant(suite)),
     ]
 }

@@ -5,6 +5,7 @@ use plimsoll_record::{Curve, Estimate, Figures, Run};
 use super::paint::{Line, Tone, cut, wrap};
 use super::{Charset, TextStyle};
 use crate::scale::Scale;
+use crate::words::Counted;
 use crate::{number, pick};
 
 const ROWS: usize = 12;
@@ -21,7 +22,7 @@ struct Canvas {
 }
 
 /// Latency against throughput; nothing when fewer than two runs completed anything.
-pub(super) fn plot(curve: &Curve, style: &TextStyle) -> Vec<Line> {
+pub(super) fn plot(curve: &Curve, counted: Counted, style: &TextStyle) -> Vec<Line> {
     if pick::sustained(curve).count() < 2 {
         return Vec::new();
     }
@@ -34,22 +35,26 @@ pub(super) fn plot(curve: &Curve, style: &TextStyle) -> Vec<Line> {
     canvas.rules(curve);
     canvas.marks(curve, |figures| figures.p50_ns, ['▪', '▫']);
     canvas.marks(curve, |figures| figures.p99_ns, ['●', '○']);
-    let mut lines = vec![Line::of("Response time against IOPS completed", Tone::Strong)];
+    let title = format!("Response time against {} completed", counted.unit());
+    let mut lines = vec![Line::of(cut(&title, style.width), Tone::Strong)];
     lines.extend(canvas.load_label(curve));
     lines.extend(canvas.rows());
     lines.extend(canvas.axis());
-    lines.extend(wrap(&legend(curve), style.width).into_iter().map(|line| Line::of(line, Tone::Quiet)));
+    lines.extend(wrap(&legend(curve, counted), style.width).into_iter().map(|line| Line::of(line, Tone::Quiet)));
     lines
 }
 
-fn legend(curve: &Curve) -> String {
+fn legend(curve: &Curve, counted: Counted) -> String {
     let mut parts = Vec::new();
     let has = |open: bool| pick::sustained(curve).any(|run| pick::is_open(run) == open);
     if has(true) {
         parts.push("●\u{a0}p99 ▪\u{a0}p50 of open loads".to_owned());
     }
     if has(false) {
-        parts.push("○\u{a0}p99 ▫\u{a0}p50 of closed loads".to_owned());
+        parts.push(match counted {
+            Counted::Operations => "○\u{a0}p99 ▫\u{a0}p50 of closed loads".to_owned(),
+            Counted::Transactions => "○\u{a0}p99 ▫\u{a0}p50 of sessions that wait for their answers".to_owned(),
+        });
     }
     if let Some(line) = &curve.load_line {
         parts.push(format!("┄ {}", line.objective()));
@@ -153,7 +158,7 @@ impl Canvas {
 
     fn load_label(&self, curve: &Curve) -> Option<Line> {
         let iops = curve.load_line.as_ref().and_then(pick::line_iops)?.value;
-        let label = format!("load line {}", number::short(iops));
+        let label = cut(&format!("load line {}", number::short(iops)), self.columns);
         let wide = label.chars().count();
         let start = self.column(iops).saturating_sub(wide / 2).min(self.columns.saturating_sub(wide));
         Some(Line::plain(format!("{}{label}", " ".repeat(LABELS + 1 + start))))
@@ -163,7 +168,7 @@ impl Canvas {
         let mut labels: Vec<String> = vec![String::new(); ROWS];
         for tick in self.y.ticks(ROWS / 2).iter().filter(|tick| tick.labelled) {
             let label = if tick.value == 0.0 { "0".into() } else { number::time(tick.value) };
-            labels[self.row(tick.value)] = label;
+            labels[self.row(tick.value)] = cut(&label, LABELS);
         }
         let line = |(row, label): (usize, &String)| {
             let sign = |column: usize| {

@@ -3,24 +3,26 @@
 use plimsoll_record::SuiteRun;
 
 use super::TextStyle;
+use super::crowds;
 use super::paint::{INDENT, Line, Tone, hanging, wrap};
 use super::prose::told;
 use crate::chart::sentence;
-use crate::suite::{MEANT, meanings as meanings_of, rows, skipped, table};
-use crate::words;
-use crate::words::clean;
+use crate::suite::{meanings as meanings_of, rows, skipped, table};
+use crate::words::{self, clean, database};
 use crate::{doubts, number};
 
 /// All of it.
 pub(super) fn parts(suite: &SuiteRun, style: &TextStyle) -> Vec<Vec<Line>> {
     let mut parts = vec![head(suite, style)];
     for listing in &suite.listings {
-        let mut lines = vec![Line::of(clean(&listing.title), Tone::Strong)];
+        let title = wrap(&clean(&listing.title), style.width).into_iter();
+        let mut lines: Vec<Line> = title.map(|line| Line::of(line, Tone::Strong)).collect();
         // Others read these layouts: no line of them is wrapped or cut.
         lines.extend(listing.text.lines().map(Line::plain));
         parts.push(lines);
     }
     parts.push(verdicts(suite, style));
+    parts.extend(crowds::parts(suite, style));
     let table = table(suite).lay_out(style);
     if !table.is_empty() {
         parts.push(vec![Line::of("Behind these figures", Tone::Strong)]);
@@ -77,7 +79,20 @@ fn place(suite: &SuiteRun, style: &TextStyle) -> Vec<Line> {
         add("host", &host);
     }
     let began = suite.started.as_ref().map(|started| format!(", began {}", clean(started))).unwrap_or_default();
+    if let Some(side) = &suite.database {
+        let about = &side.about;
+        let facts = [("database", database::about(about)), ("settings", database::settings(about))];
+        for (name, text) in facts.iter().filter(|(_, text)| !text.is_empty()) {
+            add(name, text);
+        }
+    }
     add("source", &format!("{}{began}, took {}", suite.source.word(), number::clock(suite.wall)));
-    add("figures", MEANT);
+    add("figures", &database::meant(suite));
+    if suite.database.is_some() {
+        let facts = [("repeat", words::command(&suite.command)), ("go on", database::snapshots(suite))];
+        for (name, text) in facts.iter().filter(|(_, text)| !text.is_empty()) {
+            add(name, text);
+        }
+    }
     lines
 }

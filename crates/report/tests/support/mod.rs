@@ -1,7 +1,9 @@
 //! Curves that look like measured ones: a device with a capacity, a base latency and a tail.
 #![allow(dead_code, clippy::unwrap_used)]
 
+pub mod crowd;
 pub mod markup;
+pub mod page;
 pub mod shelf;
 
 use std::sync::OnceLock;
@@ -35,16 +37,16 @@ pub const CLOUD: Storage =
 const SLICES: usize = 12;
 const SAMPLES: u64 = 400;
 
-struct Dice(u64);
+pub struct Dice(pub u64);
 
 impl Dice {
-    fn uniform(&mut self) -> f64 {
+    pub fn uniform(&mut self) -> f64 {
         self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
         let mixed = (self.0 ^ (self.0 >> 29)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
         (mixed >> 11) as f64 / (1u64 << 53) as f64
     }
 
-    fn normal(&mut self) -> f64 {
+    pub fn normal(&mut self) -> f64 {
         (0..12).map(|_| self.uniform()).sum::<f64>() - 6.0
     }
 }
@@ -225,7 +227,7 @@ fn crossing(runs: &[Run], limit_ns: f64) -> f64 {
     pair[0].0 + share.clamp(0.0, 1.0) * (pair[1].0 - pair[0].0)
 }
 
-fn around(value: f64, share: f64) -> Estimate {
+pub fn around(value: f64, share: f64) -> Estimate {
     Estimate { value, interval: Some((value * (1.0 - share), value * (1.0 + share))) }
 }
 
@@ -369,7 +371,7 @@ fn subject(storage: &Storage) -> Subject {
     }
 }
 
-fn host() -> Host {
+pub fn host() -> Host {
     Host {
         kernel: Some("6.8.0-1021".into()),
         cpu: Some("AMD EPYC 9354P 32-Core Processor".into()),

@@ -7,7 +7,7 @@ use plimsoll_ingest::Measure;
 use super::super::figures::{both, figure};
 use super::super::grid::filled;
 use super::{Case, origins};
-use crate::chart::{self, Axis, Group, Joined, Plane, Spot, typeset};
+use crate::chart::{self, Axis, Fill, Group, Joined, Plane, Spot, typeset};
 use crate::number;
 use crate::scale::Scale;
 use crate::text::diagnosis::evidence;
@@ -57,12 +57,14 @@ pub(super) fn section(case: &Case<'_>) -> Markup {
 }
 
 fn plane(drawn: &[&Response]) -> Plane {
-    let group = |response: &&Response| Group {
+    let group = |(tone, response): (usize, &&Response)| Group {
         name: response.class.name().to_owned(),
+        tone,
+        fill: Fill::Full,
         joined: Joined::Apart,
         spots: merged(&response.points).iter().map(|point| spot(response, point)).collect(),
     };
-    let groups: Vec<Group> = drawn.iter().map(group).collect();
+    let groups: Vec<Group> = drawn.iter().enumerate().map(group).collect();
     let spots = || groups.iter().flat_map(|group| &group.spots);
     let low = spots().map(|spot| spot.y).fold(f64::INFINITY, f64::min);
     let high = spots().map(|spot| spot.y).fold(0.0, f64::max);

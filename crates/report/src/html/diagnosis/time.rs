@@ -48,6 +48,7 @@ fn bars(split: &Split) -> Vec<Bar> {
             to: from,
             value: format!("{}, {} s", share(slice.share), number::three(slice.seconds)),
             fill: if slice.part.is_storage() { Fill::Full } else { Fill::Hollow },
+            tone: 0,
         }
     };
     split.slices.iter().filter(|slice| slice.share >= LEAST).map(bar).collect()
@@ -93,7 +94,7 @@ fn cache(case: &Case<'_>) -> Markup {
     let plane = Plane {
         x: Axis { name: "buffer cache, GiB", scale: Scale::from_zero(gib(last.bytes)), label: number::three },
         y: Axis { name: "reads of storage, % of today's", scale: Scale::from_zero(most), label: number::three },
-        groups: vec![Group { name: "reads".into(), joined: Joined::Line, spots }],
+        groups: vec![Group { name: "reads".into(), tone: 0, fill: Fill::Full, joined: Joined::Line, spots }],
     };
     let id = format!("cache-{}", case.index);
     let chart = both(&id, "Reads over the size of the buffer cache", "The table above has the figures.", |size| {

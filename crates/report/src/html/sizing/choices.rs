@@ -6,7 +6,7 @@ use plimsoll_choose::sizing::{Choice, ClassLatency, Limit};
 use super::super::figures::{both, figure};
 use super::super::grid::{Head, Row, link, table};
 use super::{Sized, details, saved};
-use crate::chart::{self, Axis, Group, Joined, Plane, Spot, gauge, typeset};
+use crate::chart::{self, Axis, Fill, Group, Joined, Plane, Spot, gauge, typeset};
 use crate::number;
 use crate::scale::Scale;
 use crate::text::{Cells, NONE};
@@ -116,7 +116,7 @@ fn picture(sized: &Sized<'_>) -> Markup {
     let plane = Plane {
         x: Axis { name: "price a month", scale: Scale::for_latency(cheap, dear), label: number::short },
         y: Axis { name: "allowed over the design point, times", scale: Scale::from_zero(most), label: number::three },
-        groups: vec![Group { name: "choices".into(), joined: Joined::Apart, spots }],
+        groups: vec![Group { name: "choices".into(), tone: 0, fill: Fill::Full, joined: Joined::Apart, spots }],
     };
     let chart =
         both("choices-price", "Price against room", "The table above has the figures; numbers are ranks.", |size| {

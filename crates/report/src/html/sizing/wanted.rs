@@ -40,6 +40,7 @@ fn levels(sized: &Sized<'_>) -> Vec<Bar> {
         to: iops,
         value: format!("{} IOPS, {} MB/s", number::three(iops), offer::megabytes(bytes)),
         fill,
+        tone: 0,
     };
     let measured = &wanted.measured;
     let mut bars = vec![bar("measured".into(), measured.iops, measured.bytes_per_second, Fill::Full)];

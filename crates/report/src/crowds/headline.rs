@@ -1,0 +1,93 @@
+//! What a curve of sessions comes to, in sentences: its load line, what holds it, its knee and its most.
+
+use plimsoll_load::Pace;
+use plimsoll_record::{LoadLine, SuiteRun};
+
+use super::{Group, Point, offered};
+use crate::words::{Counted, sessions};
+use crate::{number, pick};
+
+/// The sentences of one curve.
+pub(crate) struct Headline {
+    /// The load line, with the word that says how it came to be; none where there is too little to draw one.
+    pub verdict: Option<String>,
+    /// The limit, the knee, the most, and the fitted law, each a sentence.
+    pub rest: Vec<String>,
+}
+
+/// What a group comes to.
+pub(crate) fn headline(suite: &SuiteRun, group: &Group<'_>) -> Headline {
+    let word = suite.source.word();
+    let of = if group.name.is_empty() { String::new() } else { format!("{}: ", group.name) };
+    let verdict = group.curve.load_line.as_ref().map(|line| {
+        let by = at_line(group).map_or(String::new(), |by| format!(", by {by}"));
+        format!("{of}Load line: {}{by} - {word}", Counted::Transactions.load_line(line))
+    });
+    let mut rest = Vec::new();
+    if let (Some(limit), Some(best)) = (limit_at(group), group.best()) {
+        rest.push(format!("What binds with {}: {limit}.", offered(best)));
+    }
+    if let (Some(knee), Some(point)) = (group.curve.knee, group.at_knee()) {
+        let (rate, mean) = (number::three(knee.iops), number::time(knee.mean_ns));
+        rest.push(format!("Knee: {rate} transactions/s at a mean of {mean} ({}).", offered(point)));
+    }
+    if let Some(best) = group.best() {
+        let rate = number::three(best.crowd.run.figures.iops.value);
+        rest.push(format!("Most: {rate} transactions/s ({}).", offered(best)));
+    }
+    rest.extend(fitted(suite, group));
+    Headline { verdict, rest }
+}
+
+/// The law that was fitted to all points; it is said once, of the only curve.
+fn fitted(suite: &SuiteRun, group: &Group<'_>) -> Option<String> {
+    let law = suite.database.as_ref()?.fitted.filter(|law| !law.demand.is_zero() && law.error.is_finite())?;
+    let all = suite.steps.iter().filter(|step| step.counts && matches!(step.work, plimsoll_record::StepWork::Crowd(_)));
+    let own = group.points.iter().map(|point| point.rounds).sum::<usize>();
+    let most = number::three(1.0 / law.demand.as_secs_f64());
+    (all.count() == own).then(|| {
+        format!(
+            "A delay and one queue fit within {}: a transaction takes {} of what binds and {} of all else, so there are \
+             at most {most} transactions/s.",
+            number::percent((law.error * 1e3).round() / 1e3),
+            law.demand,
+            law.delay
+        )
+    })
+}
+
+/// Which sessions the load line was met with: `8 sessions`, or `8 to 16 sessions` where it lies between the two.
+pub(crate) fn at_line(group: &Group<'_>) -> Option<String> {
+    const SAME: f64 = 0.02;
+    let line = group.curve.load_line.as_ref()?;
+    let iops = pick::line_iops(line)?.value;
+    let closed: Vec<&Point<'_>> =
+        group.points.iter().filter(|point| matches!(point.crowd.run.offered, Pace::Closed { .. })).collect();
+    if closed.len() < group.points.len() {
+        // Open loads draw the line: whoever is free takes the next one.
+        let rate = |point: &&Point<'_>| (point.crowd.run.figures.iops.value - iops).abs();
+        let open = group.points.iter().filter(|point| pick::is_open(&point.crowd.run));
+        let nearest = open.min_by(|a, b| rate(a).total_cmp(&rate(b)))?;
+        return Some(format!("up to {}", sessions(nearest.crowd.sessions)));
+    }
+    let rate_of = |point: &Point<'_>| point.crowd.run.figures.iops.value;
+    // Beyond saturation throughput may fall again: the first passage is the line.
+    let beyond = closed.iter().position(|point| rate_of(point) > iops * (1.0 + 1e-9));
+    let below = match beyond {
+        Some(first) => first.checked_sub(1)?,
+        None => (0..closed.len()).max_by(|a, b| rate_of(closed[*a]).total_cmp(&rate_of(closed[*b])))?,
+    };
+    let (low, high) = (closed[below], closed.get(below + 1));
+    let rate = rate_of(low);
+    match high.filter(|_| matches!(line, LoadLine::At { .. }) && rate < iops * (1.0 - SAME)) {
+        Some(high) if high.crowd.sessions > low.crowd.sessions => {
+            Some(format!("{} to {}", number::whole(f64::from(low.crowd.sessions)), sessions(high.crowd.sessions)))
+        }
+        _ => Some(sessions(low.crowd.sessions)),
+    }
+}
+
+/// What binds where most was completed.
+pub(crate) fn limit_at(group: &Group<'_>) -> Option<String> {
+    group.best()?.limit()
+}

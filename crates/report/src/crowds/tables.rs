@@ -1,0 +1,129 @@
+//! Tables of crowds: how they were answered, what the database and its storage did, and where the time went. What stands
+//! in the cells is the same for text and pages.
+
+use plimsoll_record::{Estimate, SuiteRun};
+use plimsoll_units::Span;
+
+use super::{Group, Point};
+use crate::number;
+use crate::text::{Cells, Filled, Heading, NONE};
+use crate::words::clean;
+use crate::words::database::{PARTS, share, share_of, spent};
+
+const fn heading(name: &'static str, unit: &'static str, cells: Cells, expendable: u8) -> Heading {
+    Heading { name, unit, cells, expendable }
+}
+
+fn or_none<T>(value: Option<T>, told: impl FnOnce(T) -> String) -> String {
+    value.map_or(NONE.into(), told)
+}
+
+fn all<'a, 'b>(groups: &'b [Group<'a>]) -> impl Iterator<Item = &'b Point<'a>> {
+    groups.iter().flat_map(|group| &group.points)
+}
+
+/// How many transactions were made, and how long they took.
+pub(crate) fn responses(groups: &[Group<'_>]) -> Filled {
+    let headings = [
+        heading("step", "", Cells::Words, 0),
+        heading("sessions", "", Cells::Figures, 5),
+        heading("done", "transactions/s", Cells::Figures, 0),
+        heading("95 % interval", "transactions/s", Cells::Words, 4),
+        heading("mean", "", Cells::Figures, 1),
+        heading("p50", "", Cells::Figures, 0),
+        heading("p99", "", Cells::Figures, 0),
+        heading("longest", "", Cells::Figures, 6),
+        heading("failed", "", Cells::Figures, 3),
+        heading("rounds", "", Cells::Figures, 7),
+        heading("limit", "", Cells::Words, 2),
+    ];
+    let rows: Vec<Vec<String>> = all(groups).map(response).collect();
+    let mut notes = Vec::new();
+    if all(groups).any(|point| point.rounds > 1) {
+        notes.push("of several rounds the median one is shown".to_owned());
+    }
+    Filled::new(&headings, rows, notes).said()
+}
+
+fn response(point: &Point<'_>) -> Vec<String> {
+    let run = &point.crowd.run;
+    let figures = &run.figures;
+    let time = |estimate: &Estimate| or_none(number::seen(estimate), number::time);
+    let longest = run.total.response().max_ns;
+    let between = |(low, high)| format!("{} \u{2013} {}", number::three(low), number::three(high));
+    vec![
+        clean(&point.step.name),
+        number::whole(f64::from(point.crowd.sessions)),
+        number::three(figures.iops.value),
+        or_none(number::interval(&figures.iops), between),
+        time(&figures.mean_ns),
+        time(&figures.p50_ns),
+        time(&figures.p99_ns),
+        or_none((longest > 0).then_some(longest), |ns| Span::from_nanos(ns).to_string()),
+        or_none(Some(run.total.errors()).filter(|errors| *errors > 0), |errors| number::whole(errors as f64)),
+        or_none((point.rounds > 1).then_some(point.rounds), |rounds| rounds.to_string()),
+        or_none(point.limit(), |limit| limit),
+    ]
+}
+
+/// What the database counted, and what its storage showed, over the same time.
+pub(crate) fn below(suite: &SuiteRun, groups: &[Group<'_>]) -> Filled {
+    let headings = [
+        heading("step", "", Cells::Words, 0),
+        heading("own cache", "hits", Cells::Figures, 6),
+        heading("block reads", "a second", Cells::Figures, 0),
+        heading("block writes", "a second", Cells::Figures, 1),
+        heading("read takes", "database", Cells::Figures, 0),
+        heading("read takes", "storage", Cells::Figures, 0),
+        heading("page cache", "of reads", Cells::Figures, 2),
+        heading("log flushes", "a second", Cells::Figures, 3),
+        heading("flush takes", "database", Cells::Figures, 4),
+        heading("client", "processors", Cells::Figures, 7),
+        heading("device", "busy", Cells::Figures, 8),
+    ];
+    let block = suite.database.as_ref().map_or(0, |side| side.about.block.get());
+    Filled::new(&headings, all(groups).map(|point| under(point, block)).collect(), Vec::new()).said()
+}
+
+fn under(point: &Point<'_>, block: u64) -> Vec<String> {
+    let (counted, storage) = (&point.crowd.counted, &point.crowd.storage);
+    let rate = |count: Option<u64>| or_none(point.per_second(count), number::three);
+    let time = |span: Option<Span>| or_none(span, |span| span.to_string());
+    let seconds = point.crowd.run.span.as_secs_f64();
+    let of_time = |span: Span| (seconds > 0.0).then(|| span.as_secs_f64() / seconds);
+    let hits = counted.hits.zip(counted.reads).filter(|(hits, reads)| hits.saturating_add(*reads) > 0);
+    let hit_share = hits.map(|(hits, reads)| hits as f64 / hits.saturating_add(reads) as f64);
+    let client = point.crowd.client.and_then(|cpu| of_time(cpu.user + cpu.system));
+    let busy = storage.disk.as_ref().and_then(|disk| of_time(disk.busy));
+    vec![
+        clean(&point.step.name),
+        or_none(hit_share, share),
+        rate(counted.reads),
+        rate(counted.writes),
+        time(point.read_as_seen()),
+        time(point.read_below()),
+        or_none(point.page_cache_share(block), share),
+        rate(counted.log_flushes),
+        time(counted.log_flush_latency()),
+        or_none(client, number::three),
+        or_none(busy, share),
+    ]
+}
+
+/// Which of the parts of time goes first where there is no room: what matters least for storage.
+const RANKS: [u8; 8] = [0, 0, 2, 0, 1, 3, 5, 4];
+
+/// Where the time of sessions went, as far as somebody looked.
+pub(crate) fn splits(groups: &[Group<'_>]) -> Filled {
+    let mut headings = vec![heading("step", "", Cells::Words, 0)];
+    headings.extend(PARTS.iter().zip(RANKS).map(|(part, rank)| heading(spent(*part).0, "", Cells::Figures, rank)));
+    headings.push(heading("known by", "", Cells::Words, 6));
+    let row = |point: &Point<'_>| {
+        let split = point.crowd.split.as_ref()?;
+        let mut cells = vec![clean(&point.step.name)];
+        cells.extend(PARTS.iter().map(|part| or_none(share_of(split, *part), share)));
+        cells.push(if split.method.is_empty() { NONE.into() } else { clean(&split.method) });
+        Some(cells)
+    };
+    Filled::new(&headings, all(groups).filter_map(row).collect(), Vec::new()).said()
+}

@@ -1,0 +1,134 @@
+//! Statements of one session as rows: how many, how long, and what the log did meanwhile; and the same test of several
+//! databases beside each other. Knows nothing about layout.
+
+use plimsoll_record::{Statements, StepWork, SuiteRun};
+use plimsoll_units::Span;
+
+use crate::crowds::divided;
+use crate::number;
+use crate::suite::{Row, rows};
+use crate::text::{Cells, Filled, Heading, NONE};
+use crate::words::clean;
+
+/// Steps of statements that count, in the order in which they were made first, each in its median round.
+fn of<'a>(suite: &'a SuiteRun) -> Vec<(Row<'a>, &'a Statements)> {
+    let both = |row: Row<'a>| match &row.step.work {
+        StepWork::Statements(work) => Some((row, work.as_ref())),
+        _ => None,
+    };
+    rows(suite).into_iter().filter_map(both).collect()
+}
+
+/// The steps as a table; without rows where there are none.
+pub(crate) fn table(suite: &SuiteRun) -> Filled {
+    let heading = |name, unit, cells, expendable| Heading { name, unit, cells, expendable };
+    let headings = [
+        heading("step", "", Cells::Words, 0),
+        heading("asked", "statements", Cells::Figures, 5),
+        heading("done", "statements", Cells::Figures, 0),
+        heading("wrong", "", Cells::Figures, 1),
+        heading("took", "", Cells::Figures, 0),
+        heading("rate", "a second", Cells::Figures, 0),
+        heading("mean", "", Cells::Figures, 2),
+        heading("p99", "", Cells::Figures, 0),
+        heading("longest", "", Cells::Figures, 6),
+        heading("log flushes", "for each", Cells::Figures, 3),
+        heading("disk flushes", "for each", Cells::Figures, 7),
+        heading("client CPU", "", Cells::Figures, 4),
+    ];
+    let all = of(suite);
+    let cells = all.iter().map(|(row, work)| cells(row, work)).collect();
+    let mut notes = Vec::new();
+    if all.iter().any(|(row, _)| row.rounds > 1) {
+        notes.push("of several rounds the median one is shown".to_owned());
+    }
+    if all.iter().any(|(_, work)| work.done < work.asked) {
+        notes.push("where fewer were done than asked, the time was over first".to_owned());
+    }
+    Filled::new(&headings, cells, notes).said()
+}
+
+fn cells(row: &Row<'_>, work: &Statements) -> Vec<String> {
+    let count = |count: u64| number::whole(count as f64);
+    let or_none = |text: Option<String>| text.unwrap_or(NONE.into());
+    let each = |count: Option<u64>| {
+        or_none(count.filter(|_| work.done > 0).map(|count| number::three(count as f64 / work.done as f64)))
+    };
+    let mean = work.each.sum_ns.checked_div(work.each.count).map(Span::from_nanos);
+    let longest = (work.each.count > 0).then(|| Span::from_nanos(work.each.max_ns).to_string());
+    vec![
+        clean(&row.step.name),
+        if work.asked == work.done { NONE.into() } else { count(work.asked) },
+        count(work.done),
+        if work.wrong == 0 { NONE.into() } else { count(work.wrong) },
+        work.span.to_string(),
+        number::three(row.rate()),
+        or_none(mean.map(|mean| mean.to_string())),
+        or_none(work.each.quantile(0.99).map(|span| span.to_string())),
+        or_none(longest),
+        each(work.counted.log_flushes),
+        each(work.storage.disk.as_ref().map(|disk| disk.flushes)),
+        or_none(row.cpu.map(|cpu| number::percent((cpu * 1e3).round() / 1e3))),
+    ]
+}
+
+/// How long one test took with one suite.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Took {
+    /// Seconds, all steps of the test together.
+    pub seconds: f64,
+    /// Some steps ended before all was asked; their time is what all would have taken at their rate.
+    pub estimated: bool,
+    /// Statements that brought other rows than they should have.
+    pub wrong: u64,
+}
+
+/// A test, or a step of one, with its time in each suite.
+pub(crate) struct Test {
+    pub name: String,
+    pub took: Vec<Option<Took>>,
+}
+
+/// Whether steps of a test stand together.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum By {
+    /// By what stands before the colon of their names.
+    Test,
+    /// Each for itself.
+    Step,
+}
+
+/// What several suites have in common, in the order of the first that has it.
+pub(crate) fn tests(suites: &[&SuiteRun], by: By) -> Vec<Test> {
+    let mut out: Vec<Test> = Vec::new();
+    for (index, suite) in suites.iter().enumerate() {
+        for (row, work) in of(suite) {
+            let name = clean(match (by, divided(&row.step.name)) {
+                (By::Test, (test, _)) if !test.is_empty() => test,
+                _ => &row.step.name,
+            });
+            let place = out.iter().position(|test| test.name == name).unwrap_or_else(|| {
+                out.push(Test { name, took: vec![None; suites.len()] });
+                out.len() - 1
+            });
+            add(&mut out[place].took[index], work);
+        }
+    }
+    out
+}
+
+fn add(took: &mut Option<Took>, work: &Statements) {
+    let cut = work.done < work.asked && work.done > 0;
+    let whole = if cut { work.asked as f64 / work.done as f64 } else { 1.0 };
+    let took = took.get_or_insert(Took { seconds: 0.0, estimated: false, wrong: 0 });
+    took.seconds += work.span.as_secs_f64() * whole;
+    took.estimated |= cut || work.done < work.asked;
+    took.wrong = took.wrong.saturating_add(work.wrong);
+}
+
+/// The time in seconds; `+` where a part is estimated, `?` where rows were wrong.
+pub(crate) fn seconds(took: &Took) -> String {
+    let signs = [(took.estimated, "+"), (took.wrong > 0, "?")];
+    let signs: String = signs.into_iter().filter(|(holds, _)| *holds).map(|(_, sign)| sign).collect();
+    format!("{}{signs}", number::three(took.seconds))
+}

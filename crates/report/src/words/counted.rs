@@ -1,0 +1,81 @@
+//! What a run counts, and so how its rates and its paces are called. Knows nothing about layout.
+
+use plimsoll_load::Pace;
+use plimsoll_record::{Estimate, LoadLine};
+
+use super::spacing;
+use crate::number;
+
+/// What was completed so many times a second.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Counted {
+    /// Operations of storage, with a queue depth.
+    Operations,
+    /// Transactions of a database, by sessions.
+    Transactions,
+}
+
+impl Counted {
+    /// The unit of rates: `IOPS`.
+    pub const fn unit(self) -> &'static str {
+        match self {
+            Self::Operations => "IOPS",
+            Self::Transactions => "transactions/s",
+        }
+    }
+
+    /// How a closed load's pace is counted, over a row of numbers.
+    pub const fn closed(self) -> &'static str {
+        match self {
+            Self::Operations => "closed, depth",
+            Self::Transactions => "sessions",
+        }
+    }
+
+    /// How an open load's pace is counted, over a row of numbers.
+    pub const fn open(self) -> &'static str {
+        match self {
+            Self::Operations => "open, offered IOPS",
+            Self::Transactions => "offered a second",
+        }
+    }
+
+    /// A pace: `depth 8`, `8 sessions`, `20,000 IOPS, Poisson`.
+    pub fn pace(self, pace: &Pace) -> String {
+        match (self, *pace) {
+            (Self::Operations, Pace::Closed { depth }) => format!("depth {}", number::whole(f64::from(depth))),
+            (Self::Operations, Pace::Open { rate, arrival }) => format!("{rate}, {}", spacing(arrival)),
+            (Self::Transactions, Pace::Closed { depth }) => sessions(depth),
+            (Self::Transactions, Pace::Open { rate, arrival }) => {
+                format!("{} transactions/s offered, {}", number::rate(rate.as_f64()), spacing(arrival))
+            }
+        }
+    }
+
+    /// A rate with its interval: `41,200 IOPS (39,800 to 42,600)`.
+    pub fn rate(self, rate: &Estimate) -> String {
+        let (value, unit) = (number::three(rate.value), self.unit());
+        match number::interval(rate) {
+            Some((low, high)) => format!("{value} {unit} ({} to {})", number::three(low), number::three(high)),
+            None => format!("{value} {unit}"),
+        }
+    }
+
+    /// A load line in a sentence without its full stop: `41,200 IOPS (39,800 to 42,600) keep p99 <= 1 ms`.
+    pub fn load_line(self, line: &LoadLine) -> String {
+        let objective = line.objective();
+        match line {
+            LoadLine::At { iops, .. } => format!("{} keep {objective}", self.rate(iops)),
+            LoadLine::Beyond { iops, .. } => format!("at least {} keep {objective}", self.rate(iops)),
+            LoadLine::Never { least, .. } => {
+                let measure = objective.bounded();
+                format!("none: {objective} was missed even at the lightest load (least {measure} {least})")
+            }
+        }
+    }
+}
+
+/// So many sessions: `1 session`, `8 sessions`.
+pub(crate) fn sessions(count: u32) -> String {
+    if count == 1 { "1 session".into() } else { format!("{} sessions", number::whole(f64::from(count))) }
+}

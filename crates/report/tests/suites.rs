@@ -1,0 +1,212 @@
+//! Suites on databases hold for whatever was seen: as text, as pages, as rows for machines.
+
+mod support;
+
+use plimsoll_record::{CpuTime, Crowd, Estimate, Spent, Split, Statements, StepWork, SuiteRun};
+use plimsoll_report::{Charset, TextStyle, suite, suite_csv, suites_html};
+use plimsoll_units::Span;
+use support::Dice;
+use support::crowd::{self, crowd_in};
+use support::page::check_page;
+
+const WIDTHS: [usize; 4] = [40, 80, 100, 160];
+
+fn text(run: &SuiteRun, width: usize) -> String {
+    suite(run, &TextStyle { width, ..TextStyle::default() })
+}
+
+/// Everything that is made of a suite, looked at for what must never be.
+fn check(name: &str, run: &SuiteRun) {
+    for width in WIDTHS {
+        let shown = text(run, width);
+        assert!(shown.ends_with('\n') && !shown.contains('\u{1b}'), "{name}");
+        for line in shown.lines() {
+            assert!(line.chars().count() <= width, "{name} at {width}: {line}");
+            assert_eq!(line, line.trim_end(), "{name}: blanks at an end");
+        }
+        assert!(!shown.contains("NaN") && !shown.contains("inf "), "{name}: {shown}");
+        let ascii = suite(run, &TextStyle { width, unicode: Charset::Ascii, ..TextStyle::default() });
+        assert!(ascii.is_ascii(), "{name}");
+    }
+    check_page(name, &suites_html(std::slice::from_ref(run)));
+    let table = suite_csv(run);
+    assert_eq!(table.matches("\r\n").count(), run.steps.len() + 1, "{name}: a row for each step");
+    assert!(!table.contains("NaN"), "{name}");
+}
+
+#[test]
+fn every_suite_is_shown() {
+    for (name, run) in crowd::odd() {
+        check(name, &run);
+    }
+}
+
+#[test]
+fn suites_stand_beside_each_other_in_any_number() {
+    let all: Vec<SuiteRun> = crowd::odd().into_iter().map(|(_, run)| run).collect();
+    for count in [0, 2, 5, all.len()] {
+        check_page(&format!("{count} suites"), &suites_html(&all[..count]));
+    }
+    check_page("several", &suites_html(&crowd::several()));
+    check_page("tests", &suites_html(&crowd::tested()));
+}
+
+/// What a recorder could have written at its worst.
+fn shaken(mut run: SuiteRun, dice: &mut Dice) -> SuiteRun {
+    for step in &mut run.steps {
+        match &mut step.work {
+            StepWork::Crowd(crowd) => shake(crowd, dice),
+            StepWork::Statements(work) => shake_statements(work, dice),
+            _ => {}
+        }
+    }
+    if dice.uniform() < 0.3
+        && let Some(side) = &mut run.database
+    {
+        (side.knee, side.load_line) = (None, None);
+    }
+    run
+}
+
+fn wild(dice: &mut Dice) -> f64 {
+    const VALUES: [f64; 7] = [0.0, -1.0, 1e-12, 1e300, f64::NAN, f64::INFINITY, 3.7];
+    VALUES[(dice.uniform() * VALUES.len() as f64) as usize]
+}
+
+fn count(dice: &mut Dice) -> Option<u64> {
+    const VALUES: [Option<u64>; 5] = [None, Some(0), Some(1), Some(1_000_000), Some(u64::MAX)];
+    VALUES[(dice.uniform() * VALUES.len() as f64) as usize]
+}
+
+fn shake(crowd: &mut Crowd, dice: &mut Dice) {
+    let figures = &mut crowd.run.figures;
+    for estimate in [&mut figures.iops, &mut figures.mean_ns, &mut figures.p50_ns, &mut figures.p99_ns] {
+        if dice.uniform() < 0.3 {
+            *estimate = Estimate { value: wild(dice), interval: Some((wild(dice), wild(dice))) };
+        }
+    }
+    let span = |dice: &mut Dice| count(dice).map(Span::from_nanos);
+    let counted = &mut crowd.counted;
+    (counted.hits, counted.reads, counted.writes) = (count(dice), count(dice), count(dice));
+    (counted.log_flushes, counted.fetched_bytes) = (count(dice), count(dice));
+    (counted.read_time, counted.log_flush_time) = (span(dice), span(dice));
+    if let Some(disk) = &mut crowd.storage.disk {
+        disk.reads = count(dice).unwrap_or_default();
+        disk.read_time = span(dice).unwrap_or_default();
+        disk.busy = span(dice).unwrap_or_default();
+    }
+    if dice.uniform() < 0.3 {
+        crowd.run.span = span(dice).unwrap_or_default();
+        crowd.run.warm_up = span(dice).unwrap_or_default();
+    }
+    if dice.uniform() < 0.3 {
+        crowd.sessions = u32::MAX;
+    }
+    let shares = [Spent::Reading, Spent::Reading, Spent::Locked, Spent::Other].map(|part| (part, wild(dice))).to_vec();
+    crowd.split = (dice.uniform() < 0.6).then(|| Split { shares, method: String::new() });
+    crowd.marks = vec![(span(dice).unwrap_or_default(), "x".repeat(200)), (Span::ZERO, String::new())];
+    crowd.client = span(dice).map(|user| CpuTime { user, system: user });
+}
+
+fn shake_statements(work: &mut Statements, dice: &mut Dice) {
+    (work.asked, work.done) = (count(dice).unwrap_or_default(), count(dice).unwrap_or_default());
+    work.wrong = count(dice).unwrap_or_default();
+    work.span = count(dice).map(Span::from_nanos).unwrap_or_default();
+    work.counted.log_flushes = count(dice);
+}
+
+#[test]
+fn whatever_was_recorded_is_shown() {
+    let all = crowd::odd();
+    let mut dice = Dice(17);
+    for round in 0..8 {
+        let runs: Vec<SuiteRun> = all.iter().map(|(_, run)| shaken(run.clone(), &mut dice)).collect();
+        for (run, (name, _)) in runs.iter().zip(&all) {
+            check(&format!("{name}, shaken {round}"), run);
+        }
+        check_page(&format!("all, shaken {round}"), &suites_html(&runs));
+    }
+}
+
+#[test]
+fn the_load_line_names_its_sessions_and_its_source() {
+    let shown = text(&crowd::crowds(&crowd::VOLUME, &[("", 0.25)]), 200);
+    let line = shown.lines().find(|line| line.starts_with("Load line: ")).unwrap();
+    assert!(line.contains("transactions/s keep p99 <= ") && line.ends_with(" sessions - measured"), "{line}");
+    for wanted in
+        ["Knee: ", "Most: ", "A delay and one queue fit within 4.3 %", "CPU", "reads", "commits", "Where the time went"]
+    {
+        assert!(shown.contains(wanted), "{wanted} in {shown}");
+    }
+    let place = shown.split("Findings").nth(1).unwrap();
+    for wanted in
+        ["PostgreSQL 15.14, made for the run, blocks of 8 KiB, own cache 64 MiB", "fsync on", "plimsoll suite slob"]
+    {
+        assert!(place.contains(wanted), "{wanted} in {place}");
+    }
+}
+
+#[test]
+fn names_alike_up_to_the_colon_are_one_curve() {
+    let run = crowd::crowds(&crowd::DRIVE, &[("100 % reads", 0.0), ("75/25", 0.25)]);
+    let shown = text(&run, 120);
+    for group in ["100 % reads: Load line: ", "75/25: Load line: "] {
+        assert_eq!(shown.matches(group).count(), 1, "{shown}");
+    }
+    let page = suites_html(&[run]);
+    assert!(page.contains("<h2>Load lines</h2>") && page.contains("upright lines are the load lines"));
+}
+
+#[test]
+fn what_was_not_counted_is_not_shown() {
+    let named = |wanted: &str| crowd::odd().into_iter().find(|(name, _)| *name == wanted).unwrap().1;
+    let shown = text(&named("nothing counted"), 160);
+    assert!(shown.contains("Behind these figures"), "{shown}");
+    for absent in ["block reads", "page cache of", "Where the time went", "flush takes"] {
+        assert!(!shown.contains(absent), "{absent} in {shown}");
+    }
+}
+
+#[test]
+fn alike_suites_begin_with_what_they_have_in_common() {
+    let page = suites_html(&crowd::several());
+    let common = page.split("</header>").nth(1).unwrap();
+    assert!(common.contains("Side by side") && common.contains("75/25"));
+    // Thirty times as fast: a scale by factors has both ticks.
+    let chart = common.split("</svg>").next().unwrap();
+    assert!(chart.contains(">100</text>") && chart.contains(">10k</text>"));
+    let tests = suites_html(&crowd::tested());
+    let table = tests.split("Seconds of each test").nth(1).unwrap().split("</table>").next().unwrap();
+    for wanted in ["ATIS", "wisconsin", "all of them", "× 1.35", "+<small>", "?<small>"] {
+        assert!(table.contains(wanted), "{wanted} in {table}");
+    }
+    assert!(!suites_html(&[crowd::staged(), crowd::statements("a", 1.0)]).contains("Side by side"));
+}
+
+#[test]
+fn changes_are_marked_where_they_were_made() {
+    let page = suites_html(&[crowd::staged()]);
+    assert!(page.contains("iops 3,000 to 6,000") && page.contains("after 12\u{a0}s"), "the change stands in words too");
+}
+
+#[test]
+fn rows_for_machines_keep_their_first_columns() {
+    let run = crowd::crowds(&crowd::VOLUME, &[("", 0.25)]);
+    let table = suite_csv(&run);
+    let mut lines = table.lines();
+    let header: Vec<&str> = lines.next().unwrap().split(',').collect();
+    assert_eq!(header[..4], ["suite", "subject", "source", "step"]);
+    assert_eq!(header[19], "skipped");
+    let first = run.steps.iter().find_map(|step| Some((&step.name, crowd_in(&step.work)?))).unwrap();
+    let row: Vec<&str> = lines.find(|line| line.contains(first.0.as_str())).unwrap().split(',').collect();
+    let cell = |name: &str| row[header.iter().position(|known| *known == name).unwrap()];
+    assert_eq!(cell("sessions"), "1");
+    assert_eq!(cell("block_reads"), first.1.counted.reads.unwrap().to_string());
+    assert!(cell("kinds").starts_with("read ") && cell("kinds").contains("; update "));
+    let shares: f64 = ["cpu", "reads", "commits", "locks", "client"]
+        .map(|part| cell(&format!("split_{part}")).parse::<f64>().unwrap())
+        .iter()
+        .sum();
+    assert!((shares - 1.0).abs() < 1e-9);
+    assert_eq!(cell("lock_ns"), "", "what is not known is empty, not zero");
+}
