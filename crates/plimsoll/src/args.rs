@@ -35,7 +35,7 @@ pub use offers::{CatalogueArgs, CatalogueCommand, ExplainArgs, FitArgs, MatchArg
 use size::SIZE_EXAMPLES;
 pub use size::{SizeArgs, WhatIfWord};
 use suite::SUITE_EXAMPLES;
-pub use suite::{DatabaseArgs, Place, SuiteArgs};
+pub use suite::{DatabaseArgs, MakeArgs, Place, SuiteArgs};
 pub use volumes::{
     AttachArgs, AutotuneArgs, FaultsArgs, GroupCommand, MakeFs, ReachArgs, ServeArgs, VolumeArgs, VolumeCommand,
 };

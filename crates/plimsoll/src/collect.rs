@@ -19,9 +19,10 @@ use crate::args::{CollectArgs, CollectCommand, SamplingArgs};
 use crate::console::Console;
 use crate::trouble::Trouble;
 use log::Log;
+pub use log::line;
 
 /// The format's name and version; docs/inputs.md says what is in it.
-const FORMAT: &str = "plimsoll.snapshots/1";
+pub const FORMAT: &str = "plimsoll.snapshots/1";
 
 /// The shortest time between snapshots.
 const SHORTEST: Span = Span::from_millis(100);
@@ -184,7 +185,7 @@ fn wait(until: Instant, stop: &dyn Fn() -> bool) -> bool {
 fn iops(head: &Map<String, Value>, before: &Map<String, Value>, after: &Map<String, Value>) -> Option<f64> {
     let mut ingest = Ingest::new("snapshots");
     for object in [head, before, after] {
-        ingest.feed(log::line(object).as_bytes());
+        ingest.feed(line(object).as_bytes());
     }
     let outcomes = ingest.finish();
     let reading = outcomes.first().and_then(Outcome::reading)?;
@@ -198,6 +199,6 @@ fn iops(head: &Map<String, Value>, before: &Map<String, Value>, after: &Map<Stri
 }
 
 /// This moment, as snapshots have it.
-fn now() -> Value {
+pub fn now() -> Value {
     json!(jiff::Timestamp::now().strftime("%Y-%m-%dT%H:%M:%S%.3fZ").to_string())
 }

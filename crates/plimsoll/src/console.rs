@@ -71,6 +71,13 @@ impl Console {
         let _ = writeln!(std::io::stderr(), "plimsoll: {text}");
     }
 
+    /// Says a line that stays, unless quiet was wanted.
+    pub fn tell(&mut self, text: &str) {
+        if !self.quiet {
+            self.say(text);
+        }
+    }
+
     /// Says that a point is done, where there is no terminal to show progress in place.
     pub fn point_done(&mut self, run: &Run) {
         if self.live || self.quiet {

@@ -1,30 +1,43 @@
 //! From what a user named to the database that a suite loads: one that is there, or one made for the run.
 
+mod snapshots;
+mod stage;
+
 use std::path::Path;
 
 use plimsoll_database::{Address, Database as Target, Failure, Kind, Make, NoAddress, connect};
 use plimsoll_device::describe_host;
-use plimsoll_record::{Source, Subject};
+use plimsoll_record::{DatabaseAbout, Source, Subject};
 use plimsoll_suite::{Below, Database, Facts, Ground, Local, Nature};
 use plimsoll_units::Bytes;
 
-use crate::args::DatabaseArgs;
+pub use snapshots::Snapshots;
+
+use self::stage::Stage;
+use crate::args::{DatabaseArgs, MakeArgs};
+use crate::console::Console;
 use crate::trouble::Trouble;
 
-/// The ground. A database that is there is empty, or was emptied with the user's leave.
-pub fn ground(args: &DatabaseArgs, sessions: u32) -> Result<Box<dyn Ground>, Trouble> {
-    let target = match &args.url {
-        Some(url) => existing(url, args.destroy.as_deref())?,
-        None => made(args, sessions)?,
+/// The ground, and where snapshots of the database's counters go; none where it gives none. A database that is there is empty,
+/// or was emptied with the user's leave.
+pub fn ground(
+    args: &DatabaseArgs,
+    sessions: u32,
+    console: &mut Console,
+) -> Result<(Box<dyn Ground>, Option<Snapshots>), Trouble> {
+    let Placed { target, source, place, below } = match &args.url {
+        Some(url) => Placed::existing(url, args.destroy.as_deref())?,
+        None => Placed::made(&args.making, sessions, console)?,
     };
     let about = target.about().clone();
-    let name = match &args.url {
-        Some(_) => format!("{} {}", about.system, about.version),
-        None => format!("{} {} at {}", about.system, about.version, args.making.path.display()),
-    };
     let facts = Facts {
-        source: Source::Measured { engine: about.system.clone() },
-        subject: Subject { name, kind: "database".into(), size: Bytes::default(), device: None },
+        source,
+        subject: Subject {
+            name: format!("{} {}{place}", about.system, about.version),
+            kind: "database".into(),
+            size: Bytes::default(),
+            device: None,
+        },
         host: Some(describe_host()),
         space: Bytes::default(),
         grid: 1,
@@ -34,10 +47,49 @@ pub fn ground(args: &DatabaseArgs, sessions: u32) -> Result<Box<dyn Ground>, Tro
         page_cache: None,
         database: Some((target.system(), about)),
     };
-    let folder = facts.database.as_ref().and_then(|(_, about)| about.folder.clone());
-    // Of a server elsewhere nothing is below here, and its host is not this one.
-    let below = folder.map(|folder| Box::new(Local::below(Some(Path::new(&folder)))) as Box<dyn Below>);
-    Ok(Box::new(Database::new(target, facts).on(below)))
+    let snapshots = Snapshots::of(&*target);
+    let sink = snapshots.as_ref().map(Snapshots::sink);
+    Ok((Box::new(Database::new(target, facts).on(below).telling(sink)), snapshots))
+}
+
+/// A database, and what it is on.
+struct Placed {
+    target: Box<dyn Target>,
+    source: Source,
+    /// What stands behind its name and version.
+    place: String,
+    /// Dropped after the target, which a volume may carry.
+    below: Option<Box<dyn Below>>,
+}
+
+impl Placed {
+    fn existing(url: &str, destroy: Option<&str>) -> Result<Self, Trouble> {
+        Ok(Self::here(existing(url, destroy)?, String::new()))
+    }
+
+    /// On storage as it is.
+    fn here(target: Box<dyn Target>, place: String) -> Self {
+        let about = target.about();
+        let source = Source::Measured { engine: about.system.clone() };
+        let below = local(about);
+        Self { target, source, place, below }
+    }
+
+    fn made(making: &MakeArgs, sessions: u32, console: &mut Console) -> Result<Self, Trouble> {
+        let Some(like) = &making.like else {
+            return Ok(Self::here(made(making, &making.path, sessions)?, format!(" at {}", making.path.display())));
+        };
+        let stage = Stage::make(making, like, console)?;
+        let target = made(making, stage.point(), sessions)?;
+        let source = Source::Emulated { model: stage.model().into() };
+        Ok(Self { target, source, place: format!(" on {}", stage.like()), below: Some(Box::new(stage)) })
+    }
+}
+
+/// What lies below a database of this host. Of a server elsewhere nothing is below here, and its host is not this one.
+fn local(about: &DatabaseAbout) -> Option<Box<dyn Below>> {
+    let folder = about.folder.as_ref()?;
+    Some(Box::new(Local::below(Some(Path::new(folder)))))
 }
 
 fn existing(url: &str, destroy: Option<&str>) -> Result<Box<dyn Target>, Trouble> {
@@ -62,12 +114,11 @@ fn existing(url: &str, destroy: Option<&str>) -> Result<Box<dyn Target>, Trouble
     }
 }
 
-fn made(args: &DatabaseArgs, sessions: u32) -> Result<Box<dyn Target>, Trouble> {
-    let making = &args.making;
+fn made(making: &MakeArgs, folder: &Path, sessions: u32) -> Result<Box<dyn Target>, Trouble> {
     let Some(system) = making.make else { return Err(Trouble::usage("name a database, or --make one")) };
     let wanted = Make {
         system: system.into(),
-        folder: making.path.clone(),
+        folder: folder.into(),
         cache: making.cache,
         memory: making.memory,
         flushes: making.flushes.into(),

@@ -10,6 +10,7 @@ use plimsoll_record::{Curve, Ended, LoadLine, Run, SuiteRun};
 use plimsoll_report::{Charset, Color, Sheet, TextStyle};
 
 use crate::args::OutputArgs;
+use crate::database::Snapshots;
 use crate::matching;
 use crate::store;
 use crate::trouble::Trouble;
@@ -143,12 +144,17 @@ pub fn finish(mut curve: Curve, outputs: &Outputs) -> Result<(), Trouble> {
 }
 
 /// Keeps a suite, writes and shows it.
-pub fn finish_suite(suite: &SuiteRun, outputs: &Outputs) -> Result<(), Trouble> {
+pub fn finish_suite(suite: &mut SuiteRun, snapshots: Option<Snapshots>, outputs: &Outputs) -> Result<(), Trouble> {
     let is_real = suite.started.is_some();
-    let kept = is_real.then(|| store::keep_suite(suite)).transpose();
+    let kept = is_real.then(|| store::keep_suite(suite, snapshots)).transpose();
     outputs.show_suite(suite)?;
     outputs.write_suites(std::slice::from_ref(suite))?;
     say_kept(kept, outputs)?;
+    if let Some(snapshots) = suite.database.as_ref().and_then(|side| side.snapshots.as_ref()) {
+        outputs.print(&format!(
+            "What it asks of storage: plimsoll diagnose {snapshots}\nWhat it would need: plimsoll size {snapshots}\n"
+        ))?;
+    }
     ended(suite.ended)
 }
 

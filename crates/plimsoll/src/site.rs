@@ -19,7 +19,7 @@ use crate::trouble::Trouble;
 /// Space that is left to others on a filesystem.
 const SPARE: Bytes = Bytes::mib(256);
 /// The space that bare stages are addressed on.
-const SPACE: Bytes = Bytes::gib(64);
+pub const SPACE: Bytes = Bytes::gib(64);
 
 /// What was named, and what may be done to it.
 #[derive(Debug)]

@@ -8,6 +8,7 @@ use anyhow::{Context, anyhow};
 use plimsoll_record::{Curve, FormatError, SuiteRun};
 use plimsoll_units::Bytes;
 
+use crate::database::Snapshots;
 use crate::trouble::Trouble;
 
 /// A larger file is no run.
@@ -90,16 +91,30 @@ pub fn keep(curve: &Curve) -> anyhow::Result<PathBuf> {
     keep_as(curve.started.as_deref(), &name, &curve.to_json())
 }
 
-/// Keeps a suite under a name made of its moment, its own name and its subject. Returns where.
-pub fn keep_suite(suite: &SuiteRun) -> anyhow::Result<PathBuf> {
+/// Keeps a suite under a name made of its moment, its own name and its subject, and beside it the snapshots of its database,
+/// which it names from then on. Returns where.
+pub fn keep_suite(suite: &mut SuiteRun, snapshots: Option<Snapshots>) -> anyhow::Result<PathBuf> {
     let name = format!("{SUITE}{}-{}-{}", suite.suite, suite.source.word(), suite.subject.name);
-    keep_as(suite.started.as_deref(), &name, &suite.to_json())
+    let path = place(suite.started.as_deref(), &name)?;
+    if let Some((side, snapshots)) = suite.database.as_mut().zip(snapshots) {
+        let stem = path.file_stem().unwrap_or_default().to_string_lossy();
+        side.snapshots = snapshots.keep(&path.with_file_name(format!("{stem}-snapshots.jsonl")))?;
+    }
+    write_whole(&path, &suite.to_json())?;
+    Ok(path)
 }
 
 /// Names of kept suites begin so after their moment.
 const SUITE: &str = "suite-";
 
 fn keep_as(started: Option<&str>, name: &str, bytes: &[u8]) -> anyhow::Result<PathBuf> {
+    let path = place(started, name)?;
+    write_whole(&path, bytes)?;
+    Ok(path)
+}
+
+/// Where nothing is kept yet.
+fn place(started: Option<&str>, name: &str) -> anyhow::Result<PathBuf> {
     let folder = runs_folder().ok_or_else(|| anyhow!("there is no home folder: set {RUNS_VARIABLE} to keep runs"))?;
     fs::create_dir_all(&folder).with_context(|| format!("making {}", folder.display()))?;
     let moment: String = started.unwrap_or("").chars().filter(char::is_ascii_digit).take(14).collect();
@@ -112,7 +127,6 @@ fn keep_as(started: Option<&str>, name: &str, bytes: &[u8]) -> anyhow::Result<Pa
         number += 1;
         path = folder.join(format!("{stem}-{number}.json"));
     }
-    write_whole(&path, bytes)?;
     Ok(path)
 }
 

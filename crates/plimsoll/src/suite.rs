@@ -23,12 +23,18 @@ pub fn run(args: &SuiteArgs) -> Result<(), Trouble> {
     let place = args.place();
     let outputs = Outputs::new(place.output())?;
     let sessions = args.sessions();
+    let mut console = Console::new(place.output().quiet).map_err(|error| Trouble::Failed(error.into()))?;
+    let mut snapshots = None;
     let mut ground = match place {
         Place::Storage(args) => {
             let site = Site { place: &args.place, destroy: &args.destroy, seed: 1, memory: args.memory };
             site.ground(|| Offers::new(&args.terms))?
         }
-        Place::Database(args) => database::ground(args, sessions)?,
+        Place::Database(args) => {
+            let (ground, taken) = database::ground(args, sessions, &mut console)?;
+            snapshots = taken;
+            ground
+        }
     };
     let mut recipe = args.recipe(ground.facts()).map_err(Trouble::usage)?;
     if ground.facts().read_only && recipe.files().iter().any(|file| file.writes) {
@@ -38,12 +44,11 @@ pub fn run(args: &SuiteArgs) -> Result<(), Trouble> {
     if let Some(path) = args.memory() {
         store::check_writable(path)?;
     }
-    let mut console = Console::new(place.output().quiet).map_err(|error| Trouble::Failed(error.into()))?;
-    let (ran, failed) = made(&mut *recipe, &mut *ground, &mut console)?;
+    let (mut ran, failed) = made(&mut *recipe, &mut *ground, &mut console)?;
     if let Some((path, memory)) = args.memory().zip(recipe.memory()) {
         store::write_whole(path, &memory)?;
     }
-    finish_suite(&ran, &outputs)?;
+    finish_suite(&mut ran, snapshots, &outputs)?;
     if failed { Err(Trouble::Ended(1)) } else { Ok(()) }
 }
 

@@ -23,6 +23,7 @@ use crate::args::{AutotuneArgs, FaultsArgs, GroupCommand, ReachArgs, VolumeArgs,
 use crate::output::{Outputs, print};
 use crate::trouble::Trouble;
 
+pub use attach::{Making, attached, detached};
 pub use show::floor;
 
 /// Does what was asked.
@@ -76,6 +77,11 @@ pub fn run(args: &VolumeArgs) -> Result<(), Trouble> {
     }
 }
 
+/// What is there, in its type.
+pub fn asked<T: DeserializeOwned>(client: &Client, path: &str) -> Result<T, Trouble> {
+    Ok(client.read(&client.get(path)?)?)
+}
+
 /// Where requests go out and answers are shown.
 struct Desk {
     client: Client,
@@ -90,7 +96,7 @@ impl Desk {
 
     /// What is there, in its type.
     fn get<T: DeserializeOwned>(&self, path: &str) -> Result<T, Trouble> {
-        Ok(self.client.read(&self.client.get(path)?)?)
+        asked(&self.client, path)
     }
 
     /// The answer as it is, when that was asked for.

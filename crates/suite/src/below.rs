@@ -4,7 +4,7 @@
 //! Knows nothing about databases, and nothing about services of volumes: who has one brings what looks at it.
 
 use plimsoll_device::{device_below, disk_counters, host_time};
-use plimsoll_record::{DiskCounters, HostTime, StorageSide};
+use plimsoll_record::{DiskCounters, Finding, HostTime, StorageSide};
 use plimsoll_units::Span;
 
 /// Counts at one moment, from whenever they began; what they mean is the difference to another look.
@@ -50,6 +50,11 @@ pub trait Below: Send {
     /// every look during a crowd; each change is made once.
     fn change(&mut self, _elapsed: Span) -> Option<String> {
         None
+    }
+
+    /// What makes figures questionable that were measured on it, as far as it is known by now.
+    fn findings(&self) -> Vec<Finding> {
+        Vec::new()
     }
 }
 

@@ -22,7 +22,7 @@ use clap::{Args, Subcommand};
 use plimsoll_suite::{Facts, Recipe};
 use plimsoll_units::Bytes;
 
-pub use database::DatabaseArgs;
+pub use database::{DatabaseArgs, MakeArgs};
 
 use super::OutputArgs;
 use super::offers::TermsArgs;

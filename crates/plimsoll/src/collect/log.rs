@@ -70,7 +70,7 @@ impl Log {
 }
 
 /// An object as its line, with the format first where it is a head.
-pub(super) fn line(object: &Map<String, Value>) -> String {
+pub fn line(object: &Map<String, Value>) -> String {
     let first = ["format", "at"].into_iter().filter_map(|key| object.get_key_value(key));
     let rest = object.iter().filter(|(key, _)| !["format", "at"].contains(&key.as_str()));
     let fields: Vec<String> = first.chain(rest).map(|(key, value)| format!("{}:{value}", json!(key))).collect();

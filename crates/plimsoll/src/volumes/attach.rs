@@ -8,18 +8,33 @@ use std::process::{Command, Stdio};
 use anyhow::{Context, anyhow};
 use plimsoll_device::{Access, LoopDevice, LoopError, Refusal, claim, occupant};
 use plimsoll_service::api::{About, Attachment, Volume};
-use plimsoll_service::client::{Address, ClientError, volume_path};
+use plimsoll_service::client::{Address, Answer, Client, ClientError, volume_path};
 use plimsoll_service::mounted_file;
 use rustix::io::Errno;
 use rustix::mount::UnmountFlags;
 
-use super::{Desk, show};
+use super::{Desk, asked, show};
 use crate::args::{AttachArgs, MakeFs};
 use crate::trouble::Trouble;
 
-/// Makes a volume a block device, and mounts it when that was asked for.
+/// How a filesystem is made.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Making {
+    /// As its program does it by itself.
+    Usual,
+    /// On a volume that was never written, whose zeroes need not be written: what would take a slow volume a minute is left
+    /// out.
+    Fresh,
+}
+
+/// `plimsoll volume attach`.
 pub fn attach(desk: &Desk, args: &AttachArgs) -> Result<(), Trouble> {
-    let here = Here::new(desk, &args.name)?;
+    desk.tell(&attached(&desk.client, args, Making::Usual)?, show::attached)
+}
+
+/// Makes a volume a block device, and mounts it when that was asked for. Returns the volume as it is then.
+pub fn attached(client: &Client, args: &AttachArgs, making: Making) -> Result<Answer, Trouble> {
+    let here = Here::new(client, &args.name)?;
     if !args.file {
         root("attaching a volume", "add --file for the file alone, or connect over NBD (plimsoll volume show NAME)")?;
     }
@@ -29,46 +44,45 @@ pub fn attach(desk: &Desk, args: &AttachArgs) -> Result<(), Trouble> {
         let point = point.display();
         return Err(Trouble::usage(format!("{point} is no directory to mount at: make it first (mkdir -p {point})")));
     }
-    let volume: Volume = desk.get(&volume_path(&args.name, ""))?;
+    let volume: Volume = asked(client, &volume_path(&args.name, ""))?;
     if args.mkfs.is_some() && !volume.writable {
         let name = &args.name;
         return Err(Trouble::usage(format!(
             "{name} is a snapshot, which never changes: clone it, and attach the clone"
         )));
     }
-    let answer = desk.client.post(&here.path, &serde_json::Map::new())?;
+    let answer = client.post(&here.path, &serde_json::Map::new())?;
     if args.file {
-        return desk.tell(&answer, show::attached);
+        return Ok(answer);
     }
-    let (mut device, mut mounted) = (None, false);
-    let built = build(&here, args, &volume, &mut device, &mut mounted);
-    if built.is_err() {
-        undo(&here, args, device, mounted);
+    let mut on_it = OnIt::default();
+    if let Err(trouble) = build(&here, args, making, &volume, &mut on_it) {
+        undo(&here, args, on_it);
+        return Err(trouble);
     }
-    let answer = desk.client.get(&volume_path(&args.name, ""));
-    built?;
-    desk.tell(&answer?, show::attached)
+    Ok(client.get(&volume_path(&args.name, ""))?)
+}
+
+/// What was made on a volume's file.
+#[derive(Default)]
+struct OnIt {
+    device: Option<LoopDevice>,
+    mounted: bool,
 }
 
 /// The steps that need root, one on the other.
-fn build(
-    here: &Here<'_>,
-    args: &AttachArgs,
-    volume: &Volume,
-    device: &mut Option<LoopDevice>,
-    mounted: &mut bool,
-) -> Result<(), Trouble> {
+fn build(here: &Here<'_>, args: &AttachArgs, making: Making, volume: &Volume, on_it: &mut OnIt) -> Result<(), Trouble> {
     here.check_file()?;
     let access = if volume.writable { Access::Write } else { Access::Read };
-    let made = device.insert(LoopDevice::over(&here.file, access).map_err(refused)?);
+    let made = on_it.device.insert(LoopDevice::over(&here.file, access).map_err(refused)?);
     let path = made.device().to_owned();
     here.remember(&Attachment { device: Some(path.display().to_string()), ..Attachment::default() })?;
     if let Some(kind) = args.mkfs {
-        make_filesystem(kind, &path)?;
+        make_filesystem(kind, making, &path)?;
     }
     if let Some(point) = &args.mountpoint {
         mount(&path, point, here.mount_options(args.mount_options.as_deref()).as_deref())?;
-        *mounted = true;
+        on_it.mounted = true;
         let point = point.canonicalize().context("the mount point")?.display().to_string();
         here.remember(&Attachment { mountpoint: Some(point), ..Attachment::default() })?;
     }
@@ -76,16 +90,16 @@ fn build(
 }
 
 /// In reverse. What cannot be undone is found by `detach`.
-fn undo(here: &Here<'_>, args: &AttachArgs, device: Option<LoopDevice>, mounted: bool) {
-    if let Some(point) = args.mountpoint.as_ref().filter(|_| mounted) {
+fn undo(here: &Here<'_>, args: &AttachArgs, on_it: OnIt) {
+    if let Some(point) = args.mountpoint.as_ref().filter(|_| on_it.mounted) {
         let _ = rustix::mount::unmount(point, UnmountFlags::NOFOLLOW);
     }
-    let _ = device.map(LoopDevice::detach);
-    let _ = here.desk.client.delete(&here.path);
+    let _ = on_it.device.map(LoopDevice::detach);
+    let _ = here.client.delete(&here.path);
 }
 
 /// Nothing is made over something that is known: a volume that was used before keeps what it has.
-fn make_filesystem(kind: MakeFs, device: &Path) -> Result<(), Trouble> {
+fn make_filesystem(kind: MakeFs, making: Making, device: &Path) -> Result<(), Trouble> {
     let leave = claim(device, &[device.to_owned()]).map_err(|refusal| match refusal {
         Refusal::Carries { signature, .. } => Trouble::usage(format!(
             "no filesystem is made, the volume carries {signature}: leave out --mkfs to use it; if it may be lost, attach \
@@ -95,11 +109,14 @@ fn make_filesystem(kind: MakeFs, device: &Path) -> Result<(), Trouble> {
     })?;
     // It opens the device for itself alone.
     drop(leave);
-    let (program, package, flag) = match kind {
-        MakeFs::Ext4 => ("mkfs.ext4", "e2fsprogs", "-q"),
-        MakeFs::Xfs => ("mkfs.xfs", "xfsprogs", "-q"),
+    let (program, package, fresh) = match kind {
+        MakeFs::Ext4 => {
+            ("mkfs.ext4", "e2fsprogs", ["-E", "nodiscard,lazy_itable_init=1,lazy_journal_init=1"].as_slice())
+        }
+        MakeFs::Xfs => ("mkfs.xfs", "xfsprogs", ["-K"].as_slice()),
     };
-    run(Command::new(program).arg(flag).arg(device), program, package)
+    let options = if making == Making::Fresh { fresh } else { &[] };
+    run(Command::new(program).arg("-q").args(options).arg(device), program, package)
 }
 
 fn mount(device: &Path, point: &Path, options: Option<&str>) -> Result<(), Trouble> {
@@ -124,9 +141,18 @@ fn run(command: &mut Command, program: &str, package: &str) -> Result<(), Troubl
     Err(Trouble::usage(format!("{program} refused: {said}")))
 }
 
-/// Undoes what `attach` did, and what is left of it where the service ended meanwhile.
+/// `plimsoll volume detach`.
 pub fn detach(desk: &Desk, name: &str) -> Result<(), Trouble> {
-    let here = Here::new(desk, name)?;
+    detached(&desk.client, name)?;
+    if desk.json {
+        return Ok(());
+    }
+    desk.outputs.print(&format!("{name} is detached\n"))
+}
+
+/// Undoes what `attached` did, and what is left of it where the service ended meanwhile.
+pub fn detached(client: &Client, name: &str) -> Result<(), Trouble> {
+    let here = Here::new(client, name)?;
     let devices = LoopDevice::all_over(&here.file).context("looking for loop devices")?;
     if !devices.is_empty() {
         root("detaching a volume that is a block device", "sudo plimsoll volume detach NAME --service PATH")?;
@@ -138,15 +164,11 @@ pub fn detach(desk: &Desk, name: &str) -> Result<(), Trouble> {
         }
         device.detach().map_err(refused)?;
     }
-    match desk.client.delete(&here.path) {
+    match client.delete(&here.path) {
         // All that a killed service left was the device.
-        Err(ClientError::Refused { status: 409, .. }) if cleared => {}
-        other => drop(other?),
+        Err(ClientError::Refused { status: 409, .. }) if cleared => Ok(()),
+        other => Ok(other.map(drop)?),
     }
-    if desk.json {
-        return Ok(());
-    }
-    desk.outputs.print(&format!("{name} is detached\n"))
 }
 
 fn unmount(name: &str, point: &Path) -> Result<(), Trouble> {
@@ -178,7 +200,7 @@ pub fn grown(volume: &Volume) -> Vec<(&'static str, String)> {
 
 /// A service on this host, and the attachment of one of its volumes.
 struct Here<'a> {
-    desk: &'a Desk,
+    client: &'a Client,
     path: String,
     /// Where the volume is a file. Not where the service says that it is: root does not do to any file what it is told.
     file: PathBuf,
@@ -190,8 +212,8 @@ struct Here<'a> {
 const FUSE: i64 = 0x6573_5546;
 
 impl<'a> Here<'a> {
-    fn new(desk: &'a Desk, name: &str) -> Result<Self, Trouble> {
-        let socket = match desk.client.address() {
+    fn new(client: &'a Client, name: &str) -> Result<Self, Trouble> {
+        let socket = match client.address() {
             Address::Unix(socket) => socket,
             Address::Tcp(at) => {
                 return Err(Trouble::usage(format!(
@@ -201,9 +223,9 @@ impl<'a> Here<'a> {
             }
         };
         let of_root = std::fs::metadata(socket).is_ok_and(|stat| stat.uid() == 0);
-        let about: About = desk.get("/v1/service")?;
+        let about: About = asked(client, "/v1/service")?;
         let file = mounted_file(about.directory.as_ref(), name);
-        Ok(Self { desk, path: volume_path(name, "attachment"), file, of_root })
+        Ok(Self { client, path: volume_path(name, "attachment"), file, of_root })
     }
 
     /// The file is there, and a volume.
@@ -227,7 +249,7 @@ impl<'a> Here<'a> {
     }
 
     fn remember(&self, attachment: &Attachment) -> Result<(), Trouble> {
-        Ok(self.desk.client.put(&self.path, attachment).map(drop)?)
+        Ok(self.client.put(&self.path, attachment).map(drop)?)
     }
 }
 

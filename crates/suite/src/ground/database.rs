@@ -36,6 +36,7 @@ const FLUSH_SETTINGS: [&str; 5] =
 pub struct Database {
     target: Box<dyn plimsoll_database::Database>,
     facts: Facts,
+    /// Dropped after the target: a server that was made on it is gone then.
     below: Option<Box<dyn Below>>,
     sink: Option<Sink>,
     /// Why the database could not be looked at, the first time.
@@ -102,7 +103,8 @@ impl Ground for Database {
             Finding::NotDurable { setting: settings.join(", ") }
         });
         let blind = self.blind.clone().map(|why| Finding::Unobserved { what: "what the database counts".into(), why });
-        loose.into_iter().chain(blind).collect()
+        let below = self.below.iter().flat_map(|below| below.findings());
+        loose.into_iter().chain(blind).chain(below).collect()
     }
 
     fn lay(&mut self, files: &[FileSpec]) -> Result<(), Unfit> {

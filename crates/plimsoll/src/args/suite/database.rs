@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
 use plimsoll_database::{Flushes, System};
-use plimsoll_units::Bytes;
+use plimsoll_units::{Bytes, Span};
 
 use crate::args::OutputArgs;
 use crate::args::offers::TermsArgs;
@@ -38,6 +38,9 @@ pub struct MakeArgs {
     /// Make it on an emulated volume of this configuration of the catalogue; its data are kept below --path. Needs root
     #[arg(long, value_name = "CONFIG", requires = "make")]
     pub like: Option<String>,
+    /// Give the emulated volume another level so long after the sessions began, such as 30s=10vpu; may be given several times
+    #[arg(long = "change", value_name = "TIME=LEVEL", requires = "like", value_parser = change)]
+    pub changes: Vec<(Span, String)>,
     /// The server's own cache: small, so that storage is asked
     #[arg(long, value_name = "SIZE", default_value = "64MiB", requires = "make")]
     pub cache: Bytes,
@@ -96,9 +99,34 @@ impl From<FlushesWord> for Flushes {
     }
 }
 
+fn change(text: &str) -> Result<(Span, String), String> {
+    let wrong = || format!("{text:?}: write TIME=LEVEL, such as 30s=10vpu");
+    let (time, level) = text.split_once('=').ok_or_else(wrong)?;
+    let level = level.trim();
+    if level.is_empty() {
+        return Err(wrong());
+    }
+    Ok((time.trim().parse().map_err(|_| wrong())?, level.to_owned()))
+}
+
 fn setting(text: &str) -> Result<(String, String), String> {
     match text.split_once('=') {
         Some((name, value)) if !name.trim().is_empty() => Ok((name.trim().into(), value.trim().into())),
         _ => Err(format!("{text:?}: write NAME=VALUE")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn changes_have_a_time_and_a_level() {
+        assert_eq!(change("30s=10vpu"), Ok((Span::from_secs(30), "10vpu".into())));
+        // What a level is has an equals sign of its own where it is a setting.
+        assert_eq!(change("500ms = iops=12000"), Ok((Span::from_millis(500), "iops=12000".into())));
+        for wrong in ["", "30s", "30s=", "=10vpu", "10vpu=30s"] {
+            assert!(change(wrong).is_err_and(|why| why.contains("TIME=LEVEL")), "{wrong}");
+        }
     }
 }

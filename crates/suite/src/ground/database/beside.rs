@@ -16,7 +16,7 @@ const COUNTERS: Duration = Duration::from_millis(250);
 const SESSIONS: Duration = Duration::from_millis(40);
 const SNAPSHOTS: Duration = Duration::from_secs(1);
 
-/// Where snapshots go that `plimsoll diagnose` reads: the head first.
+/// Where snapshots go that `plimsoll diagnose` reads. Their head is for who makes this to write.
 pub type Sink = Box<dyn FnMut(&Map<String, Value>) + Send>;
 
 /// The activities that a session can be at, in the order in which they are counted.

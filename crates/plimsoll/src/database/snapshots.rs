@@ -1,0 +1,163 @@
+//! The file of snapshots that a suite leaves beside its result: the counters of its database, as `plimsoll collect` writes them.
+//!
+//! Knows nothing about what counters mean. What cannot be written ends the file, and never the suite.
+
+use std::fs::{self, File};
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use anyhow::Context;
+use plimsoll_database::{Database, System};
+use plimsoll_suite::Sink;
+use serde_json::{Map, Value, json};
+
+use crate::collect::{FORMAT, line, now};
+use crate::store::runs_folder;
+
+/// Seconds between two snapshots, as a suite takes them.
+const INTERVAL_S: u32 = 1;
+/// Fewer snapshots give no figures.
+const LEAST: u64 = 2;
+
+/// A file that is being written in the folder of kept runs, without a name that anybody looks for. It is removed when this is
+/// dropped, unless it was kept.
+pub struct Snapshots {
+    draft: PathBuf,
+    writing: Arc<Mutex<Writing>>,
+}
+
+struct Writing {
+    /// None once something could not be written.
+    file: Option<File>,
+    count: u64,
+}
+
+impl Snapshots {
+    /// A file for the snapshots of a database; none where it has no counters to tell, or nothing can be kept.
+    pub fn of(database: &dyn Database) -> Option<Self> {
+        let source = match database.system() {
+            System::Postgres => "postgres",
+            System::Mysql => "mysql",
+            System::Sqlite | System::Oracle => return None,
+        };
+        let head = database.observer().and_then(|mut observer| observer.head()).ok().filter(|head| !head.is_empty())?;
+        let folder = runs_folder()?;
+        fs::create_dir_all(&folder).ok()?;
+        Some(Self::create(&folder, source, head))
+    }
+
+    fn create(folder: &Path, source: &str, mut head: Map<String, Value>) -> Self {
+        head.extend([
+            ("format".to_owned(), json!(FORMAT)),
+            ("program".to_owned(), json!(crate::MADE_BY)),
+            ("source".to_owned(), json!(source)),
+            ("interval_s".to_owned(), json!(INTERVAL_S)),
+        ]);
+        let draft = folder.join(format!(".snapshots.{}.part", std::process::id()));
+        let file = File::create(&draft).ok();
+        let snapshots = Self { draft, writing: Arc::new(Mutex::new(Writing { file, count: 0 })) };
+        snapshots.writing.lock().unwrap_or_else(PoisonError::into_inner).put(&head);
+        snapshots
+    }
+
+    /// Where snapshots go, one by one.
+    pub fn sink(&self) -> Sink {
+        let writing = Arc::clone(&self.writing);
+        Box::new(move |snapshot| {
+            let mut writing = writing.lock().unwrap_or_else(PoisonError::into_inner);
+            if snapshot.contains_key("at") {
+                writing.put(snapshot);
+            } else {
+                let at = [("at".to_owned(), now())];
+                writing.put(&at.into_iter().chain(snapshot.clone()).collect());
+            }
+            writing.count += 1;
+        })
+    }
+
+    /// Gives the file its name. Returns that; none where there are too few snapshots for figures.
+    pub fn keep(self, path: &Path) -> anyhow::Result<Option<String>> {
+        let writing = self.writing.lock().unwrap_or_else(PoisonError::into_inner);
+        if writing.count < LEAST || writing.file.is_none() {
+            return Ok(None);
+        }
+        fs::rename(&self.draft, path).with_context(|| format!("writing {}", path.display()))?;
+        Ok(Some(path.display().to_string()))
+    }
+}
+
+impl Drop for Snapshots {
+    fn drop(&mut self) {
+        // When it was kept there is none.
+        let _ = fs::remove_file(&self.draft);
+    }
+}
+
+impl Writing {
+    fn put(&mut self, object: &Map<String, Value>) {
+        let line = line(object);
+        self.file = self.file.take().and_then(|mut file| file.write_all(line.as_bytes()).is_ok().then_some(file));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use plimsoll_ingest::{Demand, Ingest, Measure, Outcome};
+
+    use super::*;
+
+    fn folder(name: &str) -> PathBuf {
+        let folder = std::env::temp_dir().join(format!("plimsoll-snapshots-{name}-{}", std::process::id()));
+        fs::create_dir_all(&folder).unwrap();
+        folder
+    }
+
+    fn object(value: Value) -> Map<String, Value> {
+        let Value::Object(object) = value else { panic!("{value} is no object") };
+        object
+    }
+
+    /// What PostgreSQL says after so many seconds of reading 1,000 and writing 400 blocks a second.
+    fn postgres(second: u64) -> Map<String, Value> {
+        object(json!({
+            "at": format!("2026-05-04T10:00:{second:02}.000Z"),
+            "pg_stat_database": [{"datid": 5, "xact_commit": 100 * second, "blks_read": 1_000 * second,
+                "blk_read_time": 2_000 * second, "blk_write_time": 0, "temp_bytes": 0}],
+            "pg_stat_bgwriter": [{"buffers_checkpoint": 400 * second, "buffers_clean": 0, "buffers_backend": 0}],
+            "pg_stat_wal": [{"wal_bytes": 1_000_000 * second, "wal_write": 100 * second, "wal_sync": 100 * second}],
+        }))
+    }
+
+    #[test]
+    fn what_a_suite_leaves_is_read_as_demand() {
+        let folder = folder("demand");
+        let head = object(json!({"version": "15.19", "block_bytes": 8192, "server": "local:5432"}));
+        let snapshots = Snapshots::create(&folder, "postgres", head);
+        let mut sink = snapshots.sink();
+        (0..12).for_each(|second| sink(&postgres(second)));
+        let kept = snapshots.keep(&folder.join("run-snapshots.jsonl")).unwrap().expect("there are enough");
+        assert_eq!(fs::read_dir(&folder).unwrap().count(), 1, "the draft is the file");
+
+        let mut ingest = Ingest::new("run-snapshots.jsonl");
+        ingest.feed(&fs::read(&kept).unwrap());
+        let outcomes = ingest.finish();
+        let reading = outcomes.first().and_then(Outcome::reading).unwrap_or_else(|| panic!("{outcomes:?}"));
+        assert!(reading.figures.iter().any(|figure| figure.measure == Measure::Iops), "{reading:?}");
+        let demand = Demand::of(&[reading]);
+        assert_eq!(demand.subjects.len(), 1);
+        fs::remove_dir_all(&folder).unwrap();
+    }
+
+    #[test]
+    fn too_few_leave_nothing() {
+        let folder = folder("few");
+        let snapshots = Snapshots::create(&folder, "postgres", Map::new());
+        snapshots.sink()(&object(json!({"pg_stat_wal": []})));
+        let text = fs::read_to_string(&snapshots.draft).unwrap();
+        assert!(text.lines().nth(1).is_some_and(|line| line.starts_with("{\"at\":")), "{text}");
+        assert_eq!(snapshots.keep(&folder.join("run-snapshots.jsonl")).unwrap(), None);
+        assert_eq!(fs::read_dir(&folder).unwrap().count(), 0);
+        fs::remove_dir_all(&folder).unwrap();
+    }
+}

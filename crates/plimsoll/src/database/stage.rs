@@ -1,0 +1,258 @@
+//! An emulated volume for a server that is made for a run: served by this very program in a process of its own, attached with
+//! a filesystem, and taken down with all that was on it.
+//!
+//! Knows nothing about databases: it gives a directory, and says what the volume does meanwhile.
+
+mod folders;
+mod service;
+
+use std::collections::VecDeque;
+use std::io::Write;
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+use plimsoll_catalogue::Like;
+use plimsoll_device::{disk_counters, host_time};
+use plimsoll_record::Finding;
+use plimsoll_service::api::{About, Create, Level, Stats, Volume};
+use plimsoll_service::client::volume_path;
+use plimsoll_suite::{Below, Looked};
+use plimsoll_units::Span;
+
+use self::folders::Folders;
+use self::service::Service;
+use crate::args::{AttachArgs, MakeArgs, MakeFs};
+use crate::console::Console;
+use crate::offers::Offers;
+use crate::site::SPACE;
+use crate::trouble::Trouble;
+use crate::volumes::{Making, asked, attached, detached};
+
+/// The volume's name.
+const NAME: &str = "data";
+/// How long a volume that somebody still uses is waited for.
+const IN_USE: Duration = Duration::from_secs(15);
+/// More seconds of an emulation than this share may not be later than their model.
+const LATE: f64 = 0.05;
+
+/// The volume. When this is dropped it is detached, and nothing of it stays.
+pub struct Stage {
+    service: Service,
+    folders: Folders,
+    /// As it was attached.
+    volume: Volume,
+    is_attached: bool,
+    /// Its counts then.
+    begun: Stats,
+    /// Levels that it will have, and when, soonest first.
+    changes: VecDeque<(Span, String)>,
+}
+
+impl Stage {
+    /// Makes the volume that was asked for, and mounts it. Says on the console how far it is.
+    ///
+    /// # Errors
+    /// Nobody sells such a volume, this host is too slow for it, this user is not root, or a program is missing. Nothing is
+    /// left then.
+    pub fn make(making: &MakeArgs, like: &str, console: &mut Console) -> Result<Self, Trouble> {
+        let size = size_of(like, making)?;
+        if !rustix::process::geteuid().is_root() {
+            return Err(Trouble::usage(
+                "--like: an emulated volume becomes a block device with a filesystem, which needs root: run it with sudo, or \
+                 leave out --like for the storage of --path itself",
+            ));
+        }
+        let begun = Instant::now();
+        console.tell(&format!("making an emulated volume like {like}, with its data below {}", making.path.display()));
+        let folders = Folders::make(&making.path)?;
+        let service = Service::start(&folders.home, &folders.run, making.terms.products.as_deref(), console)?;
+        let changes = changes_of(&making.changes);
+        let mut stage =
+            Self { service, folders, volume: Volume::default(), is_attached: false, begun: Stats::default(), changes };
+        stage.create(like, size)?;
+        interrupted(console)?;
+        stage.attach()?;
+        interrupted(console)?;
+        console.tell(&format!("mounted after {:.0} s", begun.elapsed().as_secs_f64()));
+        Ok(stage)
+    }
+
+    /// Where its filesystem is mounted.
+    pub fn point(&self) -> &Path {
+        &self.folders.point
+    }
+
+    /// The configuration or stages that it is like, as the catalogue writes them.
+    pub fn like(&self) -> &str {
+        &self.volume.like
+    }
+
+    /// The stages of its model.
+    pub fn model(&self) -> &str {
+        &self.volume.model
+    }
+
+    fn create(&self, like: &str, size: Option<u64>) -> Result<(), Trouble> {
+        let wanted = Create { name: NAME.into(), like: like.into(), size_bytes: size, ..Create::default() };
+        match self.service.client.post("/v1/volumes", &wanted) {
+            Ok(_) => Ok(()),
+            Err(error) if error.is_mistake() => {
+                Err(Trouble::usage(format!("--like {like}: {}", without_dilation(&error.to_string()))))
+            }
+            Err(error) => Err(error.into()),
+        }
+    }
+
+    fn attach(&mut self) -> Result<(), Trouble> {
+        let args = AttachArgs {
+            name: NAME.into(),
+            mountpoint: Some(self.folders.point.clone()),
+            mkfs: Some(MakeFs::Ext4),
+            // What was not written when the filesystem was made is not written under the load either.
+            mount_options: Some("noatime,noinit_itable".into()),
+            file: false,
+        };
+        let answer = attached(&self.service.client, &args, Making::Fresh)?;
+        self.is_attached = true;
+        self.volume = self.service.client.read(&answer)?;
+        self.begun = self.stats().unwrap_or_default();
+        Ok(())
+    }
+
+    /// Its counts, without the seconds that they came of.
+    fn stats(&self) -> Result<Stats, Trouble> {
+        asked(&self.service.client, &volume_path(NAME, "stats?periods=0"))
+    }
+
+    /// Unmounts it and takes its device back. What is still to be written is not waited for as the product would make one wait:
+    /// it is to be removed.
+    fn detach(&self) -> Result<(), Trouble> {
+        let client = &self.service.client;
+        if let Ok(about) = asked::<About>(client, "/v1/service") {
+            let fastest = Level { to: format!("limit({})", (about.floor.iops / 2).max(1)), force_detach: false };
+            // It only takes longer where that is refused.
+            let _ = client.post(&volume_path(NAME, "level"), &fastest);
+        }
+        let until = Instant::now() + IN_USE;
+        while let Err(trouble) = detached(client, NAME) {
+            if Instant::now() > until || !self.service.answers() {
+                return Err(trouble);
+            }
+            std::thread::sleep(Duration::from_millis(200));
+        }
+        Ok(())
+    }
+}
+
+impl Drop for Stage {
+    fn drop(&mut self) {
+        for (at, level) in self.changes.iter().filter(|_| self.is_attached) {
+            let _ = writeln!(std::io::stderr(), "plimsoll: --change {at}={level}: no sessions went on for so long");
+        }
+        if self.is_attached
+            && let Err(trouble) = self.detach()
+            && !self.folders.pull()
+        {
+            // There is nobody to return it to.
+            let _ = writeln!(std::io::stderr(), "plimsoll: the emulated volume is not taken down in order: {trouble}");
+        }
+        self.service.stop();
+    }
+}
+
+impl Below for Stage {
+    fn look(&mut self) -> Looked {
+        let device =
+            self.volume.attachment.as_ref().and_then(|attachment| attachment.device.as_deref()?.strip_prefix("/dev/"));
+        let bound_by = self.stats().unwrap_or_default().bound_by;
+        Looked {
+            disk: device.and_then(disk_counters),
+            host: host_time(),
+            bound_by: bound_by.into_iter().map(|bound| (bound.limit, bound.count)).collect(),
+        }
+    }
+
+    fn change(&mut self, elapsed: Span) -> Option<String> {
+        let (_, level) = self.changes.front().filter(|(at, _)| *at <= elapsed)?.clone();
+        self.changes.pop_front();
+        let to = Level { to: level.clone(), force_detach: false };
+        match self.service.client.post(&volume_path(NAME, "level"), &to) {
+            Ok(_) => Some(level),
+            Err(error) => Some(format!("{level} refused: {error}")),
+        }
+    }
+
+    fn findings(&self) -> Vec<Finding> {
+        let doubts = self.volume.doubts.iter().cloned().map(|what| Finding::ModelDoubted { what });
+        doubts.chain(self.stats().ok().and_then(|stats| late(&self.begun, &stats))).collect()
+    }
+}
+
+/// Too many seconds in which the volume was not what its model says.
+fn late(begun: &Stats, now: &Stats) -> Option<Finding> {
+    let late = now.unfaithful.saturating_sub(begun.unfaithful);
+    let all = late + now.faithful.saturating_sub(begun.faithful);
+    (late as f64 > LATE * all as f64).then(|| {
+        let note =
+            format!("in {late} of {all} seconds the volume answered later than its model, as this host was busy");
+        Finding::NotStorageAlone { note }
+    })
+}
+
+/// Bytes of a volume that says nothing of its size; none for a product, which does. Refuses what nobody sells before anything
+/// is begun.
+fn size_of(like: &str, making: &MakeArgs) -> Result<Option<u64>, Trouble> {
+    let told = |error: &dyn std::fmt::Display| Trouble::usage(format!("--like {like}: {error}"));
+    match like.parse::<Like>().map_err(|error| told(&error))? {
+        Like::Stages(_) => Ok(Some(SPACE.get())),
+        Like::Config(_) => Offers::new(&making.terms)?.offer(like).map(|_| None).map_err(|trouble| told(&trouble)),
+    }
+}
+
+/// A service could run slower than the clock, which a database cannot.
+fn without_dilation(refusal: &str) -> String {
+    match refusal.split_once(": start the service with --slow") {
+        Some((why, _)) => format!("{why}: choose a slower product, or measure on a faster host"),
+        None => refusal.to_owned(),
+    }
+}
+
+fn changes_of(asked: &[(Span, String)]) -> VecDeque<(Span, String)> {
+    let mut changes = asked.to_vec();
+    changes.sort_by_key(|(at, _)| *at);
+    changes.into()
+}
+
+fn interrupted(console: &Console) -> Result<(), Trouble> {
+    if console.interrupted() { Err(Trouble::Interrupted) } else { Ok(()) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_cannot_run_slower_is_told_to_be_slower() {
+        let refusal = "oci:2TB@120vpu carries 300000 IOPS, and this host 100000 without a model, of which half (50000) is \
+                       safe: start the service with --slow 6, which makes time 6 times slower";
+        let told = without_dilation(refusal);
+        assert!(told.ends_with("is safe: choose a slower product, or measure on a faster host"), "{told}");
+        assert_eq!(without_dilation("no such product"), "no such product");
+    }
+
+    #[test]
+    fn levels_come_in_the_order_of_time() {
+        let asked = [(Span::from_secs(60), "20vpu".to_owned()), (Span::from_secs(30), "10vpu".to_owned())];
+        let levels: Vec<String> = changes_of(&asked).into_iter().map(|(_, level)| level).collect();
+        assert_eq!(levels, ["10vpu", "20vpu"]);
+    }
+
+    #[test]
+    fn an_emulation_that_was_late_too_often_says_so() {
+        let stats = |faithful, unfaithful| Stats { faithful, unfaithful, ..Stats::default() };
+        assert_eq!(late(&stats(5, 5), &stats(105, 10)), None);
+        let finding = late(&stats(5, 5), &stats(65, 25)).expect("a quarter was late");
+        assert!(finding.text().contains("in 20 of 80 seconds"), "{}", finding.text());
+        assert_eq!(late(&stats(0, 0), &stats(0, 0)), None);
+    }
+}

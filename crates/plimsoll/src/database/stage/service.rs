@@ -1,0 +1,123 @@
+//! A service of volumes in a process of its own, for as long as this one lives.
+//!
+//! Knows nothing about what its volumes are for.
+
+use std::fs::{self, File};
+use std::io;
+use std::os::unix::process::CommandExt;
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
+
+use anyhow::{Context, anyhow};
+use plimsoll_service::client::{Address, Client};
+
+use crate::console::Console;
+use crate::trouble::Trouble;
+
+/// How long it may take until it serves, on a host that is busy.
+const STARTING: Duration = Duration::from_secs(60);
+/// How long it may take until it has ended.
+const ENDING: Duration = Duration::from_secs(30);
+/// Between two looks at whether it serves, or has ended.
+const LOOK: Duration = Duration::from_millis(20);
+
+/// What service managers tell a process is not meant for those that it starts.
+const OF_MANAGERS: [&str; 5] = ["NOTIFY_SOCKET", "LISTEN_FDS", "LISTEN_PID", "LISTEN_FDNAMES", "WATCHDOG_USEC"];
+
+/// A running service. It ends when this is dropped, or when this process ends.
+pub struct Service {
+    process: Option<Child>,
+    pub client: Client,
+}
+
+impl Service {
+    /// Starts one that keeps its data in `home` and its sockets and its log in `run`, and waits until it serves. The thread
+    /// that calls this has to live as long as the service.
+    ///
+    /// # Errors
+    /// It does not start: with what it said last.
+    pub fn start(home: &Path, run: &Path, products: Option<&Path>, console: &Console) -> Result<Self, Trouble> {
+        let (control, log) = (run.join("control.sock"), run.join("service.log"));
+        let mut arguments =
+            vec!["serve".into(), home.as_os_str().to_owned(), "--control".into(), control.clone().into()];
+        arguments.extend(["--listen".into(), format!("unix:{}", run.join("nbd.sock").display()).into()]);
+        if let Some(products) = products {
+            arguments
+                .extend(["--products".into(), std::path::absolute(products).context("the current directory")?.into()]);
+        }
+        let program = std::env::current_exe().context("finding this program")?;
+        let spawned = bound_to_this(&program, &arguments, &log).or_else(|error| match error.kind() {
+            io::ErrorKind::NotFound => spawn(&mut Command::new(&program), &arguments, &log),
+            _ => Err(error),
+        });
+        let process = Some(spawned.context("starting a service of volumes")?);
+        let client = Client::new(Address::Unix(control), None).context("asking the service")?;
+        let mut service = Self { process, client };
+        service.await_answer(&log, console)?;
+        Ok(service)
+    }
+
+    /// It is there, and answers.
+    pub fn answers(&self) -> bool {
+        self.client.get("/v1/service").is_ok()
+    }
+
+    fn await_answer(&mut self, log: &Path, console: &Console) -> Result<(), Trouble> {
+        let until = Instant::now() + STARTING;
+        while !self.answers() {
+            let ended = self.process.as_mut().is_none_or(|process| !matches!(process.try_wait(), Ok(None)));
+            if ended || Instant::now() > until {
+                let said = last_line(log).unwrap_or_else(|| "it says nothing: try plimsoll serve by hand".into());
+                return Err(Trouble::Failed(anyhow!("the service of the emulated volume does not start: {said}")));
+            }
+            if console.interrupted() {
+                return Err(Trouble::Interrupted);
+            }
+            std::thread::sleep(LOOK);
+        }
+        Ok(())
+    }
+
+    /// Ends it, and waits for that.
+    pub fn stop(&mut self) {
+        let Some(mut process) = self.process.take() else { return };
+        let pid = rustix::process::Pid::from_child(&process);
+        let _ = rustix::process::kill_process(pid, rustix::process::Signal::TERM);
+        let until = Instant::now() + ENDING;
+        while matches!(process.try_wait(), Ok(None)) {
+            if Instant::now() > until {
+                let _ = process.kill();
+                let _ = process.wait();
+                return;
+            }
+            std::thread::sleep(LOOK);
+        }
+    }
+}
+
+impl Drop for Service {
+    fn drop(&mut self) {
+        self.stop();
+    }
+}
+
+/// Started so that the kernel tells it to end when the thread that started it ends, however that comes.
+fn bound_to_this(program: &Path, arguments: &[std::ffi::OsString], log: &Path) -> io::Result<Child> {
+    spawn(Command::new("setpriv").args(["--pdeathsig", "TERM", "--"]).arg(program), arguments, log)
+}
+
+fn spawn(command: &mut Command, arguments: &[std::ffi::OsString], log: &Path) -> io::Result<Child> {
+    for name in OF_MANAGERS {
+        command.env_remove(name);
+    }
+    command.args(arguments).stdin(Stdio::null()).stdout(Stdio::null()).stderr(File::create(log)?);
+    // Ctrl-C at the terminal is for this process, which still needs the volume then.
+    command.process_group(0).spawn()
+}
+
+fn last_line(log: &Path) -> Option<String> {
+    let text = fs::read_to_string(log).ok()?;
+    let line = text.lines().rfind(|line| !line.trim().is_empty())?;
+    Some(line.strip_prefix("plimsoll: ").unwrap_or(line).to_owned())
+}

@@ -1,0 +1,95 @@
+//! A place of a test's own: a folder for servers, one for kept runs, one for temporary files; and what is left on the host.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+
+use plimsoll_record::SuiteRun;
+
+/// Removed when it is dropped.
+pub struct Place(PathBuf);
+
+impl Place {
+    pub fn new(name: &str) -> Self {
+        // Short, as the path of a socket has to be.
+        let path = std::env::temp_dir().join(format!("plimsoll-db-{name}-{}", std::process::id()));
+        for folder in ["storage", "tmp"] {
+            fs::create_dir_all(path.join(folder)).expect("the folder can be made");
+        }
+        Self(path)
+    }
+
+    /// A file in it.
+    pub fn file(&self, name: &str) -> PathBuf {
+        self.0.join(name)
+    }
+
+    /// Where servers are made, as the system names it.
+    pub fn storage(&self) -> String {
+        let storage = self.file("storage").canonicalize().expect("it is there");
+        storage.to_str().expect("it has a plain name").to_owned()
+    }
+
+    /// The program, in this place.
+    pub fn command(&self, arguments: &[&str]) -> Command {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_plimsoll"));
+        command.args(arguments).current_dir(&self.0).env("LC_ALL", "C.UTF-8").env("COLUMNS", "160");
+        command.env("PLIMSOLL_RUNS", self.file("runs")).env("TMPDIR", self.file("tmp"));
+        command
+    }
+
+    pub fn run(&self, arguments: &[&str]) -> Output {
+        self.command(arguments).output().expect("the program starts")
+    }
+
+    /// The suite that was written to this file.
+    #[track_caller]
+    pub fn suite(&self, name: &str) -> SuiteRun {
+        SuiteRun::from_json(&fs::read(self.file(name)).expect("it was written")).expect("it is a suite")
+    }
+
+    /// Nothing of what was made here is left: no file, no mount, no loop device, no process.
+    #[track_caller]
+    pub fn assert_clean(&self) {
+        for folder in ["storage", "tmp"] {
+            let left: Vec<_> = fs::read_dir(self.file(folder)).expect("it is there").flatten().collect();
+            assert!(left.is_empty(), "left in {folder}: {left:?}");
+        }
+        let here = self.0.to_str().expect("it has a plain name");
+        let mounts = fs::read_to_string("/proc/self/mounts").expect("there is one");
+        assert!(!mounts.contains(here), "still mounted: {mounts}");
+        assert_eq!(loop_devices(&self.0), Vec::<PathBuf>::new(), "loop devices are left");
+        assert_eq!(processes(here), Vec::<u32>::new(), "processes are left");
+    }
+}
+
+impl Drop for Place {
+    fn drop(&mut self) {
+        let _ = fs::remove_dir_all(&self.0);
+    }
+}
+
+/// Loop devices over files below a folder.
+pub fn loop_devices(folder: &Path) -> Vec<PathBuf> {
+    let blocks = fs::read_dir("/sys/block").into_iter().flatten().flatten();
+    let over = blocks.filter(|block| {
+        let file = fs::read_to_string(block.path().join("loop/backing_file")).unwrap_or_default();
+        Path::new(file.trim_end()).starts_with(folder)
+    });
+    over.map(|block| Path::new("/dev").join(block.file_name())).collect()
+}
+
+/// Processes with this text among their arguments, without those that have ended.
+pub fn processes(text: &str) -> Vec<u32> {
+    let numbers = fs::read_dir("/proc").into_iter().flatten().flatten();
+    let numbers = numbers.filter_map(|entry| entry.file_name().to_str()?.parse::<u32>().ok());
+    let has = |number: &u32| {
+        let arguments = fs::read(format!("/proc/{number}/cmdline")).unwrap_or_default();
+        String::from_utf8_lossy(&arguments).contains(text)
+    };
+    numbers.filter(|number| *number != std::process::id()).filter(has).collect()
+}
+
+pub fn said(output: &Output) -> String {
+    String::from_utf8_lossy(&output.stderr).into_owned()
+}
