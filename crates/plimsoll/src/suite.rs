@@ -21,6 +21,9 @@ use crate::trouble::Trouble;
 /// Runs the suite.
 pub fn run(args: &SuiteArgs) -> Result<(), Trouble> {
     let place = args.place();
+    if place.output().svg.is_some() {
+        return Err(Trouble::usage("--svg: a suite has several pictures: write them to a page with --html"));
+    }
     let outputs = Outputs::new(place.output())?;
     let sessions = args.sessions();
     let mut console = Console::new(place.output().quiet).map_err(|error| Trouble::Failed(error.into()))?;

@@ -37,7 +37,9 @@ pub(crate) fn date(curve: &Curve) -> Option<String> {
 
 /// What the load was offered to: `block device, 100 GiB; Samsung PM9A3 (nvme0n1), SSD, scheduler none`.
 pub fn subject(subject: &Subject) -> String {
-    let head = format!("{}, {}", clean(&subject.kind), subject.size);
+    let kind = clean(&subject.kind);
+    // A database has no size of its own.
+    let head = if subject.size.get() > 0 { format!("{kind}, {}", subject.size) } else { kind };
     let Some(device) = &subject.device else { return head };
     let mut parts: Vec<String> = Vec::new();
     match (&device.model, &device.name) {

@@ -147,7 +147,7 @@ impl Slob {
             seed: self.options.seed.wrapping_add(self.given.len() as u64),
         };
         let (pct, threads) = (asked.update_pct, print::threads(asked.threads));
-        let name = format!("UPDATE_PCT={pct}, {threads} for each of {} schemas", self.options.schemas);
+        let name = format!("UPDATE_PCT={pct}: {threads} for each of {} schemas", self.options.schemas);
         Step::crowd(name, crowd).measuring(
             "Random reads of single blocks through an index, and updates of them, by sessions that ask again as soon as they are \
              answered. A commit is timed by itself, beside the update that it belongs to.",

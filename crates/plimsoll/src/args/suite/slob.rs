@@ -46,7 +46,7 @@ pub struct SlobArgs {
     /// Sessions at most
     #[arg(long, value_name = "NUMBER", default_value_t = 64)]
     pub max_sessions: u32,
-    /// Load text that storage can compress, as SLOB does without OBFUSCATE_COLUMNS; otherwise bytes that nothing compresses
+    /// Load text that storage can compress, as SLOB does without `OBFUSCATE_COLUMNS`; otherwise bytes that nothing compresses
     #[arg(long)]
     pub compressible: bool,
     /// What determines the places of rows, and the ranges that are visited

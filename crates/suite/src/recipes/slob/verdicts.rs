@@ -124,7 +124,7 @@ pub(super) fn honesty(points: &[Point], block: u64, about: &DatabaseAbout) -> Op
             "Whether the operating system answered reads from its page cache is not known: latencies may be those of memory.".into()
         });
     };
-    let place = format!("UPDATE_PCT={}, {} for each schema", point.asked.update_pct, threads(point.asked.threads));
+    let place = format!("UPDATE_PCT={}: {} for each schema", point.asked.update_pct, threads(point.asked.threads));
     if share <= CACHE_SHARE {
         return Some(format!(
             "It was I/O: the page cache answered at most {:.0} % of the database's reads ({place}).",
