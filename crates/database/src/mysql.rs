@@ -32,8 +32,6 @@ struct Mysql {
     about: DatabaseAbout,
     /// The server's process, when it is on this host.
     process: Option<u32>,
-    /// The server, when it was made for the run: it ends with this.
-    _server: Option<made::Server>,
 }
 
 /// Connects to the database at an address.
@@ -42,13 +40,12 @@ pub(crate) fn connect(address: &Address) -> Result<Box<dyn Database>, Failure> {
 }
 
 impl Mysql {
-    fn at(place: place::Place, server: Option<made::Server>) -> Result<Self, Failure> {
+    /// The database at a place. `process` is that of a server that was made.
+    fn at(place: place::Place, process: Option<u32>) -> Result<Self, Failure> {
         let variables = about::variables(&mut place.open()?)?;
         about::check_age(&variables)?;
-        let made = server.as_ref().map(made::Server::process);
-        let process = made.or_else(|| if place.may_be_here() { about::process(&variables) } else { None });
-        let about = DatabaseAbout { made: server.is_some(), ..about::about(&variables, process) };
-        Ok(Self { place: Arc::new(place), about, process, _server: server })
+        let process = process.or_else(|| if place.may_be_here() { about::process(&variables) } else { None });
+        Ok(Self { about: about::about(&variables, process), place: Arc::new(place), process })
     }
 
     fn open(&self) -> Result<Conn, Failure> {

@@ -15,6 +15,9 @@ use plimsoll_units::{Bytes, Span};
 /// How long anything may take on a machine that is busy.
 const PATIENCE: Duration = Duration::from_secs(120);
 
+/// Tries one thing on a database.
+type Check = fn(&dyn Database);
+
 /// A folder that goes when its test is over.
 struct Folder(PathBuf);
 
@@ -45,8 +48,8 @@ fn wanted(folder: &Path, flushes: Flushes) -> Make {
 }
 
 /// A server, or `None` with the reason said.
-fn made(make: &Make) -> Option<Made> {
-    match make.make() {
+fn server(wanted: &Make) -> Option<Made> {
+    match wanted.make() {
         Ok(made) => Some(made),
         Err(Failure { kind: Kind::Unsupported, message }) => {
             eprintln!("skipped: {message}");
@@ -81,11 +84,11 @@ fn kind<T>(answer: Result<T, Failure>) -> Kind {
 #[test]
 fn a_made_server_is_one() {
     let folder = Folder::new("mysql");
-    let Some(made) = made(&wanted(&folder.0, Flushes::Honoured)) else { return };
-    let database = &*made.database;
+    let Some(made) = server(&wanted(&folder.0, Flushes::Honoured)) else { return };
+    let database: &dyn Database = &made;
     about(database, &folder.0);
     let process = server_of(&folder.0);
-    let checks: [(&str, fn(&dyn Database)); 9] = [
+    let checks: [(&str, Check); 9] = [
         ("values", values),
         ("digests", digests),
         ("several", several),
@@ -101,7 +104,7 @@ fn a_made_server_is_one() {
         check(database);
     }
     addresses(&made);
-    let mut session = made.database.session().unwrap();
+    let mut session = made.session().unwrap();
     drop(made);
     assert_eq!(kind(session.run("SELECT 1")), Kind::Lost);
     assert!(!Path::new(&format!("/proc/{process}")).exists());
@@ -161,7 +164,7 @@ fn values(database: &dyn Database) {
         "-30:00:01".into(),
         1999.into(),
     ];
-    assert_eq!(session.rows("SELECT * FROM v").unwrap(), [expected.clone()]);
+    assert_eq!(session.rows("SELECT * FROM v").unwrap(), std::slice::from_ref(&expected));
     let all = session.prepare("SELECT * FROM v WHERE k = ?").unwrap();
     assert_eq!(session.fetch(all, &[1.into()]).unwrap(), [expected]);
 
@@ -366,7 +369,7 @@ fn counters(database: &dyn Database) {
 
 /// The server is found by an address, as one that was not made.
 fn addresses(made: &Made) {
-    let mut session = made.database.session().unwrap();
+    let mut session = made.session().unwrap();
     let socket = session.rows("SELECT @@socket").unwrap()[0][0].text().unwrap().to_owned();
     session
         .run("CREATE USER 'shut'@'localhost' IDENTIFIED BY 'se@cret'; GRANT SELECT ON plimsoll.* TO 'shut'@'localhost'")
@@ -376,7 +379,7 @@ fn addresses(made: &Made) {
         connect(&address)
     };
     let found = at("shut:se%40cret", "plimsoll").unwrap();
-    assert_eq!(found.about().folder, made.database.about().folder);
+    assert_eq!(found.about().folder, made.about().folder);
     assert!(!found.about().made);
     assert_eq!(kind(found.session().unwrap().run("CREATE TABLE t (i INT)")), Kind::Refused);
     // A user without rights looks on as far as it may.
@@ -392,9 +395,9 @@ fn addresses(made: &Made) {
 #[test]
 fn flushes_are_left_out_where_they_are_ignored() {
     let folder = Folder::new("mysql-lax");
-    let Some(made) = made(&wanted(&folder.0, Flushes::Ignored)) else { return };
-    assert_eq!(made.database.about().durable, Some(false));
-    let mut session = made.database.session().unwrap();
+    let Some(made) = server(&wanted(&folder.0, Flushes::Ignored)) else { return };
+    assert_eq!(made.about().durable, Some(false));
+    let mut session = made.session().unwrap();
     session.run("CREATE TABLE t (i INT PRIMARY KEY)").unwrap();
     let flushes = |session: &mut dyn Session| {
         let rows = session.rows("SHOW GLOBAL STATUS LIKE 'Innodb_data_fsyncs'").unwrap();

@@ -73,10 +73,9 @@ pub(crate) fn make(make: &Make) -> Result<Made, Failure> {
     let mut conn = wait(&server)?;
     conn.query_drop(format!("CREATE DATABASE {NAME} CHARACTER SET utf8mb4")).map_err(|error| failure(&error))?;
     drop(conn);
-    let database = Mysql::at(server.place(Some(NAME)), Some(server))?;
+    let database = Mysql::at(server.place(Some(NAME)), Some(server.process()))?;
     let about = DatabaseAbout { memory: make.memory, ..database.about.clone() };
-    // The database has its server with it: nothing else is to be stopped.
-    Ok(Made::with(about.clone(), Box::new(Mysql { about, ..database }), Box::new(())))
+    Ok(Made::with(about, Box::new(database), Box::new(server)))
 }
 
 /// Installs its own tables, and starts it.
