@@ -29,6 +29,10 @@ impl Seen {
             _ if idle => Some(Activity::Client),
             _ if state.starts_with("waiting for") && state.contains("lock") => Some(Activity::Lock),
             _ if commits => Some(Activity::Commit),
+            // MariaDB is through with the statement, and answers when the log is flushed.
+            (Some(Thread::Waits), _) if ["", "waiting on cond", "updating status"].contains(&state.as_str()) => {
+                Some(Activity::Commit)
+            }
             _ if state == "user sleep" => Some(Activity::Other),
             _ => None,
         };
@@ -65,6 +69,9 @@ mod tests {
         check("Query", "Sending data", "", Some(Thread::Listens), Activity::Client);
         check("Execute", "Commit", "", Some(Thread::Waits), Activity::Commit);
         check("Execute", "Commit", "", Some(Thread::Writes), Activity::Commit);
+        check("Execute", "", "", Some(Thread::Waits), Activity::Commit);
+        check("Execute", "Updating status", "", Some(Thread::Waits), Activity::Commit);
+        check("Execute", "", "", None, Activity::Processor);
         check("Execute", "Updating", "", Some(Thread::Flushes), Activity::Commit);
         check("Query", "waiting for handler commit", "", None, Activity::Commit);
         check("Query", "Waiting for table metadata lock", "", None, Activity::Lock);

@@ -98,7 +98,7 @@ fn start(make: &Make, programs: &Programs, options: &[String]) -> Result<Server,
     quiet(&mut install, &log, data.path())?;
     let status = install.status().map_err(|error| unstarted(name, &error.to_string()))?;
     if !status.success() {
-        return Err(fallen(&format!("{name}'s tables could not be installed"), &last_words(&log, LINES)));
+        return Err(fallen(&format!("{name}'s tables could not be installed"), &complaints(&log)));
     }
 
     let cage = make.memory.map(|memory| Cage::new(name, memory)).transpose()?;
@@ -132,7 +132,7 @@ fn wait(server: &Server) -> Result<Conn, Failure> {
             Err(_) if server.kept.as_ref().is_some_and(Kept::runs) => sleep(Duration::from_millis(20)),
             Err(_) => {
                 let how = ending(None);
-                return Err(fallen(&format!("the server did not start: {how}"), &last_words(&log, LINES)));
+                return Err(fallen(&format!("the server did not start: {how}"), &complaints(&log)));
             }
         }
     }
@@ -155,6 +155,15 @@ fn fallen(what: &str, log: &str) -> Failure {
     let full = log.contains("No space left") || log.contains("errno: 28") || log.contains("Error 28");
     let kind = if full { Kind::NoSpace } else { Kind::Statement };
     Failure::new(kind, format!("{what}: {log}: check folder, cache and settings"))
+}
+
+/// What a log calls errors, the first of them first: what follows from them is told at length. Its last lines if it has none.
+fn complaints(log: &Path) -> String {
+    let text = std::fs::read(log).unwrap_or_default();
+    let text = String::from_utf8_lossy(&text);
+    let errors: Vec<&str> =
+        text.lines().filter_map(|line| Some(line.split_once("[ERROR]")?.1.trim())).take(LINES).collect();
+    if errors.is_empty() { last_words(log, LINES) } else { errors.join("; ") }
 }
 
 /// Bytes of the log: as large as the cache, so that what is dirty in it may stay so, within reason.
