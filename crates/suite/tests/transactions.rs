@@ -1,8 +1,9 @@
 //! The ladder and short transactions on databases that are made for it: SQLite always, servers where they are installed.
-#![allow(clippy::unwrap_used)]
+#![allow(clippy::unwrap_used, clippy::print_stderr)]
 
 use std::ops::ControlFlow;
 use std::path::PathBuf;
+use std::sync::Mutex;
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use plimsoll_database::{Flushes, Kind, Make, System};
@@ -45,7 +46,12 @@ fn made(system: System) -> Option<(Database, Folder)> {
         settings: Vec::new(),
         sessions: 8,
     };
-    let target = match make.make() {
+    // One after the other: on a machine that is busy, several that install their tables at once get into each other's way.
+    static MAKING: Mutex<()> = Mutex::new(());
+    let making = MAKING.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+    let made = make.make();
+    drop(making);
+    let target = match made {
         Ok(target) => Box::new(target),
         Err(failure) if matches!(failure.kind, Kind::Missing | Kind::Unsupported) => {
             eprintln!("skipped: {failure}");

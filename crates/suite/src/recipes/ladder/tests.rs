@@ -1,3 +1,5 @@
+//! The ladder as data: its steps, its table and what it says, without a database.
+
 use plimsoll_record::{Counting, Slice};
 use plimsoll_units::{Instant, Kind, Op};
 

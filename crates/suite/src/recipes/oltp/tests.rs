@@ -1,3 +1,5 @@
+//! Short transactions as data: their loads, their layouts and their checks, without a database.
+
 use plimsoll_database::Value;
 use plimsoll_record::{Counting, Slice};
 use plimsoll_units::{Instant, Kind, Op};
