@@ -3,7 +3,6 @@
 
 use std::ops::ControlFlow;
 use std::path::PathBuf;
-use std::sync::Mutex;
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use plimsoll_database::{Flushes, Kind, Make, System};
@@ -36,7 +35,7 @@ impl Drop for Folder {
 /// A database made for the test, dropped before its folder; none where its programs are not installed.
 fn made(system: System) -> Option<(Database, Folder)> {
     let folder = Folder::new();
-    let make = Make {
+    let wanted = Make {
         system,
         folder: folder.0.clone(),
         cache: Bytes::mib(16),
@@ -46,12 +45,7 @@ fn made(system: System) -> Option<(Database, Folder)> {
         settings: Vec::new(),
         sessions: 8,
     };
-    // One after the other: on a machine that is busy, several that install their tables at once get into each other's way.
-    static MAKING: Mutex<()> = Mutex::new(());
-    let making = MAKING.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
-    let made = make.make();
-    drop(making);
-    let target = match made {
+    let target = match wanted.make() {
         Ok(target) => Box::new(target),
         Err(failure) if matches!(failure.kind, Kind::Missing | Kind::Unsupported) => {
             eprintln!("skipped: {failure}");
