@@ -165,7 +165,6 @@ fn scans(system: System) {
     assert_eq!(executions, [2, 4, 8], "{system}");
     let said = recipe.verdicts(&outcome.done, ground.facts());
     assert!(said.iter().any(|said| said == "All 14 executions brought the same rows."), "{system}: {said:#?}");
-    assert!(recipe.judged(&outcome.done, ground.facts()).fitted.is_some());
     assert!(!recipe.has_failed(&outcome.done));
     let listings = recipe.listings(&outcome.done, ground.facts());
     assert_eq!((listings.len(), listings[0].text.lines().count()), (2, 5), "{}", listings[0].text);

@@ -12,7 +12,7 @@ use std::sync::Arc;
 use plimsoll_analyse::{Precision, closed};
 use plimsoll_database::System;
 use plimsoll_load::Pace;
-use plimsoll_record::{Bins, DatabaseSide, Listing};
+use plimsoll_record::{Bins, DatabaseSide, DelayAndQueue, Listing};
 use plimsoll_units::{Bytes, Span};
 
 use crate::ground::Facts;
@@ -24,6 +24,8 @@ use statement::{Executions, Witness, filling, full_scan, is_reading};
 
 /// Executions that are shown in columns of their own.
 const MOST_COLUMNS: u64 = 12;
+/// A station that so many times the sessions of the last rung would fill has hardly been seen.
+const FORESIGHT: f64 = 3.0;
 /// Sessions of a rung at most.
 const MOST_SESSIONS: u32 = 1024;
 
@@ -197,10 +199,12 @@ impl Ladder {
         }
     }
 
-    /// Sessions and executions per second of each rung that was not ended early.
-    fn points(&self, rungs: &[Rung<'_>]) -> Vec<(u32, f64)> {
+    /// The delay and the queue behind the rungs that were not ended early; none where they show no queue.
+    fn fitted(&self, rungs: &[Rung<'_>]) -> Option<DelayAndQueue> {
         let whole = |rung: &&Rung<'_>| self.asked(rung).is_none_or(|asked| rung.all.count >= asked);
-        rungs.iter().filter(whole).map(|rung| (rung.sessions, rung.rate())).collect()
+        let points: Vec<(u32, f64)> = rungs.iter().filter(whole).map(|rung| (rung.sessions, rung.rate())).collect();
+        let seen = FORESIGHT * f64::from(points.last()?.0);
+        closed::fit(&points).filter(|fitted| closed::saturation(fitted) <= seen)
     }
 }
 
@@ -334,7 +338,7 @@ impl Recipe for Ladder {
     }
 
     fn judged(&self, done: &[Done], facts: &Facts) -> DatabaseSide {
-        DatabaseSide { fitted: closed::fit(&self.points(&climbed(done))), ..judged(done, facts) }
+        DatabaseSide { fitted: self.fitted(&climbed(done)), ..judged(done, facts) }
     }
 
     fn has_failed(&self, _done: &[Done]) -> bool {

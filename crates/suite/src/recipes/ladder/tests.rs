@@ -69,6 +69,25 @@ fn the_articles_ladder_is_its_table_and_its_station() {
 }
 
 #[test]
+fn without_a_queue_no_most_is_made_up() {
+    let mut ladder = ladder(&[1, 2, 6], LadderUntil::Turns(2));
+    let done = climb(&mut ladder, |step| {
+        let response = Span::from_millis(700);
+        let op = Op { offset: 0, length: 0, kind: Kind::Read, stream: 0 };
+        let series = |count: u32| {
+            let mut counting = Counting::new();
+            (0..count).for_each(|_| counting.done(&op, response, response));
+            vec![Slice { start: Instant::ZERO, span: response * 2, tally: counting.take() }]
+        };
+        CrowdSeen { series: series(2 * step.sessions), ..CrowdSeen::default() }
+    });
+    let facts = facts(System::Postgres);
+    assert_eq!(ladder.judged(&done, &facts).fitted, None);
+    let said = ladder.verdicts(&done, &facts);
+    assert!(said[0].contains("6 sessions brought 6.0 times as many executions as 1 session"), "{said:#?}");
+}
+
+#[test]
 fn rungs_come_in_their_order_between_set_up_and_tear_down() {
     let statement = LadderStatement::Script { name: "x.sql".into(), sql: "UPDATE t SET a = 1".into() };
     let options = LadderOptions {

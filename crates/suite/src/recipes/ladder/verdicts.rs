@@ -17,8 +17,12 @@ const POOR: f64 = 0.2;
 
 pub(super) fn verdicts(ladder: &Ladder, rungs: &[Rung<'_>], facts: &Facts) -> Vec<String> {
     let Some(last) = rungs.last() else { return Vec::new() };
-    let fitted = closed::fit(&ladder.points(rungs));
-    let mut said: Vec<String> = fitted.iter().flat_map(|fitted| station(fitted, last)).collect();
+    let fitted = ladder.fitted(rungs);
+    let mut said = match &fitted {
+        Some(fitted) => station(fitted, last),
+        None if rungs.len() > 1 => vec![no_station(&rungs[0], last)],
+        None => Vec::new(),
+    };
     said.push(format!("What binds at {}: {}.", sessions(last.sessions), bound(last.seen)));
     said.extend(ended_early(ladder, last));
     said.extend(fetched(ladder, last));
@@ -57,6 +61,18 @@ fn station(fitted: &DelayAndQueue, last: &Rung<'_>) -> Vec<String> {
             100.0 * waiting,
         ),
     ]
+}
+
+/// Throughput grew with the sessions, or not as one queue makes it grow.
+fn no_station(first: &Rung<'_>, last: &Rung<'_>) -> String {
+    format!(
+        "No station was found that sessions queue for: {} brought {:.1} times as many executions as {}. Climb further: \
+         --concurrency up to {} or more.",
+        sessions(last.sessions),
+        last.rate() / first.rate(),
+        sessions(first.sessions),
+        4 * last.sessions,
+    )
 }
 
 fn ended_early(ladder: &Ladder, last: &Rung<'_>) -> Option<String> {
