@@ -82,7 +82,7 @@ impl Placed {
         let stage = Stage::make(making, like, console)?;
         let target = made(making, stage.point(), sessions)?;
         let source = Source::Emulated { model: stage.model().into() };
-        Ok(Self { target, source, place: format!(" on {}", stage.like()), below: Some(Box::new(stage)) })
+        Ok(Self { target, source, place: format!(" on {like}"), below: Some(Box::new(stage)) })
     }
 }
 

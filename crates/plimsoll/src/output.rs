@@ -152,7 +152,7 @@ pub fn finish_suite(suite: &mut SuiteRun, snapshots: Option<Snapshots>, outputs:
     say_kept(kept, outputs)?;
     if let Some(snapshots) = suite.database.as_ref().and_then(|side| side.snapshots.as_ref()) {
         outputs.print(&format!(
-            "What it asks of storage: plimsoll diagnose {snapshots}\nWhat it would need: plimsoll size {snapshots}\n"
+            "What it asks of storage: plimsoll diagnose {snapshots}\nWhat would carry it: plimsoll size {snapshots} --capacity SIZE\n"
         ))?;
     }
     ended(suite.ended)

@@ -82,11 +82,6 @@ impl Stage {
         &self.folders.point
     }
 
-    /// The configuration or stages that it is like, as the catalogue writes them.
-    pub fn like(&self) -> &str {
-        &self.volume.like
-    }
-
     /// The stages of its model.
     pub fn model(&self) -> &str {
         &self.volume.model
