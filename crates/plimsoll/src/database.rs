@@ -82,7 +82,8 @@ impl Placed {
         let stage = Stage::make(making, like, console)?;
         let target = made(making, stage.point(), sessions)?;
         let source = Source::Emulated { model: stage.model().into() };
-        Ok(Self { target, source, place: format!(" on {like}"), below: Some(Box::new(stage)) })
+        let slowed = making.slow.map(|times| format!(", {times} times slower")).unwrap_or_default();
+        Ok(Self { target, source, place: format!(" on {like}{slowed}"), below: Some(Box::new(stage)) })
     }
 }
 

@@ -65,7 +65,8 @@ impl Stage {
         let begun = Instant::now();
         console.tell(&format!("making an emulated volume like {like}, with its data below {}", making.path.display()));
         let folders = Folders::make(&making.path)?;
-        let service = Service::start(&folders.home, &folders.run, making.terms.products.as_deref(), console)?;
+        let service =
+            Service::start(&folders.home, &folders.run, making.terms.products.as_deref(), making.slow, console)?;
         let changes = changes_of(&making.changes);
         let mut stage =
             Self { service, folders, volume: Volume::default(), is_attached: false, begun: Stats::default(), changes };
@@ -92,7 +93,7 @@ impl Stage {
         match self.service.client.post("/v1/volumes", &wanted) {
             Ok(_) => Ok(()),
             Err(error) if error.is_mistake() => {
-                Err(Trouble::usage(format!("--like {like}: {}", without_dilation(&error.to_string()))))
+                Err(Trouble::usage(format!("--like {like}: {}", with_our_flag(&error.to_string()))))
             }
             Err(error) => Err(error.into()),
         }
@@ -204,10 +205,13 @@ fn size_of(like: &str, making: &MakeArgs) -> Result<Option<u64>, Trouble> {
     }
 }
 
-/// A service could run slower than the clock, which a database cannot.
-fn without_dilation(refusal: &str) -> String {
-    match refusal.split_once(": start the service with --slow") {
-        Some((why, _)) => format!("{why}: choose a slower product, or measure on a faster host"),
+/// What a service is started with is a flag of the suite's here.
+fn with_our_flag(refusal: &str) -> String {
+    match refusal.split_once(": start the service with --slow ") {
+        Some((why, rest)) => {
+            let times: String = rest.chars().take_while(char::is_ascii_digit).collect();
+            format!("{why}: add --slow {times}, which lets it answer {times} times slower than it would")
+        }
         None => refusal.to_owned(),
     }
 }
@@ -227,12 +231,12 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_cannot_run_slower_is_told_to_be_slower() {
+    fn what_is_too_fast_may_be_slowed() {
         let refusal = "oci:2TB@120vpu carries 300000 IOPS, and this host 100000 without a model, of which half (50000) is \
                        safe: start the service with --slow 6, which makes time 6 times slower";
-        let told = without_dilation(refusal);
-        assert!(told.ends_with("is safe: choose a slower product, or measure on a faster host"), "{told}");
-        assert_eq!(without_dilation("no such product"), "no such product");
+        let told = with_our_flag(refusal);
+        assert!(told.ends_with("is safe: add --slow 6, which lets it answer 6 times slower than it would"), "{told}");
+        assert_eq!(with_our_flag("no such product"), "no such product");
     }
 
     #[test]

@@ -127,9 +127,10 @@ impl Ladder {
         let (sql, opening) = match &options.statement {
             LadderStatement::Script { sql, .. } => (sql.clone(), None),
             LadderStatement::Table(size) => {
-                let fill = filling(system, *size).ok_or_else(|| {
-                    format!("no table is made for {system}: give --sql with a statement on a table of yours")
-                })?;
+                let fill =
+                    filling(system, *size, options.rungs.iter().copied().max().unwrap_or(1)).ok_or_else(|| {
+                        format!("no table is made for {system}: give --sql with a statement on a table of yours")
+                    })?;
                 before.extend(fill);
                 (full_scan().to_owned(), opening(system))
             }
@@ -163,6 +164,7 @@ impl Ladder {
         let work = Executions {
             sql: Arc::clone(&self.sql),
             opening: self.opening,
+            own_tables: matches!(self.options.statement, LadderStatement::Table(_)),
             kinds: kinds.len() as u64,
             witness: Arc::clone(&self.witnesses[index]),
         };
@@ -286,7 +288,7 @@ impl Recipe for Ladder {
         let rungs: Vec<String> = self.options.rungs.iter().map(u32::to_string).collect();
         let statement = match &self.options.statement {
             LadderStatement::Script { name, .. } => name.clone(),
-            LadderStatement::Table(size) => format!("{} on a table of {size}", self.sql),
+            LadderStatement::Table(size) => format!("{} on a table of {size} for each session", self.sql),
         };
         let until = match self.options.until {
             LadderUntil::Turns(turns) => ("executions".to_owned(), format!("{turns} of each session")),

@@ -41,6 +41,10 @@ pub struct MakeArgs {
     /// Give the emulated volume another level so long after the sessions began, such as 30s=10vpu; may be given several times
     #[arg(long = "change", value_name = "TIME=LEVEL", requires = "like", value_parser = change)]
     pub changes: Vec<(Span, String)>,
+    /// Let the emulated volume answer so many times slower than its product would, where that is faster than this host can
+    /// emulate: the curve keeps its shape at 1/N of its rates, while the database itself is as fast as ever
+    #[arg(long, value_name = "N", requires = "like", value_parser = clap::value_parser!(u32).range(2..=1000))]
+    pub slow: Option<u32>,
     /// The server's own cache: small, so that storage is asked
     #[arg(long, value_name = "SIZE", default_value = "64MiB", requires = "make")]
     pub cache: Bytes,

@@ -15,11 +15,12 @@ use super::{DatabaseArgs, Place, Suite};
 pub struct LadderArgs {
     #[command(flatten)]
     pub place: DatabaseArgs,
-    /// The file of the statement or script that is executed; without it a full scan of a table that is made for it
+    /// The file of the statement or script that is executed; without it a full scan of a table that is made for it, one for each
+    /// session
     #[arg(long, value_name = "FILE")]
     pub sql: Option<PathBuf>,
-    /// About how large that table is: larger than all memory that could hold it, so that storage is asked
-    #[arg(long, value_name = "SIZE", default_value = "1GiB", conflicts_with = "sql")]
+    /// About how large each of these tables is: larger than all memory that could hold it, so that storage is asked
+    #[arg(long, value_name = "SIZE", default_value = "256MiB", conflicts_with = "sql")]
     pub table: Bytes,
     /// Sessions at once, rung by rung: 1..12, or 1,2,4,8, or both
     #[arg(long, value_name = "RUNGS", default_value = "1..6,9,12")]

@@ -37,7 +37,13 @@ impl Service {
     ///
     /// # Errors
     /// It does not start: with what it said last.
-    pub fn start(home: &Path, run: &Path, products: Option<&Path>, console: &Console) -> Result<Self, Trouble> {
+    pub fn start(
+        home: &Path,
+        run: &Path,
+        products: Option<&Path>,
+        slow: Option<u32>,
+        console: &Console,
+    ) -> Result<Self, Trouble> {
         let (control, log) = (run.join("control.sock"), run.join("service.log"));
         let mut arguments =
             vec!["serve".into(), home.as_os_str().to_owned(), "--control".into(), control.clone().into()];
@@ -45,6 +51,9 @@ impl Service {
         if let Some(products) = products {
             arguments
                 .extend(["--products".into(), std::path::absolute(products).context("the current directory")?.into()]);
+        }
+        if let Some(slow) = slow {
+            arguments.extend(["--slow".into(), slow.to_string().into()]);
         }
         let program = std::env::current_exe().context("finding this program")?;
         let spawned = bound_to_this(&program, &arguments, &log).or_else(|error| match error.kind() {

@@ -48,6 +48,8 @@ impl Witness {
 pub(super) struct Executions {
     pub(super) sql: Arc<str>,
     pub(super) opening: Option<&'static str>,
+    /// The statement is the built-in one, on a table for each session.
+    pub(super) own_tables: bool,
     pub(super) kinds: u64,
     pub(super) witness: Arc<Witness>,
 }
@@ -61,11 +63,12 @@ impl Transactions for Executions {
         (turn % self.kinds.max(1)) as u8
     }
 
-    fn open(&self, session: &mut dyn Session, _number: u32) -> Result<Box<dyn Taker>, Failure> {
+    fn open(&self, session: &mut dyn Session, number: u32) -> Result<Box<dyn Taker>, Failure> {
         if let Some(opening) = self.opening {
             session.run(opening)?;
         }
-        Ok(Box::new(Execution { sql: Arc::clone(&self.sql), witness: Arc::clone(&self.witness) }))
+        let sql = if self.own_tables { full_scan_of(&self.sql, number) } else { Arc::clone(&self.sql) };
+        Ok(Box::new(Execution { sql, witness: Arc::clone(&self.witness) }))
     }
 }
 
@@ -91,13 +94,22 @@ pub(super) fn is_reading(sql: &str) -> bool {
     })
 }
 
+/// What stands for a session's own table in the built-in statement.
+const TABLE: &str = "ladder_rows";
+
 /// The built-in statement: it has to read every row, and brings back one.
 pub(super) const fn full_scan() -> &'static str {
     "SELECT count(*), sum(amount) FROM ladder_rows"
 }
 
-/// What makes the table of about so many bytes. None where it is not known how the system makes rows.
-pub(super) fn filling(system: System, size: Bytes) -> Option<Vec<Step>> {
+/// The same for session `number`, from 0. Each has a table of its own: sessions that scan one table side by side would find in
+/// memory what the first of them has just read.
+pub(super) fn full_scan_of(sql: &str, number: u32) -> Arc<str> {
+    sql.replace(TABLE, &format!("{TABLE}_{number}")).into()
+}
+
+/// What makes a table of about so many bytes for each of so many sessions. None where it is not known how the system makes rows.
+pub(super) fn filling(system: System, size: Bytes, sessions: u32) -> Option<Vec<Step>> {
     let filler = match system {
         System::Sqlite => "printf('%0960d', n)".to_owned(),
         System::Postgres => "repeat(md5(n::text), 30)".to_owned(),
@@ -105,9 +117,12 @@ pub(super) fn filling(system: System, size: Bytes) -> Option<Vec<Step>> {
         System::Oracle => return None,
     };
     let mut made = Vec::new();
-    for (from, to) in parts((size.get() / ROW).max(1), PART) {
-        let rows = numbers(system, from, to)?;
-        made.push(format!("INSERT INTO ladder_rows (id, amount, filler) SELECT n, n % 1000, {filler} FROM {rows}"));
+    let tables = || (0..sessions).map(|number| format!("{TABLE}_{number}"));
+    for table in tables() {
+        for (from, to) in parts((size.get() / ROW).max(1), PART) {
+            let rows = numbers(system, from, to)?;
+            made.push(format!("INSERT INTO {table} (id, amount, filler) SELECT n, n % 1000, {filler} FROM {rows}"));
+        }
     }
     let columns = match system {
         System::Sqlite => "id INTEGER PRIMARY KEY, amount INTEGER NOT NULL, filler TEXT NOT NULL",
@@ -115,17 +130,17 @@ pub(super) fn filling(system: System, size: Bytes) -> Option<Vec<Step>> {
     };
     // Latin letters only, so that a character is a byte.
     let charset = if system == System::Mysql { " CHARACTER SET latin1" } else { "" };
-    let create = format!("CREATE TABLE ladder_rows ({columns}){charset}");
+    let create = tables().map(|table| format!("CREATE TABLE {table} ({columns}){charset}"));
     let finish = match system {
         // Otherwise the first scan would mark each row as committed, and write all of it.
-        System::Postgres => "VACUUM ANALYZE ladder_rows",
-        System::Mysql => "ANALYZE TABLE ladder_rows",
-        _ => "ANALYZE ladder_rows",
+        System::Postgres => "VACUUM ANALYZE",
+        System::Mysql => "ANALYZE TABLE",
+        _ => "ANALYZE",
     };
     let step = |name: &str, statements: Vec<String>| Step::statements(name, StatementsStep::of(statements)).uncounted();
     Some(vec![
-        step("Create the table", vec![create]),
-        step("Fill the table", made),
-        step("Gather statistics", vec![finish.to_owned()]),
+        step("Create the tables", create.collect()),
+        step("Fill the tables", made),
+        step("Gather statistics", tables().map(|table| format!("{finish} {table}")).collect()),
     ])
 }

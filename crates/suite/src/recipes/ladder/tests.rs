@@ -112,7 +112,7 @@ fn rungs_come_in_their_order_between_set_up_and_tear_down() {
 #[test]
 fn the_built_in_table_is_as_large_as_it_was_asked_for() {
     for system in [System::Postgres, System::Mysql, System::Sqlite] {
-        let steps = filling(system, Bytes::mib(100)).expect("a system that is known");
+        let steps = filling(system, Bytes::mib(100), 1).expect("a system that is known");
         let Work::Statements(fill) = &steps[1].work else { panic!("{:?}", steps[1]) };
         assert_eq!(fill.count, 11, "{system}: 102,400 rows, 10,000 by a statement");
     }
