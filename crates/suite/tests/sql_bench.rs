@@ -254,16 +254,20 @@ fn flushes_are_judged() {
     };
     let flushed = || Answers { server: Some(1), device: Some(1), each: Span::from_millis(1), ..Answers::default() };
     check(flushed(), Some(true), "only a power cut proves it");
-    check(flushed(), Some(true), "the server counted 1.00 and the device counted 1.00");
+    check(flushed(), Some(true), "the server counted 1.00, the device with all that else is on it counted 1.00");
     check(flushed(), Some(true), "a CREATE TABLE took 1 ms (median; 1000 a second)");
-    check(flushed(), Some(true), "create 80 % is about flushing and not about speed; connect 0 % says little");
+    check(
+        flushed(),
+        Some(true),
+        "about flushing and not about speed: create 80 %; about processors and hardly about storage: connect 0 %",
+    );
     check(flushed(), Some(false), "every figure of a test that writes is about memory");
     check(Answers { server: Some(0), ..flushed() }, Some(true), "flushed its log for fewer than every second");
     check(Answers { device: Some(0), ..flushed() }, Some(true), "the device was not flushed: either the kernel");
     check(Answers { device: None, ..flushed() }, None, "whether it was flushed cannot be told");
     check(Answers { each: Span::from_micros(5), ..flushed() }, Some(true), "flushes may not be honoured");
     let none = said(Answers { server: None, device: None, ..flushed() }, Some(true));
-    assert!(!none.contains("share of a test's time"), "{none}");
+    assert!(!none.contains("time in flushes"), "{none}");
     // What the article's figures are about is said in any case.
     assert!(none.contains("0.7 ms for each") && none.contains("the SATA server was not flushing"), "{none}");
 }

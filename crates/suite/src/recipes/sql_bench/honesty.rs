@@ -47,7 +47,11 @@ impl Flushed {
                 |flushes| format!("{who} counted {flushes:.2}"),
             )
         };
-        format!("{} and {}", known(self.server, "the server"), known(self.device, "the device"))
+        format!(
+            "{}, {}",
+            known(self.server, "the server"),
+            known(self.device, "the device with all that else is on it")
+        )
     }
 }
 
@@ -136,34 +140,36 @@ fn tables(figures: &[Figure<'_>]) -> Option<String> {
     ))
 }
 
-/// Which tests spent their time in flushes, each flush as long as that of a commit that did little else.
+/// Which tests spent their time in flushes.
 fn shares(commits: &StatementsSeen, figures: &[Figure<'_>]) -> Option<String> {
-    let per_commit = flushes(commits).filter(|flushes| *flushes as f64 >= commits.done as f64 * FLUSHED)?;
-    let one = commits.span.as_secs_f64() / per_commit as f64;
+    let counted = commits.counted.log_flushes?;
+    if (counted as f64) < commits.done as f64 * FLUSHED {
+        return None;
+    }
+    let one = commits.span.as_secs_f64() / counted as f64;
     let mut groups: [Vec<String>; 3] = Default::default();
     for test in Test::ALL {
         let runs: Vec<&Run<'_>> =
             figures.iter().filter(|figure| figure.test == test).filter_map(|figure| figure.run()).collect();
         let seconds: f64 = runs.iter().map(|run| run.seen.span.as_secs_f64()).sum();
-        let flushed: f64 =
-            runs.iter().map(|run| (flushes(run.seen).unwrap_or(0) as f64 * one).min(run.seen.span.as_secs_f64())).sum();
+        let flushed: f64 = runs.iter().map(|run| flushing(run.seen, one)).sum();
         if seconds > 0.0 {
             let share = flushed / seconds;
             let group = if share > MOSTLY { 0 } else { usize::from(share < HARDLY) + 1 };
             groups[group].push(format!("{} {:.0} %", test.name(), share * 100.0));
         }
     }
-    let meanings = [
-        "is about flushing and not about speed",
-        "is about both",
-        "says little about the storage, and much about processors",
-    ];
+    let meanings = ["about flushing and not about speed", "about both", "about processors and hardly about storage"];
     let said = groups.iter().zip(meanings).filter(|(tests, _)| !tests.is_empty());
-    let said: Vec<String> = said.map(|(tests, meaning)| format!("{} {meaning}", tests.join(", "))).collect();
-    Some(format!("share of a test's time in flushes, about: {}", said.join("; ")))
+    let said: Vec<String> = said.map(|(tests, meaning)| format!("{meaning}: {}", tests.join(", "))).collect();
+    Some(format!("by the share of their time in flushes the tests are {}", said.join("; ")))
 }
 
-/// Flushes as the server counted them; as the device did where the server does not.
-fn flushes(seen: &StatementsSeen) -> Option<u64> {
-    seen.counted.log_flushes.or_else(|| seen.storage.disk.as_ref().map(|disk| disk.flushes))
+/// Seconds of flushes: as the server timed them; where it only counts them, each as long as `one`, which is that of a commit
+/// that did little else. No less than the device was busy with flushes, which also has those of files that are no log.
+fn flushing(seen: &StatementsSeen, one: f64) -> f64 {
+    let timed = seen.counted.log_flush_time.map(Span::as_secs_f64);
+    let of_log = timed.or_else(|| Some(seen.counted.log_flushes? as f64 * one)).unwrap_or(0.0);
+    let of_device = seen.storage.disk.as_ref().map_or(0.0, |disk| disk.flush_time.as_secs_f64());
+    of_log.max(of_device).min(seen.span.as_secs_f64())
 }
