@@ -170,10 +170,10 @@ fn what_was_not_counted_is_not_shown() {
 #[test]
 fn alike_suites_begin_with_what_they_have_in_common() {
     let page = suites_html(&crowd::several());
-    let common = page.split("</header>").nth(1).unwrap();
-    assert!(common.contains("Side by side") && common.contains("75/25"));
+    let together = page.split("</header>").nth(1).unwrap();
+    assert!(together.contains("Side by side") && together.contains("75/25"));
     // Thirty times as fast: a scale by factors has both ticks.
-    let chart = common.split("</svg>").next().unwrap();
+    let chart = together.split("</svg>").next().unwrap();
     assert!(chart.contains(">100</text>") && chart.contains(">10k</text>"));
     let tests = suites_html(&crowd::tested());
     let table = tests.split("Seconds of each test").nth(1).unwrap().split("</table>").next().unwrap();

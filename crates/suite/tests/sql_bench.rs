@@ -86,6 +86,10 @@ fn sections_are_asked_as_often_as_sql_bench_asks_them() {
         ],
     );
     check(Test::Wisconsin, &[("create_table", 4), ("insert", 31_000), ("delete_big", 1), ("wisc_benchmark", 114)]);
+}
+
+#[test]
+fn the_long_tests_ask_their_sections_as_often_as_sql_bench_does() {
     let of = |test: Test, names: &[(&str, u64)]| {
         let found = counts(test);
         for (name, count) in names {
