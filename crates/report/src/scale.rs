@@ -35,10 +35,10 @@ impl Scale {
         if high / low <= LINEAR_FACTOR { Self::from_zero(high * 1.04) } else { Self::log(low, high) }
     }
 
-    /// By factors, opened to the 1, 2 or 5 outside the values.
+    /// By factors, opened to the 1, 2 or 5 outside the values; evenly from zero where an end has no decade.
     pub fn log(low: f64, high: f64) -> Self {
-        let (low, high) = (round_outward(low / 1.05, Side::Down), round_outward(high * 1.05, Side::Up));
-        Self::Log { low, high }
+        let (down, up) = (round_outward(low / 1.05, Side::Down), round_outward(high * 1.05, Side::Up));
+        if down > 0.0 && up.is_finite() { Self::Log { low: down, high: up } } else { Self::from_zero(high) }
     }
 
     /// The two ends.
@@ -152,6 +152,13 @@ mod tests {
             assert!((0.0..=1.0).contains(&scale.place(value)));
         }
         assert!(Scale::from_zero(f64::NAN).place(0.5) > 0.0);
+    }
+
+    #[test]
+    fn an_end_without_a_decade_is_survived() {
+        for (low, high) in [(1.0, f64::INFINITY), (0.0, 1e3), (-1.0, 1e3), (f64::NAN, 1e3), (1.0, f64::MAX)] {
+            assert!(Scale::log(low, high).ticks(9).len() < 2_000, "{low} to {high}");
+        }
     }
 
     #[test]
