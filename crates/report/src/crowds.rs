@@ -22,6 +22,10 @@ pub(crate) struct Point<'a> {
     pub crowd: &'a Crowd,
     /// Rounds that count.
     pub rounds: usize,
+    /// Its group is the only one.
+    is_alone: bool,
+    /// No other of its group has as many sessions.
+    is_told: bool,
 }
 
 /// Crowds that are one curve: the names of their steps begin alike up to the colon.
@@ -35,9 +39,20 @@ pub(crate) struct Group<'a> {
 }
 
 impl<'a> Point<'a> {
-    /// What stands after the colon of the step's name, or all of it.
+    /// What stands after the colon of the step's name, or all of it; where that is long, how many sessions there were.
     pub fn label(&self) -> String {
-        clean(divided(&self.step.name).1)
+        const LONG: usize = 24;
+        let name = clean(divided(&self.step.name).1);
+        let closed = matches!(self.run().offered, Pace::Closed { .. });
+        if closed && self.is_told && name.chars().count() > LONG { sessions(self.crowd.sessions) } else { name }
+    }
+
+    /// The same, with the name of its group before it where there are several.
+    pub fn name(&self) -> String {
+        match divided(&self.step.name).0 {
+            group if self.is_alone || group.is_empty() => self.label(),
+            group => format!("{}: {}", clean(group), self.label()),
+        }
     }
 
     /// Blocks that the database read and wrote, a second; none where it counts neither.
@@ -97,7 +112,7 @@ pub(crate) fn groups(suite: &SuiteRun) -> Vec<Group<'_>> {
     for row in rows(suite) {
         let StepWork::Crowd(crowd) = &row.step.work else { continue };
         let name = divided(&row.step.name).0;
-        let point = Point { step: row.step, crowd, rounds: row.rounds };
+        let point = Point { step: row.step, crowd, rounds: row.rounds, is_alone: false, is_told: false };
         match found.iter_mut().find(|(known, _)| *known == name) {
             Some((_, points)) => points.push(point),
             None => found.push((name, vec![point])),
@@ -112,6 +127,11 @@ fn group<'a>(suite: &'a SuiteRun, name: String, mut points: Vec<Point<'a>>, alon
         Pace::Closed { depth } => (false, f64::from(depth)),
         Pace::Open { rate, .. } => (true, rate.as_f64()),
     };
+    let sizes: Vec<u32> = points.iter().map(|point| point.crowd.sessions).collect();
+    for point in &mut points {
+        point.is_alone = alone;
+        point.is_told = sizes.iter().filter(|size| **size == point.crowd.sessions).count() == 1;
+    }
     points.sort_by(|a, b| {
         let (a, b) = (offered(a), offered(b));
         a.0.cmp(&b.0).then(a.1.total_cmp(&b.1))
@@ -180,9 +200,9 @@ impl Group<'_> {
         self.points.iter().max_by(|a, b| rate(a).total_cmp(&rate(b))).filter(|point| rate(point) > 0.0)
     }
 
-    /// True where there is a curve to draw.
-    pub fn is_drawn(&self) -> bool {
-        pick::seen(&self.curve).next().is_some()
+    /// Points that something was completed at.
+    pub fn seen(&self) -> usize {
+        pick::seen(&self.curve).count()
     }
 }
 

@@ -210,3 +210,13 @@ fn rows_for_machines_keep_their_first_columns() {
     assert!((shares - 1.0).abs() < 1e-9);
     assert_eq!(cell("lock_ns"), "", "what is not known is empty, not zero");
 }
+
+#[test]
+fn long_names_give_way_to_sessions_where_these_tell_them_apart() {
+    let mut run = crowd::crowds(&crowd::VOLUME, &[("UPDATE_PCT=25", 0.25)]);
+    for step in &mut run.steps {
+        step.name = step.name.replace("sessions", "threads for each of so many schemas");
+    }
+    let shown = text(&run, 100);
+    assert!(shown.contains("\n8 sessions ") && !shown.contains("for each of so many schemas "), "{shown}");
+}

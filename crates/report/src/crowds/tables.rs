@@ -52,7 +52,7 @@ fn response(point: &Point<'_>) -> Vec<String> {
     let longest = run.total.response().max_ns;
     let between = |(low, high)| format!("{} \u{2013} {}", number::three(low), number::three(high));
     vec![
-        clean(&point.step.name),
+        point.name(),
         number::whole(f64::from(point.crowd.sessions)),
         number::three(figures.iops.value),
         or_none(number::interval(&figures.iops), between),
@@ -88,7 +88,7 @@ pub(crate) fn below(suite: &SuiteRun, groups: &[Group<'_>]) -> Filled {
 fn under(point: &Point<'_>, block: u64) -> Vec<String> {
     let (counted, storage) = (&point.crowd.counted, &point.crowd.storage);
     let rate = |count: Option<u64>| or_none(point.per_second(count), number::three);
-    let time = |span: Option<Span>| or_none(span, |span| span.to_string());
+    let time = |span: Option<Span>| or_none(span.filter(|span| !span.is_zero()), |span| span.to_string());
     let seconds = point.crowd.run.span.as_secs_f64();
     let of_time = |span: Span| (seconds > 0.0).then(|| span.as_secs_f64() / seconds);
     let hits = counted.hits.zip(counted.reads).filter(|(hits, reads)| hits.saturating_add(*reads) > 0);
@@ -96,7 +96,7 @@ fn under(point: &Point<'_>, block: u64) -> Vec<String> {
     let client = point.crowd.client.and_then(|cpu| of_time(cpu.user + cpu.system));
     let busy = storage.disk.as_ref().and_then(|disk| of_time(disk.busy));
     vec![
-        clean(&point.step.name),
+        point.name(),
         or_none(hit_share, share),
         rate(counted.reads),
         rate(counted.writes),
@@ -120,7 +120,7 @@ pub(crate) fn splits(groups: &[Group<'_>]) -> Filled {
     headings.push(heading("known by", "", Cells::Words, 6));
     let row = |point: &Point<'_>| {
         let split = point.crowd.split.as_ref()?;
-        let mut cells = vec![clean(&point.step.name)];
+        let mut cells = vec![point.name()];
         cells.extend(PARTS.iter().map(|part| or_none(share_of(split, *part), share)));
         cells.push(if split.method.is_empty() { NONE.into() } else { clean(&split.method) });
         Some(cells)

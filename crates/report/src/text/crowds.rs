@@ -72,7 +72,7 @@ fn time(groups: &[Group<'_>], style: &TextStyle) -> Vec<Line> {
 }
 
 fn bar_of<'a>(point: &Point<'a>) -> Option<(String, &'a Split)> {
-    Some((crate::words::clean(&point.step.name), point.crowd.split.as_ref()?))
+    Some((point.name(), point.crowd.split.as_ref()?))
 }
 
 /// All points, or the first, the knee and the last of each curve.

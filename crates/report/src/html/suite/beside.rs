@@ -88,7 +88,7 @@ fn alike(suites: &[Named<'_>], kind: &str, index: usize) -> Option<Markup> {
 fn entries<'a>(suites: &[Named<'a>]) -> Vec<Entry<'a>> {
     let of = |named: &Named<'a>| {
         let (suite, subject) = (named.suite, named.name.clone());
-        groups(suite).into_iter().filter(Group::is_drawn).map(move |mut group| {
+        groups(suite).into_iter().filter(|group| group.seen() > 0).map(move |mut group| {
             let of = group.name.clone();
             let name = if of.is_empty() { subject.clone() } else { format!("{subject}, {of}") };
             group.curve.subject.name.clone_from(&name);

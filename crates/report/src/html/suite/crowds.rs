@@ -41,10 +41,15 @@ pub(super) fn promise(suite: &SuiteRun, groups: &[Group<'_>]) -> Option<Markup> 
 pub(super) fn lines(suite: &SuiteRun, groups: &[Group<'_>]) -> Markup {
     let told: Vec<_> = groups.iter().map(|group| headline(suite, group)).collect();
     let told: Vec<_> = told.iter().filter(|told| told.verdict.is_some() || !told.rest.is_empty()).collect();
+    let title = match told.iter().filter(|told| told.verdict.is_some()).count() {
+        0 => "In short",
+        1 => "Load line",
+        _ => "Load lines",
+    };
     html! {
         @if !told.is_empty() {
             section {
-                h2 { @if told.len() > 1 { "Load lines" } @else { "Load line" } }
+                h2 { (title) }
                 ul class="method" {
                     @for one in told {
                         li {
@@ -64,7 +69,7 @@ pub(super) fn sections(suite: &SuiteRun, groups: &[Group<'_>], index: usize) -> 
         return html! {};
     }
     let source = html! { (suite.source.word()) " on " (clean(&suite.subject.name)) };
-    let drawn: Vec<&Group<'_>> = groups.iter().filter(|group| group.is_drawn()).collect();
+    let drawn: Vec<&Group<'_>> = groups.iter().filter(|group| group.seen() > 1).collect();
     let named: Vec<(String, &Group<'_>)> = drawn.iter().map(|group| (group.name.clone(), *group)).collect();
     html! {
         @for (part, chunk) in drawn.chunks(MOST_CURVES).enumerate() {
@@ -214,7 +219,7 @@ fn time_split(groups: &[Group<'_>], index: usize, source: &Markup) -> Markup {
         .iter()
         .flat_map(|group| &group.points)
         .take(MOST_BARS)
-        .filter_map(|point| Some(format!("{}: {}", clean(&point.step.name), split(point.crowd.split.as_ref()?))));
+        .filter_map(|point| Some(format!("{}: {}", point.name(), split(point.crowd.split.as_ref()?))));
     let described = typeset(&format!("{}.", said.collect::<Vec<_>>().join("; ")));
     let chart = both(&format!("split-{index}"), title, &described, |size| chart::stacks(&bars, size));
     html! {
@@ -278,7 +283,7 @@ fn marks(groups: &[Group<'_>]) -> Markup {
     html! {
         ul class="method" {
             @for (point, (at, what)) in marks.take(MOST) {
-                li { (clean(&point.step.name)) ", after " (typeset(&at.to_string())) ": " (clean(what)) }
+                li { (point.name()) ", after " (typeset(&at.to_string())) ": " (clean(what)) }
             }
         }
     }
