@@ -5,6 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::figures::{Knee, LoadLine};
 use crate::run::{CpuTime, Run};
+use crate::tally::Tally;
 
 /// What a database is.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -329,6 +330,9 @@ pub struct Crowd {
     pub kinds: Vec<String>,
     /// Transactions, or units of work, as one run: response times are those that a session saw.
     pub run: Run,
+    /// What was timed by itself inside of these in the measured time, such as the commits of updates.
+    #[serde(default, skip_serializing_if = "is_nothing")]
+    pub parts: Tally,
     /// What the database counted over the measured time of the run.
     pub counted: DatabaseCounters,
     /// What the storage showed over it.
@@ -345,6 +349,10 @@ pub struct Crowd {
     /// What was changed while it ran, as `[nanoseconds from the beginning of its series, what]`, in the order of time.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub marks: Vec<(Span, String)>,
+}
+
+fn is_nothing(tally: &Tally) -> bool {
+    tally.0.is_empty()
 }
 
 /// A delay and one queue: what a closed load of so many sessions gets from a station with this demand.

@@ -4,7 +4,7 @@ use plimsoll_analyse::{Settle, chosen_objective, knee, load_line, settle};
 use plimsoll_drive::{Fault, Observe, Onward, Torn};
 use plimsoll_load::Pace;
 use plimsoll_record::{
-    Crowd, DatabaseSide, Ended, Finding, JobRun, Listing, Run, Slice, Statements, StepRun, StepWork,
+    Counter, Crowd, DatabaseSide, Ended, Finding, JobRun, Listing, Run, Slice, Statements, StepRun, StepWork, Tally,
 };
 use plimsoll_units::{Instant, Span};
 
@@ -213,6 +213,13 @@ fn statements(step: &StatementsStep, seen: &StatementsSeen) -> Statements {
     }
 }
 
+/// A crowd's series of what is a part of others, or of what is whole.
+pub(crate) fn by_part(step: &CrowdStep, series: &[Slice], parts: bool) -> Vec<Slice> {
+    let is_part = |counter: &Counter| step.kinds.get(usize::from(counter.stream)).is_some_and(|kind| kind.is_part);
+    let only = |slice: &Slice| Slice { tally: slice.tally.only(|counter| is_part(counter) == parts), ..slice.clone() };
+    series.iter().map(only).collect()
+}
+
 /// A crowd as it is kept.
 pub fn crowd_of(step: &CrowdStep, seen: &CrowdSeen) -> Crowd {
     let options = Settle {
@@ -222,7 +229,13 @@ pub fn crowd_of(step: &CrowdStep, seen: &CrowdSeen) -> Crowd {
         offered: step.pace,
         unserved: seen.unserved,
     };
-    let settled = settle(&seen.series, &options);
+    let whole = by_part(step, &seen.series, false);
+    let settled = settle(&whole, &options);
+    let mut parts = Tally::default();
+    let measured = by_part(step, &seen.series, true);
+    for slice in measured.iter().filter(|slice| slice.start >= Instant::ZERO + settled.warm_up) {
+        parts.merge(&slice.tally);
+    }
     let run = Run {
         offered: step.pace,
         warm_up: settled.warm_up,
@@ -230,7 +243,7 @@ pub fn crowd_of(step: &CrowdStep, seen: &CrowdSeen) -> Crowd {
         total: settled.total,
         unserved: seen.unserved,
         lateness: seen.lateness.clone(),
-        series: kept(&seen.series, settled.span),
+        series: kept(&whole, settled.span),
         cpu: seen.client,
         bound_by: seen.storage.bound_by.clone(),
         figures: settled.figures,
@@ -240,6 +253,7 @@ pub fn crowd_of(step: &CrowdStep, seen: &CrowdSeen) -> Crowd {
         sessions: step.sessions,
         kinds: step.kinds.iter().map(|kind| kind.name.clone()).collect(),
         run,
+        parts,
         counted: seen.counted,
         storage: seen.storage.clone(),
         split: seen.split.clone(),

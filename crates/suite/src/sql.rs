@@ -136,6 +136,8 @@ pub struct KindOf {
     pub name: String,
     /// It writes.
     pub writes: bool,
+    /// It is a part of others, timed by itself, as a commit is: it is counted beside them, and in no rate.
+    pub is_part: bool,
 }
 
 /// Sessions side by side.

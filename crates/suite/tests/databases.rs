@@ -101,7 +101,7 @@ impl Taker for Row {
 }
 
 fn crowd(sessions: u32, rows: Rows) -> CrowdStep {
-    let kind = |name: &str, writes| KindOf { name: name.into(), writes };
+    let kind = |name: &str, writes| KindOf { name: name.into(), writes, is_part: false };
     CrowdStep {
         sessions,
         pace: Pace::Closed { depth: sessions },

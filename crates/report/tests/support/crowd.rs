@@ -305,6 +305,7 @@ fn crowd(server: &Server, sessions: u32, updates: f64, dice: &mut Dice) -> Crowd
         sessions,
         kinds: vec!["read".into(), "update".into()],
         run,
+        parts: Tally::default(),
         counted: DatabaseCounters {
             hits: Some(reads / 3),
             reads: Some(reads),

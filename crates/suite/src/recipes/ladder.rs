@@ -153,8 +153,10 @@ impl Ladder {
     fn kinds(&self) -> Vec<KindOf> {
         let writes = !is_reading(&self.sql);
         match self.columns() {
-            Some(turns) => (1..=turns).map(|turn| KindOf { name: format!("SQL{turn}"), writes }).collect(),
-            None => vec![KindOf { name: "SQL".into(), writes }],
+            Some(turns) => {
+                (1..=turns).map(|turn| KindOf { name: format!("SQL{turn}"), writes, is_part: false }).collect()
+            }
+            None => vec![KindOf { name: "SQL".into(), writes, is_part: false }],
         }
     }
 

@@ -64,7 +64,7 @@ impl Script {
     }
 
     fn kinds(self) -> Vec<KindOf> {
-        let kind = |name: &str, writes| KindOf { name: name.into(), writes };
+        let kind = |name: &str, writes| KindOf { name: name.into(), writes, is_part: false };
         match self {
             Self::TpcB | Self::SimpleUpdate => vec![kind(self.name(), true)],
             Self::SelectOnly => vec![kind(self.name(), false)],

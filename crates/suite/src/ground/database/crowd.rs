@@ -18,6 +18,7 @@ use super::calls::{Cancels, fault};
 use super::picked::Picked;
 use super::{alone, in_server, pool};
 use crate::crew::{Tie, merge, together};
+use crate::recipe::by_part;
 use crate::sql::{CrowdSeen, CrowdStep, CrowdWork, Taker};
 
 /// What came back of transactions that have to bring the same each time.
@@ -224,7 +225,7 @@ impl Ends<'_> {
             offered: step.pace,
             unserved: 0,
         };
-        let figures = settle(series, &options).figures;
+        let figures = settle(&by_part(step, series, false), &options).figures;
         let known = figures.steadiness == Steadiness::Steady && tight_enough(&figures, &step.precision);
         if known || figures.steadiness == Steadiness::Overloaded {
             ControlFlow::Break(())

@@ -6,7 +6,7 @@ use plimsoll_analyse::knee;
 use plimsoll_record::{Bins, CpuTime, DatabaseCounters, LoadLine, Run, Split, StorageSide};
 use plimsoll_units::Span;
 
-use super::turns::{COMMIT, SELECT, UPDATE};
+use super::turns::{SELECT, UPDATE};
 use crate::recipe::crowd_of;
 use crate::sql::{CrowdSeen, CrowdStep};
 
@@ -51,15 +51,15 @@ pub(super) struct Point {
 impl Point {
     /// Of a crowd that was seen.
     pub(super) fn of(asked: Asked, step: &CrowdStep, seen: &CrowdSeen) -> Self {
-        let all = crowd_of(step, seen).run.total;
-        let kind = |kind: u8| all.response_where(|counter| counter.stream == kind);
+        let crowd = crowd_of(step, seen);
+        let kind = |kind: u8| crowd.run.total.response_where(|counter| counter.stream == kind);
         Self {
             asked,
             sessions: step.sessions,
-            run: units(step, seen),
             selects: kind(SELECT),
             updates: kind(UPDATE),
-            commits: kind(COMMIT),
+            commits: crowd.parts.response(),
+            run: crowd.run,
             counted: seen.counted,
             storage: seen.storage.clone(),
             split: seen.split.clone(),
@@ -143,11 +143,7 @@ impl Point {
 
 /// Units of work as one run: a commit belongs to its update, and is not counted as another unit.
 pub(super) fn units(step: &CrowdStep, seen: &CrowdSeen) -> Run {
-    let mut seen = seen.clone();
-    for slice in &mut seen.series {
-        slice.tally = slice.tally.only(|counter| counter.stream != COMMIT);
-    }
-    crowd_of(step, &seen).run
+    crowd_of(step, seen).run
 }
 
 /// The points of one share of updates.

@@ -26,7 +26,7 @@ pub(super) const fn updates(number: u64, update_pct: u32) -> bool {
 
 /// Kinds of a system.
 pub(super) fn kinds(system: System) -> Vec<KindOf> {
-    let kind = |name: &str, writes| KindOf { name: name.into(), writes };
+    let kind = |name: &str, writes| KindOf { name: name.into(), writes, is_part: name == "commit" };
     if system.has_procedures() {
         vec![kind("select", false), kind("update", true), kind("commit", true)]
     } else {
