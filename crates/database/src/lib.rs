@@ -1,7 +1,7 @@
 //! Databases as targets of transactions: sessions, counters, and servers made for a run.
 //!
 //! Knows nothing about benchmarks: it runs the SQL that it is given, and says what the server counted. Drivers are behind
-//! [`Database`] and [`Session`]; async ones are driven on the thread that asks.
+//! [`Database`] and [`Session`], and block the thread that asks.
 
 mod address;
 pub mod cage;
