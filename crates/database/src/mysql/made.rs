@@ -94,7 +94,8 @@ fn start(make: &Make, programs: &Programs, options: &[String]) -> Result<Server,
     let mut install = programs.install(&user);
     // What is installed has to be whole: a log that was not written back leaves files that no server starts with.
     let of_files = |option: &&String| option.starts_with("--innodb") && !option.contains("fast-shutdown");
-    install.arg(&datadir).args(options.iter().filter(of_files));
+    // Every server clears the folder for temporary files when it starts: one that others use, too, would be cleared under them.
+    install.env("TMPDIR", data.path()).arg(&datadir).args(options.iter().filter(of_files));
     quiet(&mut install, &log, data.path())?;
     let status = install.status().map_err(|error| unstarted(name, &error.to_string()))?;
     if !status.success() {
