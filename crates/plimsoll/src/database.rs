@@ -39,7 +39,7 @@ pub fn ground(
             device: None,
         },
         host: Some(describe_host()),
-        space: Bytes::default(),
+        space: about.folder.as_deref().and_then(available).unwrap_or_default(),
         grid: 1,
         nature: Nature::Database,
         read_only: false,
@@ -85,6 +85,12 @@ impl Placed {
         let slowed = making.slow.map(|times| format!(", {times} times slower")).unwrap_or_default();
         Ok(Self { target, source, place: format!(" on {like}{slowed}"), below: Some(Box::new(stage)) })
     }
+}
+
+/// Bytes that are free where its data are.
+fn available(folder: &str) -> Option<Bytes> {
+    let filesystem = rustix::fs::statvfs(folder).ok()?;
+    Some(Bytes::new(filesystem.f_bavail * filesystem.f_frsize))
 }
 
 /// What lies below a database of this host. Of a server elsewhere nothing is below here, and its host is not this one.

@@ -44,6 +44,7 @@ pub fn run(args: &SuiteArgs) -> Result<(), Trouble> {
         let Place::Storage(place) = place else { return Err(Trouble::usage("the database is read-only")) };
         return Err(read_only(&place.place, ground.facts()));
     }
+    room_for(&*recipe, ground.facts())?;
     if let Some(path) = args.memory() {
         store::check_writable(path)?;
     }
@@ -53,6 +54,18 @@ pub fn run(args: &SuiteArgs) -> Result<(), Trouble> {
     }
     finish_suite(&mut ran, snapshots, &outputs)?;
     if failed { Err(Trouble::Ended(1)) } else { Ok(()) }
+}
+
+/// Refuses what does not fit beside the database, where its space is known.
+fn room_for(recipe: &dyn Recipe, facts: &Facts) -> Result<(), Trouble> {
+    let (loads, space) = (recipe.loads(), facts.space);
+    if facts.database.is_none() || space.get() == 0 || loads <= space {
+        return Ok(());
+    }
+    Err(Trouble::usage(format!(
+        "{}: about {loads} are to be loaded, and {space} are free there: give a smaller --scale or --table, or another --path",
+        facts.subject.name
+    )))
 }
 
 fn read_only(place: &str, facts: &Facts) -> Trouble {

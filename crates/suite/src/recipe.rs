@@ -6,7 +6,7 @@ use plimsoll_load::Pace;
 use plimsoll_record::{
     Counter, Crowd, DatabaseSide, Ended, Finding, JobRun, Listing, Run, Slice, Statements, StepRun, StepWork, Tally,
 };
-use plimsoll_units::{Instant, Span};
+use plimsoll_units::{Bytes, Instant, Span};
 
 use crate::ground::{Facts, Ground, Unfit};
 use crate::seen::{IoSeen, StepSeen};
@@ -35,6 +35,11 @@ pub trait Recipe {
 
     /// Files that it uses.
     fn files(&self) -> Vec<FileSpec>;
+
+    /// Bytes that what it loads into a database takes there, about; zero where it loads nothing of a known size.
+    fn loads(&self) -> Bytes {
+        Bytes::default()
+    }
 
     /// Steps that it will make, as far as it knows: for progress.
     fn expected(&self) -> usize;

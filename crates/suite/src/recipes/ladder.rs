@@ -305,6 +305,15 @@ impl Recipe for Ladder {
         Vec::new()
     }
 
+    fn loads(&self) -> Bytes {
+        match self.options.statement {
+            LadderStatement::Table(size) => {
+                Bytes::new(size.get() * u64::from(self.options.rungs.iter().copied().max().unwrap_or(1)))
+            }
+            LadderStatement::Script { .. } => Bytes::default(),
+        }
+    }
+
     fn expected(&self) -> usize {
         self.before.len() + self.options.rungs.len() + usize::from(self.options.teardown.is_some())
     }

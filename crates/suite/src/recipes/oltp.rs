@@ -17,7 +17,7 @@ use plimsoll_analyse::{Point, Precision, Sweep};
 use plimsoll_database::{Row, System};
 use plimsoll_load::Pace;
 use plimsoll_record::{Listing, Objective, Run};
-use plimsoll_units::{Iops, Span};
+use plimsoll_units::{Bytes, Iops, Span};
 
 use crate::ground::Facts;
 use crate::recipe::{Done, Recipe, crowd_of};
@@ -339,6 +339,12 @@ impl Recipe for Oltp {
 
     fn files(&self) -> Vec<FileSpec> {
         Vec::new()
+    }
+
+    fn loads(&self) -> Bytes {
+        // As PostgreSQL lays them out: 100,000 accounts with their key, or a warehouse with its stock and customers.
+        let each = if self.options.script == Script::NewOrder { Bytes::mib(90) } else { Bytes::mib(15) };
+        Bytes::new(u64::from(self.options.scale) * each.get())
     }
 
     fn expected(&self) -> usize {

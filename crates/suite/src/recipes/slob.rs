@@ -243,6 +243,11 @@ impl Recipe for Slob {
         Vec::new()
     }
 
+    fn loads(&self) -> Bytes {
+        // A row fills a block; the index beside it takes little.
+        Bytes::new(u64::from(self.layout.schemas) * self.layout.rows * self.layout.block)
+    }
+
     fn expected(&self) -> usize {
         let curves = self.options.update_pcts.len();
         let doublings = self.options.most_threads().next_power_of_two().ilog2() as usize + 1;
