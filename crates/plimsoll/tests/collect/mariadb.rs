@@ -25,6 +25,8 @@ impl Server {
         };
         let mut install = Command::new("mariadb-install-db");
         install.args(["--no-defaults", &data, "--auth-root-authentication-method=normal", "--skip-test-db"]);
+        // Servers clear the folder for temporary files when they start, and several start at once.
+        install.env("TMPDIR", &folder.0);
         quiet(&mut install);
         assert!(install.status().unwrap().success(), "mariadb-install-db failed");
         let mut command = Command::new("mariadbd");
