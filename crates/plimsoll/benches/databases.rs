@@ -78,11 +78,7 @@ fn beside_pgbench(server: &Server) {
 /// A server that works from memory: its share of all processor time that it and the client used.
 fn from_memory(server: &Server) {
     println!("\n| cached | a second | server's share of server and client |\n|---|---|---|");
-    let suites: [(&str, &[&str]); 3] = [
-        (
-            "SLOB, loop in the server",
-            &["slob", "--scale", "16MiB", "--update-pct", "0", "--threads", "1", "--duration", "15s"],
-        ),
+    let suites: [(&str, &[&str]); 2] = [
         (
             "TPC-B, one call each",
             &["oltp", "--script", "tpc-b", "--clients", CLIENTS, "--measure", "8s", "--scale", SCALE],
