@@ -8,18 +8,23 @@
 
 mod change;
 mod conditions;
+mod lines;
 
 use plimsoll_load::Pace;
-use plimsoll_record::{Curve, Estimate, LoadLine, Objective};
+use plimsoll_record::{Curve, Ended, Estimate, LoadLine, Objective};
+use serde::Serialize;
 
-use crate::load_line::{chosen_objective, load_line};
+use crate::load_line::{chosen_objective, judged as line_of};
 use change::{Pair, Paired, judged};
+pub use conditions::different_load;
+pub use lines::{History, LineComparison, Method, compare_interleaved, compare_lines};
 
 /// The most IOPS of two curves that differ by this factor, clearly, need no second witness.
 const DECISIVE: f64 = 1.25;
 
 /// Which number of the two curves is compared. More is better of the rates, less of the response times.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum Quantity {
     /// The highest operations per second of any run.
     MostIops,
@@ -34,7 +39,8 @@ pub enum Quantity {
 }
 
 /// What a comparison came to.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case", tag = "verdict", content = "reason")]
 pub enum Verdict {
     /// Nothing that could not be noise.
     NoRealChange,
@@ -49,7 +55,7 @@ pub enum Verdict {
 }
 
 /// One number of both curves.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Change {
     /// Which number.
     pub quantity: Quantity,
@@ -64,11 +70,12 @@ pub struct Change {
     /// The least relative change that counts as real: what runs that follow each other may differ by.
     pub floor: f64,
     /// What it came to.
+    #[serde(flatten)]
     pub verdict: Verdict,
 }
 
 /// A condition that was not the same.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Difference {
     /// Which condition.
     pub what: String,
@@ -78,16 +85,23 @@ pub struct Difference {
     pub b: String,
 }
 
-/// Two curves side by side.
-#[derive(Clone, Debug, PartialEq)]
+/// Two curves, or several on each side.
+#[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Comparison {
+    /// The objective under which the load lines are compared; absent where no run has one.
+    pub objective: Option<Objective>,
+    /// Scatter between earlier runs of the subject that was taken into account.
+    pub history: Option<History>,
     /// What was not the same.
     pub conditions: Vec<Difference>,
+    /// The load lines, where slots gave both an interval: these decide.
+    pub line: Option<LineComparison>,
     /// The numbers of the curves as wholes.
     pub overall: Vec<Change>,
     /// The numbers at equal offered loads.
     pub points: Vec<Change>,
     /// What all of it came to.
+    #[serde(flatten)]
     pub verdict: Verdict,
 }
 
@@ -102,6 +116,7 @@ pub fn compare(a: &Curve, b: &Curve) -> Comparison {
     let mut overall: Vec<Pair> = paired.most_iops().into_iter().collect();
     overall.extend(paired.at_depth_1());
     let points = paired.points();
+    let objective = shared_objective(a);
     let lines = lines(a, b);
     let numbers = overall.len() + points.len() + usize::from(lines.is_some());
     let judge = |pair: Pair| judged(pair, numbers, paired.floor(pair.quantity));
@@ -109,23 +124,134 @@ pub fn compare(a: &Curve, b: &Curve) -> Comparison {
     overall.extend(lines.map(|(a, b)| judge_lines(&a, &b, judge)));
     let points: Vec<Change> = points.into_iter().map(judge).collect();
     let verdict = whole(&overall, &points);
-    Comparison { conditions: conditions::differences(a, b), overall, points, verdict }
+    let conditions = conditions::differences(a, b);
+    Comparison { objective, history: None, conditions, line: None, overall, points, verdict }
+}
+
+/// Compares the runs `b` with the runs `a`, each side at least one, by their load lines.
+///
+/// Runs without slots (of loads that the user named) are compared in pairs, by [`compare`]. Different loads and runs
+/// that did not end by themselves are not compared. `history` is the scatter between earlier runs of the subject, which
+/// counts where each side is one run.
+pub fn compare_sides(a: &[Curve], b: &[Curve], history: Option<History>) -> Comparison {
+    let (first, second) = (&a[0], &b[0]);
+    let (numbers, verdict, line) = match obstacle(a, b) {
+        Some(why) => (Vec::new(), Verdict::NotComparable(why), None),
+        None if [first, second].iter().any(|curve| curve.slots.is_empty()) => return compare(first, second),
+        None => {
+            let most = if a.len() + b.len() == 2 { most_iops(first, second) } else { Vec::new() };
+            match lines_of(a, b).and_then(|(a, b)| compare_lines(&a, &b, history)) {
+                Ok(line) => (most, line.verdict(), Some(line)),
+                Err(why) => match lines(first, second).filter(|_| a.len() == 1 && b.len() == 1) {
+                    Some((x, y)) => (most, unbounded(&x, &y, why), None),
+                    None => (most, Verdict::NotComparable(why), None),
+                },
+            }
+        }
+    };
+    Comparison {
+        objective: shared_objective(first),
+        history: history.filter(|_| line.is_some_and(|line| line.method == Method::SingleRuns)),
+        conditions: conditions::differences(first, second),
+        line,
+        overall: numbers,
+        points: Vec::new(),
+        verdict,
+    }
+}
+
+/// Why these runs cannot be compared at all.
+fn obstacle(a: &[Curve], b: &[Curve]) -> Option<String> {
+    let first = &a[0];
+    let mut all = a.iter().chain(b);
+    if let Some(curve) = all.clone().find(|curve| curve.ended != Ended::Complete) {
+        let what = if curve.ended == Ended::Failed { "failed" } else { "was interrupted" };
+        return Some(format!("a run of {} {what}: measure again to the end", curve.subject.name));
+    }
+    let several = a.len() + b.len() > 2;
+    if several && all.clone().any(|curve| curve.slots.is_empty()) {
+        return Some("several runs are compared by load lines, which runs of named loads do not have".into());
+    }
+    let load = all.clone().find_map(|curve| different_load(first, curve));
+    if let Some(what) = load {
+        return Some(format!("their loads differ ({what}): measure both with the same flags, --size among them"));
+    }
+    let given = |curve: &Curve| curve.conditions.objective;
+    let other = all.find_map(|curve| given(curve).filter(|other| given(first).is_some_and(|one| one != *other)));
+    other.zip(given(first)).map(|(other, one)| {
+        format!("their objectives differ ({one} and {other}): measure both with the same --objective")
+    })
+}
+
+/// The objective of a comparison with this run as the first.
+fn shared_objective(first: &Curve) -> Option<Objective> {
+    let found = || first.load_line.map(|line| line.objective());
+    first.conditions.objective.or_else(found).or_else(|| chosen_objective(&first.runs))
+}
+
+/// Compares runs whose passes were measured in turns: by their load lines alone, as closed loads were measured once.
+pub fn compare_turns(a: &Curve, b: &Curve, objective: Objective) -> Comparison {
+    let compared = match obstacle(std::slice::from_ref(a), std::slice::from_ref(b)) {
+        Some(why) => Err(why),
+        None => compare_interleaved(&a.slots, &b.slots, objective),
+    };
+    let (line, verdict) = match compared {
+        Ok(line) => (Some(line), line.verdict()),
+        Err(why) => (None, Verdict::NotComparable(why)),
+    };
+    Comparison {
+        objective: Some(objective),
+        history: None,
+        conditions: conditions::differences(a, b),
+        line,
+        overall: Vec::new(),
+        points: Vec::new(),
+        verdict,
+    }
+}
+
+/// The highest rates of a pair of runs.
+fn most_iops(a: &Curve, b: &Curve) -> Vec<Change> {
+    let numbers = Paired::of(&a.runs, &b.runs);
+    let judge = |pair: Pair| judged(pair, 2, numbers.floor(pair.quantity));
+    numbers.most_iops().into_iter().map(judge).collect()
+}
+
+/// The load lines of all runs under the objective of the first.
+fn lines_of(a: &[Curve], b: &[Curve]) -> Result<(Vec<LoadLine>, Vec<LoadLine>), String> {
+    let objective = a[0].load_line.map(|line| line.objective()).ok_or("the first run has no load line")?;
+    let lines = |side: &[Curve]| -> Option<Vec<LoadLine>> {
+        side.iter().map(|curve| line_of(curve, objective).map(|(line, _)| line)).collect()
+    };
+    lines(a).zip(lines(b)).ok_or_else(|| "a run has no load line".into())
+}
+
+/// The verdict on a pair of which one side met its objective at no load, or at all; `why` for all others.
+fn unbounded(a: &LoadLine, b: &LoadLine, why: String) -> Verdict {
+    match (a, b) {
+        (LoadLine::Never { .. }, LoadLine::At { .. } | LoadLine::Beyond { .. }) => Verdict::Better,
+        (LoadLine::At { .. } | LoadLine::Beyond { .. }, LoadLine::Never { .. }) => Verdict::Worse,
+        _ => Verdict::NotComparable(why),
+    }
 }
 
 /// Both load lines under one objective.
 fn lines(a: &Curve, b: &Curve) -> Option<(LoadLine, LoadLine)> {
-    let found = || a.load_line.map(|line: LoadLine| -> Objective { line.objective() });
-    let objective = a.conditions.objective.or_else(found).or_else(|| chosen_objective(&a.runs))?;
-    load_line(&a.runs, objective).zip(load_line(&b.runs, objective))
+    let objective = shared_objective(a)?;
+    let line = |curve| line_of(curve, objective).map(|(line, _)| line);
+    line(a).zip(line(b))
 }
 
 fn judge_lines(a: &LoadLine, b: &LoadLine, judge: impl Fn(Pair) -> Change) -> Change {
     let iops = |line: &LoadLine| match *line {
         LoadLine::At { iops, .. } | LoadLine::Beyond { iops, .. } => iops,
-        LoadLine::Never { .. } => Estimate::bare(0.0),
+        LoadLine::Never { .. } | LoadLine::Refused { .. } => Estimate::bare(0.0),
     };
     let change = judge(Pair { quantity: Quantity::LoadLine, offered: None, a: iops(a), b: iops(b) });
     let verdict = match (a, b) {
+        (LoadLine::Refused { .. }, _) | (_, LoadLine::Refused { .. }) => {
+            Verdict::NotComparable("response times scatter too much for a load line".into())
+        }
         (LoadLine::Never { .. }, LoadLine::Never { .. }) => {
             Verdict::NotComparable("the objective was met by neither".into())
         }

@@ -5,9 +5,11 @@
 //! thread; the same runs give the same answer everywhere.
 
 mod batch;
+mod by_load;
 pub mod closed;
 mod compare;
 mod drift;
+mod estimate;
 mod fit;
 pub mod interval;
 mod knee;
@@ -21,10 +23,18 @@ mod steady;
 mod sweep;
 mod warm_up;
 
-pub use compare::{Change, Comparison, Difference, Quantity, Verdict, compare};
+pub use by_load::{by_load, order};
+pub use compare::{
+    Change, Comparison, Difference, History, LineComparison, Method, Quantity, Verdict, compare, compare_interleaved,
+    compare_lines, compare_sides, compare_turns, different_load,
+};
+pub use estimate::{
+    Estimated, LADDER, OBJECTIVES_BEYOND, RUNG_LN, estimate, estimate_of_model, headline_objective, ladder_objectives,
+    rung, rung_load,
+};
 pub use fit::{Alternative, Fitted, Misfit, NotFitted, Parameter, fit};
-pub use knee::knee;
-pub use load_line::{chosen_objective, ladder, load_line};
+pub use knee::{accept_drift_beyond, knee};
+pub use load_line::{chosen_objective, judged, ladder, load_line};
 pub use precision::{Precision, tight_enough};
-pub use steady::{Settle, Settled, settle, settle_recorded};
-pub use sweep::{Point, Purpose, Sweep, SweepPlan};
+pub use steady::{Settle, Settled, settle, settle_recorded, settle_slot};
+pub use sweep::{Point, Purpose, SlotPlan, Sweep, SweepPlan};

@@ -1,48 +1,51 @@
-//! The load line: the highest load that meets a latency objective.
+//! The load line of a curve: from its slots where it has them, else from its runs.
 //!
-//! Open loads are the evidence. A closed load cannot show more waiting than its own depth makes, so closed runs alone
-//! give the place without an interval.
+//! Runs of loads that the user named, of classic benchmarks and of older files are few and long: they give the place of
+//! the line without an interval. A closed load cannot show more waiting than its own depth makes, so open loads are
+//! preferred.
 //!
-//! The rule, in words. Loads are ordered by what was offered. The line is at the highest load that meets the objective
-//! and has no load below it that clearly fails it. When the next load fails by its response times alone, the crossing
-//! between the two is read off a straight line in log response time over load; when that next load was overloaded, its
-//! response time is only a matter of how long it lasted, and the line stays at the load that met the objective. The
-//! interval runs from the highest load that meets it with its whole interval to the lowest that fails with its whole.
+//! The rule for runs, in words. Loads are ordered by what was offered. The line is at the highest load that meets the
+//! objective and has no load below it that clearly fails it. When the next load fails by its response times alone, the
+//! crossing between the two is read off a straight line in log response time over load; when that next load was
+//! overloaded, its response time is only a matter of how long it lasted, and the line stays at the load that met the
+//! objective.
 
 use plimsoll_load::Pace;
-use plimsoll_record::{Estimate, LoadLine, Measure, Objective, Run, Scope};
+use plimsoll_record::{Curve, Estimate, LineBasis, LoadLine, Measure, Objective, Run, Scope, Source};
 use plimsoll_units::Span;
 
+use crate::estimate::{LADDER, OBJECTIVES_BEYOND, estimate, estimate_of_model, ladder_objectives, light_p99};
 use crate::standing::{self, Meets, Standing, offered_size};
 
-/// Limits that people set, in microseconds.
-const RUNGS_US: [u64; 15] = [
-    100, 200, 500, 1_000, 2_000, 5_000, 10_000, 20_000, 50_000, 100_000, 200_000, 500_000, 1_000_000, 2_000_000,
-    5_000_000,
-];
+/// The load line of a curve under `objective`, and what it stands on where it was drawn from slots; `None` when no run
+/// says anything about it.
+pub fn judged(curve: &Curve, objective: Objective) -> Option<(LoadLine, Option<LineBasis>)> {
+    let found = match curve.source {
+        Source::Simulated { .. } => estimate_of_model(&curve.slots, objective),
+        _ => estimate(&curve.slots, objective),
+    };
+    match found {
+        Some(found) => Some((found.line, Some(found.basis))),
+        None => Some((load_line(&curve.runs, objective)?, None)),
+    }
+}
 
-/// The load line of the runs under `objective`; `None` when no run says anything about it.
+/// The load line of the runs under `objective`, without an interval; `None` when no run says anything about it.
 pub fn load_line(runs: &[Run], objective: Objective) -> Option<LoadLine> {
     let open = standing::open(runs, objective);
-    if !open.is_empty() {
-        return place(&open, objective);
-    }
-    let place = place(&standing::closed(runs, objective), objective)?;
-    Some(match place {
-        LoadLine::At { objective, iops } => LoadLine::At { objective, iops: Estimate::bare(iops.value) },
-        other => other,
-    })
+    let loads = if open.is_empty() { standing::closed(runs, objective) } else { open };
+    place(&loads, objective)
 }
 
 /// Where the line lies among loads in ascending order.
-pub(crate) struct Bounds<'a> {
+struct Bounds<'a> {
     /// The highest load that meets the objective, with none below it that clearly fails.
-    pub(crate) meets: Option<&'a Standing>,
+    meets: Option<&'a Standing>,
     /// The load above that.
-    pub(crate) fails: Option<&'a Standing>,
+    fails: Option<&'a Standing>,
 }
 
-pub(crate) fn bounds(loads: &[Standing]) -> Bounds<'_> {
+fn bounds(loads: &[Standing]) -> Bounds<'_> {
     let end = loads.iter().position(|load| load.meets == Meets::No).unwrap_or(loads.len());
     let best = loads[..end].iter().rposition(|load| load.meets >= Meets::Barely);
     Bounds { meets: best.map(|best| &loads[best]), fails: loads.get(best.map_or(0, |best| best + 1)) }
@@ -59,16 +62,11 @@ fn place(loads: &[Standing], objective: Objective) -> Option<LoadLine> {
     };
     let (from, to) = (meets.iops.value, fails.iops.value.max(meets.iops.value));
     let value = from + (to - from) * crossing(meets, fails, objective);
-    let surely = |load: &&Standing| load.meets == Meets::Yes && load.iops.value <= value;
-    let below = |load: &&Standing| load.iops.value < meets.iops.value;
-    let low = loads.iter().rev().find(surely).or_else(|| loads.iter().rev().find(below));
-    let high = loads.iter().find(|load| load.meets == Meets::No && load.iops.value >= value);
-    let interval = low.zip(high).map(|(low, high)| (low.iops.value, high.iops.value));
-    Some(LoadLine::At { objective, iops: Estimate { value, interval } })
+    Some(LoadLine::At { objective, iops: Estimate::bare(value) })
 }
 
 /// How far it is from the load that meets to the load that fails, 0 to 1, until the objective's measure is at its limit.
-pub(crate) fn crossing(meets: &Standing, fails: &Standing, objective: Objective) -> f64 {
+fn crossing(meets: &Standing, fails: &Standing, objective: Objective) -> f64 {
     let limit = objective.limit.as_nanos() as f64;
     let (within, beyond) = (meets.measured.value, fails.measured.value);
     if fails.overloaded || beyond <= limit {
@@ -82,36 +80,29 @@ pub(crate) fn crossing(meets: &Standing, fails: &Standing, objective: Objective)
 /// twice that of the lightest load (the least depth, or the least rate without closed loads). `None` when there is no
 /// run, or its 99th percentile passes 2.5 seconds.
 pub fn chosen_objective(runs: &[Run]) -> Option<Objective> {
+    let light = p99(lightest(runs)?).as_nanos();
+    let enough = |us: &&u64| **us >= 1_000 && **us * 1_000 >= light.saturating_mul(2);
+    Some(p99_within(*LADDER.iter().chain(&OBJECTIVES_BEYOND).find(enough)?))
+}
+
+/// The run of the least depth, or of the least rate where no load is closed.
+fn lightest(runs: &[Run]) -> Option<&Run> {
     let closed = |run: &&Run| matches!(run.offered, Pace::Closed { .. });
     let seen = || runs.iter().filter(|run| run.figures.p99_ns.value > 0.0);
     let size = |run: &&Run| offered_size(run.offered);
     let lightest = |a: &&Run, b: &&Run| size(a).total_cmp(&size(b));
-    let lightest = seen().filter(closed).min_by(lightest).or_else(|| seen().min_by(lightest))?;
-    let enough = |us: &&u64| **us >= 1_000 && **us as f64 * 1e3 >= 2.0 * lightest.figures.p99_ns.value;
-    Some(p99_within(*RUNGS_US.iter().find(enough)?))
+    seen().filter(closed).min_by(lightest).or_else(|| seen().min_by(lightest))
 }
 
-/// The load lines for common objectives on the 99th percentile, tightest first: from the last that is never met, or the
-/// first that is, to the first that does not bind, without those that move the line by less than 2 %.
-pub fn ladder(runs: &[Run]) -> Vec<LoadLine> {
-    let mut lines: Vec<LoadLine> = Vec::new();
-    for line in RUNGS_US.iter().filter_map(|&us| load_line(runs, p99_within(us))) {
-        let same = match (lines.last(), &line) {
-            (Some(LoadLine::Never { .. }), LoadLine::Never { .. }) => {
-                lines.pop();
-                false
-            }
-            (Some(LoadLine::At { iops: last, .. }), LoadLine::At { iops, .. }) => iops.value < 1.02 * last.value,
-            _ => false,
-        };
-        if !same {
-            lines.push(line);
-        }
-        if matches!(line, LoadLine::Beyond { .. }) {
-            break;
-        }
-    }
-    lines
+/// The load lines under every objective of the ladder, the shortest limit first; none for a curve without runs.
+pub fn ladder(curve: &Curve) -> Vec<LoadLine> {
+    let light = light_p99(&curve.slots).or_else(|| lightest(&curve.runs).map(p99));
+    let objectives = ladder_objectives(light);
+    objectives.into_iter().filter_map(|objective| judged(curve, objective)).map(|(line, _)| line).collect()
+}
+
+fn p99(run: &Run) -> Span {
+    Span::from_nanos(run.figures.p99_ns.value as u64)
 }
 
 fn p99_within(limit_us: u64) -> Objective {

@@ -24,7 +24,6 @@ pub(crate) enum Meets {
 /// One offered load over all of its runs.
 #[derive(Clone, Debug)]
 pub(crate) struct Standing {
-    pub(crate) offered: Pace,
     /// Operations per second: those offered by an open load of one stream without failures, otherwise those achieved.
     pub(crate) iops: Estimate,
     /// The objective's measure in nanoseconds.
@@ -81,7 +80,7 @@ fn standing(offered: Pace, runs: &[&Run], objective: Objective) -> Option<Standi
         () => Meets::Yes,
     };
     let iops = carried(offered, runs, pooled(&rates)?, overloaded);
-    Some(Standing { offered, iops, measured, overloaded, meets })
+    Some(Standing { iops, measured, overloaded, meets })
 }
 
 /// The rate that a load stands for. An open load of one stream is exactly what was offered: what was achieved has the

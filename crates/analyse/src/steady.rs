@@ -111,6 +111,38 @@ pub fn settle_recorded(series: &[Slice], options: &Settle) -> Settled {
     Settled { warm_up: Span::ZERO, span, total, figures, findings: Vec::new() }
 }
 
+/// The figures of a slot: exactly its warm-up is cut, and it is not searched for drops of the rate, for which it is too
+/// short.
+pub fn settle_slot(series: &[Slice], options: &Settle) -> Settled {
+    let offered = offered_slices(series, options.offered_span);
+    let cut = offered.iter().take_while(|slice| slice.start < Instant::ZERO + options.least_warm_up).count();
+    let cut = cut.min(offered.len().saturating_sub(1));
+    let (pieces, drained) = (batch::pieces(offered), batch::pieces(&series[offered.len()..]));
+    let mut total = Tally::default();
+    series[cut..].iter().for_each(|slice| total.merge(&slice.tally));
+    let mut figures = figures(&pieces[cut..], &drained, options.objective.as_ref());
+    let overloaded = overload::is_overloaded(series, &pieces[cut..], options);
+    figures.steadiness = if overloaded { Steadiness::Overloaded } else { Steadiness::Steady };
+    if let Some(objective) = options.objective.filter(|objective| objective.over != Scope::All) {
+        let scoped: Vec<Slice> = series[cut..].iter().map(|slice| interval::only(slice, objective.over)).collect();
+        figures.objective_ns = interval::measure(&scoped, objective.measure);
+    }
+    if matches!(options.offered, Pace::Open { .. }) {
+        // Queueing makes late operations come together: one slot has too few for the interval of a quantile.
+        let tails = [&mut figures.p99_ns, &mut figures.p999_ns];
+        tails.into_iter().chain(&mut figures.objective_ns).for_each(|estimate| estimate.interval = None);
+    }
+    let end = |slices: &[Slice]| slices.last().map_or(Instant::ZERO, |slice| slice.start + slice.span);
+    let begin = offered.get(cut).map_or(end(offered), |slice| slice.start);
+    Settled {
+        warm_up: begin.since(Instant::ZERO),
+        span: end(offered).since(begin),
+        total,
+        figures,
+        findings: Vec::new(),
+    }
+}
+
 /// The slices that lie within the offered time. One that begins in it but reaches beyond it by more than a twentieth
 /// of its length would dilute the rate, so it counts as drained, unless it is all there is.
 fn offered_slices(series: &[Slice], offered_span: Span) -> &[Slice] {

@@ -1,20 +1,22 @@
-//! What to measure next: the course of a measurement as a state machine that is shown the runs so far.
+//! What to measure next: a measurement as a state machine that is shown the slots and runs so far.
 //!
-//! Knows nothing about how a point is measured, and reads no clock: it is told how much time was spent. The course is
-//! to *bracket* the most that the storage carries with closed loads of growing depth, to look at open loads *below*
-//! that, to close in on the *load line*, and to *repeat* what is known worst beside it. A step is chosen from all runs
-//! seen, so a later, better look at a load corrects an earlier, unlucky one.
+//! Knows nothing about how a point is measured, and reads no clock: it is told how much time was spent. Loads that the
+//! user named are measured as they are. Otherwise closed loads give the highest rate that the storage completes, and
+//! slots of open loads, in passes, the load line. Without a plan for slots only closed loads are measured.
 
 mod bracket;
 mod named;
-mod search;
+mod passes;
 
 use plimsoll_load::{Arrival, Pace};
-use plimsoll_record::{Figures, Measure, Objective, Run, Steadiness};
+use plimsoll_record::{Figures, LoadSlot, Objective, Run, SlotRole, Steadiness};
 use plimsoll_units::{Iops, Span};
 
-use crate::load_line::chosen_objective;
+use crate::estimate::headline_objective;
 use crate::precision::{Precision, tight_enough};
+pub use passes::SlotPlan;
+
+use passes::Passes;
 
 /// What a sweep may do and has to reach.
 #[derive(Clone, Debug, PartialEq)]
@@ -39,6 +41,8 @@ pub struct SweepPlan {
     pub least_point: Span,
     /// The longest measured time of a point.
     pub most_point: Span,
+    /// Slots of open loads; `None` for closed loads of growing depth alone. Loads that the user named have none.
+    pub slots: Option<SlotPlan>,
 }
 
 /// What a point is measured for.
@@ -52,6 +56,10 @@ pub enum Purpose {
     LoadLine,
     /// To know a point better.
     Repeat,
+    /// To use up burst allowances.
+    Soak,
+    /// To see whether the load line lasts.
+    Hold,
 }
 
 impl Purpose {
@@ -59,9 +67,11 @@ impl Purpose {
     pub const fn name(self) -> &'static str {
         match self {
             Self::Bracket => "most it carries",
-            Self::Below => "below that",
+            Self::Below => "first look",
             Self::LoadLine => "load line",
             Self::Repeat => "again",
+            Self::Soak => "before the hold",
+            Self::Hold => "holding the line",
         }
     }
 }
@@ -81,6 +91,8 @@ pub struct Point {
     pub most: Span,
     /// What it is for.
     pub purpose: Purpose,
+    /// The role of its slot and the number of its pass; `None` where no slots are kept.
+    pub slot: Option<(SlotRole, u32)>,
 }
 
 /// The course of a measurement.
@@ -89,51 +101,60 @@ pub struct Sweep {
     plan: SweepPlan,
     objective: Option<Objective>,
     issued: Vec<Point>,
-    /// Open rates to look at below the most that is carried; worked out once, when that is known.
-    below: Option<Vec<Iops>>,
-    /// When the first pass ended: how many points it had.
-    first_pass: Option<usize>,
+    passes: Option<Passes>,
+    /// When the first round of closed loads ended: how many points it had.
+    first_round: Option<usize>,
 }
 
 /// More points than any sweep needs: a bound, not a plan.
-const MOST_POINTS: usize = 200;
+const MOST_POINTS: usize = 2_500;
 /// Share of a point's time that warms up.
 const WARM_UP: f64 = 0.1;
 
 impl Sweep {
     /// Nothing measured yet.
     pub fn new(plan: SweepPlan) -> Self {
-        Self { objective: plan.objective, plan, issued: Vec::new(), below: None, first_pass: None }
+        let is_named = plan.depths.is_some() || plan.rates.is_some();
+        let slots = plan.slots.filter(|_| !is_named);
+        let passes = slots.map(|slots| Passes::new(slots, plan.budget, plan.arrival, plan.max_depth));
+        Self { objective: plan.objective, plan, issued: Vec::new(), passes, first_round: None }
     }
 
     /// The next run to make, or `None` when all is known well enough or the budget is spent.
     ///
-    /// `runs` are all runs of this sweep so far, `spent` the time that they took with everything around them. The
-    /// budget is passed by one point at most; loads that the user named are all measured once, whatever it takes.
-    pub fn next(&mut self, runs: &[Run], spent: Span) -> Option<Point> {
-        if self.objective.is_none() {
-            self.objective = chosen_objective(runs);
-        }
+    /// `runs` and `slots` are all of this sweep so far, `spent` the time that they took with everything around them.
+    /// The budget is passed by one point at most; loads that the user named are all measured once, whatever it takes.
+    pub fn next(&mut self, runs: &[Run], slots: &[LoadSlot], spent: Span) -> Option<Point> {
         if self.issued.len() >= MOST_POINTS {
             return None;
         }
         let left_s = self.plan.budget.as_secs_f64() - spent.as_secs_f64();
-        let point = if self.plan.depths.is_some() || self.plan.rates.is_some() {
+        let point = if let Some(passes) = &mut self.passes {
+            if self.plan.objective.is_none() && passes.is_between_passes() {
+                self.objective = headline_objective(slots).map(|(objective, _)| objective);
+            }
+            passes.next(slots, self.objective, spent.as_secs_f64())
+        } else if self.plan.depths.is_some() || self.plan.rates.is_some() {
             self.named(left_s)
         } else if left_s < self.plan.least_point.as_secs_f64() {
             None
         } else {
-            self.searched(runs, left_s)
+            self.rising(runs)
         }?;
         self.issued.push(point);
         Some(point)
+    }
+
+    /// The measuring time after which a load line would be known to about a fifth, where the budget is shorter.
+    pub fn needed(&self) -> Option<Span> {
+        self.passes.as_ref()?.needed(self.objective?)
     }
 
     /// True when a point may end: its least time has passed and what it was for is known.
     ///
     /// `measured` is the time since the point's warm-up, `figures` what was seen in it.
     pub fn is_enough(&self, point: &Point, measured: Span, figures: &Figures) -> bool {
-        if measured < point.least || measured >= point.most {
+        if measured < point.least || measured >= point.most || point.slot.is_some() {
             return measured >= point.most;
         }
         let precision = &self.plan.precision;
@@ -144,7 +165,7 @@ impl Sweep {
             Purpose::Bracket if self.plan.depths.is_none() => {
                 figures.iops.relative_half_width().is_some_and(|half| half <= precision.iops)
             }
-            Purpose::Bracket | Purpose::Below => tight(),
+            Purpose::Bracket | Purpose::Below | Purpose::Soak | Purpose::Hold => tight(),
             Purpose::LoadLine | Purpose::Repeat => tight() && self.is_decided(figures),
         }
     }
@@ -162,6 +183,17 @@ impl Sweep {
         self.objective
     }
 
+    /// Takes the objective of another sweep, in place of one chosen from the lightest load.
+    pub fn share_objective(&mut self, objective: Objective) {
+        self.plan.objective = Some(objective);
+        self.objective = Some(objective);
+    }
+
+    /// True when the next point begins a pass. Without passes each point is one.
+    pub fn is_between_passes(&self) -> bool {
+        self.passes.as_ref().is_none_or(Passes::is_between_passes)
+    }
+
     /// Why points are being measured now, for a progress line.
     pub fn purpose(&self) -> Option<Purpose> {
         self.issued.last().map(|point| point.purpose)
@@ -176,25 +208,23 @@ impl Sweep {
         }
     }
 
-    /// A first pass, then the same loads again as often as asked.
-    fn searched(&mut self, runs: &[Run], left_s: f64) -> Option<Point> {
-        let repetitions = f64::from(self.plan.repetitions.max(1));
-        if self.first_pass.is_none() {
-            let later_s = self.plan.budget.as_secs_f64() * (1.0 - 1.0 / repetitions);
-            let point = self.bracket(runs).or_else(|| self.search(runs, left_s - later_s));
-            if point.is_some() || repetitions < 2.0 {
+    /// Closed loads of growing depth, then the same again as often as asked.
+    fn rising(&mut self, runs: &[Run]) -> Option<Point> {
+        if self.first_round.is_none() {
+            let point = self.bracket(runs);
+            if point.is_some() || self.plan.repetitions < 2 {
                 return point;
             }
-            self.first_pass = Some(self.issued.len());
+            self.first_round = Some(self.issued.len());
         }
-        self.again(self.first_pass?)
+        self.again(self.first_round?)
     }
 
-    /// The points of the first pass in the same order, once more: in turns, so that a drift of the storage does not
+    /// The points of the first round in the same order, once more: in turns, so that a drift of the storage does not
     /// look like a difference between loads.
-    fn again(&self, first_pass: usize) -> Option<Point> {
-        let fresh: Vec<&Point> = self.issued[..first_pass].iter().filter(|p| p.purpose != Purpose::Repeat).collect();
-        let done = self.issued.len() - first_pass;
+    fn again(&self, first_round: usize) -> Option<Point> {
+        let fresh: Vec<&Point> = self.issued[..first_round].iter().filter(|p| p.purpose != Purpose::Repeat).collect();
+        let done = self.issued.len() - first_round;
         let wanted = fresh.len() * (self.plan.repetitions.max(1) as usize - 1);
         (done < wanted).then(|| Point { purpose: Purpose::Repeat, ..*fresh[done % fresh.len()] })
     }
@@ -211,15 +241,7 @@ impl Sweep {
             least: Span::from_secs_f64(least.max(5.0 * response_s).min(seconds)),
             most: Span::from_secs_f64(seconds),
             purpose,
-        }
-    }
-
-    /// Operations that a load's measure needs: thirty beyond the quantile, a thousand for a mean.
-    fn operations_wanted(&self) -> f64 {
-        match self.objective.map(|objective| objective.measure) {
-            Some(Measure::Quantile(share)) => 30.0 / (1.0 - share).clamp(1e-6, 0.5),
-            Some(Measure::Mean) => 1_000.0,
-            None => 3_000.0,
+            slot: None,
         }
     }
 }

@@ -86,6 +86,8 @@ fn curve(source: Source, reads: f64, runs: Vec<Run>) -> Curve {
         runs,
         knee: None,
         load_line: None,
+        basis: None,
+        slots: Vec::new(),
         findings: Vec::new(),
     }
 }

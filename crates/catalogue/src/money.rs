@@ -65,20 +65,41 @@ impl Money {
         (self.currency == other.currency).then_some(Self { millionths, ..self })
     }
 
+    /// The amount to the millionth, with at least the currency's decimals, without grouping and currency: `86.791185`.
+    pub fn exact(self) -> String {
+        let (whole, rest) = (self.millionths.unsigned_abs() / 1_000_000, self.millionths.unsigned_abs() % 1_000_000);
+        let fraction = format!("{rest:06}");
+        let needed = fraction.trim_end_matches('0').len();
+        let least = if needed > 0 { 2 } else { self.currency.decimals() };
+        let fraction = &fraction[..needed.max(least)];
+        let sign = if self.millionths < 0 { "-" } else { "" };
+        let point = if fraction.is_empty() { "" } else { "." };
+        format!("{sign}{whole}{point}{fraction}")
+    }
+
     /// In units of the currency, for charts and ratios only.
     pub fn as_f64(self) -> f64 {
         self.millionths as f64 / 1e6
     }
 }
 
-/// Thousands grouped, with the currency's usual decimals, or as many as the sum needs and at least two: `1,234.50 USD`, `658.75 JPY`.
+/// Thousands grouped, rounded to the currency's decimals: `1,234.50 USD`, `659 JPY`. A sum below ten of the currency's
+/// smallest unit keeps three significant digits: `0.00425 USD`.
 impl fmt::Display for Money {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let (whole, rest) = (self.millionths.unsigned_abs() / 1_000_000, self.millionths.unsigned_abs() % 1_000_000);
+        let exact = self.millionths.unsigned_abs();
+        let usual = self.currency.decimals();
+        let decimals = if exact < 10_u128.pow(7 - usual as u32) {
+            let digits = exact.checked_ilog10().map_or(0, |log| log as usize + 1);
+            (9 - digits).clamp(usual, 6)
+        } else {
+            usual
+        };
+        let unit = 10_u128.pow(6 - decimals as u32);
+        let rounded = (exact + unit / 2) / unit * unit;
+        let (whole, rest) = (rounded / 1_000_000, rounded % 1_000_000);
         let fraction = format!("{rest:06}");
-        let needed = fraction.trim_end_matches('0').len();
-        let least = if needed > 0 { 2 } else { self.currency.decimals() };
-        let fraction = &fraction[..needed.max(least)];
+        let fraction = &fraction[..fraction.trim_end_matches('0').len().max(usual)];
         let sign = if self.millionths < 0 { "-" } else { "" };
         let point = if fraction.is_empty() { "" } else { "." };
         write!(f, "{sign}{}{point}{fraction} {}", grouped(&whole.to_string()), self.currency)
@@ -94,15 +115,29 @@ mod tests {
     }
 
     #[test]
-    fn sums_are_shown_with_as_many_decimals_as_they_need() {
-        check(658_750_000, "JPY", "658.75 JPY");
-        check(659_000_000, "JPY", "659 JPY");
-        check(1_317_500_000, "JPY", "1,317.50 JPY");
+    fn sums_are_shown_in_the_digits_of_their_currency() {
+        check(86_791_185, "USD", "86.79 USD");
+        check(13_461_600_000, "JPY", "13,462 JPY");
+        check(658_750_000, "JPY", "659 JPY");
         check(1_234_500_000, "usd", "1,234.50 USD");
-        check(1_234_567_000_001, "USD", "1,234,567.000001 USD");
+        check(1_234_567_000_001, "USD", "1,234,567.00 USD");
         check(-1_000_000, "EUR", "-1.00 EUR");
         check(0, "USD", "0.00 USD");
-        check(999_999_999_999, "JPY", "999,999.999999 JPY");
+        check(0, "JPY", "0 JPY");
+        check(999_999_999_999, "JPY", "1,000,000 JPY");
+        check(99_999, "USD", "0.10 USD");
+        check(4_251, "USD", "0.00425 USD");
+        check(2_635_000, "JPY", "2.64 JPY");
+        check(1, "USD", "0.000001 USD");
+    }
+
+    #[test]
+    fn exact_amounts_keep_every_digit() {
+        let exact = |millionths, code: &str| Money { millionths, currency: code.parse().unwrap() }.exact();
+        assert_eq!(exact(86_791_185, "USD"), "86.791185");
+        assert_eq!(exact(1_234_500_000, "USD"), "1234.50");
+        assert_eq!(exact(-658_750_000, "JPY"), "-658.75");
+        assert_eq!(exact(659_000_000, "JPY"), "659");
     }
 
     #[test]

@@ -3,7 +3,7 @@
 use plimsoll_catalogue::Ask;
 use plimsoll_load::{Arrival, Pace, Pattern, StreamSpec};
 use plimsoll_model::analytic::Workload;
-use plimsoll_record::{Curve, LoadLine, Objective};
+use plimsoll_record::{Curve, Objective};
 use plimsoll_units::{Bytes, Iops};
 
 /// What storage has to carry.
@@ -22,10 +22,8 @@ pub struct Need {
 impl Need {
     /// What the load line of a curve says: its load at its objective. `None` without a load line that any load met.
     pub fn of(curve: &Curve, capacity: Bytes) -> Option<Self> {
-        let (objective, iops) = match curve.load_line? {
-            LoadLine::At { objective, iops } | LoadLine::Beyond { objective, iops } => (objective, iops.value),
-            LoadLine::Never { .. } => return None,
-        };
+        let line = curve.load_line?;
+        let (objective, iops) = (line.objective(), line.iops()?.value);
         let mut streams = curve.conditions.streams.clone();
         streams.first_mut()?.pace = Pace::Open { rate: Iops::from_f64(iops.max(1.0)), arrival: Arrival::Poisson };
         Some(Self { streams, iops, objective, capacity })

@@ -42,8 +42,8 @@ fn a_lift_is_the_least_that_lets_something_else_bind() {
     let ask = Ask { block: Bytes::kib(4), reads: 1.0, sequential: false };
     // 120 IOPS for each GB up to the level's 125,000: 1,042 GB.
     let oci = lifts("oci:256GB@50vpu", &ask);
-    assert_eq!(oci[0], "vpu 50 to 60: 34560 at + 4.352 USD");
-    assert_eq!(oci[1], "size 256 to 1042: 125000 at + 86.853 USD");
+    assert_eq!(oci[0], "vpu 50 to 60: 34560 at + 4.35 USD");
+    assert_eq!(oci[1], "size 256 to 1042: 125000 at + 86.85 USD");
     // 125 MiB/s are 32,000 operations of 4 KiB.
     assert_eq!(lifts("aws/gp3:500GiB,iops=12000", &ask)[0], "iops 12000 to 32000: 32000 at + 100.00 USD");
 }

@@ -19,6 +19,7 @@ const LEAVING: Duration = Duration::from_secs(10);
 #[derive(Debug)]
 pub struct Cage {
     folder: PathBuf,
+    limit: Bytes,
     used: &'static str,
 }
 
@@ -41,7 +42,7 @@ impl Cage {
         let folder = place.parent.join(format!("plimsoll-{name}-{}", std::process::id()));
         let attempt = |error: io::Error| unfit(format!("{}: {error}", folder.display()));
         fs::create_dir(&folder).map_err(attempt)?;
-        let cage = Self { folder: folder.clone(), used: place.used };
+        let cage = Self { folder: folder.clone(), limit: memory, used: place.used };
         fs::write(folder.join(place.limit), memory.get().to_string()).map_err(attempt)?;
         // A server that is swapped out would be measured with its swap; not every kernel can forbid it.
         let _ = fs::write(folder.join(place.swap.0), place.swap.1);
@@ -58,6 +59,21 @@ impl Cage {
     /// Memory that is used in it now, page cache included.
     pub fn used(&self) -> Option<Bytes> {
         fs::read_to_string(self.folder.join(self.used)).ok()?.trim().parse().ok().map(Bytes::new)
+    }
+
+    /// That the limit killed processes of the group, in words; none where it did not.
+    pub fn kills(&self) -> Option<String> {
+        let (file, text) = ["memory.events", "memory.oom_control"]
+            .iter()
+            .find_map(|file| Some((file, fs::read_to_string(self.folder.join(file)).ok()?)))?;
+        let kills: u64 = text.lines().find_map(|line| line.strip_prefix("oom_kill ")?.trim().parse().ok())?;
+        (kills > 0).then(|| {
+            format!(
+                "its limit of {} of memory killed {kills} of its processes (oom_kill {kills} in {file}): give it more --memory, \
+                 fewer sessions or a smaller --cache",
+                self.limit
+            )
+        })
     }
 
     fn processes(&self) -> PathBuf {

@@ -11,8 +11,12 @@ pub enum Kind {
     Missing,
     /// It is there already.
     Exists,
+    /// The database is the server's own.
+    SystemDatabase,
     /// There is no space left.
     NoSpace,
+    /// The session, the file or the server only reads, and the statement writes.
+    ReadOnly,
     /// The server is older than what is needed.
     TooOld,
     /// A deadlock, a serialization failure, or a lock that was waited for too long: the transaction may be tried again.

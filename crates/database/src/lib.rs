@@ -5,9 +5,11 @@
 
 mod address;
 pub mod cage;
+mod data_marker;
 mod digest;
 mod failure;
 pub mod kept;
+mod leftovers;
 mod made;
 pub mod mysql;
 mod oracle;
@@ -19,8 +21,10 @@ mod target;
 mod value;
 
 pub use address::{Address, NoAddress};
+pub use data_marker::{DataMarker, MARKER_TABLE};
 pub use failure::{Failure, Kind};
-pub use made::{Flushes, Made, Make};
+pub use leftovers::remove_leftovers;
+pub use made::{Flushes, Made, Make, Server};
 pub use system::System;
-pub use target::{Activity, Answer, Cancel, Database, Observer, Prepared, Session, connect};
+pub use target::{Answer, Cancel, Database, Observer, Prepared, Session, connect};
 pub use value::{Row, Value};

@@ -1,11 +1,13 @@
 //! A server made for a run: made on the storage under test, started, stopped, removed.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use plimsoll_record::DatabaseAbout;
 use plimsoll_units::Bytes;
 
+use crate::cage::Cage;
 use crate::failure::{Failure, Kind};
+use crate::leftovers;
 use crate::sqlite;
 use crate::system::System;
 use crate::target::{Database, Observer, Session};
@@ -39,24 +41,48 @@ pub struct Make {
     pub sessions: u32,
 }
 
+/// What stops and removes a server when it is dropped.
+pub trait Server: Send + Sync {
+    /// Why it ended or cannot go on, from its log and from the limit of its memory: one line, which names the folder with its log.
+    /// That folder stays from then on. None where neither has a reason.
+    fn post_mortem(&self) -> Option<String> {
+        None
+    }
+}
+
+/// The line of a post-mortem; none without reasons. The folder stays then.
+pub(crate) fn kept_with(folder: &Path, reasons: &[Option<String>]) -> Option<String> {
+    let reasons: Vec<&str> = reasons.iter().flatten().map(String::as_str).collect();
+    if reasons.is_empty() {
+        return None;
+    }
+    leftovers::keep(folder);
+    let folder = folder.display();
+    Some(format!("{}: its data and its log are kept in {folder}: remove them when they are read", reasons.join("; ")))
+}
+
 /// A server that was made. It is stopped and removed when this is dropped.
 pub struct Made {
     about: DatabaseAbout,
     /// Its only database; let go before the server is stopped.
     pub database: Box<dyn Database>,
-    _server: Box<dyn Send + Sync>,
+    server: Box<dyn Server>,
 }
 
 impl Made {
     /// A database that takes its server along: `server` is what stops and removes it when dropped.
-    pub fn with(about: DatabaseAbout, database: Box<dyn Database>, server: Box<dyn Send + Sync>) -> Self {
-        Self { about: DatabaseAbout { made: true, ..about }, database, _server: server }
+    pub fn with(about: DatabaseAbout, database: Box<dyn Database>, server: Box<dyn Server>) -> Self {
+        Self { about: DatabaseAbout { made: true, ..about }, database, server }
     }
 }
 
 impl Database for Made {
     fn system(&self) -> System {
         self.database.system()
+    }
+
+    fn name(&self) -> Option<&str> {
+        self.database.name()
     }
 
     fn about(&self) -> &DatabaseAbout {
@@ -75,8 +101,12 @@ impl Database for Made {
         self.database.contents()
     }
 
-    fn destroy_contents(&self) -> Result<(), Failure> {
-        self.database.destroy_contents()
+    fn drop_contents(&self, only: Option<&[String]>) -> Result<(), Failure> {
+        self.database.drop_contents(only)
+    }
+
+    fn post_mortem(&self) -> Option<String> {
+        self.server.post_mortem()
     }
 
     fn checkpoint(&self) -> Result<(), Failure> {
@@ -85,6 +115,25 @@ impl Database for Made {
 }
 
 impl Make {
+    /// The limit of memory that was asked for, where it is enough for the cache, `own` bytes and `session` bytes for each session.
+    ///
+    /// # Errors
+    /// It is less, or cannot be set here.
+    pub(crate) fn cage(&self, name: &str, own: u64, session: u64) -> Result<Option<Cage>, Failure> {
+        let Some(memory) = self.memory else { return Ok(None) };
+        let least = self.cache.get() + own + session * u64::from(self.sessions);
+        if memory.get() < least {
+            let (cache, sessions) = (self.cache, self.sessions);
+            let least = Bytes::mib(least.div_ceil(1 << 20));
+            let line = format!(
+                "{memory} of memory are too little for a cache of {cache} and {sessions} sessions: give at least {least}, a smaller \
+                 cache, or fewer sessions"
+            );
+            return Err(Failure::new(Kind::Unsupported, line));
+        }
+        Cage::new(name, memory).map(Some)
+    }
+
     /// Makes it. The server ends with this process, also when that is killed.
     ///
     /// # Errors

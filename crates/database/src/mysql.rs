@@ -58,6 +58,10 @@ impl Database for Mysql {
         System::Mysql
     }
 
+    fn name(&self) -> Option<&str> {
+        self.place.database().ok()
+    }
+
     fn about(&self) -> &DatabaseAbout {
         &self.about
     }
@@ -75,8 +79,8 @@ impl Database for Mysql {
         Ok(found.into_iter().map(|thing| thing.name).collect())
     }
 
-    fn destroy_contents(&self) -> Result<(), Failure> {
-        contents::destroy(&mut self.open()?, &self.place)
+    fn drop_contents(&self, only: Option<&[String]>) -> Result<(), Failure> {
+        contents::destroy(&mut self.open()?, &self.place, only)
     }
 
     fn checkpoint(&self) -> Result<(), Failure> {

@@ -69,6 +69,10 @@ impl Database for Postgres {
         System::Postgres
     }
 
+    fn name(&self) -> Option<&str> {
+        Some(&self.place.database)
+    }
+
     fn about(&self) -> &DatabaseAbout {
         &self.server.about
     }
@@ -85,8 +89,8 @@ impl Database for Postgres {
         contents::names(&mut Talk::open(&self.place)?)
     }
 
-    fn destroy_contents(&self) -> Result<(), Failure> {
-        contents::drop_all(&mut Talk::open(&self.place)?)
+    fn drop_contents(&self, only: Option<&[String]>) -> Result<(), Failure> {
+        contents::drop_all(&mut Talk::open(&self.place)?, only)
     }
 
     fn checkpoint(&self) -> Result<(), Failure> {

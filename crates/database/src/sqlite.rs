@@ -186,12 +186,13 @@ impl Database for Sqlite {
         Ok(objects(&self.setup)?.into_iter().map(|(_, name)| name).collect())
     }
 
-    fn destroy_contents(&self) -> Result<(), Failure> {
+    fn drop_contents(&self, only: Option<&[String]>) -> Result<(), Failure> {
         let mut session = self.session()?;
         // Outside a transaction, for inside one the pragma does nothing; and other tables may name one that is dropped first.
         session.run("PRAGMA foreign_keys=OFF")?;
         session.begin()?;
-        for (kind, name) in objects(&self.setup)? {
+        let wanted = |name: &String| only.is_none_or(|only| only.contains(name));
+        for (kind, name) in objects(&self.setup)?.into_iter().filter(|(_, name)| wanted(name)) {
             session.run(&format!("DROP {kind} IF EXISTS {}", quoted(&name)))?;
         }
         session.commit()

@@ -24,6 +24,63 @@ impl System {
         }
     }
 
+    /// True for a database (a schema in Oracle) that belongs to the server itself or to whoever operates it.
+    pub fn reserves(self, name: &str) -> bool {
+        let reserved: &[&str] = match self {
+            Self::Postgres => &[
+                "postgres",
+                "template0",
+                "template1",
+                // Of managed services.
+                "alloydbadmin",
+                "azure_maintenance",
+                "azure_sys",
+                "cloudsqladmin",
+                "rdsadmin",
+            ],
+            Self::Mysql => &["information_schema", "mysql", "ndbinfo", "performance_schema", "sys"],
+            Self::Oracle => &[
+                "APPQOSSYS",
+                "AUDSYS",
+                "CTXSYS",
+                "DBSFWUSER",
+                "DBSNMP",
+                "DVF",
+                "DVSYS",
+                "GGSYS",
+                "GSMADMIN_INTERNAL",
+                "GSMCATUSER",
+                "GSMUSER",
+                "LBACSYS",
+                "MDSYS",
+                "OJVMSYS",
+                "OLAPSYS",
+                "ORDDATA",
+                "ORDPLUGINS",
+                "ORDSYS",
+                "OUTLN",
+                "PUBLIC",
+                "RDSADMIN",
+                "REMOTE_SCHEDULER_AGENT",
+                "SI_INFORMTN_SCHEMA",
+                "SYS",
+                "SYS$UMF",
+                "SYSBACKUP",
+                "SYSDG",
+                "SYSKM",
+                "SYSMAN",
+                "SYSRAC",
+                "SYSTEM",
+                "WMSYS",
+                "XDB",
+                "XS$NULL",
+            ],
+            Self::Sqlite => &[],
+        };
+        // MySQL compares names without case where its files do; Oracle does unless they are quoted.
+        reserved.iter().any(|own| own.eq_ignore_ascii_case(name))
+    }
+
     /// Statements can run in loops of the server's own.
     pub const fn has_procedures(self) -> bool {
         !matches!(self, Self::Sqlite)
@@ -33,5 +90,24 @@ impl System {
 impl std::fmt::Display for System {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str(self.name())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn databases_of_the_server_itself_are_reserved() {
+        let reserved = [
+            (System::Mysql, "mysql information_schema performance_schema sys MYSQL"),
+            (System::Postgres, "template0 template1 postgres"),
+            (System::Oracle, "SYS system"),
+        ];
+        for (system, names) in reserved {
+            assert!(names.split(' ').all(|name| system.reserves(name)), "{system}");
+            assert!(!system.reserves("shop") && !system.reserves("plimsoll"), "{system}");
+        }
+        assert!(!System::Sqlite.reserves("mysql"));
     }
 }

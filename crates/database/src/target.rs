@@ -1,11 +1,11 @@
 //! What every database can do here.
 
-use plimsoll_record::{DatabaseAbout, DatabaseCounters};
+use plimsoll_record::{DatabaseAbout, DatabaseCounters, Spent};
 use plimsoll_units::Span;
 use serde_json::{Map, Value as Json};
 
 use crate::address::Address;
-use crate::failure::Failure;
+use crate::failure::{Failure, Kind};
 use crate::system::System;
 use crate::value::{Row, Value};
 use crate::{oracle, sqlite};
@@ -58,6 +58,13 @@ pub trait Session: Send {
         self.run("ROLLBACK").map(drop)
     }
 
+    /// Has each later transaction of this session only read: a statement that writes fails with [`Kind::ReadOnly`]. A statement
+    /// that asks for a transaction that writes still gets one.
+    ///
+    /// # Errors
+    /// [`Kind::Unsupported`] where the system has no such session.
+    fn read_only(&mut self) -> Result<(), Failure>;
+
     /// Has the server count what this session did so far, where it would count that later by itself.
     fn settle(&mut self) -> Result<(), Failure> {
         Ok(())
@@ -78,39 +85,18 @@ pub trait Cancel: Send + Sync {
     fn cancel(&self);
 }
 
-/// What a session is doing at a moment.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub enum Activity {
-    /// It works on a processor, or waits for one.
-    Processor,
-    /// It waits for blocks of data to be read.
-    Read,
-    /// It waits for blocks of data to be written.
-    Write,
-    /// It waits for the log to be written or flushed: a commit.
-    Commit,
-    /// It waits for a lock that another transaction holds.
-    Lock,
-    /// It waits for something inside the server: latches, buffers that others are reading.
-    Internal,
-    /// It waits for the client to ask.
-    Client,
-    /// It waits for something else.
-    Other,
-}
-
 /// A connection of its own that looks on.
 pub trait Observer: Send {
     /// All counters since the server started, or since whatever: only differences count. What is not known is none.
     fn counters(&mut self) -> Result<DatabaseCounters, Failure>;
 
     /// What those of these sessions are doing now that are connected; empty where the server does not say.
-    fn activity(&mut self, sessions: &[u64]) -> Result<Vec<Activity>, Failure>;
+    fn activity(&mut self, sessions: &[u64]) -> Result<Vec<Spent>, Failure>;
 
     /// Time that sessions spent inside the database in each way, of all that there were, since whatever: only differences
     /// count. A call that has not returned yet is not in it. None where the database does not keep such accounts, so that it
     /// has to be looked at with [`Observer::activity`].
-    fn spent(&mut self) -> Option<Vec<(Activity, Span)>> {
+    fn spent(&mut self) -> Option<Vec<(Spent, Span)>> {
         None
     }
 
@@ -130,6 +116,11 @@ pub trait Database: Send + Sync {
     /// Which system it is.
     fn system(&self) -> System;
 
+    /// The name of the database, or of the schema where the system has no databases in a server. None for a file.
+    fn name(&self) -> Option<&str> {
+        None
+    }
+
     /// What it is: version, settings that matter for storage, where its data are as far as that is known.
     fn about(&self) -> &DatabaseAbout;
 
@@ -142,8 +133,42 @@ pub trait Database: Send + Sync {
     /// Names of the tables and the like that are in it, without the system's own.
     fn contents(&self) -> Result<Vec<String>, Failure>;
 
-    /// Drops all of that. ITS DATA ARE LOST.
-    fn destroy_contents(&self) -> Result<(), Failure>;
+    /// Drops what [`Database::contents`] lists, or as much of it as these names cover. ITS DATA ARE LOST. Where it is allowed
+    /// to is for [`Database::destroy_contents`] to check.
+    fn drop_contents(&self, only: Option<&[String]>) -> Result<(), Failure>;
+
+    /// Drops all contents, or those with these names. ITS DATA ARE LOST.
+    ///
+    /// # Errors
+    /// It is a system database, which is always refused, or a statement failed.
+    fn destroy_contents(&self, only: Option<&[String]>) -> Result<(), Failure> {
+        self.check_not_system()?;
+        self.drop_contents(only)
+    }
+
+    /// Refuses the server's own databases and schemas, in which nothing may be created, emptied or dropped.
+    ///
+    /// # Errors
+    /// [`Kind::SystemDatabase`].
+    fn check_not_system(&self) -> Result<(), Failure> {
+        let system = self.system();
+        // The only database of a server that was made for the run may be its default one.
+        match self.name().filter(|name| !self.about().made && system.reserves(name)) {
+            None => Ok(()),
+            Some(name) => Err(Failure::new(
+                Kind::SystemDatabase,
+                format!(
+                    "{name} is a system database of {system}: nothing is created or dropped in it, not even with --destroy: \
+                     create a database for plimsoll and name that one"
+                ),
+            )),
+        }
+    }
+
+    /// Why a server that was made for the run ended or cannot go on, in one line; none where that is not known.
+    fn post_mortem(&self) -> Option<String> {
+        None
+    }
 
     /// Writes what is dirty in the server's cache to its files (`CHECKPOINT` or the like), so that a step does not pay for the
     /// one before. Nothing where the system has no such thing.

@@ -3,13 +3,12 @@
 //! One server serves all checks, one after another; it ends before its test does.
 #![allow(clippy::print_stderr, clippy::unwrap_used, reason = "a test that is skipped says why")]
 
+use plimsoll_record::Spent;
 use std::path::{Path, PathBuf};
 use std::sync::mpsc::channel;
 use std::time::{Duration, Instant};
 
-use plimsoll_database::{
-    Activity, Address, Database, Failure, Flushes, Kind, Made, Make, Session, System, Value, connect,
-};
+use plimsoll_database::{Address, Database, Failure, Flushes, Kind, Made, Make, Session, System, Value, connect};
 use plimsoll_units::{Bytes, Span};
 
 /// How long anything may take on a machine that is busy.
@@ -70,7 +69,7 @@ fn until(what: &str, mut holds: impl FnMut() -> bool) {
 
 /// A session in a database of its own for each check: what one leaves behind is dropped.
 fn fresh(database: &dyn Database) -> Box<dyn Session> {
-    database.destroy_contents().unwrap();
+    database.destroy_contents(None).unwrap();
     assert_eq!(database.contents().unwrap(), Vec::<String>::new());
     database.session().unwrap()
 }
@@ -273,7 +272,7 @@ fn cancel(database: &dyn Database) {
     });
     let number = asked.recv().unwrap();
     let mut observer = database.observer().unwrap();
-    until("the session sleeps", || observer.activity(&[number]).unwrap() == [Activity::Other]);
+    until("the session sleeps", || observer.activity(&[number]).unwrap() == [Spent::Other]);
     until("it is cancelled", || {
         cancel.cancel();
         std::thread::sleep(Duration::from_millis(50));
@@ -294,10 +293,10 @@ fn locks(database: &dyn Database) {
     session.begin().unwrap();
     session.run("UPDATE l SET n = 1").unwrap();
     let waiting = std::thread::spawn(move || other.run("UPDATE l SET n = 2"));
-    until("one waits for the other", || observer.activity(&[theirs]).unwrap() == [Activity::Lock]);
+    until("one waits for the other", || observer.activity(&[theirs]).unwrap() == [Spent::Locked]);
     let mut both = observer.activity(&[mine, theirs]).unwrap();
     both.sort_unstable();
-    assert_eq!(both, [Activity::Lock, Activity::Client]);
+    assert_eq!(both, [Spent::Locked, Spent::Client]);
     assert_eq!(observer.activity(&[]).unwrap(), []);
     assert_eq!(observer.activity(&[u64::from(u32::MAX)]).unwrap(), [], "who is not connected is not in it");
     std::thread::sleep(Duration::from_millis(20));
@@ -327,7 +326,7 @@ fn contents(database: &dyn Database) {
     names.retain(|name| name != "counts");
     names.sort();
     assert_eq!(names, ["does", "gives", "happens", "looks", "odd `name", "parent"]);
-    database.destroy_contents().unwrap();
+    database.destroy_contents(None).unwrap();
     assert_eq!(database.contents().unwrap(), Vec::<String>::new());
 }
 

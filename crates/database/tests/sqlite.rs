@@ -1,13 +1,14 @@
 //! SQLite, in this process: nothing has to be installed.
 #![allow(clippy::unwrap_used, clippy::print_stderr)] // a test's failure is a panic, and it says when it is skipped
 
+use plimsoll_record::Spent;
 use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::{Duration, Instant};
 
-use plimsoll_database::{Activity, Address, Database, Flushes, Kind, Made, Make, Observer, System, Value, connect};
+use plimsoll_database::{Address, Database, Flushes, Kind, Made, Make, Observer, System, Value, connect};
 use plimsoll_units::{Bytes, Span};
 
 /// A directory that is removed when the test ends.
@@ -122,7 +123,7 @@ fn failures_are_told_apart() {
     for wrong in [("busy_timeout", "soon"), ("x; DROP TABLE t", "1")] {
         assert_eq!(plan(&folder.0, &[wrong]).make().err().unwrap().kind, Kind::Statement);
     }
-    assert_eq!(folder.files().len(), 4, "what could not be made left nothing: {:?}", folder.files());
+    assert_eq!(folder.files().len(), 2, "what could not be made left nothing: {:?}", folder.files());
 }
 
 #[test]
@@ -209,7 +210,7 @@ fn who_waits_too_long_or_is_cancelled_while_waiting_is_told() {
     });
 }
 
-fn spent(observer: &mut dyn Observer, activity: Activity) -> Span {
+fn spent(observer: &mut dyn Observer, activity: Spent) -> Span {
     let all = observer.spent().unwrap();
     all.iter().find_map(|(of, time)| (*of == activity).then_some(*time)).unwrap()
 }
@@ -229,15 +230,15 @@ fn the_time_of_sessions_is_accounted_for() {
         observer.spent().unwrap().iter().map(|(_, time)| time.as_nanos()).sum()
     };
 
-    let (before, worked, started) = (total(&mut *observer), spent(&mut *observer, Activity::Processor), Instant::now());
+    let (before, worked, started) = (total(&mut *observer), spent(&mut *observer, Spent::Processor), Instant::now());
     first.run(&counting(300_000)).unwrap();
     let took = started.elapsed().as_nanos() as u64;
     let counted = total(&mut *observer) - before;
     assert!(counted <= took && counted >= took / 2, "{counted} of {took} ns");
-    let worked = spent(&mut *observer, Activity::Processor).as_nanos() - worked.as_nanos();
+    let worked = spent(&mut *observer, Spent::Processor).as_nanos() - worked.as_nanos();
     assert!(worked > counted / 2, "counting is work: {worked} of {counted} ns");
 
-    assert_eq!(spent(&mut *observer, Activity::Lock), Span::from_nanos(0));
+    assert_eq!(spent(&mut *observer, Spent::Locked), Span::from_nanos(0));
     first.begin().unwrap();
     let mut second = made.session().unwrap();
     std::thread::scope(|scope| {
@@ -246,14 +247,14 @@ fn the_time_of_sessions_is_accounted_for() {
         first.commit().unwrap();
         waiting.join().unwrap().unwrap();
     });
-    let locked = spent(&mut *observer, Activity::Lock);
+    let locked = spent(&mut *observer, Spent::Locked);
     assert!(locked > Span::from_nanos(0), "one waited for the other's lock");
     assert_eq!(observer.counters().unwrap().lock_time, Some(locked));
 
     for i in 0..200 {
         first.run(&format!("INSERT INTO t VALUES ({i})")).unwrap();
     }
-    let committing = spent(&mut *observer, Activity::Commit);
+    let committing = spent(&mut *observer, Spent::Committing);
     // A device without a number of its own has no disk behind it, or hides it.
     let major = std::fs::metadata(&folder.0).unwrap().dev() >> 8;
     if major == 0 {
@@ -308,7 +309,7 @@ fn what_is_in_it_is_listed_and_destroyed() {
         )
         .unwrap();
     assert_eq!(database.contents().unwrap(), ["v", "a", "b \"c"]);
-    database.destroy_contents().unwrap();
+    database.destroy_contents(None).unwrap();
     assert!(database.contents().unwrap().is_empty());
     let about = database.about();
     assert_eq!((about.made, about.block, about.durable), (false, Bytes::new(8192), Some(true)));
@@ -332,7 +333,7 @@ fn what_was_made_is_set_as_asked_and_goes_with_it() {
         session.run("CREATE TABLE t (i INTEGER); INSERT INTO t VALUES (1)").unwrap();
         assert_eq!(session.rows("PRAGMA page_size").unwrap(), [[Value::Int(block.cast_signed())]]);
         made.checkpoint().unwrap();
-        let log = folder.0.join(format!("{}-wal", folder.files()[0]));
+        let log = folder.0.join(&folder.files()[0]).join("data.db-wal");
         assert_eq!(std::fs::metadata(log).map_or(0, |log| log.len()), 0);
     }
     assert!(folder.files().iter().all(|name| name.starts_with("plimsoll-sqlite-")), "{:?}", folder.files());

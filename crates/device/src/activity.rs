@@ -8,6 +8,8 @@ mod totals;
 
 use std::time::Instant;
 
+use plimsoll_record::CpuTime;
+
 pub use delta::{ActivityDelta, DiskDelta, Frequency, ProcessDelta};
 pub use totals::{disk_counters, host_time};
 
@@ -48,6 +50,7 @@ impl Watch {
             disk: self.disk.and_then(|number| Disk::read(&self.tree, number)),
             processors: Processors::read(&self.tree),
             process: Process::read(&self.tree),
+            own_cpu: crate::usage::cpu_time(),
             clock: self.tree.word(CLOCK_SOURCE),
             frequencies_khz: counters::frequencies_khz(&self.tree),
         }
@@ -61,6 +64,7 @@ pub struct Activity {
     disk: Option<Disk>,
     processors: Option<Processors>,
     process: Option<Process>,
+    own_cpu: CpuTime,
     clock: Option<String>,
     frequencies_khz: Vec<u64>,
 }

@@ -41,6 +41,21 @@ impl Aligned {
         unsafe { self.start.as_ptr().add(offset) }
     }
 
+    /// A part of it, to be changed while other parts are in use.
+    ///
+    /// # Safety
+    /// As long as the part is borrowed, nobody has another reference to these bytes, and the kernel does not use them.
+    ///
+    /// # Panics
+    /// When the part is not inside of the buffer.
+    #[allow(clippy::mut_from_ref)] // that nobody else has these bytes is the caller's word
+    pub(crate) unsafe fn part(&self, offset: usize, length: usize) -> &mut [u8] {
+        let all = self.len();
+        assert!(offset < all && length <= all - offset, "{offset} is outside of a buffer of {all} bytes, or its end");
+        // SAFETY: inside of the allocation, which is initialised; that they are not used otherwise is the caller's word.
+        unsafe { std::slice::from_raw_parts_mut(self.start.as_ptr().add(offset), length) }
+    }
+
     /// All of it, to be read.
     pub const fn content(&self) -> &[u8] {
         // SAFETY: the allocation is this long and initialised; `&self` excludes a `&mut`. The kernel is still reading into

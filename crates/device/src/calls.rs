@@ -8,6 +8,7 @@ use std::sync::Arc;
 
 use plimsoll_load::Outcome;
 use plimsoll_units::{Kind, Op, Slot};
+use rustix::fs::{FallocateFlags, FileType};
 use rustix::io::{Errno, IoSlice, ReadWriteFlags, retry_on_intr};
 
 use crate::buffers::Aligned;
@@ -15,6 +16,9 @@ use crate::content::Scribe;
 use crate::engine::{Flush, Shape};
 use crate::extents::Files;
 use crate::ring::WHOLE_RANGE;
+
+/// Discards a range of a block device (`_IO(0x12, 119)`, linux/fs.h).
+const BLKDISCARD: libc::Ioctl = 0x1277;
 
 /// There is one operation at a time.
 const ONLY: Slot = Slot(0);
@@ -87,6 +91,11 @@ impl Calls {
                 self.scribe.begin(ONLY, op);
                 flush(file, self.flush).map(|()| 0)
             }
+            Kind::Trim => {
+                assert!(self.writable, "a trim is submitted to an engine whose shape says no writes");
+                self.scribe.begin(ONLY, op);
+                trim(file, offset, u64::from(op.length)).map(|()| length)
+            }
             Kind::Write => {
                 assert!(self.writable, "a write is submitted to an engine whose shape says no writes");
                 let data = &mut self.writes.bytes()[..length];
@@ -103,6 +112,24 @@ impl Calls {
     }
 }
 
+/// Discards `length` bytes of `file` from `offset` on: of a block device by `BLKDISCARD`, of a regular file as a hole.
+pub(crate) fn trim(file: BorrowedFd<'_>, offset: u64, length: u64) -> rustix::io::Result<()> {
+    let kind = FileType::from_raw_mode(rustix::fs::fstat(file)?.st_mode);
+    if kind != FileType::BlockDevice {
+        return rustix::fs::fallocate(file, FallocateFlags::PUNCH_HOLE | FallocateFlags::KEEP_SIZE, offset, length);
+    }
+    let range = [offset, length];
+    // SAFETY: the request reads two integers of 64 bits, which live until it returns.
+    match unsafe { libc::ioctl(file.as_raw_fd(), BLKDISCARD, range.as_ptr()) } {
+        0 => Ok(()),
+        _ => Err(last_errno()),
+    }
+}
+
+fn last_errno() -> Errno {
+    Errno::from_io_error(&std::io::Error::last_os_error()).unwrap_or(Errno::IO)
+}
+
 /// Makes a flush of `file` in this way.
 pub(crate) fn flush(file: BorrowedFd<'_>, how: Flush) -> rustix::io::Result<()> {
     match how {
@@ -112,7 +139,7 @@ pub(crate) fn flush(file: BorrowedFd<'_>, how: Flush) -> rustix::io::Result<()> 
             // SAFETY: it takes integers and touches no memory. A length of zero means the rest of the file.
             match unsafe { libc::sync_file_range(file.as_raw_fd(), 0, 0, WHOLE_RANGE) } {
                 0 => Ok(()),
-                _ => Err(Errno::from_io_error(&std::io::Error::last_os_error()).unwrap_or(Errno::IO)),
+                _ => Err(last_errno()),
             }
         }
     }

@@ -4,12 +4,14 @@
 
 mod below;
 mod block;
+mod loop_backing;
 
 use plimsoll_record::Device;
 use plimsoll_units::Bytes;
 
 pub use below::{NoDevice, device_below};
 pub(crate) use block::Block;
+pub use loop_backing::{LoopBacking, loop_backing};
 
 use crate::host::Tree;
 use crate::subject::{DeviceNumber, Subject};

@@ -6,6 +6,7 @@ use std::os::fd::BorrowedFd;
 use plimsoll_drive::{Fault, Target};
 use plimsoll_units::Bytes;
 
+use crate::aio::Aio;
 use crate::buffers::PAGE;
 use crate::clock::Clock;
 use crate::content::{Contents, Scribe};
@@ -20,6 +21,8 @@ use crate::threads::Threads;
 pub enum Engine {
     /// An `io_uring` ring.
     Ring,
+    /// The kernel's asynchronous I/O, which libaio wraps.
+    Aio,
     /// Threads with `pread` and `pwrite`.
     Threads,
     /// `pread` and `pwrite` of the loop itself, one operation after the other.
@@ -35,6 +38,7 @@ impl fmt::Display for Engine {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::Ring => "io_uring",
+            Self::Aio => "libaio",
             Self::Threads => "threads",
             Self::Inline => "sync",
             Self::Mapped => "mmap",
@@ -124,6 +128,7 @@ impl Engine {
     pub fn refused(self) -> Option<String> {
         match self {
             Self::Threads | Self::Inline | Self::Mapped | Self::Null => None,
+            Self::Aio => Aio::probe().err().map(|error| error.to_string()),
             Self::Ring => {
                 let least = Shape::reading(1, Bytes::kib(4));
                 Ring::new(None, &least, Clock::start()).err().map(|error| error.to_string())
@@ -136,7 +141,8 @@ impl Engine {
     /// single file offsets are the file's own, and a flush ignores them. Call it on the thread that will use it.
     ///
     /// # Errors
-    /// What the kernel says: no `io_uring`, no more threads or descriptors, a file that is shorter than was said (mapped).
+    /// What the kernel says: no `io_uring`, no requests left for asynchronous I/O, no more threads or descriptors, a file
+    /// that is shorter than was said (mapped).
     pub fn start(
         self,
         files: &[(BorrowedFd<'_>, Bytes)],
@@ -145,6 +151,7 @@ impl Engine {
     ) -> Result<Box<dyn Target>, Fault> {
         let made: std::io::Result<Box<dyn Target>> = match self {
             Self::Ring => Ring::over(files, shape, clock).map(|ring| Box::new(ring) as Box<dyn Target>),
+            Self::Aio => Aio::new(files, shape, clock).map(|aio| Box::new(aio) as Box<dyn Target>),
             Self::Threads => Threads::new(files, shape, clock).map(|threads| Box::new(threads) as Box<dyn Target>),
             Self::Inline => Inline::new(files, shape, clock).map(|inline| Box::new(inline) as Box<dyn Target>),
             Self::Null => Ok(Box::new(Null::new(clock)) as Box<dyn Target>),

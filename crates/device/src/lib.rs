@@ -4,6 +4,7 @@
 //! sweeps, statistics or reports. Writes to nothing that it did not make, unless it was named for destruction.
 
 mod activity;
+mod aio;
 mod buffers;
 mod calls;
 mod clock;
@@ -12,6 +13,7 @@ mod disk;
 mod engine;
 mod extents;
 mod file;
+mod flush_override;
 mod host;
 mod inline;
 mod loop_device;
@@ -26,21 +28,24 @@ mod ring;
 mod signature;
 mod subject;
 mod threads;
+mod throttle;
 mod usage;
 
 pub use activity::{Activity, ActivityDelta, DiskDelta, Frequency, ProcessDelta, Watch, disk_counters, host_time};
+pub use aio::Aio;
 pub use buffers::Aligned;
 pub use clock::Clock;
 pub use content::{
     BadInterval, BadState, Blank, Checked, Checking, Compare, Content, Contents, Mismatch, Mismatches, Pattern,
     Refilled, Restart, What,
 };
-pub use disk::{NoDevice, describe as describe_disk, device_below};
+pub use disk::{LoopBacking, NoDevice, describe as describe_disk, device_below, loop_backing};
 pub use engine::{Durable, Engine, Flush, Shape};
 pub use file::{
     Access, Caching, OpenHow, Opened, Space, SyncMode, create, is_ours, length, mark, open, open_how, preallocate,
     scratch, sync, truncate,
 };
+pub use flush_override::flush_overrides;
 pub use host::describe as describe_host;
 pub use inline::Inline;
 pub use loop_device::{LoopDevice, LoopError};
@@ -56,4 +61,5 @@ pub use subject::{
     Alignment, DeviceNumber, Direct, Filesystem, Nature, Needs, NotANumber, Subject, SubjectKind, Unusable, classify,
 };
 pub use threads::Threads;
+pub use throttle::{Throttle, throttles};
 pub use usage::{ThreadUsage, cpu_time, sharpen_timers, thread_cpu_time, thread_usage};

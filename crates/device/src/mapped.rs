@@ -13,7 +13,7 @@ use plimsoll_load::Outcome;
 use plimsoll_units::{Bytes, Instant, Kind, Op, Slot};
 
 use crate::buffers::{Aligned, PAGE};
-use crate::calls::flush;
+use crate::calls::{flush, trim};
 use crate::clock::Clock;
 use crate::content::Scribe;
 use crate::engine::{Flush, Shape};
@@ -135,6 +135,11 @@ impl Mapped {
                 // SAFETY: as above; the mapping can be written to, as the buffer is there only if the shape writes.
                 unsafe { std::ptr::copy_nonoverlapping(from.as_ptr(), place, length) };
                 if op.kind == Kind::DurableWrite { self.maps[file].sync(offset, length) } else { Ok(()) }
+            }
+            Kind::Trim => {
+                assert!(self.writable, "a trim is submitted to an engine whose shape says no writes");
+                self.scribe.begin(ONLY, op);
+                trim(self.files.place(op).0, offset, u64::from(op.length)).map_err(io::Error::from)
             }
             Kind::Flush => {
                 self.scribe.begin(ONLY, op);

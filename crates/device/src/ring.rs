@@ -13,18 +13,22 @@ use plimsoll_load::Outcome;
 use plimsoll_units::{Bytes, Instant, Kind, Op, Slot, Span};
 
 use crate::buffers::Aligned;
+use crate::calls::trim;
 use crate::clock::Clock;
 use crate::content::Scribe;
 use crate::engine::{Flush, Shape};
-use crate::extents::Extents;
+use crate::extents::{Extents, Files};
 
 /// A wait shorter than this is worth a clock reading of its own, because an arrival may depend on it.
-const SHORT_WAIT: Span = Span::from_millis(5);
+pub(crate) const SHORT_WAIT: Span = Span::from_millis(5);
 
 /// A full queue is handed over in so many parts. All at once would be fewer calls, but then the device has nothing to do
 /// while the queue is prepared, and everything while it is reaped: a virtual disk lost 18 % of its IOPS so at depth 32,
 /// and no more than noise in parts of 2 to 8 operations.
 const HANDFULS: usize = 8;
+
+/// Length of a slot's operation when it has none: no operation is so long.
+pub(crate) const FREE: u32 = u32::MAX;
 
 /// Dirty pages that are already on their way are waited for, all others are written, and waited for too.
 pub(crate) const WHOLE_RANGE: u32 =
@@ -38,6 +42,10 @@ pub struct Ring {
     /// No file: every operation is a no-op.
     idle: bool,
     extents: Extents,
+    /// The files of a ring that writes: a trim is a call of its own.
+    trimmed: Option<Files>,
+    /// Trims, which end when they are submitted.
+    done: Vec<Completion>,
     flush: Flush,
     /// Flags of a durable write.
     durable: i32,
@@ -47,7 +55,7 @@ pub struct Ring {
     stride: usize,
     /// Buffers are registered: index 0 for reads, 1 for writes.
     registered: bool,
-    /// Bytes that each slot's operation must move.
+    /// Bytes that each slot's operation must move; [`FREE`] without one.
     expected: Vec<u32>,
     /// Operations handed to the kernel at once: the device begins on the first while the next are prepared.
     handful: usize,
@@ -91,6 +99,8 @@ impl Ring {
             clock,
             idle,
             extents: Extents::new(files.iter().map(|(_, length)| *length)),
+            trimmed: if idle || !shape.writes { None } else { Some(Files::keep(files)?) },
+            done: Vec::new(),
             flush: shape.flush,
             durable: shape.durable.flags(),
             scribe,
@@ -98,7 +108,7 @@ impl Ring {
             writes,
             stride,
             registered,
-            expected: vec![0; shape.depth as usize],
+            expected: vec![FREE; shape.depth as usize],
             handful: (shape.depth as usize / HANDFULS).max(1),
             in_flight: 0,
         })
@@ -109,9 +119,16 @@ impl Ring {
         let mut handfuls = batch.chunks(self.handful).peekable();
         while let Some(handful) = handfuls.next() {
             for (slot, op) in handful {
+                let is_free = self.expected.get(slot.index()).is_none_or(|expected| *expected == FREE);
+                assert!(is_free, "slot {} is in flight", slot.index());
+                if op.kind == Kind::Trim {
+                    self.trim(*slot, op);
+                    continue;
+                }
                 let entry = self.entry::<SEVERAL>(*slot, op);
                 self.expected[slot.index()] = if self.idle { 0 } else { op.length };
-                // SAFETY: the buffers behind the entry are not moved or freed while it is in flight.
+                // SAFETY: the buffers behind the entry belong to the ring and are not moved or freed while it is in flight
+                // (see Drop), and its slot's part of them is not used before it has ended.
                 let pushed = unsafe { self.uring.submission().push(&entry) };
                 pushed.expect("the queue holds as many entries as there are slots");
                 // Counted one by one, so that those before one that panics are known to Drop.
@@ -125,6 +142,24 @@ impl Ring {
         Ok(())
     }
 
+    /// Discards at once: the kernel has no trim of files among the operations of a ring.
+    #[cold]
+    fn trim(&mut self, slot: Slot, op: &Op) {
+        assert!(self.idle || self.trimmed.is_some(), "a trim is submitted to a ring whose shape says no writes");
+        // It stays in flight until its completion is handed out.
+        self.expected[slot.index()] = 0;
+        let outcome = match &self.trimmed {
+            None => Outcome::Done,
+            Some(files) => {
+                let (file, offset) = files.place(op);
+                let trimmed = trim(file, offset, u64::from(op.length));
+                trimmed.map_or_else(|error| Outcome::Failed(error.raw_os_error()), |()| Outcome::Done)
+            }
+        };
+        self.now = self.clock.now();
+        self.done.push(Completion { slot, at: self.now, outcome, bound_by: None });
+    }
+
     #[inline]
     fn entry<const SEVERAL: bool>(&mut self, slot: Slot, op: &Op) -> squeue::Entry {
         let entry = if self.idle {
@@ -135,6 +170,7 @@ impl Ring {
                 Kind::Write => self.write::<SEVERAL>(slot, op, 0),
                 Kind::DurableWrite => self.write::<SEVERAL>(slot, op, self.durable),
                 Kind::Flush => self.flush::<SEVERAL>(op),
+                Kind::Trim => unreachable!("a trim is no entry of the queue"),
             }
         };
         entry.user_data(u64::from(slot.0))
@@ -173,11 +209,11 @@ impl Ring {
         let start = self.place(slot, op);
         assert!(self.writes.len() == self.reads.len(), "a write is submitted to a ring whose shape says no writes");
         let (file, offset) = self.file::<SEVERAL>(op);
-        // SAFETY: `place` has checked that the operation fits its slot, and the buffer holds whole slots. The slot is
-        // free, so the kernel does not use its part of the buffer, and no other reference exists.
-        let data = unsafe { std::slice::from_raw_parts_mut(self.writes.at(start), op.length as usize) };
+        // SAFETY: the slot is free, which `hand` has checked, so the kernel does not use its part of the buffer; `place` has
+        // checked that the operation fits its slot, and no other reference exists.
+        let data = unsafe { self.writes.part(start, op.length as usize) };
         self.scribe.write(slot, op, data);
-        let buffer = data.as_ptr();
+        let buffer = self.writes.at(start);
         if self.registered {
             opcode::WriteFixed::new(file, buffer, op.length, 1).offset(offset).rw_flags(flags).build()
         } else {
@@ -209,9 +245,11 @@ impl Ring {
 
     /// Submits what is queued and waits for a completion or until `until`.
     fn enter(&mut self, until: Instant) -> io::Result<()> {
-        if self.uring.submission().is_empty() && !self.uring.completion().is_empty() {
+        let is_queued = !self.uring.submission().is_empty();
+        if !is_queued && (!self.uring.completion().is_empty() || !self.done.is_empty()) {
             return Ok(());
         }
+        let until = if self.done.is_empty() { until } else { Instant::ZERO };
         let mut left = until.since(self.now);
         if left < SHORT_WAIT {
             self.now = self.clock.now();
@@ -255,8 +293,8 @@ impl Target for Ring {
     }
 
     /// # Panics
-    /// When an operation is larger than the ring's shape says, writes although the shape says that none does, or does not
-    /// lie in one of several files.
+    /// When an operation is larger than the shape says, writes or trims although the shape says that none does, does not lie in
+    /// one of several files, or has a slot that is in flight.
     fn submit(&mut self, batch: &[(Slot, Op)]) -> Result<(), Fault> {
         if self.scribe.follows() {
             let others = batch.iter().filter(|(_, op)| !op.kind.writes());
@@ -272,14 +310,19 @@ impl Target for Ring {
         let before = completions.len();
         for entry in self.uring.completion() {
             let slot = Slot(entry.user_data() as u32);
+            let expected = std::mem::replace(&mut self.expected[slot.index()], FREE);
             let outcome = match entry.result() {
                 error if error < 0 => Outcome::Failed(-error),
-                moved if moved as u32 == self.expected[slot.index()] => Outcome::Done,
+                moved if moved as u32 == expected => Outcome::Done,
                 _ => Outcome::Failed(libc::EIO),
             };
             completions.push(Completion { slot, at: self.now, outcome, bound_by: None });
         }
         self.in_flight -= (completions.len() - before) as u32;
+        for trimmed in &self.done {
+            self.expected[trimmed.slot.index()] = FREE;
+        }
+        completions.append(&mut self.done);
         if self.scribe.follows() {
             self.check(&mut completions[before..]);
             // That took a while, which is not the next operations' time.

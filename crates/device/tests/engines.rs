@@ -9,7 +9,7 @@ use std::path::Path;
 
 use plimsoll_device::{Caching, Clock, Engine, Ring, Shape, scratch};
 use plimsoll_drive::{Rules, Target, drive};
-use plimsoll_load::{Mix, Pace, Pattern, Phase, Region, Split, Stream, StreamSpec};
+use plimsoll_load::{Mix, Outcome, Pace, Pattern, Phase, Region, Split, Stream, StreamSpec};
 use plimsoll_units::{Bytes, Instant, Kind, Op, Slot, Span};
 
 const SIZE: Bytes = Bytes::mib(4);
@@ -22,7 +22,7 @@ fn file() -> OwnedFd {
 
 /// The engines that there are here.
 fn engines() -> Vec<Engine> {
-    let engines = [Engine::Ring, Engine::Threads, Engine::Inline, Engine::Mapped].into_iter();
+    let engines = [Engine::Ring, Engine::Aio, Engine::Threads, Engine::Inline, Engine::Mapped].into_iter();
     engines
         .filter(|engine| {
             let refused = engine.refused();
@@ -109,7 +109,7 @@ fn small_appends_differ() {
 fn refused(shape: &Shape, slot: u32, length: u32, kind: Kind, expected: &str) {
     let file = file();
     let mut ring = Ring::new(Some(file.as_fd()), shape, Clock::start()).unwrap();
-    let good = (Slot(0), Op { offset: 0, length: 512, kind: Kind::Read, stream: 0 });
+    let good = (Slot(2), Op { offset: 0, length: 512, kind: Kind::Read, stream: 0 });
     let batch = [good, (Slot(slot), Op { offset: 0, length, kind, stream: 0 })];
     let panic = catch_unwind(AssertUnwindSafe(|| ring.submit(&batch))).unwrap_err();
     let said = panic.downcast_ref::<String>().cloned();
@@ -128,4 +128,100 @@ fn a_ring_refuses_what_does_not_fit_its_buffers() {
     let reading = Shape { writes: false, ..SHAPE };
     refused(&reading, 0, 512, Kind::Write, "a write is submitted to a ring whose shape says no writes");
     refused(&reading, 0, 512, Kind::DurableWrite, "a write is submitted to a ring whose shape says no writes");
+}
+
+#[test]
+fn a_trim_punches_a_hole_into_a_file() {
+    for engine in engines() {
+        let file = file();
+        rustix::io::pwrite(&file, &vec![7_u8; 32_768], 0).unwrap();
+        let mut target = engine.start(&[(file.as_fd(), SIZE)], &SHAPE, Clock::start()).unwrap();
+        // Longer than the buffer of a slot: a trim moves nothing.
+        let trim = Op { offset: 4_096, length: 16_384, kind: Kind::Trim, stream: 0 };
+        let read = Op { offset: 0, length: 512, kind: Kind::Read, stream: 0 };
+        target.submit(&[(Slot(0), trim), (Slot(1), read)]).unwrap();
+        let mut completions = Vec::new();
+        while completions.len() < 2 {
+            target.wait(Instant::NEVER, &mut completions).unwrap();
+        }
+        assert!(completions.iter().all(|completion| completion.outcome == Outcome::Done), "{engine}: {completions:?}");
+        let mut bytes = vec![1; 32_768];
+        rustix::io::pread(&file, &mut bytes[..], 0).unwrap();
+        assert!(
+            bytes[..4_096].iter().chain(&bytes[20_480..]).all(|byte| *byte == 7),
+            "{engine}: what is around it stays"
+        );
+        assert!(bytes[4_096..20_480].iter().all(|byte| *byte == 0), "{engine}");
+    }
+}
+
+#[test]
+fn asynchronous_direct_reads_end_with_what_was_asked_for() {
+    let opened = scratch(Path::new(env!("CARGO_TARGET_TMPDIR")), SIZE, Caching::Direct).unwrap();
+    if opened.caching == Caching::Buffered || Engine::Aio.refused().is_some() {
+        return eprintln!("skipped: no direct I/O here, or no asynchronous I/O");
+    }
+    let mut target = Engine::Aio.start(&[(opened.file.as_fd(), SIZE)], &SHAPE, Clock::start()).unwrap();
+    let op = |offset, kind| Op { offset, length: 4_096, kind, stream: 0 };
+    let batch =
+        [(Slot(0), op(0, Kind::Read)), (Slot(1), op(SIZE.get(), Kind::Read)), (Slot(2), op(8_192, Kind::DurableWrite))];
+    target.submit(&batch).unwrap();
+    let mut completions = Vec::new();
+    while completions.len() < batch.len() {
+        target.wait(Instant::NEVER, &mut completions).unwrap();
+    }
+    completions.sort_by_key(|completion| completion.slot);
+    let outcomes: Vec<Outcome> = completions.iter().map(|completion| completion.outcome).collect();
+    assert_eq!(outcomes, [Outcome::Done, Outcome::Failed(libc::EIO), Outcome::Done], "behind the end there is nothing");
+}
+
+#[test]
+fn a_slot_in_flight_is_not_submitted_again() {
+    let mut ring = match Ring::new(None, &SHAPE, Clock::start()) {
+        Ok(ring) => ring,
+        Err(error) => return eprintln!("skipped: io_uring: {error}"),
+    };
+    let write = Op { offset: 0, length: 4096, kind: Kind::Write, stream: 0 };
+    ring.submit(&[(Slot(1), write)]).unwrap();
+    let again = catch_unwind(AssertUnwindSafe(|| ring.submit(&[(Slot(1), write)])));
+    assert!(again.is_err(), "the kernel may be reading the data of the first");
+    let mut completions = Vec::new();
+    let until = ring.now() + Span::from_secs(10);
+    ring.wait(until, &mut completions).unwrap();
+    assert_eq!(completions.len(), 1);
+    ring.submit(&[(Slot(1), write)]).unwrap();
+}
+
+#[test]
+fn the_slot_of_a_trim_is_in_flight_until_it_is_reaped() {
+    for engine in engines().into_iter().filter(|engine| matches!(engine, Engine::Ring | Engine::Aio)) {
+        let file = file();
+        let mut target = engine.start(&[(file.as_fd(), SIZE)], &SHAPE, Clock::start()).unwrap();
+        let op = |kind| (Slot(1), Op { offset: 0, length: 4_096, kind, stream: 0 });
+        for first in [Kind::Trim, Kind::Read] {
+            target.submit(&[op(first)]).unwrap();
+            let again = catch_unwind(AssertUnwindSafe(|| target.submit(&[op(Kind::Read)])));
+            assert!(again.is_err(), "{engine}: {first:?} is not reaped yet");
+            let mut completions = Vec::new();
+            while completions.is_empty() {
+                target.wait(Instant::NEVER, &mut completions).unwrap();
+            }
+            assert_eq!((completions.len(), completions[0].outcome), (1, Outcome::Done), "{engine}");
+        }
+    }
+}
+
+#[test]
+fn a_trim_needs_a_shape_that_writes() {
+    let reading = Shape { writes: false, ..SHAPE };
+    for engine in engines().into_iter().filter(|engine| matches!(engine, Engine::Ring | Engine::Aio)) {
+        let file = file();
+        rustix::io::pwrite(&file, &[7_u8; 4_096], 0).unwrap();
+        let mut target = engine.start(&[(file.as_fd(), SIZE)], &reading, Clock::start()).unwrap();
+        let trim = (Slot(0), Op { offset: 0, length: 4_096, kind: Kind::Trim, stream: 0 });
+        assert!(catch_unwind(AssertUnwindSafe(|| target.submit(&[trim]))).is_err(), "{engine}");
+        let mut byte = [0];
+        rustix::io::pread(&file, &mut byte, 0).unwrap();
+        assert_eq!(byte, [7], "{engine}");
+    }
 }

@@ -90,6 +90,11 @@ fn permission_is_asked_for() {
 
 #[test]
 fn facts_are_gathered() {
+    let table = fs::read_to_string("/proc/self/mountinfo").unwrap_or_default();
+    if !table.lines().any(|line| line.split(' ').nth(4) == Some("/")) {
+        eprintln!("skipped: the mount table has no root, as in a chroot");
+        return;
+    }
     let place = Place::new("facts");
     let directory = classify(&place.0).unwrap();
     assert_eq!(directory.kind, SubjectKind::Directory);

@@ -278,7 +278,7 @@ impl<M: Model> Model for Cached<M> {
             Kind::Flush => self.flush(now, number),
             _ if !self.buffered.contains(op.stream) => self.pass_by(now, number),
             Kind::Read => self.read(now, number),
-            Kind::Write | Kind::DurableWrite => self.write(now, number),
+            Kind::Write | Kind::DurableWrite | Kind::Trim => self.write(now, number),
         }
         self.write_back(now);
     }

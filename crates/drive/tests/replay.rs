@@ -30,6 +30,7 @@ impl<L: Load> Load for Taped<'_, L> {
             Kind::Write => Action::Write,
             Kind::DurableWrite => Action::DurableWrite,
             Kind::Flush => Action::Flush,
+            Kind::Trim => Action::Trim,
         };
         let at = moment.since(Instant::ZERO);
         self.tape.write(&Asked { at, action, offset: op.offset, length: op.length.into() }).expect("memory takes all");

@@ -131,8 +131,7 @@ impl Plan<'_> {
 
     fn command(mut self) -> Result<Command, Vec<Fault>> {
         let findings = &mut self.reader.findings;
-        let jobs: Vec<Job> =
-            self.drafts.iter().filter_map(|draft| job::build(draft, self.flags.lenient, findings)).collect();
+        let jobs: Vec<Job> = self.drafts.iter().filter_map(|draft| job::build(draft, findings)).collect();
         if jobs.len() == self.drafts.len() {
             groups::check(&jobs, findings);
         }

@@ -84,6 +84,7 @@ fn form(form: Form) -> String {
         }
         Form::Pattern => "0xdeadbeef, a number, \"text\" or 'a file', one after the other".to_owned(),
         Form::Processors => "processors as in 0,5,8-15".to_owned(),
+        Form::ProcessorMask => "a number with a bit for each processor".to_owned(),
     }
 }
 

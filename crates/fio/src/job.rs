@@ -45,8 +45,10 @@ pub struct RawOption {
 /// A job.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Job {
-    /// Its name.
+    /// Its name in results: `name` of its own section, or the section's.
     pub name: String,
+    /// Name of its section, of which names of files are made up.
+    pub section: String,
     /// Where it begins.
     pub place: Place,
     /// `description`.
@@ -78,7 +80,7 @@ pub struct Job {
 impl Job {
     /// True when it changes what it runs on.
     pub fn writes(&self) -> bool {
-        self.access.direction.writes
+        self.access.direction.writes || self.access.direction.trims
     }
 
     /// What fio says of a job that has neither a size nor a file that exists.
@@ -102,17 +104,18 @@ pub(crate) fn raw(given: &[Rc<Given>]) -> Vec<RawOption> {
 }
 
 /// Makes a job of a draft; `None` after a fault.
-pub(crate) fn build(draft: &Draft, lenient: bool, findings: &mut Findings) -> Option<Job> {
+pub(crate) fn build(draft: &Draft, findings: &mut Findings) -> Option<Job> {
     let given: Vec<Rc<Given>> = draft.globals.iter().chain(&draft.own).cloned().collect();
     let settings = Settings::new(&given, draft.place.clone());
     let before = findings.faults.len();
-    let access = access::read(&settings, lenient, findings);
+    let access = access::read(&settings, findings);
     let flow = flow::read(&settings, findings);
     let mut life = life::read(&settings, findings);
     life.stonewall |= draft.begins_later_file;
     let (processors, split_processors) = flow::processors(&settings);
     let job = Job {
-        name: settings.text("name").unwrap_or_else(|| draft.name.clone()),
+        name: own_name(draft),
+        section: draft.name.clone(),
         place: draft.place.clone(),
         description: settings.text("description"),
         options: raw(&draft.own),
@@ -131,6 +134,12 @@ pub(crate) fn build(draft: &Draft, lenient: bool, findings: &mut Findings) -> Op
     (findings.faults.len() == before).then_some(job)
 }
 
+/// `name` of the job's own section: that of a global section names no job.
+fn own_name(draft: &Draft) -> String {
+    let given = draft.own.iter().rfind(|given| given.spec.name == "name");
+    given.and_then(|given| given.raw.as_deref()).unwrap_or(&draft.name).trim().to_owned()
+}
+
 /// What only several options together show.
 fn combined(job: &Job, settings: &Settings, findings: &mut Findings) {
     let kind = FaultKind::Combination;
@@ -144,6 +153,12 @@ fn combined(job: &Job, settings: &Settings, findings: &mut Findings) {
     }
     if job.life.time_based && job.life.runtime.is_none() {
         findings.note(settings.place("time_based"), "time_based without a runtime changes nothing; write runtime=60");
+    }
+    let Access { direction, blocks, .. } = &job.access;
+    // Of a random order, fio writes as much as it trimmed.
+    if direction.trims && direction.writes && !job.access.is_random() && blocks.trim != blocks.write {
+        let what = format!("rw={}: trims and writes of different sizes", job.access.rw);
+        findings.fault(settings.place("rw"), kind, what, "what was trimmed is written: write one bs for both");
     }
     let any = |rate: &Each<Option<u64>>| rate.read.or(rate.write).or(rate.trim).is_some();
     if any(rate) && any(rate_iops) {

@@ -56,6 +56,8 @@ pub enum Form {
     Pattern,
     /// Processors: numbers and ranges.
     Processors,
+    /// Processors: a bit for each of the first 64.
+    ProcessorMask,
 }
 
 /// What becomes of an option.

@@ -30,6 +30,8 @@ pub struct Surroundings<'a> {
     pub memory_mib: u64,
     /// `$ncpus`.
     pub processors: u32,
+    /// Processors that are there, whoever may use them: their numbers end below it.
+    pub processors_present: u32,
 }
 
 /// Limits: of one text, of all lines together, of files within files.
@@ -241,6 +243,12 @@ impl<'a> Reader<'a> {
             }
         };
         self.note_inversion(spec, raw.as_deref(), base, &place);
+        if let Some(absent) = value.processors().iter().find(|number| **number >= self.around.processors_present) {
+            let last = self.around.processors_present.saturating_sub(1);
+            let remedy = format!("write processors from 0 to {last}");
+            self.findings.fault(&place, FaultKind::Value, format!("{shown}: no processor {absent} here"), remedy);
+            return None;
+        }
         let is_default = || match value::read(spec.form, Some(spec.default), base) {
             Ok(default) => default == value,
             Err(_) => value == Value::Flag(false),

@@ -58,6 +58,11 @@ pub(crate) enum Value {
 }
 
 impl Value {
+    /// The processors of a value that names some.
+    pub(crate) fn processors(&self) -> &[u32] {
+        if let Self::Processors(processors) = self { processors } else { &[] }
+    }
+
     /// This value after an earlier one of the same option: of values by direction, what this one leaves out stays.
     pub(crate) fn over(self, earlier: &Self) -> Self {
         match (self, earlier) {
@@ -113,6 +118,8 @@ pub(crate) fn read(form: Form, text: Option<&str>, base: Base) -> Read {
         Form::Distribution => distribution::read(text, base).map(Value::Distribution),
         Form::Pattern => bytes::read(text.trim()).map(Value::Pattern),
         Form::Processors => processors(text).map(Value::Processors),
+        Form::ProcessorMask => bounded(text, counts, 0, i64::MAX)
+            .map(|mask| Value::Processors((0..64).filter(|bit| mask >> bit & 1 == 1).collect())),
     }
 }
 
@@ -153,7 +160,8 @@ fn time_range(text: &str) -> Read {
 
 fn extent(text: &str, base: Base) -> Result<Extent, Unreadable> {
     if let Some(percent) = text.trim().strip_suffix('%') {
-        return match percent.parse::<u8>() {
+        // fio takes several: `%%` in files that another program fills in.
+        return match percent.trim_end_matches('%').parse::<u8>() {
             Ok(percent) if percent <= 100 => Ok(Extent::Percent(percent)),
             _ => wrong("no share; write a whole number from 0 to 100 and %"),
         };

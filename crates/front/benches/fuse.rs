@@ -67,7 +67,8 @@ fn main() {
 
 /// Serves a plain file, without a model, until it is unmounted.
 fn serve(home: &Path) {
-    let (files, _) = Files::directory(home).unwrap();
+    let files = File::options().read(true).write(true).create(true).truncate(false).open(home.join("data.0")).unwrap();
+    let files = Files::given([files.into()]);
     let mut server = Server::new(Plain::new([SIZE]), files, Limits::default(), Clock::start()).unwrap();
     server.offer(Offer::new(Export(0), "data", SIZE));
     let (device, mountpoint) = fuse::mount(&home.join("mnt")).unwrap();

@@ -206,7 +206,7 @@ fn serve(socket: &Path) {
     let mut server = Server::new(volumes, Files::memory(), Limits::default(), Clock::start()).unwrap();
     let create = Edit::Create { size: SIZE, text: String::new() };
     let open = |server: &mut Server<Volumes>| {
-        let limits = plimsoll_volume::Limits { requests: 4096, bytes: 256 << 20, payload: 32 << 20, block: 1 };
+        let limits = plimsoll_volume::Limits { requests: 4096, bytes: 256 << 20, payload: 64 << 20, block: 1 };
         let model = plimsoll_model::parse(MODEL).unwrap();
         let (service, now, _) = server.service();
         let serving = Serving { volume: VolumeId(0), model, seed: 1, limits, group: None };

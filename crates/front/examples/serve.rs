@@ -10,7 +10,7 @@ use plimsoll_device::Clock;
 use plimsoll_device::nbd::Emulation;
 use plimsoll_front::nbd::Offer;
 use plimsoll_front::{Files, Held, Limits, Plain, Server, Service};
-use plimsoll_volume::{Edit, Export, Geometry, Log, Serving, Slow, Store, VolumeId, Volumes};
+use plimsoll_volume::{Edit, Export, Geometry, Serving, Slow, Store, VolumeId, Volumes};
 
 struct Arguments(Vec<String>);
 
@@ -27,14 +27,19 @@ impl Arguments {
 
 fn main() {
     let arguments = Arguments(std::env::args().skip(1).collect());
-    let (files, held) = match arguments.after("--dir") {
-        Some(directory) => Files::directory(directory.as_ref()).unwrap(),
-        None => (Files::memory(), Held { log: Log { commits: Vec::new(), length: 0 }, files: 0 }),
-    };
     let size = arguments.size();
     if let Some(model) = arguments.after("--model") {
+        let (files, held) = match arguments.after("--dir") {
+            Some(directory) => Files::directory(directory.as_ref()).unwrap(),
+            None => (Files::memory(), Held::empty()),
+        };
         volumes(&arguments, model, files, held, size);
     } else {
+        let files = arguments.after("--dir").map_or_else(Files::memory, |directory| {
+            let path = |number| std::path::Path::new(directory).join(format!("data.{number}"));
+            let open = |path| std::fs::File::options().read(true).write(true).create(true).truncate(false).open(path);
+            Files::given([0, 1].map(|number| open(path(number)).unwrap().into()))
+        });
         let service = Plain::new([size, 64 << 20]);
         let mut server = Server::new(service, files, Limits::default(), Clock::start()).unwrap();
         server.offer(Offer::new(Export(0), "", size));
@@ -51,7 +56,7 @@ fn volumes(arguments: &Arguments, model: &str, files: Files, held: Held, size: u
     let store = if held.log.commits.is_empty() {
         Store::new(Geometry::default(), capacity)
     } else {
-        let recovered = Store::recover(held.log.commits, held.files, capacity).unwrap();
+        let recovered = Store::recover(held.log.commits, &held.lengths, capacity, held.unreferenced).unwrap();
         pending = recovered.jobs;
         recovered.store
     };
@@ -63,7 +68,7 @@ fn volumes(arguments: &Arguments, model: &str, files: Files, held: Held, size: u
         volume: VolumeId(0),
         model: plimsoll_model::parse(model).unwrap(),
         seed: 1,
-        limits: plimsoll_volume::Limits { requests: 4096, bytes: 256 << 20, payload: 32 << 20, block: 1 },
+        limits: plimsoll_volume::Limits { requests: 4096, bytes: 256 << 20, payload: 64 << 20, block: 1 },
         group: None,
     };
     let like = arguments.after("--like").map(str::to_owned);

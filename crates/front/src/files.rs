@@ -1,22 +1,31 @@
-//! A data directory: the files behind volumes, the log of their maps, and the lock that keeps others out.
+//! The files behind volumes, and the log of their maps: in memory, given, or in a data directory.
 //!
-//! Data files are opened, or made, when they are first named.
+//! Data files are made when they are first named.
 
+mod directory;
+mod inspection;
+
+use std::fs::File;
 use std::io;
-use std::os::fd::{AsRawFd, OwnedFd, RawFd};
+use std::os::fd::{AsFd, AsRawFd, OwnedFd, RawFd};
+use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 
-use plimsoll_volume::{FileId, Log, LogError, Place};
-use rustix::fs::{AtFlags, FallocateFlags, FlockOperation, MemfdFlags, Mode, OFlags};
+use plimsoll_volume::{Block, Extent, FileId, Log, Place, StoreId, Superblock, Unreferenced};
+use rustix::fs::{AtFlags, FallocateFlags, MemfdFlags, Mode, OFlags};
 
+use self::directory::{DataFile, Directory, LOG, LOG_NEW, SuperblockFile, data_name, identity, make_data_file};
 use crate::view::{Mapping, View};
 
-const LOG: &str = "log";
-const LOG_NEW: &str = "log.new";
-const LOCK: &str = "lock";
+pub use self::directory::{DirectoryError, is_served};
+pub use self::inspection::Inspection;
 
 /// Space that a log has ahead of it: without any, a full disk could not take the commit that frees something.
 const LOG_AHEAD: u64 = 256 << 10;
+
+/// A data file grows by so many bytes at a time, sparse: always before it is written there, so that no write changes its
+/// length.
+const GROWTH: u64 = 64 << 20;
 
 /// Where data files are.
 #[derive(Debug)]
@@ -26,17 +35,17 @@ enum Home {
     /// Given, open, and no more than those.
     Given,
     /// In a directory, as `data.0`, `data.1` and so on.
-    Directory(Directory),
+    Directory(Box<Served>),
 }
 
+/// A directory that is served.
 #[derive(Debug)]
-struct Directory {
-    descriptor: OwnedFd,
+struct Served {
+    directory: Directory,
+    superblock: SuperblockFile,
     log: OwnedFd,
     /// Bytes that the log has space for.
     log_space: u64,
-    /// Held while the server lives; the kernel lets it go when the process ends, however it ends.
-    _lock: OwnedFd,
 }
 
 /// The data files of a server.
@@ -48,35 +57,10 @@ pub struct Files {
 
 #[derive(Debug)]
 struct Open {
-    /// Gone before the descriptor.
     mapping: Option<Mapping>,
     descriptor: OwnedFd,
-}
-
-/// A data directory could not be opened.
-#[derive(Debug, thiserror::Error)]
-pub enum DirectoryError {
-    /// Somebody else has it open.
-    #[error("{} is served by another process: stop it, or use another directory", .0.display())]
-    InUse(PathBuf),
-    /// The filesystem refused.
-    #[error("opening the data directory {}", directory.display())]
-    Io {
-        /// Which.
-        directory: PathBuf,
-        /// What the system says.
-        #[source]
-        source: io::Error,
-    },
-    /// Its log cannot be read.
-    #[error("reading the log of the data directory {}", directory.display())]
-    Log {
-        /// Which.
-        directory: PathBuf,
-        /// Why.
-        #[source]
-        source: LogError,
-    },
+    /// Bytes, where the file is ours to grow; else as many as can be.
+    length: u64,
 }
 
 /// What a data directory held when it was opened.
@@ -84,8 +68,29 @@ pub enum DirectoryError {
 pub struct Held {
     /// Its log; empty in a new directory. What a crash left behind its end has been cut off.
     pub log: Log,
-    /// How many data files there are.
-    pub files: u32,
+    /// Bytes of each data file, 0 for one that is missing.
+    pub lengths: Vec<u64>,
+    /// What happens to clusters that no volume refers to.
+    pub unreferenced: Unreferenced,
+    /// The rest of a commit that was cut off the log.
+    pub torn: Option<Torn>,
+}
+
+/// The rest of a commit that never became durable.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Torn {
+    /// Bytes.
+    pub bytes: u64,
+    /// The file that keeps it; `None` where the disk was full.
+    pub kept: Option<PathBuf>,
+}
+
+impl Held {
+    /// What there is where no directory is.
+    pub const fn empty() -> Self {
+        let log = Log { commits: Vec::new(), length: 0, later: Vec::new(), id: None };
+        Self { log, lengths: Vec::new(), unreferenced: Unreferenced::Punch, torn: None }
+    }
 }
 
 impl Files {
@@ -96,37 +101,47 @@ impl Files {
 
     /// Files that are open for what their clients may do, in the order of their numbers: [`plimsoll_volume::Flat`]'s.
     pub fn given(files: impl IntoIterator<Item = OwnedFd>) -> Self {
-        let given = |descriptor| Some(Open { mapping: None, descriptor });
+        let given = |descriptor| Some(Open { mapping: None, descriptor, length: u64::MAX });
         Self { home: Home::Given, open: files.into_iter().map(given).collect() }
     }
 
-    /// The files of a directory that exists, and what it holds. Nobody else can open it meanwhile.
+    /// The files of a directory that exists, and what it holds. Nobody else can open it meanwhile. An empty directory
+    /// becomes a data directory; any other one is refused, and so is one that has lost anything that was durable.
     pub fn directory(path: &Path) -> Result<(Self, Held), DirectoryError> {
-        let failed = |source: rustix::io::Errno| io_error(path, source.into());
-        let open = |name: &str, flags| {
-            let mode = Mode::RUSR | Mode::WUSR;
-            rustix::fs::open(path.join(name), flags | OFlags::RDWR | OFlags::CREATE | OFlags::CLOEXEC, mode)
+        let directory = Directory::lock(path)?;
+        let mut superblock = if let Some(superblock) = directory.superblock()? {
+            superblock
+        } else {
+            let id = identity().map_err(|source| directory.io(source))?;
+            directory.make(Superblock::new(id))?
         };
-        let lock = open(LOCK, OFlags::empty()).map_err(failed)?;
-        match rustix::fs::flock(&lock, FlockOperation::NonBlockingLockExclusive) {
-            Err(rustix::io::Errno::WOULDBLOCK) => return Err(DirectoryError::InUse(path.to_path_buf())),
-            other => other.map_err(failed)?,
+        let Superblock { id, next, .. } = superblock.state;
+        let bytes = directory.log_bytes()?;
+        let log = Log::read(&bytes);
+        let data_files = directory.data_files(id)?;
+        // There is no data file before the first commit.
+        let next = if data_files.is_empty() { next } else { next.max(1) };
+        if let Err(source) = log.check(id, next) {
+            let directory = directory.path().to_path_buf();
+            return Err(DirectoryError::Log { directory, source, log: Box::new(log) });
         }
-        let flags = OFlags::DIRECTORY | OFlags::RDONLY | OFlags::CLOEXEC;
-        let descriptor = rustix::fs::open(path, flags, Mode::empty()).map_err(failed)?;
-        let log_file = open(LOG, OFlags::empty()).map_err(failed)?;
-        let bytes = std::fs::read(path.join(LOG)).map_err(|source| io_error(path, source))?;
-        let directory = path.to_path_buf();
-        let log = Log::read(&bytes).map_err(|source| DirectoryError::Log { directory, source })?;
-        if log.length < bytes.len() as u64 {
-            rustix::fs::ftruncate(&log_file, log.length).and_then(|()| rustix::fs::fsync(&log_file)).map_err(failed)?;
+        let (mut lengths, mut open) = (Vec::new(), Vec::new());
+        for DataFile { number, length, file, header } in data_files {
+            header.map_err(|fault| directory.fault(number, &fault))?;
+            lengths.resize(number as usize + 1, 0);
+            open.resize_with(number as usize + 1, || None);
+            lengths[number as usize] = length;
+            open[number as usize] = Some(Open { mapping: None, descriptor: file.into(), length });
         }
-        rustix::fs::fsync(&descriptor).map_err(failed)?;
-        let files = (0..u32::MAX).find(|number| !path.join(data_name(*number)).exists()).unwrap_or(0);
+        let log_file = directory.log()?;
+        let torn = cut_torn(&directory, &mut superblock, &log_file, &bytes[log.length as usize..], log.length)?;
+        rustix::fs::fsync(&directory.descriptor).map_err(|source| directory.io(source))?;
         // On a disk that is full already, the log has what it has.
         let log_space = reserve(&log_file, log.length).unwrap_or(log.length);
-        let home = Home::Directory(Directory { descriptor, log: log_file, log_space, _lock: lock });
-        Ok((Self { home, open: Vec::new() }, Held { log, files }))
+        let keeps = superblock.state.keeps_unreferenced;
+        let unreferenced = if keeps { Unreferenced::Keep } else { Unreferenced::Punch };
+        let home = Home::Directory(Box::new(Served { directory, superblock, log: log_file, log_space }));
+        Ok((Self { home, open }, Held { log, lengths, unreferenced, torn }))
     }
 
     /// Whether what is written can be made to last.
@@ -143,11 +158,28 @@ impl Files {
         }
     }
 
+    /// The descriptor of a data file that has at least `length` bytes from now on, where it is ours to grow.
+    #[inline]
+    pub(crate) fn reaching(&mut self, file: FileId, length: u64) -> io::Result<RawFd> {
+        let descriptor = self.descriptor(file)?;
+        match self.open.get_mut(file.0 as usize) {
+            Some(Some(open)) if open.length < length => open.grow(length),
+            _ => Ok(descriptor),
+        }
+    }
+
     /// A part of a data file that can be shown; `None` where it has to be read.
     #[inline]
     pub(crate) fn view(&self, place: Place, length: u32) -> Option<View> {
         let open = self.open.get(place.file.0 as usize)?.as_ref()?;
         open.mapping.as_ref()?.view(place.at, length)
+    }
+
+    /// The runs of data and of holes of a data file: see [`sparse::extents`](crate::sparse::extents).
+    pub(crate) fn extents(&mut self, place: Place, length: u64, limit: usize) -> io::Result<Vec<Extent>> {
+        self.descriptor(place.file)?;
+        let open = self.open.get(place.file.0 as usize).and_then(Option::as_ref).ok_or(io::ErrorKind::NotFound)?;
+        Ok(crate::sparse::extents(open.descriptor.as_fd(), place.at, length, limit))
     }
 
     #[cold]
@@ -156,12 +188,8 @@ impl Files {
         let made = match &self.home {
             Home::Given => return Err(io::ErrorKind::NotFound.into()),
             Home::Memory => rustix::fs::memfd_create(data_name(file.0), MemfdFlags::CLOEXEC)?,
-            Home::Directory(Directory { descriptor, .. }) => {
-                let flags = OFlags::RDWR | OFlags::CREATE | OFlags::CLOEXEC;
-                let made = rustix::fs::openat(descriptor, data_name(file.0), flags, Mode::RUSR | Mode::WUSR)?;
-                // A new name is durable before anything refers to it.
-                rustix::fs::fsync(descriptor)?;
-                made
+            Home::Directory(served) => {
+                make_data_file(&served.directory.descriptor, served.superblock.state.id, file.0)?
             }
         };
         if index >= self.open.len() {
@@ -169,13 +197,28 @@ impl Files {
         }
         let number = made.as_raw_fd();
         let mapping = if self.are_durable() { None } else { Mapping::new(&made) };
-        self.open[index] = Some(Open { mapping, descriptor: made });
+        let length = if self.are_durable() { 0 } else { u64::MAX };
+        self.open[index] = Some(Open { mapping, descriptor: made, length });
         Ok(number)
+    }
+
+    /// The store that the files belong to; `None` outside of a directory.
+    pub(crate) fn id(&self) -> Option<StoreId> {
+        let Home::Directory(served) = &self.home else { return None };
+        Some(served.superblock.state.id)
+    }
+
+    /// What confirms a commit once it is durable, for an append; `None` outside of a directory.
+    pub(crate) fn confirmation(&mut self, sequence: u64) -> Option<Confirmation> {
+        let Home::Directory(served) = &mut self.home else { return None };
+        let (block, at) = served.superblock.confirm(sequence);
+        Some(Confirmation { file: served.superblock.file().as_raw_fd(), at, block: Box::new(block) })
     }
 
     /// The log, for an append that ends at byte `end`; `None` outside of a directory.
     pub(crate) fn log(&mut self, end: u64) -> Option<RawFd> {
-        let Home::Directory(Directory { log, log_space, .. }) = &mut self.home else { return None };
+        let Home::Directory(served) = &mut self.home else { return None };
+        let Served { log, log_space, .. } = served.as_mut();
         if end + LOG_AHEAD / 2 > *log_space
             && let Ok(space) = reserve(log, end)
         {
@@ -184,20 +227,73 @@ impl Files {
         Some(log.as_raw_fd())
     }
 
-    /// What replaces the log in one step: done on any thread, and then [taken over](Self::log_replaced).
-    pub(crate) fn log_replacement(&self) -> io::Result<impl FnOnce(Vec<u8>) -> io::Result<Replaced> + Send + use<>> {
-        let Home::Directory(Directory { descriptor, .. }) = &self.home else {
+    /// What replaces the log in one step by the frame of a commit and confirms it: done on any thread, and then [taken
+    /// over](Self::log_replaced).
+    pub(crate) fn log_replacement(
+        &mut self,
+        sequence: u64,
+    ) -> io::Result<impl FnOnce(Vec<u8>) -> io::Result<Replaced> + Send + use<>> {
+        let Home::Directory(served) = &mut self.home else {
             return Err(io::ErrorKind::Unsupported.into());
         };
-        let directory = descriptor.try_clone()?;
-        Ok(move |bytes: Vec<u8>| replace_log(&directory, &bytes))
+        let directory = served.directory.descriptor.try_clone()?;
+        let superblock = served.superblock.file().try_clone()?;
+        let (block, at) = served.superblock.confirm(sequence);
+        Ok(move |bytes: Vec<u8>| {
+            let replaced = replace_log(&directory, &bytes)?;
+            confirm_replaced(&superblock, &block, at)?;
+            Ok(replaced)
+        })
     }
 
     pub(crate) fn log_replaced(&mut self, Replaced { log: new, space }: Replaced) {
-        if let Home::Directory(Directory { log, log_space, .. }) = &mut self.home {
-            (*log, *log_space) = (new, space);
+        if let Home::Directory(served) = &mut self.home {
+            (served.log, served.log_space) = (new, space);
         }
     }
+}
+
+impl Open {
+    #[cold]
+    fn grow(&mut self, length: u64) -> io::Result<RawFd> {
+        let rounded = length.next_multiple_of(GROWTH);
+        // Where a file may not be so long, it has to be as long as it is needed.
+        let grown = rustix::fs::ftruncate(&self.descriptor, rounded).map(|()| rounded);
+        self.length = grown.or_else(|_| rustix::fs::ftruncate(&self.descriptor, length).map(|()| length))?;
+        Ok(self.descriptor.as_raw_fd())
+    }
+}
+
+/// A block that goes into the superblock after a commit, before that is answered.
+#[derive(Debug)]
+pub(crate) struct Confirmation {
+    /// The file.
+    pub(crate) file: RawFd,
+    /// The byte of the file where the block goes.
+    pub(crate) at: u64,
+    pub(crate) block: Box<Block>,
+}
+
+/// Cuts off the log what follows its last commit, keeps it as a file, and has unreferenced clusters kept from now on: the
+/// commit may have referred to them.
+fn cut_torn(
+    directory: &Directory,
+    superblock: &mut SuperblockFile,
+    log: &OwnedFd,
+    rest: &[u8],
+    length: u64,
+) -> Result<Option<Torn>, DirectoryError> {
+    if rest.is_empty() {
+        return Ok(None);
+    }
+    let kept = directory.keep_torn(rest)?;
+    superblock.state.keeps_unreferenced = true;
+    let cut = superblock.store().and_then(|()| {
+        rustix::fs::ftruncate(log, length)?;
+        Ok(rustix::fs::fsync(log)?)
+    });
+    cut.map_err(|source| directory.io(source))?;
+    Ok(Some(Torn { bytes: rest.len() as u64, kept }))
 }
 
 /// A log that has taken the place of another.
@@ -210,7 +306,7 @@ pub(crate) struct Replaced {
 
 /// Written beside, made durable, and renamed: at every moment there is one whole log of that name.
 fn replace_log(directory: &OwnedFd, bytes: &[u8]) -> io::Result<Replaced> {
-    let flags = OFlags::RDWR | OFlags::CREATE | OFlags::TRUNC | OFlags::CLOEXEC;
+    let flags = OFlags::RDWR | OFlags::CREATE | OFlags::TRUNC | OFlags::NOFOLLOW | OFlags::CLOEXEC;
     let log = rustix::fs::openat(directory, LOG_NEW, flags, Mode::RUSR | Mode::WUSR)?;
     let space = fill(&log, bytes).inspect_err(|_| {
         // It may be the lack of space that it adds to; if it stays, the next one overwrites it.
@@ -220,6 +316,12 @@ fn replace_log(directory: &OwnedFd, bytes: &[u8]) -> io::Result<Replaced> {
     // From here on the old log is gone: whatever fails, it is not a lack of space that leaves all as it was.
     rustix::fs::fsync(directory).map_err(|_| rustix::io::Errno::IO)?;
     Ok(Replaced { log, space })
+}
+
+/// Confirms a commit in a log that has replaced another. Fails with `EIO` whatever the cause: after `ENOSPC` the store
+/// would go on with the log before, which has no name any more.
+fn confirm_replaced(superblock: &File, block: &Block, at: u64) -> io::Result<()> {
+    superblock.write_all_at(block, at).map_err(|_| rustix::io::Errno::IO.into())
 }
 
 /// Writes a new log. Returns the bytes that it has space for.
@@ -242,10 +344,14 @@ fn reserve(log: &OwnedFd, end: u64) -> rustix::io::Result<u64> {
     }
 }
 
-fn data_name(number: u32) -> String {
-    format!("data.{number}")
-}
+#[cfg(test)]
+mod tests {
+    use super::*;
 
-fn io_error(directory: &Path, source: io::Error) -> DirectoryError {
-    DirectoryError::Io { directory: directory.to_path_buf(), source }
+    #[test]
+    fn a_full_disk_after_a_log_was_replaced_is_no_lack_of_space() {
+        let full = File::options().write(true).open("/dev/full").unwrap();
+        let error = confirm_replaced(&full, &[0; plimsoll_volume::BLOCK_BYTES], 0).unwrap_err();
+        assert_eq!(error.raw_os_error(), Some(libc::EIO), "the log before must not be continued");
+    }
 }

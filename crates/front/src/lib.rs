@@ -14,9 +14,10 @@ mod server;
 mod service;
 mod slots;
 pub mod sockets;
+mod sparse;
 mod view;
 
-pub use files::{DirectoryError, Files, Held};
+pub use files::{DirectoryError, Files, Held, Inspection, Torn, is_served};
 pub use floor::Floor;
 pub use plain::Plain;
 pub use server::{Count, Door, EditFailed, Ended, Handle, Kept, Limits, RecordError, Server, Tape, TlsMode};

@@ -10,6 +10,6 @@ mod reply;
 mod request;
 
 pub use handshake::{Fed, Handshake, Session, Step, Tls};
-pub use offer::{Blocks, Medium, Offer};
-pub use reply::Voice;
+pub use offer::{Blocks, Medium, Offer, PAYLOAD_MAX};
+pub use reply::{Division, Part, Voice};
 pub use request::{Ask, Broken, Header, Terms};

@@ -73,7 +73,7 @@ impl Buffer {
     }
 
     #[inline]
-    pub(crate) const fn content(&self) -> &[u8] {
+    pub(crate) fn content(&self) -> &[u8] {
         match &self.content {
             Content::Own | Content::Either => self.memory.content(),
             Content::Shown(view) => view.bytes(),
@@ -92,6 +92,8 @@ impl Buffer {
 #[derive(Debug)]
 pub(crate) struct Pool {
     kept: [Vec<Buffer>; CLASSES],
+    /// How many of each size were not used since the last [`Pool::trim`].
+    idle: [usize; CLASSES],
     lent: u64,
     limit: u64,
 }
@@ -99,7 +101,7 @@ pub(crate) struct Pool {
 impl Pool {
     /// Lends at most `limit` bytes at a time, and always one buffer.
     pub(crate) fn new(limit: u64) -> Self {
-        Self { kept: [const { Vec::new() }; CLASSES], lent: 0, limit }
+        Self { kept: [const { Vec::new() }; CLASSES], idle: [0; CLASSES], lent: 0, limit }
     }
 
     /// A buffer of at least `bytes`, which must not be more than 32 MiB; `None` while too much is lent.
@@ -115,11 +117,20 @@ impl Pool {
         let class = class_of(bytes);
         let size = size(class);
         self.lent += size;
-        self.kept[class].pop().unwrap_or_else(|| Buffer {
-            memory: Aligned::new(size as usize),
-            class,
-            content: Content::Own,
-        })
+        let kept = self.kept[class].pop();
+        self.idle[class] = self.idle[class].min(self.kept[class].len());
+        kept.unwrap_or_else(|| Buffer { memory: Aligned::new(size as usize), class, content: Content::Own })
+    }
+
+    /// Frees the buffers that were not used since the last call; `true` when there were some.
+    pub(crate) fn trim(&mut self) -> bool {
+        let mut freed = false;
+        for (kept, idle) in self.kept.iter_mut().zip(&mut self.idle) {
+            freed |= *idle > 0;
+            kept.drain(..*idle);
+            *idle = kept.len();
+        }
+        freed
     }
 
     #[inline]
@@ -162,5 +173,19 @@ mod tests {
         assert!(pool.lend(1).is_none(), "one too large is lent alone");
         pool.give_back(large);
         assert_eq!(pool.lent(), 0);
+    }
+
+    #[test]
+    fn buffers_that_are_not_used_are_freed() {
+        let mut pool = Pool::new(1 << 30);
+        let lent: Vec<Buffer> = (0..3).map(|_| pool.lend_anyway(4096)).collect();
+        for buffer in lent {
+            pool.give_back(buffer);
+        }
+        assert!(!pool.trim(), "they were used since the last call");
+        let used = pool.lend_anyway(4096);
+        pool.give_back(used);
+        assert!(pool.trim());
+        assert_eq!(pool.kept[0].len(), 1, "as many as were needed at the same time");
     }
 }

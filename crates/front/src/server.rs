@@ -13,19 +13,21 @@ mod listen;
 mod mail;
 mod mounted;
 mod output;
+mod parts;
 mod ring;
 mod secure;
 mod tape;
+mod turnaround;
+mod wake;
 mod work;
 
 use std::collections::BTreeMap;
 use std::io;
 
-use io_uring::opcode::Timeout;
 use io_uring::types::Timespec;
 use plimsoll_device::Clock;
 use plimsoll_units::{Instant, Span};
-use plimsoll_volume::{Command, Export, Job, Reply, Ticket};
+use plimsoll_volume::{Command, Export, Extent, Job, Place, Reply, Ticket};
 
 use self::connection::{Connection, Course};
 use self::counts::Counts;
@@ -35,8 +37,10 @@ use self::listen::Listener;
 use self::mail::Mail;
 use self::mounted::Mounts;
 use self::ring::{Event, Ring, Token};
+use self::wake::{NEAR, Waker};
 use self::work::Task;
 use crate::files::Files;
+use crate::floor::Floor;
 use crate::fuse::Unique;
 use crate::nbd::{Offer, Voice};
 use crate::pool::{Buffer, Pool};
@@ -53,8 +57,11 @@ pub use tape::{Kept, RecordError, Tape};
 /// What a server takes on at most.
 #[derive(Clone, Copy, Debug)]
 pub struct Limits {
-    /// Clients at the same time. One more ends the longest of those that have not chosen an export.
+    /// Clients at the same time; those of one of several listening sockets get three quarters. One more ends the longest
+    /// of those that have not chosen an export, and is refused when all have.
     pub connections: usize,
+    /// Clients at the same time that came over one listening socket and have not chosen an export.
+    pub handshakes: usize,
     /// Bytes of payloads in memory.
     pub bytes: u64,
     /// How long a client may take to send the rest of a message, or to read a reply.
@@ -63,7 +70,7 @@ pub struct Limits {
 
 impl Default for Limits {
     fn default() -> Self {
-        Self { connections: 256, bytes: 512 << 20, patience: Span::from_secs(60) }
+        Self { connections: 256, handshakes: 64, bytes: 512 << 20, patience: Span::from_secs(60) }
     }
 }
 
@@ -84,12 +91,11 @@ struct Flight {
 enum Client {
     /// A client of NBD.
     Nbd { connection: u32, voice: Voice },
+    /// A client of NBD, whose request is moved in parts: this is one of them.
+    Part { connection: u32, voice: Voice },
     /// The kernel, for a filesystem.
     Kernel { mount: u32, unique: Unique },
 }
-
-/// Sleeping costs the processor more than waiting so long.
-const NEAR: Span = Span::from_micros(2);
 
 /// So often clients are looked at that owe something. A timer of its own costs less than one for each wait.
 static LOOK: Timespec = Timespec::new().sec(1);
@@ -102,6 +108,8 @@ pub struct Server<S> {
     ring: Ring,
     clock: Clock,
     now: Instant,
+    waker: Waker,
+    floor: Option<Floor>,
     service: S,
     files: Files,
     haste: Haste,
@@ -123,6 +131,8 @@ pub struct Server<S> {
     touched: Vec<u32>,
     /// Connections that wait until something is answered.
     blocked: Vec<u32>,
+    /// Connections whose clients may be sent the next part of a read.
+    streaming: Vec<u32>,
     /// Something was answered or sent since blocked connections were looked at.
     freed: bool,
     /// Edits that were begun, and what is to be done after those that have not ended.
@@ -147,6 +157,8 @@ impl<S: Service + 'static> Server<S> {
             ring: Ring::new()?,
             clock,
             now,
+            waker: Waker::new(),
+            floor: None,
             service,
             haste: Haste::new(!files.are_durable(), clock),
             files,
@@ -166,6 +178,7 @@ impl<S: Service + 'static> Server<S> {
             events: Vec::new(),
             touched: Vec::new(),
             blocked: Vec::new(),
+            streaming: Vec::new(),
             freed: false,
             edits: 0,
             editing: BTreeMap::new(),
@@ -191,6 +204,12 @@ impl<S: Service + 'static> Server<S> {
         self.tls = mode;
     }
 
+    /// The floor of this host: answers leave earlier than their models give them by what the way to the clients and back
+    /// takes, and by no more than the floor shows. Without it that is at most 30 us.
+    pub const fn set_floor(&mut self, floor: Floor) {
+        self.floor = Some(floor);
+    }
+
     /// Takes an export from the list, and ends its connections and filesystems after what is in flight was answered.
     pub fn retract(&mut self, export: Export) {
         self.offers.retain(|offer| offer.export != export);
@@ -206,6 +225,20 @@ impl<S: Service + 'static> Server<S> {
     pub fn clients(&self, export: Export) -> usize {
         let of = |number: &u32| self.connections.get(*number).is_some_and(|one| one.export() == Some(export));
         self.connections.numbers().iter().filter(|number| of(number)).count()
+    }
+
+    /// How many clients are connected over NBD, those on their way out among them.
+    pub fn connected(&self) -> usize {
+        self.connections.len()
+    }
+
+    /// Where an export has space, from `offset` on: by its map, or by the file that it is.
+    fn extents(&mut self, export: Export, offset: u64, length: u64, limit: usize) -> Vec<Extent> {
+        let extents = self.service.extents(export, offset, length, limit);
+        let (Some(file), [Extent { length, allocated: true }]) = (self.service.whole_file(export), &extents[..]) else {
+            return extents;
+        };
+        self.files.extents(Place { file, at: offset }, *length, limit).unwrap_or(extents)
     }
 
     /// The service, between two rounds of the loop, with the present moment and a list for jobs that come of it.
@@ -263,35 +296,58 @@ impl<S: Service + 'static> Server<S> {
 
     /// Waits once, and deals with everything that came.
     fn round(&mut self) -> io::Result<()> {
-        if !self.is_due() {
-            let most = self.service.wake_at().map(|at| at.since(self.now));
+        // A long read gives way to other events after each part.
+        if !self.streaming.is_empty() || !self.is_due()? {
+            let next = self.service.wake_at().filter(|_| self.streaming.is_empty());
+            let most = match next {
+                None if !self.streaming.is_empty() => Some(Span::ZERO),
+                next => next.map(|at| self.waker.sleep(self.now, at)),
+            };
             let mut events = std::mem::take(&mut self.events);
             self.ring.wait(most, &mut events)?;
             self.now = self.clock.now();
+            self.waker.woke(self.now, events.is_empty());
             for event in events.drain(..) {
                 self.heed(event)?;
             }
             self.events = events;
+            self.fetch_parts();
         }
         self.settle()
     }
 
-    /// True when the service has something to do at once. A moment that is nearer than the kernel's way to sleep and
-    /// back is waited for here.
+    /// True when the service has something to do at once. A moment that is nearer than the way to sleep and back is
+    /// waited for here, as long as no event comes.
     #[inline]
-    fn is_due(&mut self) -> bool {
-        let Some(at) = self.service.wake_at() else { return false };
+    fn is_due(&mut self) -> io::Result<bool> {
+        let Some(at) = self.service.wake_at() else { return Ok(false) };
         if at > self.now + NEAR {
             // What was done since the last reading took its time, too.
             self.now = self.clock.now();
         }
-        if at > self.now + NEAR {
-            return false;
+        let left = at.since(self.now);
+        if left > self.waker.near(left) {
+            return Ok(false);
+        }
+        if left > NEAR {
+            return self.spin(at);
         }
         while at > self.now {
             self.now = self.clock.now();
         }
-        true
+        Ok(true)
+    }
+
+    /// Waits for a moment without sleep; false when an event came before it.
+    fn spin(&mut self, at: Instant) -> io::Result<bool> {
+        self.ring.submit()?;
+        let begun = self.now;
+        while at > self.now && !self.ring.has_events() {
+            std::hint::spin_loop();
+            self.now = self.clock.now();
+        }
+        self.waker.spun(self.now.since(begun));
+        Ok(at <= self.now)
     }
 
     #[inline]
@@ -364,13 +420,14 @@ impl<S: Service + 'static> Server<S> {
         }
         self.open_doors()?;
         self.turn_pages();
-        self.ring.push(Timeout::new(&raw const LOOK).build(), Token::Look)
+        if self.pool.trim() && self.flights.len() == 0 {
+            give_memory_back();
+        }
+        self.ring.sleep(&LOOK, Token::Look)
     }
 
     fn watch_mail(&mut self) -> io::Result<()> {
-        use std::os::fd::AsRawFd;
-        let bell = io_uring::types::Fd(self.mail.bell().as_raw_fd());
-        self.ring.push(io_uring::opcode::PollAdd::new(bell, libc::POLLIN as u32).build(), Token::Mail)
+        self.ring.poll(self.mail.bell(), libc::POLLIN, Token::Mail)
     }
 
     fn touch(&mut self, number: u32) {
@@ -381,6 +438,15 @@ impl<S: Service + 'static> Server<S> {
             self.touched.push(number);
         }
     }
+}
+
+/// Has the allocator return what it keeps of freed memory.
+fn give_memory_back() {
+    // SAFETY: the call has no preconditions.
+    #[cfg(target_env = "gnu")]
+    unsafe {
+        libc::malloc_trim(0)
+    };
 }
 
 impl<S> Drop for Server<S> {

@@ -1,7 +1,9 @@
 //! What a server serves: the calls of [`Volumes`], and of whatever else answers requests for blocks.
 
 use plimsoll_units::Instant;
-use plimsoll_volume::{Backing, Edited, Errno, Export, Extent, Job, JobId, NotTaken, Reply, Request, Ticket, Volumes};
+use plimsoll_volume::{
+    Backing, Edited, Errno, Export, Extent, FileId, Job, JobId, Lead, NotTaken, Reply, Request, Ticket, Volumes,
+};
 
 /// What answers requests. Each call means what the method of [`Volumes`] of the same name means.
 pub trait Service {
@@ -21,6 +23,26 @@ pub trait Service {
         jobs: &mut Vec<Job>,
     ) -> Result<(), NotTaken>;
 
+    /// Takes a request in without its payload: the model says when it is answered, and [`Service::transfer`] moves the
+    /// parts of its payload, those of a write before this call, those of a read after the reply. Exactly one reply follows.
+    fn accept_timing(
+        &mut self,
+        now: Instant,
+        export: Export,
+        ticket: Ticket,
+        request: &Request,
+    ) -> Result<(), NotTaken>;
+
+    /// Does the real work of a part of a request, without the model; exactly one reply follows when it is done.
+    fn transfer(
+        &mut self,
+        now: Instant,
+        export: Export,
+        ticket: Ticket,
+        part: &Request,
+        jobs: &mut Vec<Job>,
+    ) -> Result<(), NotTaken>;
+
     /// A job is finished.
     fn worked(&mut self, now: Instant, job: JobId, outcome: Result<(), Errno>, jobs: &mut Vec<Job>);
 
@@ -30,8 +52,15 @@ pub trait Service {
     /// Appends the replies that may leave.
     fn drain(&mut self, now: Instant, replies: &mut Vec<Reply>);
 
+    /// What answers of an export need from their moment to its clients: a service with models hands them out so much
+    /// earlier.
+    fn set_lead(&mut self, _: Export, _: Lead) {}
+
     /// Where there is space: at least one extent, none of them empty.
     fn extents(&self, export: Export, offset: u64, length: u64, limit: usize) -> Vec<Extent>;
+
+    /// The data file that an export is, byte for byte; `None` when a map lies between.
+    fn whole_file(&self, export: Export) -> Option<FileId>;
 
     /// Whether reads are only of places that have their space: others cost memory when they are shown instead of read.
     fn reads_what_has_space(&self) -> bool {
@@ -66,6 +95,27 @@ impl<B: Backing> Service for Volumes<B> {
         self.accept(now, export, ticket, request, jobs)
     }
 
+    fn accept_timing(
+        &mut self,
+        now: Instant,
+        export: Export,
+        ticket: Ticket,
+        request: &Request,
+    ) -> Result<(), NotTaken> {
+        self.accept_timing(now, export, ticket, request)
+    }
+
+    fn transfer(
+        &mut self,
+        now: Instant,
+        export: Export,
+        ticket: Ticket,
+        part: &Request,
+        jobs: &mut Vec<Job>,
+    ) -> Result<(), NotTaken> {
+        self.transfer(now, export, ticket, part, jobs)
+    }
+
     #[inline]
     fn worked(&mut self, now: Instant, job: JobId, outcome: Result<(), Errno>, jobs: &mut Vec<Job>) {
         self.worked(now, job, outcome, jobs);
@@ -81,8 +131,16 @@ impl<B: Backing> Service for Volumes<B> {
         self.drain(now, replies);
     }
 
+    fn set_lead(&mut self, export: Export, lead: Lead) {
+        self.set_lead(export, lead);
+    }
+
     fn extents(&self, export: Export, offset: u64, length: u64, limit: usize) -> Vec<Extent> {
         self.extents(export, offset, length, limit)
+    }
+
+    fn whole_file(&self, export: Export) -> Option<FileId> {
+        self.whole_file(export)
     }
 
     fn reads_what_has_space(&self) -> bool {

@@ -5,25 +5,31 @@
 //! in view: it is [copied](View::copy) before.
 #![allow(unsafe_code)]
 
-use std::os::fd::{AsRawFd, OwnedFd, RawFd};
+use std::os::fd::{AsFd, AsRawFd, OwnedFd, RawFd};
+use std::rc::Rc;
 
 /// Bytes of a file that are mapped: address space, not memory.
 const MAPPED_BYTES: usize = 1 << 40;
 
-/// A file in memory, mapped.
+/// A file in memory, mapped for as long as this or a view of it lives.
+#[derive(Clone, Debug)]
+pub(crate) struct Mapping(Rc<Mapped>);
+
 #[derive(Debug)]
-pub(crate) struct Mapping {
+struct Mapped {
     start: *mut libc::c_void,
-    file: RawFd,
+    /// The number by which others know the file.
+    number: RawFd,
+    /// A descriptor of its own.
+    file: OwnedFd,
 }
 
 /// A part of a mapped file.
 #[derive(Debug)]
 pub(crate) struct View {
-    start: *const u8,
+    mapping: Mapping,
+    at: usize,
     length: usize,
-    file: RawFd,
-    at: u64,
 }
 
 impl Mapping {
@@ -37,25 +43,24 @@ impl Mapping {
         }
         // The file is as long as the mapping from the beginning on, so there is nothing behind its end to be touched.
         rustix::fs::ftruncate(file, MAPPED_BYTES as u64).ok()?;
-        let file = file.as_raw_fd();
+        let own = file.try_clone().ok()?;
+        let number = file.as_raw_fd();
         let (protection, flags) = (libc::PROT_READ, libc::MAP_SHARED | libc::MAP_NORESERVE);
         // SAFETY: a new mapping, at an address of the kernel's choice.
-        let start = unsafe { libc::mmap(std::ptr::null_mut(), MAPPED_BYTES, protection, flags, file, 0) };
-        (start != libc::MAP_FAILED).then_some(Self { start, file })
+        let start = unsafe { libc::mmap(std::ptr::null_mut(), MAPPED_BYTES, protection, flags, number, 0) };
+        (start != libc::MAP_FAILED).then(|| Self(Rc::new(Mapped { start, number, file: own })))
     }
 
-    /// A part of the file; `None` when it is not mapped so far. It has to be gone before the mapping is.
+    /// A part of the file; `None` when it is not mapped so far.
     #[inline]
     pub(crate) fn view(&self, at: u64, length: u32) -> Option<View> {
         let (at, length) = (usize::try_from(at).ok()?, length as usize);
         at.checked_add(length).filter(|end| *end <= MAPPED_BYTES)?;
-        // SAFETY: inside of the mapping, as was just checked.
-        let start = unsafe { self.start.cast::<u8>().add(at) };
-        Some(View { start, length, file: self.file, at: at as u64 })
+        Some(View { mapping: self.clone(), at, length })
     }
 }
 
-impl Drop for Mapping {
+impl Drop for Mapped {
     fn drop(&mut self) {
         // SAFETY: the mapping was made with this address and length, and is not used any more.
         unsafe { libc::munmap(self.start, MAPPED_BYTES) };
@@ -65,14 +70,16 @@ impl Drop for Mapping {
 impl View {
     /// The bytes, for the kernel to send: the program itself does not look at them.
     #[inline]
-    pub(crate) const fn bytes(&self) -> &[u8] {
-        // SAFETY: they lie in a mapping that outlives its views. They may change, which only the kernel sees.
-        unsafe { std::slice::from_raw_parts(self.start, self.length) }
+    pub(crate) fn bytes(&self) -> &[u8] {
+        // SAFETY: inside of the mapping, as was checked when the view was made; the view keeps it mapped. The bytes may
+        // change, which only the kernel sees.
+        unsafe { std::slice::from_raw_parts(self.mapping.0.start.cast::<u8>().add(self.at), self.length) }
     }
 
     /// Whether it shows some of these bytes of a file.
-    pub(crate) const fn shows(&self, file: RawFd, at: u64, length: u64) -> bool {
-        self.file == file && self.at < at.saturating_add(length) && at < self.at + self.length as u64
+    pub(crate) fn shows(&self, file: RawFd, at: u64, length: u64) -> bool {
+        let (start, end) = (self.at as u64, (self.at + self.length) as u64);
+        self.mapping.0.number == file && start < at.saturating_add(length) && at < end
     }
 
     /// Copies what is in view.
@@ -80,11 +87,9 @@ impl View {
     /// # Panics
     /// When there is less room than it shows.
     pub(crate) fn copy(&self, to: &mut [u8]) {
-        let to = &mut to[..self.length];
-        // SAFETY: the descriptor is open as long as the mapping; the call writes to `to` alone.
-        let read = unsafe { libc::pread(self.file, to.as_mut_ptr().cast(), to.len(), self.at.cast_signed()) };
+        let read = rustix::io::pread(self.mapping.0.file.as_fd(), &mut to[..self.length], self.at as u64);
         // There is no device that could fail, and no end of the file.
-        debug_assert_eq!(usize::try_from(read), Ok(self.length));
+        debug_assert_eq!(read, Ok(self.length));
     }
 }
 
@@ -106,5 +111,7 @@ mod tests {
         assert!(view.shows(descriptor, (1 << 20) + 2, 1) && !view.shows(descriptor, (1 << 20) + 3, 9));
         assert!(view.shows(descriptor, 0, u64::MAX) && !view.shows(descriptor, 0, 1 << 20));
         assert!(mapping.view(1 << 40, 1).is_none() && mapping.view(u64::MAX, 2).is_none());
+        drop((mapping, file));
+        assert_eq!(view.bytes(), b"abc", "it outlives the mapping that it was made of");
     }
 }

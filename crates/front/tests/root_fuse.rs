@@ -114,7 +114,9 @@ impl Rig {
 
 /// Serves a new volume until it is stopped.
 fn serve(home: &Path, told: Sender<Handle<Volumes>>) {
-    let (files, _) = Files::directory(home).unwrap();
+    let data = home.join("data");
+    fs::create_dir_all(&data).unwrap();
+    let (files, _) = Files::directory(&data).unwrap();
     let volumes = Volumes::new(Store::new(Geometry::default(), 8 << 30), Slow::NOT);
     let mut server = Server::new(volumes, files, Limits::default(), Clock::start()).unwrap();
     let listener = std::os::unix::net::UnixListener::bind(home.join("socket")).unwrap();

@@ -7,7 +7,6 @@ mod page;
 
 use std::sync::Arc;
 
-use jiff::SignedDuration;
 use jiff::civil::DateTime;
 use plimsoll_units::Span;
 
@@ -19,6 +18,7 @@ use crate::figure::{Origin, Scope, Window};
 use crate::reading::Fate;
 use crate::series::Said;
 use crate::snapshot::{Counted, Risen};
+use crate::timestamp;
 
 /// What one sample says of one disk.
 struct Disk {
@@ -82,8 +82,7 @@ impl Samples {
             return out.caution(Some(Origin::line(line)), "a sample of no length: left out");
         }
         let length = sample.length;
-        let before = SignedDuration::try_from_secs_f64(length.as_secs_f64()).ok();
-        let begin = sample.end.zip(before).and_then(|(end, length)| end.checked_sub(length).ok());
+        let begin = sample.end.and_then(|end| timestamp::before(end, length));
         let window = match begin {
             Some(_) => out.window(Window { begin, length }),
             None => out.sample(Window { begin, length }),

@@ -21,4 +21,4 @@ mod words;
 
 pub(crate) use html::FORM as HTML;
 pub(crate) use ruler::Ruler;
-pub(crate) use text::{FORM as TEXT, STATSPACK_FORM as STATSPACK, titles};
+pub(crate) use text::{FORM as TEXT, STATSPACK_FORM as STATSPACK};

@@ -5,15 +5,19 @@ use std::collections::btree_map::{BTreeMap, Entry};
 use std::sync::Arc;
 
 use jiff::civil::DateTime;
+use jiff::tz::TimeZone;
 use plimsoll_units::Span;
 
 use crate::coarsen::coarsen;
 use crate::evidence::Evidence;
 use crate::figure::{Class, Figure, Measure, Origin, Scope, Statistic, Window};
+use crate::format::Input;
 use crate::kind::Kind;
+use crate::layers::Layer;
 use crate::reading::{CacheAdvice, Caution, Database, DatabaseTime, Fate, HostTime, MissCurve, Part, Reading, Wait};
 use crate::refusal::Refusal;
 use crate::snapshot::{self, Snapshot};
+use crate::timestamp::{self, Stamp};
 
 /// Collects what one input says. Scopes, windows and texts that come again are kept once.
 #[derive(Debug)]
@@ -31,6 +35,8 @@ pub struct Builder {
     joined: Option<Span>,
     /// So many figures and windows are kept before neighbours are joined.
     room: usize,
+    /// The zone of times without an offset.
+    zone: TimeZone,
     /// The first refusal of the builder's own, kept because a format need not look after every figure.
     refusal: Option<Refusal>,
 }
@@ -40,14 +46,16 @@ impl Builder {
     pub const MOST_FIGURES: usize = 8 << 20;
     /// The figures and windows after which neighbouring windows are joined to longer ones: about 32 MB.
     pub const MOST_FINE: usize = 1 << 19;
+    /// The highest value of a figure, in its unit: a petabyte a second. Sums and products of such values stay finite.
+    pub const HIGHEST: f64 = 1e15;
     /// The most sections that are listed of one input.
     pub const MOST_PARTS: usize = 10_000;
     /// The most cautions that are kept of one input: a file that is wrong in every line says so this often.
     pub const MOST_CAUTIONS: usize = 100;
 
-    pub(crate) fn new(name: &str, kind: Kind) -> Self {
+    pub(crate) fn new(input: &Input, kind: Kind) -> Self {
         let reading = Reading {
-            name: name.to_owned(),
+            name: input.name.clone(),
             kind,
             version: None,
             scopes: Vec::new(),
@@ -61,10 +69,12 @@ impl Builder {
             databases: Vec::new(),
             advice: Vec::new(),
             curves: Vec::new(),
+            beneath: BTreeSet::new(),
+            assumed_zone: None,
             parts: Vec::new(),
             cautions: Vec::new(),
         };
-        Self::with(reading)
+        Self { zone: input.zone.clone().unwrap_or(TimeZone::UTC), ..Self::with(reading) }
     }
 
     fn with(reading: Reading) -> Self {
@@ -78,6 +88,7 @@ impl Builder {
             timed: None,
             joined: None,
             room: Self::MOST_FINE,
+            zone: TimeZone::UTC,
             refusal: None,
         }
     }
@@ -87,6 +98,22 @@ impl Builder {
         self.reading.version = Some(version.to_owned());
     }
 
+    /// A timestamp in UTC. One without an offset is in the zone of the input.
+    pub(crate) fn instant(&mut self, stamp: Stamp) -> DateTime {
+        match stamp.parts() {
+            (at, true) => at,
+            (at, false) => self.local(at),
+        }
+    }
+
+    /// A time on the clock of the input's zone in UTC.
+    pub(crate) fn local(&mut self, at: DateTime) -> DateTime {
+        if self.reading.assumed_zone.is_none() {
+            self.reading.assumed_zone = Some(timestamp::name(&self.zone));
+        }
+        timestamp::in_zone(at, &self.zone)
+    }
+
     /// The number of a scope; the same one for equal scopes.
     pub fn scope(&mut self, scope: Scope) -> u32 {
         let scopes = &mut self.reading.scopes;
@@ -94,6 +121,64 @@ impl Builder {
             scopes.push(scope.clone());
             scopes.len() as u32 - 1
         })
+    }
+
+    /// Where there are arrays of software RAID and disks, counts the operations of one of the two: of arrays, unless they
+    /// carried so little of what their disks did that most of it cannot be theirs. Called once for each host.
+    pub(crate) fn arrays(&mut self, scopes: impl IntoIterator<Item = (u32, Layer)>) {
+        /// A small write to RAID 6 reads and writes three members each: the most for an operation of an array.
+        const AMPLIFIED: f64 = 8.0;
+        let (arrays, disks): (Vec<_>, Vec<_>) = scopes.into_iter().partition(|(_, layer)| *layer == Layer::Array);
+        let [arrays, disks] =
+            [arrays, disks].map(|of| of.into_iter().map(|(scope, _)| scope).collect::<BTreeSet<u32>>());
+        if arrays.is_empty() || disks.is_empty() {
+            return;
+        }
+        let (of_arrays, of_disks) = (self.bytes(&arrays), self.bytes(&disks));
+        let (above, below) = (self.parts(&arrays), self.parts(&disks));
+        let (text, beneath) = if of_arrays * AMPLIFIED >= of_disks {
+            let text = format!(
+                "operations are counted at the software RAID {above}: names do not say which disks are its members, so \
+                 {below} are taken for them and left out of totals; --only counts one device alone",
+            );
+            (text, disks)
+        } else {
+            let text = format!(
+                "operations are counted at the disks {below}: the software RAID {above} carried {:.1} % of their bytes; \
+                 --only counts one device alone",
+                of_arrays / of_disks * 100.0,
+            );
+            (text, arrays)
+        };
+        self.reading.beneath.extend(beneath);
+        // An array that is idle, such as one for booting, is no reason to doubt.
+        if of_arrays * 100.0 > of_disks || of_disks <= 0.0 {
+            self.caution(None, text);
+        }
+    }
+
+    /// Leaves a scope out of totals: another one counts its operations as well.
+    pub(crate) fn set_beneath(&mut self, scope: u32) {
+        self.reading.beneath.insert(scope);
+    }
+
+    /// Bytes that scopes read and wrote.
+    fn bytes(&self, scopes: &BTreeSet<u32>) -> f64 {
+        let is_meant = |figure: &&Figure| {
+            let direction = matches!(figure.class, Class::Read | Class::Write);
+            let mean = (figure.measure, figure.statistic) == (Measure::Throughput, Statistic::Mean);
+            direction && mean && scopes.contains(&figure.scope)
+        };
+        let figures = self.reading.figures.iter().filter(is_meant);
+        figures.map(|figure| figure.value * self.length(figure.window).as_secs_f64()).sum()
+    }
+
+    /// Names of the parts of scopes, for a sentence.
+    fn parts(&self, scopes: &BTreeSet<u32>) -> String {
+        const MOST: usize = 4;
+        let names = scopes.iter().take(MOST).map(|scope| self.reading.scopes[*scope as usize].part.as_str());
+        let names = names.collect::<Vec<_>>().join(", ");
+        if scopes.len() > MOST { format!("{names} and {} more", scopes.len() - MOST) } else { names }
     }
 
     /// The number of a window: equal to the last one, or to any that says when it began, that one's. Do not keep it beyond
@@ -189,9 +274,9 @@ impl Builder {
         Origin { line, table, field: self.text(field) }
     }
 
-    /// A figure. One that no storage can have (negative, not a number, endless) becomes a caution.
+    /// A figure. One that no storage can have (negative, not a number, above [`Builder::HIGHEST`]) becomes a caution.
     pub fn figure(&mut self, figure: Figure) {
-        if !(figure.value.is_finite() && figure.value >= 0.0) {
+        if !is_possible(figure.value) {
             let text = format!("{} is no figure of storage: left out", figure.value);
             return self.caution(Some(figure.origin), text);
         }
@@ -253,26 +338,46 @@ impl Builder {
 
     /// How a database spent its time.
     pub fn time(&mut self, time: DatabaseTime) {
+        let rest = [time.processor_s, time.commits];
+        if !is_possible(time.database_s) || !rest.into_iter().flatten().all(is_possible) {
+            return self.caution(Some(time.origin), "times that no database can have: left out");
+        }
         self.reading.times.push(time);
     }
 
     /// How a host spent the time of its processors.
     pub fn host(&mut self, host: HostTime) {
+        if !is_possible(host.busy_s) || !is_possible(host.idle_s) {
+            return self.caution(Some(host.origin), "times that no processor can have: left out");
+        }
         self.reading.hosts.push(host);
     }
 
     /// What sessions waited for.
     pub fn wait(&mut self, wait: Wait) {
+        let is_share = |(bound, share): &(f64, f64)| *bound >= 0.0 && is_possible(*share);
+        if !is_possible(wait.count) || !is_possible(wait.total_s) || !wait.histogram.iter().all(is_share) {
+            return self.caution(Some(wait.origin), "a wait with impossible counts or times: left out");
+        }
         self.reading.waits.push(wait);
     }
 
     /// What a database and its host have.
     pub fn database(&mut self, database: Database) {
+        let Database { block_bytes, cache_bytes, processors, cores, memory_bytes, .. } = &database;
+        let numbers = [block_bytes, cache_bytes, processors, cores, memory_bytes];
+        if !numbers.into_iter().flatten().all(|number| is_possible(*number)) {
+            return self.caution(Some(database.origin), "sizes that no host can have: left out");
+        }
         self.reading.databases.push(database);
     }
 
     /// What another cache size would give.
     pub fn advice(&mut self, advice: CacheAdvice) {
+        let CacheAdvice { size_bytes, size_factor, read_factor, reads, .. } = advice;
+        if ![size_bytes, size_factor, read_factor, reads].into_iter().all(is_possible) {
+            return self.caution(Some(advice.origin), "an estimate with impossible numbers: left out");
+        }
         self.reading.advice.push(advice);
     }
 
@@ -357,6 +462,11 @@ impl Builder {
         }
         Ok(self.reading)
     }
+}
+
+/// True for a number that a quantity of storage, a database or a host can have.
+fn is_possible(value: f64) -> bool {
+    (0.0..=Builder::HIGHEST).contains(&value)
 }
 
 fn mean_length(windows: &[Window]) -> Option<Span> {

@@ -11,7 +11,7 @@ use std::collections::BTreeMap;
 
 use plimsoll_units::Span;
 
-use crate::figure::{Class, Figure, Measure, Statistic};
+use crate::figure::{Class, Measure, Statistic};
 use crate::reading::Reading;
 pub use account::{Account, CacheCurve, EventTime, Place, Spent};
 use names::Names;
@@ -150,9 +150,20 @@ fn without_parts(readings: &[&Reading], figures: &[(usize, usize)]) -> Vec<(usiz
         let figure = &readings[at.0].figures[at.1];
         readings[at.0].scopes[figure.scope as usize].part.is_empty()
     };
+    // Arrays whose operations are not timed have the latency of their disks.
+    let is_beneath = |at: &(usize, usize)| readings[at.0].beneath.contains(&readings[at.0].figures[at.1].scope);
+    let of_time = |at: &(usize, usize)| {
+        let figure = &readings[at.0].figures[at.1];
+        let is = matches!(figure.measure, Measure::Latency | Measure::Busy);
+        is.then_some((at.0, figure.class, figure.measure))
+    };
+    let timed: std::collections::BTreeSet<_> =
+        figures.iter().filter(|at| !is_beneath(at)).filter_map(of_time).collect();
+    let counts = |at: &(usize, usize)| !is_beneath(at) || of_time(at).is_some_and(|key| !timed.contains(&key));
+    let figures: Vec<(usize, usize)> = figures.iter().copied().filter(counts).collect();
     let with_wholes: std::collections::BTreeSet<usize> =
         figures.iter().filter(|at| is_whole(at)).map(|at| at.0).collect();
-    figures.iter().copied().filter(|at| is_whole(at) || !with_wholes.contains(&at.0)).collect()
+    figures.into_iter().filter(|at| is_whole(at) || !with_wholes.contains(&at.0)).collect()
 }
 
 /// A slot, and a figure in it: numbers of a reading and of a figure of its own.
@@ -191,19 +202,22 @@ impl Series {
                 (_, Statistic::Maximum, Some(so_far)) | (Measure::Busy, _, Some(so_far)) => so_far.max(figure.value),
                 (Measure::Iops | Measure::Throughput | Measure::Depth, _, Some(so_far)) => so_far + figure.value,
                 (Measure::Latency | Measure::Size, _, Some(so_far)) => {
-                    let weight = weight(rates, *slot, figure, *at);
+                    let weight = weight(readings, rates, *slot, *at);
                     let sum: f64 = weights[*slot] + weight;
                     if sum > 0.0 { (so_far * weights[*slot] + figure.value * weight) / sum } else { so_far }
                 }
             });
-            weights[*slot] += weight(rates, *slot, figure, *at);
+            weights[*slot] += weight(readings, rates, *slot, *at);
         }
         Self { class, measure, statistic, values, sources: cells.iter().map(|(_, at)| *at).collect() }
     }
 }
 
-fn weight(rates: &Rates, slot: usize, figure: &Figure, at: (usize, usize)) -> f64 {
-    rates.get(&(slot, figure.class, (at.0, figure.scope))).copied().unwrap_or(0.0)
+/// What a latency or size is weighed by: its operations a second. Disks below an array share its operations evenly.
+fn weight(readings: &[&Reading], rates: &Rates, slot: usize, at: (usize, usize)) -> f64 {
+    let figure = &readings[at.0].figures[at.1];
+    let beneath = if readings[at.0].beneath.contains(&figure.scope) { 1.0 } else { 0.0 };
+    rates.get(&(slot, figure.class, (at.0, figure.scope))).copied().unwrap_or(beneath)
 }
 
 impl Summary {

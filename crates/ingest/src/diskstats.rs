@@ -6,7 +6,6 @@
 mod row;
 mod table;
 
-use jiff::SignedDuration;
 use jiff::civil::DateTime;
 use plimsoll_units::Span;
 
@@ -19,6 +18,7 @@ use crate::kind::Kind;
 use crate::lines::{LineFormat, Lines};
 use crate::reading::Fate;
 use crate::refusal::Refusal;
+use crate::timestamp;
 
 const KIND: Kind = Kind { id: "diskstats", name: "/proc/diskstats" };
 
@@ -37,7 +37,7 @@ fn resembles(head: &[u8]) -> Resemblance {
         match line(text) {
             Line::Row { name: Some(_), .. } | Line::Heading(_) => rows += 1,
             Line::Row { name: None, .. } => bare += 1,
-            Line::At { .. } | Line::Age(_) => {}
+            Line::At(_) | Line::Age(_) => {}
             Line::Short | Line::Other => others += 1,
         }
     }
@@ -94,9 +94,9 @@ impl LineFormat for Diskstats {
                 }
             }
             Line::Heading(name) => self.heading = Some(name.to_owned()),
-            Line::At { at, age } => {
+            Line::At(at) => {
                 self.take(out);
-                (self.at, self.age) = (at.or(self.at), age.or(self.age));
+                self.at = Some(out.instant(at));
             }
             Line::Age(age) => {
                 self.take(out);
@@ -157,6 +157,6 @@ impl Diskstats {
             (count, Some(interval)) => Some(interval.as_secs_f64() * f64::from(count)),
             _ => None,
         };
-        begin.checked_add(SignedDuration::try_from_secs_f64(since?).ok()?).ok()
+        timestamp::later(begin, since?)
     }
 }

@@ -14,6 +14,7 @@
 //! input does not say is no figure.
 
 use jiff::civil::DateTime;
+use jiff::tz::TimeZone;
 use plimsoll_units::Span;
 
 use crate::builder::Builder;
@@ -25,8 +26,10 @@ use crate::refusal::Refusal;
 pub struct Input {
     /// What to call it: a file's name, as a rule.
     pub name: String,
-    /// When it begins, for inputs that do not say so.
+    /// When it begins, in UTC, for inputs that do not say so.
     pub begin: Option<DateTime>,
+    /// The zone of its times that have no offset; UTC where none is given.
+    pub zone: Option<TimeZone>,
     /// How far apart its samples are, for inputs that do not say so.
     pub interval: Option<Span>,
 }

@@ -1,16 +1,14 @@
 //! What hosts say of their disks: iostat, sar, sadf and vmstat, as text and as JSON.
 //!
 //! All of them print the same measures under much the same names (`column`), one row for each device and sample (`disks`).
-//! Devices lie over one another, so only one layer of them is taken (`layer`). What begins with a mean since the host was
+//! Devices lie over one another, so only one layer of them is taken (`crate::layers`). What begins with a mean since the host was
 //! started says so nowhere: the first report of a run is left out unless there is no other.
 
-mod clock;
 mod column;
 mod digits;
 mod disks;
 mod iostat;
 mod json;
-mod layer;
 mod noted;
 mod refused;
 mod reports;

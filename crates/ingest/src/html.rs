@@ -4,8 +4,6 @@
 //! hold `<`. It builds no tree, so nesting costs nothing, and keeps one table at a time.
 
 mod grid;
-mod rewrite;
 mod scan;
 
 pub(crate) use grid::{Piece, pieces};
-pub(crate) use rewrite::{Place, rewrite};

@@ -142,7 +142,7 @@ mod tests {
 
     fn check(text: &str, expected: &[(u64, &str)], cautions: usize) {
         let kind = Kind { id: "test", name: "test" };
-        let mut out = Builder::new("test", kind);
+        let mut out = Builder::new(&"test".into(), kind);
         let found = documents(kind, text.as_bytes(), &mut out).unwrap_or_default();
         let expected: Vec<(u64, Value)> =
             expected.iter().map(|(line, text)| (*line, serde_json::from_str(text).unwrap())).collect();

@@ -1,32 +1,41 @@
-//! One layer of devices: on most hosts the same operation is counted by a partition, its disk and what is stacked above.
+//! The layers of devices: on most hosts the same operation is counted by a partition, its disk and what lies above it.
 //!
-//! Knows names alone, as kernels give them. Disks are taken where there are any; what is stacked over them (device mapper,
-//! RAID, multipath drivers) only where there are none; memory and loops never.
+//! Only names are known, as kernels give them. One layer is counted: disks, or where there are none, what lies above them.
+//! Software RAID (md) is counted instead of its disks, because an array reads and writes each of them for one operation;
+//! which disks are its members names do not say, so all are taken for members (`Builder::arrays` checks that by the bytes).
 
 use std::collections::BTreeMap;
 
-/// Which devices of an input are taken.
-#[derive(Debug, Default)]
-pub(crate) struct Layers {
-    taken: BTreeMap<String, bool>,
-    refused: bool,
+/// The layer of a device.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Layer {
+    /// Its operations reach no storage of a database, or by another device: loops, memory, optical drives, the paths below
+    /// a multipath `NVMe` disk, the firmware areas of eMMC.
+    Apart,
+    /// A sum of other rows.
+    Group,
+    /// It lies over others: mapped devices, caches, the pseudo devices of multipath drivers.
+    Stacked,
+    /// Unknown: logical volumes with names of their own, or the disks of another system.
+    Unknown,
+    /// Software RAID of Linux.
+    Array,
+    /// A disk, as the host sees it.
+    Disk,
 }
 
-/// What a device is, by its name.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-enum Layer {
-    /// Memory, loops, drives for discs: no storage of a database.
-    Aside,
-    /// Above others that are listed as well.
-    Stacked,
-    Disk,
+/// The devices of an input, and which of them are taken.
+#[derive(Debug, Default)]
+pub(crate) struct Layers {
+    taken: BTreeMap<String, Option<Layer>>,
+    refused: bool,
 }
 
 impl Layers {
     /// Devices of one input; further ones are left out.
     pub(crate) const MOST: usize = 10_000;
 
-    /// Learns that there is this device. True when it is new.
+    /// Adds a device. True when it is new and there is room for it.
     pub(crate) fn learn(&mut self, name: &str) -> bool {
         if self.taken.contains_key(name) {
             return false;
@@ -35,74 +44,166 @@ impl Layers {
             self.refused = true;
             return false;
         }
-        self.taken.insert(name.to_owned(), false);
+        self.taken.insert(name.to_owned(), None);
         true
     }
 
-    /// Chooses among all that were learnt.
+    /// Chooses one layer among all devices, and arrays with their disks.
     pub(crate) fn choose(&mut self) {
-        let names: Vec<(String, Layer, bool)> =
-            self.taken.keys().map(|name| (name.clone(), layer(name), self.is_partition(name))).collect();
-        let best = names.iter().filter(|(.., part)| !part).map(|(_, layer, _)| *layer).max();
-        for (name, layer, part) in names {
-            let taken = !part && Some(layer) == best && layer > Layer::Aside;
-            self.taken.insert(name, taken);
+        let is_part = |name: &str| disk_of(name).is_some_and(|disk| self.taken.contains_key(&disk));
+        let layers: Vec<Option<Layer>> = self.taken.keys().map(|name| (!is_part(name)).then(|| layer(name))).collect();
+        let base = layers.iter().flatten().copied().max().filter(|base| *base > Layer::Apart);
+        for (taken, layer) in self.taken.values_mut().zip(layers) {
+            let above = |layer: &Layer| base == Some(Layer::Disk) && *layer == Layer::Array;
+            *taken = layer.filter(|layer| Some(*layer) == base || above(layer));
         }
     }
 
     /// True for a device whose figures are taken.
     pub(crate) fn takes(&self, name: &str) -> bool {
-        self.taken.get(name).copied().unwrap_or(false)
+        self.layer(name).is_some()
+    }
+
+    /// The layer of a device whose figures are taken.
+    pub(crate) fn layer(&self, name: &str) -> Option<Layer> {
+        self.taken.get(name).copied().flatten()
     }
 
     /// True when there were more devices than are kept.
     pub(crate) fn is_full(&self) -> bool {
         self.refused
     }
-
-    /// `sda1` beside `sda`, `nvme0n1p2` beside `nvme0n1`, `nvme0c1n1` beside `nvme0n1`.
-    fn is_partition(&self, name: &str) -> bool {
-        let trunk = name.trim_end_matches(|letter: char| letter.is_ascii_digit());
-        if trunk.len() == name.len() {
-            return false;
-        }
-        let of_numbered = trunk.strip_suffix('p').filter(|disk| disk.ends_with(|letter: char| letter.is_ascii_digit()));
-        let disk = of_numbered.unwrap_or(trunk);
-        (disk != name && self.taken.contains_key(disk))
-            || path_of(name).is_some_and(|disk| self.taken.contains_key(&disk))
-    }
 }
 
-/// The device that a path of multipathing belongs to.
-fn path_of(name: &str) -> Option<String> {
-    let (controller, rest) = name.strip_prefix("nvme")?.split_once('c')?;
-    let (_, namespace) = rest.split_once('n')?;
-    Some(format!("nvme{controller}n{namespace}"))
-}
-
+/// The layer of a device by its name.
 fn layer(name: &str) -> Layer {
-    const ASIDE: [&str; 8] = ["loop", "ram", "zram", "sr", "fd", "cd", "scd", "mtdblock"];
-    const STACKED: [&str; 11] =
-        ["dm-", "md", "drbd", "bcache", "emcpower", "hdiskpower", "vpath", "zd", "VxVM", "VxDMP", "dm_"];
-    let is = |stem: &&str| {
-        name.strip_prefix(*stem).is_some_and(|rest| {
-            rest.starts_with(|letter: char| letter.is_ascii_digit() || letter == '_')
-                || stem.ends_with("power")
-                || (stem.starts_with("Vx") && !rest.is_empty())
-        })
-    };
-    if ASIDE.iter().any(is) {
-        Layer::Aside
-    } else if STACKED.iter().any(is) || name.starts_with("mapper/") || name.starts_with("/dev/mapper/") {
+    const APART: [&str; 10] = ["loop", "ram", "zram", "sr", "fd", "cd", "scd", "mtdblock", "dev1-", "dev7-"];
+    const STACKED: [&str; 7] = ["dm-", "dm_", "drbd", "bcache", "vpath", "zd", "dev253-"];
+    const DRIVERS: [&str; 6] = ["emcpower", "hdiskpower", "VxVM", "VxDMP", "mapper/", "bcache"];
+    if name.starts_with(' ') {
+        return Layer::Group;
+    }
+    let name = name.strip_prefix("/dev/").unwrap_or(name);
+    let is = |kinds: &[&str]| kinds.iter().any(|kind| numbered(name, kind));
+    if is(&APART)
+        || is_path(name)
+        || is_firmware(name)
+        || numbered_by_major(name).is_some_and(|(major, _)| matches!(major, 2 | 11))
+    {
+        Layer::Apart
+    } else if is_array(name) || disk_of(name).is_some_and(|disk| is_array(&disk)) {
+        Layer::Array
+    } else if is_disk(name) || disk_of(name).is_some() {
+        Layer::Disk
+    } else if is(&STACKED) || DRIVERS.iter().any(|kind| name.len() > kind.len() && name.starts_with(kind)) {
         Layer::Stacked
     } else {
-        Layer::Disk
+        Layer::Unknown
     }
+}
+
+/// `md2`, `md_d0`, `dev9-2`.
+fn is_array(name: &str) -> bool {
+    numbered(name, "md") || numbered(name, "md_d") || numbered(name, "dev9-")
+}
+
+/// The layer of a whole disk or array; none for what lies on, above or beside one.
+pub(crate) fn whole(name: &str) -> Option<Layer> {
+    Some(layer(name)).filter(|layer| *layer >= Layer::Array && disk_of(name).is_none())
+}
+
+/// A path below a multipath `NVMe` disk: `nvme0c1n1` of `nvme0n1`.
+fn is_path(name: &str) -> bool {
+    name.strip_prefix("nvme").is_some_and(|rest| {
+        let kinds: Vec<char> = rest.chars().filter(|c| !c.is_ascii_digit()).collect();
+        kinds == ['c', 'n']
+    })
+}
+
+/// The areas of eMMC that only firmware uses: `mmcblk0boot0`, `mmcblk0rpmb`.
+fn is_firmware(name: &str) -> bool {
+    name.starts_with("mmcblk") && (name.contains("boot") || name.ends_with("rpmb"))
+}
+
+/// The disk that a partition of this name would lie on.
+fn disk_of(name: &str) -> Option<String> {
+    if let Some((major, minor)) = numbered_by_major(name) {
+        let each = match major {
+            8 | 65..=71 | 128..=135 | 202 => 16,
+            94 => 4,
+            _ => return None,
+        };
+        return (minor % each > 0).then(|| format!("dev{major}-{}", minor - minor % each));
+    }
+    if let Some((disk, number)) = name.rsplit_once("-part") {
+        return (all_digits(number) && is_disk(disk)).then(|| disk.to_owned());
+    }
+    let stem = name.trim_end_matches(|c: char| c.is_ascii_digit());
+    if stem.len() == name.len() {
+        return None;
+    }
+    // A disk whose name ends in a digit has a letter before its partitions' numbers.
+    let disk = match stem.strip_suffix('p') {
+        Some(disk) if disk.ends_with(|c: char| c.is_ascii_digit()) => disk,
+        _ => stem,
+    };
+    (is_disk(disk) || numbered(disk, "md") || disk.starts_with("emcpower")).then(|| disk.to_owned())
+}
+
+fn is_disk(name: &str) -> bool {
+    let lettered = ["sd", "hd", "vd", "xvd", "dasd", "ubd", "rssd"].iter().any(|kind| {
+        name.strip_prefix(kind)
+            .is_some_and(|rest| (1..=4).contains(&rest.len()) && rest.bytes().all(|byte| byte.is_ascii_lowercase()))
+    });
+    let numbered = ["mmcblk", "pmem", "nbd", "rbd", "sfd", "hdisk"].iter().any(|kind| numbered(name, kind));
+    let persistent = ["ata-", "wwn-", "scsi-", "nvme-", "virtio-", "usb-", "google-"];
+    lettered
+        || numbered
+        || is_nvme(name)
+        || is_controlled(name)
+        || (persistent.iter().any(|kind| name.starts_with(kind)) && !name.contains("-part"))
+        || numbered_by_major(name).is_some_and(|(major, minor)| match major {
+            8 | 65..=71 | 128..=135 | 202 => minor % 16 == 0,
+            94 => minor % 4 == 0,
+            259 => true,
+            _ => false,
+        })
+}
+
+fn is_nvme(name: &str) -> bool {
+    let parts = name.strip_prefix("nvme").and_then(|rest| rest.split_once('n'));
+    parts.is_some_and(|(controller, space)| all_digits(controller) && all_digits(space))
+}
+
+/// `cciss/c0d1`, `ida!c0d0`.
+fn is_controlled(name: &str) -> bool {
+    let Some((kind, rest)) = name.split_once(['/', '!']) else { return false };
+    let parts = rest.strip_prefix('c').and_then(|rest| rest.split_once('d'));
+    matches!(kind, "cciss" | "ida" | "rd")
+        && parts.is_some_and(|(controller, disk)| all_digits(controller) && all_digits(disk))
+}
+
+/// Major and minor number of `dev8-16`.
+fn numbered_by_major(name: &str) -> Option<(u32, u32)> {
+    let (major, minor) = name.strip_prefix("dev")?.split_once('-')?;
+    Some((major.parse().ok()?, minor.parse().ok()?))
+}
+
+fn numbered(name: &str, kind: &str) -> bool {
+    name.strip_prefix(kind).is_some_and(all_digits)
+}
+
+fn all_digits(text: &str) -> bool {
+    !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit())
 }
 
 #[cfg(test)]
 mod tests {
-    use super::Layers;
+    use super::{Layer, Layers, disk_of, layer};
+
+    fn check_name(name: &str, expected: Layer, disk: Option<&str>) {
+        assert_eq!((layer(name), disk_of(name).as_deref()), (expected, disk), "{name}");
+    }
 
     fn check(names: &str, expected: &str) {
         let mut layers = Layers::default();
@@ -115,18 +216,53 @@ mod tests {
     }
 
     #[test]
+    fn devices_are_known_by_their_names() {
+        check_name("sda", Layer::Disk, None);
+        check_name("sdaa12", Layer::Disk, Some("sdaa"));
+        check_name("nvme0n1", Layer::Disk, None);
+        check_name("nvme0n1p3", Layer::Disk, Some("nvme0n1"));
+        check_name("nvme0c1n1", Layer::Apart, None);
+        check_name("mmcblk0p1", Layer::Disk, Some("mmcblk0"));
+        check_name("mmcblk0boot0", Layer::Apart, None);
+        check_name("cciss/c0d1", Layer::Disk, None);
+        check_name("cciss/c0d1p2", Layer::Disk, Some("cciss/c0d1"));
+        check_name("dev8-0", Layer::Disk, None);
+        check_name("dev8-17", Layer::Disk, Some("dev8-16"));
+        check_name("dev253-1", Layer::Stacked, None);
+        check_name("dev7-0", Layer::Apart, None);
+        check_name("dev9-2", Layer::Array, None);
+        check_name("dm-0", Layer::Stacked, None);
+        check_name("md127", Layer::Array, None);
+        check_name("/dev/md2", Layer::Array, None);
+        check_name("md0p1", Layer::Array, Some("md0"));
+        check_name("docker-pool", Layer::Unknown, None);
+        check_name("loop12", Layer::Apart, None);
+        check_name("sr0", Layer::Apart, None);
+        check_name("scd0", Layer::Apart, None);
+        check_name(" total", Layer::Group, None);
+        check_name("ata-DISK_1-part3", Layer::Disk, Some("ata-DISK_1"));
+        check_name("", Layer::Unknown, None);
+        check_name("é", Layer::Unknown, None);
+    }
+
+    #[test]
     fn one_layer_is_taken() {
-        check("loop0 ram1 sr0 sda sda1 sda2 sdb dm-0 md0", "sda sdb");
+        check("loop0 ram1 sr0 sda sda1 sda2 sdb dm-0", "sda sdb");
         check("nvme0n1 nvme0n1p1 nvme1n1 nvme1c0n1", "nvme0n1 nvme1n1");
         check("xvda1 xvdb dm-3", "xvda1 xvdb");
-        check("mmcblk0 mmcblk0p1 mmcblk0boot0", "mmcblk0 mmcblk0boot0");
+        check("mmcblk0 mmcblk0p1 mmcblk0boot0", "mmcblk0");
         check("hdisk1 hdisk10 hdisk2 cd0", "hdisk1 hdisk10 hdisk2");
         check("hdisk1 hdisk2 hdiskpower0", "hdisk1 hdisk2");
         check("sda sdb emcpowera emcpowera1", "sda sdb");
         check("cciss/c0d0 cciss/c0d0p1", "cciss/c0d0");
-        check("md0 md0p1 dm-0 loop3", "md0 dm-0");
-        check("md0 md127", "md0 md127");
         check("loop0 ram0", "");
+    }
+
+    #[test]
+    fn arrays_are_taken_with_their_disks() {
+        check("md0 md0p1 dm-0 loop3", "md0");
+        check("md0 md127", "md0 md127");
+        check("sda sda1 sdb sdb1 md2 dm-0", "sda sdb md2");
     }
 
     #[test]

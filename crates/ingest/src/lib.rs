@@ -3,7 +3,6 @@
 //! Knows no path and no product: bytes come in, figures go out, each with the place that it was read from. What a report
 //! does not say is absent, never zero; what cannot be read is refused with its place, and the rest is used all the same.
 
-mod anonymize;
 mod atop;
 mod awr;
 mod bench;
@@ -30,7 +29,6 @@ mod layers;
 mod lines;
 mod member;
 mod miner;
-mod moment;
 mod mysql;
 mod nmon;
 mod number;
@@ -42,14 +40,13 @@ mod rows;
 mod series;
 mod snapshot;
 mod snapshots;
-mod stamp;
 mod table;
 mod table_series;
+mod timestamp;
 mod trace;
 mod unpack;
 mod whole;
 
-pub use anonymize::{Anonymizer, Anonymous};
 pub use builder::Builder;
 pub use demand::{Account, CacheCurve, Demand, EventTime, Place, Series, Slot, Spent, Subject, Summary};
 pub use emit::{Course, Generation, Release, Workload, Writing, Written};
@@ -65,5 +62,6 @@ pub use number::Numerals;
 pub use reading::{CacheAdvice, Caution, Database, DatabaseTime, Fate, HostTime, MissCurve, Part, Reading, Wait};
 pub use refusal::Refusal;
 pub use snapshot::{Count, Counted, Snapshot, join};
+pub use timestamp::time_in_utc;
 pub use trace::{Request, Requests, TraceFault};
 pub use whole::{Whole, WholeFormat};

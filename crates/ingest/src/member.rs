@@ -126,7 +126,7 @@ impl<'a> Member<'a> {
         }
         self.state = match recognised(self.forms, raw, &text) {
             Ok(form) => {
-                let builder = Box::new(Builder::new(&self.input.name, form.kind));
+                let builder = Box::new(Builder::new(&self.input, form.kind));
                 State::Reading(form.takes, (form.open)(&self.input), builder)
             }
             Err(refusal) => State::Refused(refusal),

@@ -17,10 +17,10 @@ use crate::figure::Origin;
 use crate::format::{Form, Resemblance, Takes};
 use crate::kind::Kind;
 use crate::lines::{LineFormat, Lines};
-use crate::moment;
 use crate::number::Numerals;
 use crate::reading::Fate;
 use crate::refusal::Refusal;
+use crate::timestamp;
 
 const KIND: Kind = Kind { id: "nmon", name: "nmon file" };
 
@@ -72,7 +72,7 @@ impl LineFormat for Nmon {
             ("AAA", _) => self.about(second, fields.next().unwrap_or_default().trim(), out),
             ("ZZZZ", Some(sample)) => match self.moment(fields.next(), fields.next()) {
                 Some(at) => {
-                    let begin = self.date.zip(self.time).map(|(date, time)| date.to_datetime(time));
+                    let (at, begin) = (out.local(at), self.begin(out));
                     self.samples.begin(sample, at, (begin, self.interval), &self.host, out);
                 }
                 None => out.caution(Some(Origin::line(number)), "a time that cannot be read: its sample is left out"),
@@ -98,7 +98,7 @@ impl LineFormat for Nmon {
     }
 
     fn end(&mut self, out: &mut Builder) -> Result<(), Refusal> {
-        let begin = self.date.zip(self.time).map(|(date, time)| date.to_datetime(time));
+        let begin = self.begin(out);
         self.samples.finish((begin, self.interval), &self.host, out);
         if self.broken == Some(self.last) {
             out.part("last line", Fate::Broken);
@@ -120,20 +120,23 @@ fn sample_number(text: &str) -> Option<u32> {
     text.strip_prefix('T').filter(|digits| digits.len() >= 3)?.parse().ok()
 }
 
-/// `10-FEB-2016`
-fn day(text: &str) -> Option<Date> {
-    let mut parts = text.trim().split(['-', ' ']);
-    let (day, month, year) = (parts.next()?.parse().ok()?, moment::month(parts.next()?)?, parts.next()?.parse().ok()?);
-    Date::new(year, month, day).ok()
+/// `21:23:10`, or `21:23.10` as some versions print it.
+fn time(text: &str) -> Option<Time> {
+    timestamp::time_of_day(text.trim(), "").map(|(time, _)| time)
 }
 
 impl Nmon {
+    /// When the file begins.
+    fn begin(&self, out: &mut Builder) -> Option<DateTime> {
+        self.date.zip(self.time).map(|(date, time)| out.local(date.to_datetime(time)))
+    }
+
     /// A line about the file as a whole.
     fn about(&mut self, key: &str, value: &str, out: &mut Builder) {
         match key {
             "host" => value.clone_into(&mut self.host),
-            "date" => self.date = day(value),
-            "time" => self.time = moment::of_clock(value),
+            "date" => self.date = timestamp::date(value).map(|(date, _)| date),
+            "time" => self.time = time(value),
             "interval" => self.interval = value.parse().ok().filter(|s| *s > 0).map(Span::from_secs),
             "version" => out.version(value),
             _ => {}
@@ -141,9 +144,9 @@ impl Nmon {
     }
 
     fn moment(&mut self, clock: Option<&str>, date: Option<&str>) -> Option<DateTime> {
-        let time = moment::of_clock(clock?.trim())?;
-        let at = if let Some(date) = date.and_then(day) {
-            date.to_datetime(time)
+        let time = time(clock?)?;
+        let at = if let Some(date) = date.and_then(|date| timestamp::date(date.trim())) {
+            date.0.to_datetime(time)
         } else {
             let date = self.last_at.map(DateTime::date).or(self.date)?;
             let at = date.to_datetime(time);

@@ -1,5 +1,7 @@
 //! What came of one input.
 
+use std::collections::BTreeSet;
+
 use crate::evidence::Evidence;
 use crate::figure::{Figure, Origin, Scope, Window};
 use crate::kind::Kind;
@@ -36,6 +38,10 @@ pub struct Reading {
     pub advice: Vec<CacheAdvice>,
     /// How often caches of each size would ask the storage, by what was asked for.
     pub curves: Vec<MissCurve>,
+    /// Numbers of [`Reading::scopes`] whose operations other scopes count as well: they are no part of totals.
+    pub beneath: BTreeSet<u32>,
+    /// The zone in which its times without an offset were taken; none where no time lacks one.
+    pub assumed_zone: Option<String>,
     /// Sections that were read, and what was not.
     pub parts: Vec<Part>,
     /// What makes its figures doubtful.

@@ -136,7 +136,7 @@ mod tests {
         for (minute, scope, said, value) in points {
             all.add(at(*minute), *scope, said.clone(), *value, Origin::line(1));
         }
-        let mut out = Builder::new("test", Kind { id: "test", name: "test" });
+        let mut out = Builder::new(&"test".into(), Kind { id: "test", name: "test" });
         for part in ["a", "b"] {
             out.scope(Scope { part: part.to_owned(), ..Scope::default() });
         }

@@ -5,13 +5,13 @@
 
 use std::collections::BTreeMap;
 
-use jiff::SignedDuration;
 use jiff::civil::DateTime;
 use plimsoll_units::Span;
 
 use crate::builder::Builder;
 use crate::figure::{Class, Measure, Origin, Scope, Window};
 use crate::reading::{DatabaseTime, Reading, Wait};
+use crate::timestamp;
 
 /// Counters of one scope at a moment.
 #[derive(Clone, Debug, PartialEq)]
@@ -90,9 +90,7 @@ pub(crate) fn between(before: &Snapshot, after: &Snapshot, window: Option<u32>, 
             }
         }
     }
-    let begin = before
-        .at
-        .or_else(|| after.at.and_then(|at| at.checked_sub(SignedDuration::from_secs_f64(length.as_secs_f64())).ok()));
+    let begin = before.at.or_else(|| after.at.and_then(|at| timestamp::before(at, length)));
     let window = match window {
         Some(window) if after.at.is_none() && after.age.is_none() => window,
         _ => out.window_until(Window { begin, length }, (after.at, after.age)),
@@ -280,7 +278,7 @@ fn alone(only: &Snapshot, out: &mut Builder) {
     };
     let zero = |count: &Count| Count { value: 0.0, ..count.clone() };
     let began = Snapshot {
-        at: only.at.and_then(|at| at.checked_sub(SignedDuration::from_secs_f64(age.as_secs_f64())).ok()),
+        at: only.at.and_then(|at| timestamp::before(at, age)),
         age: Some(Span::ZERO),
         counts: only.counts.iter().map(zero).collect(),
         ..only.clone()

@@ -19,7 +19,7 @@ use crate::mysql::{Server, Variable};
 use crate::postgres::{self, Cluster};
 use crate::reading::{Database, Fate};
 use crate::refusal::Refusal;
-use crate::stamp::{self, Moment};
+use crate::timestamp::{self, Stamp, Taken};
 
 const KIND: Kind = Kind { id: "plimsoll-snapshots", name: "snapshots of plimsoll collect" };
 
@@ -138,8 +138,9 @@ impl Log {
             }
             Some("mysql") => Source::Mysql(Box::new(Server::new(&self.input, scope))),
             Some("linux") => {
-                linux::head(&head, out);
-                Source::Linux(Scope { database: String::new(), ..scope })
+                let scope = Scope { database: String::new(), ..scope };
+                linux::head(&head, &scope, out);
+                Source::Linux(scope)
             }
             Some("oracle") => Source::Oracle(Box::new(oracle::Script::new(scope))),
             other => {
@@ -182,7 +183,7 @@ impl Source {
             }
             Self::Mysql(server) => {
                 if let Some(at) = at(object) {
-                    server.moment(Moment::At(at), out);
+                    server.taken(Taken::At(at), out);
                 }
                 let status = object.get("status").and_then(Value::as_object).into_iter().flatten();
                 for (name, value) in status {
@@ -221,8 +222,8 @@ fn plain(value: &Value) -> Option<f64> {
     value.as_f64().or_else(|| value.as_str()?.trim().parse().ok()).filter(|number: &f64| number.is_finite())
 }
 
-fn at(object: &Map<String, Value>) -> Option<jiff::civil::DateTime> {
-    stamp::parse(text(object, "at")?)
+fn at(object: &Map<String, Value>) -> Option<Stamp> {
+    timestamp::parse(text(object, "at")?)
 }
 
 /// Seconds as a length of time, when they are one.

@@ -15,7 +15,6 @@ mod snapshots;
 
 use std::sync::Arc;
 
-use jiff::SignedDuration;
 use jiff::civil::DateTime;
 use plimsoll_units::Span;
 
@@ -25,10 +24,10 @@ use crate::figure::{Class, Measure, Origin, Scope, Window};
 use crate::format::{Form, Input, Resemblance, Takes};
 use crate::kind::Kind;
 use crate::lines::{LineFormat, Lines};
-use crate::moment;
 use crate::reading::Fate;
 use crate::refusal::Refusal;
 use crate::series::Spacing;
+use crate::timestamp;
 
 pub(crate) use snapshots::FORM as SNAPSHOTS;
 
@@ -92,7 +91,7 @@ impl LineFormat for Samples {
             self.columns = columns;
             return Ok(());
         };
-        match row(columns, line, number) {
+        match row(columns, line, number, out) {
             Some(row) if self.length.is_some() => self.put(&row, out),
             Some(row) => {
                 self.waiting.push(row);
@@ -154,8 +153,7 @@ impl Samples {
         }
         self.last = Some(row.at);
         // Monitoring stamps a sample when it was taken: behind its window.
-        let begin = SignedDuration::try_from_secs_f64(length.as_secs_f64()).ok();
-        let begin = begin.and_then(|length| row.at.checked_sub(length).ok());
+        let begin = timestamp::before(row.at, length);
         let window = out.window(Window { begin, length });
         let scope = out.scope(row.scope.clone());
         for ((column, value), field) in columns.iter().zip(&row.values).zip(&self.fields) {
@@ -167,7 +165,7 @@ impl Samples {
     }
 }
 
-fn row(columns: &Columns, line: &str, number: u64) -> Option<Row> {
+fn row(columns: &Columns, line: &str, number: u64, out: &mut Builder) -> Option<Row> {
     let mut scope = Scope::default();
     let (mut at, mut values) = (None, Vec::with_capacity(columns.len()));
     for (column, cell) in columns.iter().zip(cells(line, columns.separator())) {
@@ -177,7 +175,7 @@ fn row(columns: &Columns, line: &str, number: u64) -> Option<Row> {
             _ => None,
         });
         match column {
-            Column::Time => at = moment::of_text(cell),
+            Column::Time => at = timestamp::parse(cell).map(|at| out.instant(at)),
             Column::Part => cell.clone_into(&mut scope.part),
             Column::Host => cell.clone_into(&mut scope.host),
             Column::Database => cell.clone_into(&mut scope.database),

@@ -95,8 +95,9 @@ impl Clockwork {
             }
     }
 
-    pub(crate) fn advance(&mut self) {
-        self.taken += 1;
+    /// Passes an arrival of so many units of the rate.
+    pub(crate) fn advance(&mut self, units: u64) {
+        self.taken += units;
         if let Gaps::Exponential { elapsed_ns, mean_ns, rng } = &mut self.gaps {
             *elapsed_ns += exponential(*mean_ns, rng);
         }
@@ -116,7 +117,7 @@ mod tests {
     fn seven_million_a_second_does_not_drift() {
         let mut clockwork = Clockwork::new(Instant::ZERO, Iops::per_second(7_000_000), Arrival::Constant, 0).unwrap();
         for _ in 0..7_000_000 {
-            clockwork.advance();
+            clockwork.advance(1);
         }
         assert_eq!(clockwork.next(), Instant::from_nanos(1_000_000_000));
     }
@@ -131,7 +132,7 @@ mod tests {
             last = clockwork.next();
             sum += gap;
             squares += gap * gap;
-            clockwork.advance();
+            clockwork.advance(1);
         }
         let mean = sum / f64::from(n);
         let scv = squares / f64::from(n) / (mean * mean) - 1.0;

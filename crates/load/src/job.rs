@@ -9,14 +9,13 @@ mod spec;
 use alloc::vec::Vec;
 
 use fastrand::Rng;
-use plimsoll_units::{Instant, Kind, Op, Span};
+use plimsoll_units::{Instant, Kind, Op, Span, splitmix64};
 
 use crate::arrival::Clockwork;
-use crate::stream::mixed;
 use crate::{Due, Load, Outcome};
 
 use lane::Lane;
-pub use spec::{JobSpec, LaneSpec, Sizes, Turns, Until, Work};
+pub use spec::{JobSpec, LaneSpec, RateUnit, Sizes, Turns, Until, Work};
 
 /// A job that can be offered: the state behind a [`JobSpec`].
 #[derive(Clone, Debug)]
@@ -37,7 +36,7 @@ pub struct Job {
     asked: Asked,
     /// What comes next, drawn ahead: whether it is due depends on what it is.
     next: Next,
-    /// Reads that are to be written back, with their lengths; taken in their order.
+    /// Reads or trims whose places are to be written, with their lengths; taken in their order.
     back: Vec<Op>,
     /// It thinks until then.
     rests_until: Instant,
@@ -47,7 +46,8 @@ pub struct Job {
 struct Asked {
     bytes: u64,
     operations: u64,
-    reads: u64,
+    /// Operations whose place may be written afterwards.
+    before_back: u64,
     writes_since_flush: u32,
     since_thought: u32,
 }
@@ -56,6 +56,7 @@ struct Asked {
 enum Next {
     Read,
     Write,
+    Trim,
     /// The oldest of `back`.
     Back,
     Flush,
@@ -65,7 +66,7 @@ impl Job {
     /// `None` when a file cannot hold the largest operation, there is no file, or a pattern or rate cannot be drawn.
     /// `index` marks its operations.
     pub fn new(spec: JobSpec, index: u8, start: Instant) -> Option<Self> {
-        let purpose = |n: u64| mixed(spec.seed ^ n);
+        let purpose = |n: u64| splitmix64(spec.seed ^ n);
         let unused = spec.files.is_empty() || spec.depth == 0;
         // A lane that is never used need not fit.
         let lane = |lane: &LaneSpec, used: bool, n| {
@@ -113,7 +114,8 @@ impl Job {
             return Next::Flush;
         }
         let reads = match self.spec.work {
-            Work::WriteBack { .. } if !self.back.is_empty() => return Next::Back,
+            Work::WriteBack { .. } | Work::TrimWrites if !self.back.is_empty() => return Next::Back,
+            Work::Trims | Work::TrimWrites => return Next::Trim,
             Work::Reads | Work::WriteBack { .. } => true,
             Work::Writes => false,
             Work::Mixed { reads } => reads >= 1.0 || (reads > 0.0 && self.rng.f64() < reads),
@@ -123,8 +125,8 @@ impl Job {
 
     fn is_over(&self) -> bool {
         let Until { bytes, operations, .. } = self.spec.until;
-        // What was read to be written back is written back, and what was written is flushed.
-        let owed = matches!(self.next, Next::Back | Next::Flush);
+        // What was read or trimmed to be written is written.
+        let owed = !self.back.is_empty();
         let all = self.asked.bytes >= bytes || self.asked.operations >= operations;
         (all && !owed) || self.is_after(self.now)
     }
@@ -143,7 +145,7 @@ impl Job {
 
     /// What is due when nothing more is asked for: the last flush, and before it what may be owed to reads in flight.
     fn due_at_end(&self) -> Due {
-        let may_owe = self.in_flight > 0 && matches!(self.spec.work, Work::WriteBack { .. });
+        let may_owe = self.in_flight > 0 && matches!(self.spec.work, Work::WriteBack { .. } | Work::TrimWrites);
         match self.spec.flush_at_end && self.asked.writes_since_flush > 0 {
             true if self.in_flight == 0 => Due::Now,
             true => Due::Blocked,
@@ -152,12 +154,27 @@ impl Job {
         }
     }
 
-    const fn clock(&self) -> Option<&Clockwork> {
-        match self.next {
+    fn clock(&self) -> Option<&Clockwork> {
+        match self.paced() {
             Next::Read => self.clocks[0].as_ref(),
-            Next::Write => self.clocks[1].as_ref(),
+            Next::Write | Next::Trim => self.clocks[1].as_ref(),
             Next::Back | Next::Flush => None,
         }
+    }
+
+    /// The operation that is taken next. Of a mix, the other direction replaces a drawn one that is ahead of its rate, so
+    /// that each direction keeps its own rate; both ahead, the earlier one comes (`rate_ddir` of fio's `io_u.c`).
+    fn paced(&self) -> Next {
+        let (own, other, instead) = match self.next {
+            Next::Read => (&self.clocks[0], &self.clocks[1], Next::Write),
+            Next::Write => (&self.clocks[1], &self.clocks[0], Next::Read),
+            Next::Trim | Next::Back | Next::Flush => return self.next,
+        };
+        let Some(own) = own else { return self.next };
+        let is_mixed = matches!(self.spec.work, Work::Mixed { reads } if reads > 0.0 && reads < 1.0);
+        let is_ahead = own.next() > self.now;
+        let is_later = || other.as_ref().is_none_or(|other| other.next() < own.next());
+        if is_mixed && is_ahead && is_later() { instead } else { self.next }
     }
 }
 
@@ -182,6 +199,7 @@ impl Load for Job {
 
     #[inline]
     fn take(&mut self, now: Instant) -> Op {
+        self.next = self.paced();
         self.now = now;
         // Beyond the end only the last flush is due.
         if self.spec.flush_at_end && (self.is_over() || self.is_late()) {
@@ -195,18 +213,22 @@ impl Load for Job {
                 let kind = if self.spec.durable { Kind::DurableWrite } else { Kind::Write };
                 self.writes.next(kind, self.index)
             }
+            Next::Trim => self.writes.next(Kind::Trim, self.index),
             Next::Back => {
                 let kind = if self.spec.durable { Kind::DurableWrite } else { Kind::Write };
                 Op { kind, ..self.back.remove(0) }
             }
             Next::Flush => Op { offset: self.writes.last(), length: 0, kind: Kind::Flush, stream: self.index },
         };
-        match self.next {
-            Next::Read => self.clocks[0].iter_mut().for_each(Clockwork::advance),
-            Next::Write => self.clocks[1].iter_mut().for_each(Clockwork::advance),
-            Next::Back | Next::Flush => {}
-        }
         self.cut(&mut op);
+        let (lane, clock) = match self.next {
+            Next::Read => (&self.spec.reads, &mut self.clocks[0]),
+            Next::Write | Next::Trim => (&self.spec.writes, &mut self.clocks[1]),
+            Next::Back | Next::Flush => (&self.spec.writes, &mut None),
+        };
+        if let Some(clock) = clock {
+            clock.advance(lane.rate_unit.of(&op));
+        }
         self.count(&op);
         self.next = self.draw();
         op
@@ -218,14 +240,18 @@ impl Load for Job {
         self.ended = now;
         self.in_flight -= 1;
         self.drains &= self.in_flight > self.spec.refill;
-        if let Work::WriteBack { every } = self.spec.work
-            && op.kind == Kind::Read
-            && outcome == Outcome::Done
-        {
-            self.asked.reads += 1;
-            if self.asked.reads.is_multiple_of(u64::from(every.max(1))) {
+        let every = match (self.spec.work, op.kind) {
+            (Work::WriteBack { every }, Kind::Read) => every.max(1),
+            (Work::TrimWrites, Kind::Trim) => 1,
+            _ => 0,
+        };
+        if every > 0 && outcome == Outcome::Done {
+            self.asked.before_back += 1;
+            if self.asked.before_back.is_multiple_of(u64::from(every)) {
                 self.back.push(*op);
-                self.next = Next::Back;
+                if self.next != Next::Flush {
+                    self.next = Next::Back;
+                }
             }
         }
         if let Some((every, span)) = self.spec.think
@@ -258,7 +284,7 @@ impl Job {
                 return;
             }
             Kind::Write | Kind::DurableWrite => self.asked.writes_since_flush += 1,
-            Kind::Read => {}
+            Kind::Read | Kind::Trim => {}
         }
         self.asked.since_thought += 1;
         // A block that is read and written back is one piece of work.

@@ -16,7 +16,7 @@ mod stream;
 mod streams;
 
 pub use arrival::{Arrival, Pace};
-pub use job::{Job, JobSpec, LaneSpec, Sizes, Turns, Until, Work};
+pub use job::{Job, JobSpec, LaneSpec, RateUnit, Sizes, Turns, Until, Work};
 pub use mix::{Mix, Split};
 pub use place::{Pattern, Region};
 pub use replay::{Recorded, Replay, Tempo};

@@ -2,7 +2,7 @@
 
 use alloc::string::String;
 
-use plimsoll_units::{Bytes, Instant, Kind, Op};
+use plimsoll_units::{Bytes, Instant, Kind, Op, splitmix64};
 use serde::{Deserialize, Serialize};
 
 use crate::arrival::{Clockwork, Pace};
@@ -98,7 +98,7 @@ impl Stream {
         if spec.region.length < spec.mix.sizes.largest() {
             return None;
         }
-        let purpose = |n: u64| mixed(seed ^ (u64::from(index) << 8 | n));
+        let purpose = |n: u64| splitmix64(seed ^ (u64::from(index) << 8 | n));
         let timing = match spec.pace {
             Pace::Closed { depth } => Timing::Closed { depth, in_flight: 0 },
             Pace::Open { rate, arrival } => Timing::Open(Clockwork::new(phase.start, rate, arrival, purpose(3))?),
@@ -141,7 +141,7 @@ impl Load for Stream {
         self.left -= 1;
         match &mut self.timing {
             Timing::Closed { in_flight, .. } => *in_flight += 1,
-            Timing::Open(clockwork) => clockwork.advance(),
+            Timing::Open(clockwork) => clockwork.advance(1),
         }
         let kind = self.draws.kind();
         if kind == Kind::Flush {
@@ -168,12 +168,4 @@ impl Load for Stream {
 
 pub(crate) const fn first_block(seed: u64, random: u64, blocks: u64) -> u64 {
     if seed == 0 || blocks == 0 { 0 } else { random % blocks }
-}
-
-/// SplitMix64's finalizer (Steele, Lea, Flood 2014): seeds that differ in one bit give unrelated streams.
-pub(crate) const fn mixed(seed: u64) -> u64 {
-    let mut z = seed.wrapping_add(0x9e37_79b9_7f4a_7c15);
-    z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-    z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-    z ^ (z >> 31)
 }

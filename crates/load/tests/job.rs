@@ -2,7 +2,9 @@
 
 use std::collections::VecDeque;
 
-use plimsoll_load::{Arrival, Due, Job, JobSpec, LaneSpec, Load, Outcome, Pattern, Region, Sizes, Turns, Until, Work};
+use plimsoll_load::{
+    Arrival, Due, Job, JobSpec, LaneSpec, Load, Outcome, Pattern, RateUnit, Region, Sizes, Turns, Until, Work,
+};
 use plimsoll_units::{Bytes, Instant, Iops, Kind, Op, Span};
 
 const KIB: u32 = 1024;
@@ -64,14 +66,14 @@ fn each_tenth_seek_is_written_back_and_the_last_one_too() {
 }
 
 #[test]
-fn flushes_wait_for_what_is_in_flight_and_the_last_one_is_owed() {
+fn flushes_wait_for_what_is_in_flight_and_come_before_the_next_write() {
     let lane = LaneSpec::new(4 * KIB, Pattern::Sequential);
     let mut job = JobSpec::new(Work::Writes, lane, file(1024), Until::operations(8));
     job.depth = 4;
     job.flush_every = 4;
     let kinds: Vec<_> = operations(job, Span::from_micros(10)).iter().map(|(_, op)| op.kind).collect();
     let four = [Kind::Write; 4];
-    assert_eq!(kinds, [&four[..], &[Kind::Flush], &four, &[Kind::Flush]].concat());
+    assert_eq!(kinds, [&four[..], &[Kind::Flush], &four].concat(), "nothing is flushed behind the last write");
 }
 
 #[test]
@@ -230,4 +232,57 @@ fn of_sizes_that_differ_the_last_is_cut() {
         let bytes: u64 = operations(job, Span::ZERO).iter().map(|(_, op)| u64::from(op.length)).sum();
         assert!(bytes >> 10 == expected || (kib == 4 && bytes >> 10 >= expected), "{kib}: {}", bytes >> 10);
     }
+}
+
+#[test]
+fn each_direction_of_a_mix_keeps_its_own_rate() {
+    let lane = LaneSpec::new(4 * KIB, Pattern::Uniform);
+    let limited = |rate| LaneSpec { rate: Some((Iops::per_second(rate), Arrival::Constant)), ..lane.clone() };
+    let count = |reads: LaneSpec, writes: LaneSpec| {
+        let until = Until::span(Span::from_secs(1));
+        let job =
+            JobSpec { reads, writes, ..JobSpec::new(Work::Mixed { reads: 0.5 }, lane.clone(), file(1024), until) };
+        let seen = operations(job, Span::from_micros(200));
+        let reads = seen.iter().filter(|(_, op)| op.kind == Kind::Read).count();
+        (reads, seen.len() - reads)
+    };
+    assert_eq!(count(limited(200), limited(50)), (200, 50));
+    assert_eq!(count(limited(100), limited(100)), (100, 100));
+    let (reads, writes) = count(limited(200), lane.clone());
+    assert!(reads == 200 && (4_799..=4_801).contains(&writes), "{reads} and {writes}: the other has no limit");
+}
+
+#[test]
+fn a_rate_of_bytes_holds_for_sizes_that_differ() {
+    let sizes = Sizes::Split(vec![(4 * KIB, 3), (64 * KIB, 1)]);
+    let rate = Some((Iops::per_second(1 << 20), Arrival::Constant));
+    let lane = LaneSpec { sizes, rate, rate_unit: RateUnit::Bytes, ..LaneSpec::new(4 * KIB, Pattern::Uniform) };
+    let job = JobSpec::new(Work::Reads, lane, file(1 << 20), Until::span(Span::from_secs(10)));
+    let bytes: u64 = operations(job, Span::from_micros(10)).iter().map(|(_, op)| u64::from(op.length)).sum();
+    let expected = 10 << 20;
+    assert!((expected..=expected + (64 << 10)).contains(&bytes), "{bytes} of {expected}");
+}
+
+#[test]
+fn what_is_trimmed_is_written_and_counts_once() {
+    let lane = LaneSpec::new(4 * KIB, Pattern::Sequential);
+    let job = |work| JobSpec::new(work, lane.clone(), file(64), Until::bytes(12 << 10));
+    let (t, w) = (Kind::Trim, Kind::Write);
+    assert_eq!(places(job(Work::Trims)), [(t, 0), (t, 4), (t, 8)]);
+    assert_eq!(places(job(Work::TrimWrites)), [(t, 0), (w, 0), (t, 4), (w, 4), (t, 8), (w, 8)]);
+    let deep = JobSpec { depth: 2, flush_every: 3, ..job(Work::TrimWrites) };
+    let kinds = |kind| places(deep.clone()).iter().filter(|(found, _)| *found == kind).count();
+    assert_eq!((kinds(t), kinds(w)), (3, 3), "no write is lost");
+    assert!(job(Work::Trims).writes() && !job(Work::TrimWrites).reads());
+}
+
+#[test]
+fn a_held_place_is_visited_again() {
+    let lane = LaneSpec { hold: 3, holds_place: true, ..LaneSpec::new(4 * KIB, Pattern::Shuffled) };
+    let job = JobSpec::new(Work::Reads, lane, file(64), Until::operations(9));
+    let seen: Vec<u64> = places(job).iter().map(|(_, at)| *at).collect();
+    for three in seen.chunks(3) {
+        assert!(three.iter().all(|at| *at == three[0]), "{seen:?}");
+    }
+    assert!(seen[0] != seen[3] && seen[3] != seen[6], "{seen:?}");
 }

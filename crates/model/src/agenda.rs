@@ -18,15 +18,18 @@ pub(crate) struct Agenda {
     ordered: VecDeque<Entry>,
     /// The others.
     stray: BinaryHeap<Reverse<Entry>>,
-    sequence: u64,
 }
 
+/// The place of an entry in the order of its agenda: by moment, then as it was entered.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct Order(Entry);
+
 impl Agenda {
+    /// Enters a number; `sequence` is higher than that of every earlier entry.
     #[inline]
-    pub(crate) fn enter(&mut self, at: Instant, number: u32) {
-        self.sequence += 1;
+    pub(crate) fn enter(&mut self, at: Instant, sequence: u64, number: u32) {
         debug_assert!(number < 1 << NUMBER_BITS, "far fewer are under way");
-        let low = self.sequence << NUMBER_BITS | u64::from(number);
+        let low = sequence << NUMBER_BITS | u64::from(number);
         let entry = u128::from(at.as_nanos()) << 64 | u128::from(low);
         match self.ordered.back() {
             Some(last) if *last > entry => self.stray.push(Reverse(entry)),
@@ -37,13 +40,16 @@ impl Agenda {
     /// The moment of the first entry.
     #[inline]
     pub(crate) fn next(&self) -> Option<Instant> {
-        let ordered = self.ordered.front().copied();
-        let stray = self.stray.peek().map(|entry| entry.0);
-        let first = match (ordered, stray) {
-            (Some(a), Some(b)) => a.min(b),
-            (a, b) => a.or(b)?,
-        };
-        Some(moment(first))
+        let Order(first) = self.first();
+        (first != Entry::MAX).then(|| moment(first))
+    }
+
+    /// The first entry beside those of other agendas with the same sequence; an empty agenda comes last.
+    #[inline]
+    pub(crate) fn first(&self) -> Order {
+        let ordered = self.ordered.front().copied().unwrap_or(Entry::MAX);
+        let stray = self.stray.peek().map_or(Entry::MAX, |entry| entry.0);
+        Order(ordered.min(stray))
     }
 
     /// Takes the first entry out if its moment is not after `now`.

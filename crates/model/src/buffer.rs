@@ -29,7 +29,7 @@ impl Buffer {
                 self.drain.enter(now, op);
                 now.max(self.drain.empty_at())
             }
-            Kind::Write | Kind::DurableWrite => self.drain.enter(now, op),
+            Kind::Write | Kind::DurableWrite | Kind::Trim => self.drain.enter(now, op),
         }
     }
 }

@@ -7,7 +7,7 @@ use plimsoll_units::{Instant, Kind, Op, Slot, Span};
 
 use crate::agenda::Agenda;
 use crate::array::Part;
-use crate::program::{Program, Resource, Step};
+use crate::program::{Program, Resource, Rest, Step};
 use crate::spec::ChainSpec;
 use crate::write_back::{Arrival, Piece};
 use crate::{Answer, Change, Model, Refused, Stage};
@@ -23,6 +23,10 @@ pub struct Chain {
     free: Vec<u32>,
     /// When passages leave the stage that they are in.
     departures: Agenda,
+    /// Answers that no later operation can change: passages in their last stage. In one order with `departures`.
+    known: Agenda,
+    /// Entries of both so far.
+    sequence: u64,
     /// Passages that go on at this moment.
     woken: VecDeque<u32>,
     ready: Vec<Answer>,
@@ -52,6 +56,8 @@ struct Passage {
 enum Role {
     /// A submitted operation.
     Whole(Slot),
+    /// One whose answer is known: only its effects on others are left.
+    Known,
     /// A part of another passage.
     Part(u32),
     /// A piece of a write that was answered; the number of flushes before it.
@@ -66,6 +72,8 @@ impl Chain {
             passages: Vec::new(),
             free: Vec::new(),
             departures: Agenda::default(),
+            known: Agenda::default(),
+            sequence: 0,
             woken: VecDeque::new(),
             ready: Vec::new(),
             parts: Vec::new(),
@@ -86,10 +94,45 @@ impl Chain {
         }
     }
 
+    /// Appends all answers up to `now`, and those up to `lead` later that are known: no operation that comes after `now`
+    /// can change them. They are not drained again.
+    ///
+    /// Known are the answers of operations in their last stage. Where a link comes first, all that happens within its
+    /// latency is known, too: who comes later is still in the link.
+    #[inline]
+    pub fn drain_ahead(&mut self, now: Instant, lead: Span, answers: &mut Vec<Answer>) {
+        self.advance(now + lead.min(self.program.entry));
+        answers.append(&mut self.ready);
+        while let Some((at, number)) = self.known.take(now + lead) {
+            let Passage { role, bound_by, .. } = self.passages[number as usize];
+            if let Role::Whole(slot) = role {
+                answers.push(Answer { slot, at, bound_by });
+            }
+            self.free.push(number);
+        }
+    }
+
+    /// The moment at which [`drain_ahead`](Self::drain_ahead) with this lead has something to do next.
+    #[inline]
+    pub fn wake_ahead(&self, lead: Span) -> Option<Instant> {
+        if let Some(answer) = self.ready.first() {
+            return Some(answer.at);
+        }
+        let known = self.known.next().map(|at| at - lead);
+        let departures = self.departures.next().map(|at| at - lead.min(self.program.entry));
+        departures.into_iter().chain(known).min()
+    }
+
     /// Lets everything happen that happens up to `now`.
     #[inline]
     fn advance(&mut self, now: Instant) {
-        while let Some((at, number)) = self.departures.take(now) {
+        loop {
+            if self.known.first() < self.departures.first() {
+                let Some((at, number)) = self.known.take(now) else { return };
+                self.end(at, number);
+                continue;
+            }
+            let Some((at, number)) = self.departures.take(now) else { return };
             let passage = &self.passages[number as usize];
             if let Step::Seek(disk) = self.program.steps[usize::from(passage.step)] {
                 self.leave_disk(at, number, usize::from(passage.base + disk));
@@ -118,20 +161,16 @@ impl Chain {
                     let at = pass(&mut self.program.resources[usize::from(base + resource)], now, &passage.op);
                     held(passage, at.since(now), self.program.stages[usize::from(passage.step)]);
                     passage.step += 1;
+                    let step = usize::from(passage.step);
                     if at > now {
-                        return self.departures.enter(at, number);
+                        return self.depart(at, number, step);
                     }
                 }
-                Step::End => {
-                    if let Role::Whole(slot) = passage.role {
-                        self.ready.push(Answer { slot, at: now, bound_by: passage.bound_by });
-                    }
-                    return self.free.push(number);
-                }
+                Step::End => return self.end(now, number),
                 Step::Split { write, flush } => {
                     passage.step = match passage.op.kind {
                         Kind::Read => passage.step + 1,
-                        Kind::Write | Kind::DurableWrite => write,
+                        Kind::Write | Kind::DurableWrite | Kind::Trim => write,
                         Kind::Flush => flush,
                     };
                 }
@@ -174,6 +213,52 @@ impl Chain {
         }
     }
 
+    /// Answers an operation, unless that is done, and frees its passage.
+    #[inline]
+    fn end(&mut self, now: Instant, number: u32) {
+        let Passage { role, bound_by, .. } = self.passages[number as usize];
+        if let Role::Whole(slot) = role {
+            self.ready.push(Answer { slot, at: now, bound_by });
+        }
+        self.free.push(number);
+    }
+
+    /// A passage leaves its stage at `at` and goes on with `step`.
+    #[inline]
+    fn depart(&mut self, at: Instant, number: u32, step: usize) {
+        self.sequence += 1;
+        let role = self.passages[number as usize].role;
+        match (role, self.program.rests[step]) {
+            (Role::Whole(_), Rest::Nothing) => return self.known.enter(at, self.sequence, number),
+            (Role::Whole(_), Rest::Effects) => self.foretell(at, number),
+            _ => {}
+        }
+        self.departures.enter(at, self.sequence, number);
+    }
+
+    /// The answer of a passage is known; its effects on others remain.
+    fn foretell(&mut self, at: Instant, number: u32) {
+        let Passage { op, role, longest, bound_by, .. } = self.passages[number as usize];
+        self.passages[number as usize].role = Role::Known;
+        let answer = self.begin(op, role, 0, 0);
+        let passage = &mut self.passages[answer as usize];
+        (passage.longest, passage.bound_by) = (longest, bound_by);
+        self.known.enter(at, self.sequence, answer);
+        self.sequence += 1;
+    }
+
+    /// A disk is through with a passage at `at`.
+    fn depart_disk(&mut self, at: Instant, number: u32) {
+        self.sequence += 1;
+        let passage = &mut self.passages[number as usize];
+        let step = usize::from(passage.step);
+        if matches!(passage.role, Role::Whole(_)) && self.program.rests[step + 1] != Rest::Stages {
+            held(passage, at.since(passage.since), self.program.stages[step]);
+            self.foretell(at, number);
+        }
+        self.departures.enter(at, self.sequence, number);
+    }
+
     /// Ends the wait of a passage: what it waited for held it so long.
     fn waited(&mut self, now: Instant, number: u32) -> &mut Passage {
         let passage = &mut self.passages[number as usize];
@@ -187,14 +272,14 @@ impl Chain {
         passage.since = now;
         let Resource::Disk(disk) = &mut self.program.resources[disk] else { unreachable!("a seek is on a disk") };
         if let Some(at) = disk.enter(now, number, &passage.op) {
-            self.departures.enter(at, number);
+            self.depart_disk(at, number);
         }
     }
 
     fn leave_disk(&mut self, now: Instant, number: u32, disk: usize) {
         let Resource::Disk(disk) = &mut self.program.resources[disk] else { unreachable!("a seek is on a disk") };
         if let Some((next, at)) = disk.leave(now) {
-            self.departures.enter(at, next);
+            self.depart_disk(at, next);
         }
         self.waited(now, number).step += 1;
     }
@@ -360,14 +445,12 @@ impl Model for Chain {
 
     #[inline]
     fn wake_at(&self) -> Option<Instant> {
-        let ready = self.ready.first().map(|answer| answer.at);
-        ready.or_else(|| self.departures.next())
+        self.wake_ahead(Span::ZERO)
     }
 
     #[inline]
     fn drain(&mut self, now: Instant, answers: &mut Vec<Answer>) {
-        self.advance(now);
-        answers.append(&mut self.ready);
+        self.drain_ahead(now, Span::ZERO, answers);
     }
 
     fn change(&mut self, now: Instant, change: &Change) -> Result<(), Refused> {

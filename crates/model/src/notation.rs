@@ -14,6 +14,13 @@ use crate::spec::{ChainSpec, Invalid, Named};
 pub enum NotationError {
     /// A part is not of the form `name(...)`, or the name is unknown.
     Stage(String),
+    /// Parentheses that do not match.
+    Unbalanced {
+        /// The model as written.
+        text: String,
+        /// The parenthesis that is missing.
+        missing: char,
+    },
     /// An argument of a stage cannot be read.
     Argument {
         /// The stage as written.
@@ -36,6 +43,10 @@ impl fmt::Display for NotationError {
             Self::Stage(part) => {
                 write!(f, "{part:?} is no stage: write one of {}, joined by then", form::names().join(", "))
             }
+            Self::Unbalanced { text, missing: ')' } => {
+                write!(f, "{text:?} lacks a closing parenthesis: write ) behind the last argument of each stage")
+            }
+            Self::Unbalanced { text, .. } => write!(f, "{text:?} has a ) too many: write one for each ("),
             Self::Argument { stage, takes } => write!(f, "{stage:?} cannot be read: write {takes}"),
             Self::Chain { text, why } => write!(f, "{text:?} cannot be a model: {why}"),
         }
@@ -52,6 +63,9 @@ pub fn parse(text: &str) -> Result<ChainSpec, NotationError> {
     if depth(text) > MOST_NESTED {
         let why = alloc::format!("its parentheses are nested deeper than {MOST_NESTED}");
         return Err(NotationError::Chain { text: text.to_string(), why });
+    }
+    if let Some(missing) = missing_parenthesis(text) {
+        return Err(NotationError::Unbalanced { text: text.to_string(), missing });
     }
     let stages = stages(text)?;
     ChainSpec::new(stages).map_err(|Invalid(why)| NotationError::Chain { text: text.to_string(), why })
@@ -71,6 +85,17 @@ fn depth(text: &str) -> usize {
         most = most.max(depth);
     }
     most
+}
+
+/// The parenthesis that a text has too few of, outside of quoted names.
+fn missing_parenthesis(text: &str) -> Option<char> {
+    let outside = || text.split('"').step_by(2);
+    let count = |letter: char| outside().map(|part| part.matches(letter).count()).sum::<usize>();
+    match count('(').cmp(&count(')')) {
+        core::cmp::Ordering::Greater => Some(')'),
+        core::cmp::Ordering::Less => Some('('),
+        core::cmp::Ordering::Equal => None,
+    }
 }
 
 fn stages(text: &str) -> Result<Vec<Named>, NotationError> {

@@ -5,6 +5,8 @@
 
 use alloc::vec::Vec;
 
+use plimsoll_units::{Span, splitmix64};
+
 use crate::Stage;
 use crate::array::Array;
 use crate::bank::Bank;
@@ -87,14 +89,28 @@ pub(crate) enum Resource {
     None,
 }
 
+/// What is left for an operation between a step and its answer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Rest {
+    /// Stages that may hold it.
+    Stages,
+    /// Effects on other operations; nothing that could hold it.
+    Effects,
+    Nothing,
+}
+
 #[derive(Clone, Debug)]
 pub(crate) struct Program {
     pub(crate) steps: Vec<Step>,
+    /// By step: what is left from there on.
+    pub(crate) rests: Vec<Rest>,
     /// The stage that each step belongs to.
     pub(crate) stages: Vec<Stage>,
     pub(crate) resources: Vec<Resource>,
     /// The stage that each resource belongs to.
     pub(crate) owners: Vec<Stage>,
+    /// Every operation is so long in a first link. Zero where a limit may be changed: that holds from its moment on.
+    pub(crate) entry: Span,
 }
 
 impl Program {
@@ -106,12 +122,35 @@ impl Program {
         // Members of an array share what is only read of their service times.
         let mut services: Vec<Option<Variate>> = alloc::vec![None; usize::from(writer.next_stage)];
         let seeded = |(index, template): (usize, &Template<'_>)| {
-            let own_seed = seed.wrapping_mul(31).wrapping_add(index as u64 + 1);
-            resource(template.spec, own_seed, &mut services[usize::from(template.stage.0)])
+            resource(template.spec, stream_seed(seed, index), &mut services[usize::from(template.stage.0)])
         };
-        let resources = frame.iter().enumerate().map(seeded).collect();
+        let resources: Vec<Resource> = frame.iter().enumerate().map(seeded).collect();
+        let is_limited = resources.iter().any(|resource| matches!(resource, Resource::Limit(_)));
+        let entry = match spec.0.first().map(|named| &named.stage) {
+            Some(StageSpec::Link { latency, .. }) if !is_limited => *latency,
+            _ => Span::ZERO,
+        };
         let owners = frame.iter().map(|template| template.stage).collect();
-        Self { steps: writer.steps, stages: writer.stages, resources, owners }
+        let rests = (0..writer.steps.len()).map(|step| rest(&writer.steps, step)).collect();
+        Self { steps: writer.steps, rests, stages: writer.stages, resources, owners, entry }
+    }
+}
+
+/// What is left for an operation from `step` on. Jumps lead forward only.
+fn rest(steps: &[Step], mut step: usize) -> Rest {
+    let mut rest = Rest::Nothing;
+    loop {
+        match steps[step] {
+            Step::End => return rest,
+            Step::Jump(to) => step = usize::from(to),
+            // What passes through a write-back memory only goes on.
+            Step::Through { .. } => step += 1,
+            Step::Leave(_) => {
+                rest = Rest::Effects;
+                step += 1;
+            }
+            _ => return Rest::Stages,
+        }
     }
 }
 
@@ -216,6 +255,12 @@ impl Writer {
     }
 }
 
+/// The seed of a resource's random stream. Hashed twice: streams of adjacent resources, of chains with adjacent seeds and
+/// of a load with the same seed are unrelated.
+const fn stream_seed(seed: u64, resource: usize) -> u64 {
+    splitmix64(splitmix64(seed).wrapping_add(resource as u64))
+}
+
 fn resource(spec: &StageSpec, seed: u64, service: &mut Option<Variate>) -> Resource {
     let mut service = |demand: &Demand| service.get_or_insert_with(|| Variate::new(*demand, seed)).reseeded(seed);
     match spec {
@@ -237,6 +282,44 @@ fn resource(spec: &StageSpec, seed: u64, service: &mut Option<Variate>) -> Resou
         }
         StageSpec::WriteBack { capacity, depth, flushing, .. } => {
             Resource::WriteBack(WriteBack::new(*capacity, *depth, *flushing))
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use fastrand::Rng;
+
+    use super::stream_seed;
+
+    /// The correlation coefficient of the first values of two streams.
+    fn correlation(a: u64, b: u64) -> f64 {
+        const DRAWS: u32 = 250_000;
+        let (mut a, mut b) = (Rng::with_seed(a), Rng::with_seed(b));
+        let product = |_| (a.f64() - 0.5) * (b.f64() - 0.5);
+        // The variance of a uniform value is 1/12.
+        (0..DRAWS).map(product).sum::<f64>() / f64::from(DRAWS) * 12.0
+    }
+
+    #[test]
+    fn streams_of_adjacent_resources_and_seeds_are_uncorrelated() {
+        for seed in [0, 1, 7, u64::MAX] {
+            for resource in 0..8 {
+                let own = stream_seed(seed, resource);
+                let others = [
+                    stream_seed(seed, resource + 1),
+                    stream_seed(seed, resource + 2),
+                    stream_seed(seed.wrapping_add(1), resource),
+                    stream_seed(seed.wrapping_add(1), resource + 1),
+                    // The first streams of a load with the same seed.
+                    plimsoll_units::splitmix64(seed ^ resource as u64),
+                ];
+                for other in others {
+                    let r = correlation(own, other);
+                    // Five standard errors.
+                    assert!(r.abs() < 0.01, "seed {seed}, resource {resource}: {r}");
+                }
+            }
         }
     }
 }

@@ -64,6 +64,14 @@ impl ChainSpec {
         names
     }
 
+    /// Capacity of the write-back cache in front of everything else that stores data; none where there is no such cache.
+    pub fn write_back(&self) -> Option<Bytes> {
+        self.0.iter().find_map(|named| match &named.stage {
+            StageSpec::WriteBack { capacity, .. } => Some(*capacity),
+            _ => None,
+        })
+    }
+
     /// Stages, and resources that they need.
     fn size(&self) -> (usize, usize) {
         let mut size = (0, 0);

@@ -42,7 +42,7 @@ impl Variate {
     pub(crate) fn draw(&mut self, op: &Op, bytes: u64) -> Span {
         let mean = match op.kind {
             Kind::Read => self.demand.mean,
-            Kind::Write | Kind::DurableWrite => self.demand.write.unwrap_or(self.demand.mean),
+            Kind::Write | Kind::DurableWrite | Kind::Trim => self.demand.write.unwrap_or(self.demand.mean),
             Kind::Flush => self.demand.flush.unwrap_or(self.demand.mean),
         };
         let time = self.spread_out(mean);

@@ -72,11 +72,11 @@ impl WriteBack {
             Kind::DurableWrite if waits => Arrival::Through,
             Kind::Flush if !waits => Arrival::Answered,
             Kind::Flush => self.flush(passage),
-            Kind::Write | Kind::DurableWrite if !self.waiting.is_empty() => {
+            Kind::Write | Kind::DurableWrite | Kind::Trim if !self.waiting.is_empty() => {
                 self.waiting.push_back(passage);
                 Arrival::Waits
             }
-            Kind::Write | Kind::DurableWrite => {
+            Kind::Write | Kind::DurableWrite | Kind::Trim => {
                 if self.accept(op, progress) {
                     Arrival::Answered
                 } else {

@@ -38,13 +38,12 @@ fn main() {
         return;
     }
     let only = std::env::var("PLIMSOLL_BENCH_ONLY").unwrap_or_default();
-    let suites: [(&str, fn()); 6] = [
+    let suites: [(&str, fn()); 5] = [
         ("dd", dd),
         ("bonnie", bonnie),
         ("walfsync", walfsync),
         ("crystaldiskmark", crystaldiskmark),
         ("tiobench", tiobench),
-        ("iozone", iozone),
     ];
     for (_, run) in suites.iter().filter(|(name, _)| only.is_empty() || only == *name) {
         run();
@@ -165,21 +164,4 @@ fn tiobench() {
     let theirs =
         || read::tiotest(&theirs.run(&["-d", &place, "-t", "4", "-f", &size.to_string(), "-b", "4096", "-r", "4000"]));
     compare(&format!("tiobench, 4 threads of {size} MiB, beside tiotest"), "MiB/s", ours, theirs);
-}
-
-fn iozone() {
-    let Some(theirs) = tool("iozone", &[]) else { return };
-    let size = mib();
-    let file = folder().join("suites-bench.iozone").display().to_string();
-    let ours = || {
-        read::iozone(&plimsoll(
-            "iozone",
-            &["--size", &format!("{size}MiB"), "--record", "64KiB", "--flush", "-i", "0,1,2"],
-        ))
-    };
-    let theirs = || {
-        let size = format!("{size}m");
-        read::iozone(&theirs.run(&["-s", &size, "-r", "64k", "-e", "-i", "0", "-i", "1", "-i", "2", "-f", &file]))
-    };
-    compare(&format!("iozone, {size} MiB in records of 64 KiB, -e, beside Iozone"), "kB/s", ours, theirs);
 }

@@ -26,8 +26,8 @@ use diagnose::DIAGNOSE_EXAMPLES;
 pub use diagnose::DiagnoseArgs;
 use fio::FIO_EXAMPLES;
 pub use fio::FioArgs;
-use inputs::{ANONYMIZE_EXAMPLES, DEMO_EXAMPLES};
-pub use inputs::{AnonymizeArgs, DemoArgs, InputArgs};
+use inputs::DEMO_EXAMPLES;
+pub use inputs::{DemoArgs, InputArgs};
 use nbd::NBD_EXAMPLES;
 pub use nbd::{NbdArgs, TlsArgs, TlsWord};
 use offers::QUOTE_EXAMPLES;
@@ -35,7 +35,7 @@ pub use offers::{CatalogueArgs, CatalogueCommand, ExplainArgs, FitArgs, MatchArg
 use size::SIZE_EXAMPLES;
 pub use size::{SizeArgs, WhatIfWord};
 use suite::SUITE_EXAMPLES;
-pub use suite::{DatabaseArgs, MakeArgs, Place, SuiteArgs};
+pub use suite::{DatabaseArgs, MakeArgs, PhaseWord, Place, SuiteArgs};
 pub use volumes::{
     AttachArgs, AutotuneArgs, FaultsArgs, GroupCommand, MakeFs, ReachArgs, ServeArgs, VolumeArgs, VolumeCommand,
 };
@@ -61,55 +61,53 @@ pub enum Command {
     /// Run the same load against a model, in virtual time
     #[command(after_help = SIMULATE_EXAMPLES)]
     Simulate(Box<Simulate>),
-    /// Say what storage products give and cost, what binds them, and what lifting that would cost
+    /// Show the limits, price and binding limit of storage configurations
     #[command(after_help = QUOTE_EXAMPLES)]
     Quote(QuoteArgs),
-    /// List the storage products that are known, show one, or check a product file
+    /// List storage products, show one, or check a product file
     Catalogue(CatalogueArgs),
-    /// Say which products would carry the load line of a run, the cheapest first, and what the storage resembles
+    /// List products that carry the load line of a run, cheapest first, and those that the storage resembles
     Match(MatchArgs),
-    /// Say what reports of databases (AWR, Statspack) ask of storage, by class, and where each number stands
+    /// Extract the storage load from reports of databases and hosts, by class, with the source of each number
     #[command(after_help = DEMAND_EXAMPLES)]
     Demand(DemandArgs),
-    /// Say whether storage is what a database waits for, what else is, and what faster storage would give
+    /// Diagnose whether storage is the bottleneck of a database, and estimate the gain of faster storage
     #[command(after_help = DIAGNOSE_EXAMPLES)]
     Diagnose(DiagnoseArgs),
-    /// Take the names out of reports: hosts, databases, users, objects, statements, paths, addresses; numbers stay
-    #[command(after_help = ANONYMIZE_EXAMPLES)]
-    Anonymize(AnonymizeArgs),
-    /// Write reports of a workload that nobody has, to try `plimsoll demand` with
+    /// Write reports of an invented workload, as input for `plimsoll demand`
     #[command(after_help = DEMO_EXAMPLES)]
     Demo(DemoArgs),
-    /// Collect counters of a database or host while it works, for demand to read
+    /// Collect counters of a running database or host, as input for `plimsoll demand`
     #[command(after_help = COLLECT_EXAMPLES)]
     Collect(CollectArgs),
-    /// Say what to buy for the demand of reports: configurations that carry it, the cheapest first, and why
+    /// Rank the configurations that carry the load of reports by price, with reasons
     #[command(after_help = SIZE_EXAMPLES)]
     Size(Box<SizeArgs>),
-    /// Run a classic benchmark (crystaldiskmark, dd, bonnie, tiobench, ...) as it is, and say what its numbers mean
+    /// Run a classic benchmark (crystaldiskmark, dd, bonnie, slob, ...) in its own layout, with an explanation
     #[command(after_help = SUITE_EXAMPLES)]
     Suite(Box<SuiteArgs>),
-    /// Run jobs in fio's language, from its options or job files, on plimsoll's own engine, and print what fio prints
+    /// Run fio's job files and command lines on plimsoll's engines, with fio's output formats
     #[command(after_help = FIO_EXAMPLES, disable_help_flag = true, disable_version_flag = true)]
     Fio(FioArgs),
-    /// Put a run beside what a configuration would give, with the likely cause of each difference
+    /// Compare a run with the theoretical figures of a configuration, with likely causes of differences
     Explain(ExplainArgs),
-    /// Fit a model to runs, as a product file for storage that is in no catalogue
+    /// Fit a model to runs and write it as a product file
     Fit(FitArgs),
-    /// Serve emulated volumes: they keep data as real ones do, and answer when a product would
+    /// Serve emulated volumes: real data, with the response times of a product
     #[command(after_help = SERVE_EXAMPLES)]
     Serve(ServeArgs),
-    /// Make, list, change and watch emulated volumes of a service
+    /// Create, list, change and monitor the volumes of a service
     #[command(after_help = VOLUME_EXAMPLES)]
     Volume(VolumeArgs),
-    /// Serve one image or memory to NBD clients, with a product's times if asked for, while this command runs
+    /// Serve one image, or memory, over NBD, optionally with the response times of a product
     #[command(after_help = NBD_EXAMPLES)]
     Nbd(Box<NbdArgs>),
-    /// Check what an NBD server does of the protocol, and how it keeps time
+    /// Check an NBD server's conformance to the protocol, and its timing
     NbdCheck(NbdCheckArgs),
-    /// Show kept runs, one or several over each other
+    /// Show kept runs, one or several in one report
     Report(Report),
-    /// Say what changed between two runs, and whether the change is real
+    /// Compare runs: whether the load line changed, by how much, and how certain that is
+    #[command(after_help = COMPARE_EXAMPLES)]
     Compare(Compare),
     /// List the runs that were kept
     Runs,
@@ -151,6 +149,7 @@ Examples:
   plimsoll measure . --objective 'p99<=1ms'       the load under which 99 % of operations answer in 1 ms
   plimsoll measure /dev/nvme1n1                   a block device: only reads, nothing is written
   plimsoll measure nbd://db1/data                 an export of an NBD server: only reads, too
+  plimsoll measure /mnt/a --against /mnt/b        two targets in turns, and which carries more
   plimsoll measure . --preset redo --html r.html  commits of a log writer, with a page to look at
   plimsoll measure /mnt/new --replay db.trace     what a recorded load gets there, in a file as large as it reaches";
 
@@ -164,12 +163,21 @@ Examples:
   plimsoll simulate 'station(32, 100us, lognormal 0.5) then link(25us, 1200MB/s)' --reads 100";
 
 /// `plimsoll measure`
-#[derive(Debug, Args)]
+#[derive(Clone, Debug, Args)]
 pub struct Measure {
     /// A directory (a file is made in it and removed), a file, a block device, or an export of an NBD server:
     /// `nbd://HOST:PORT/NAME`, `nbd+unix:///NAME?socket=PATH`
     #[arg(value_name = "PATH|URI")]
     pub path: PathBuf,
+    /// Compare with this directory, file, device or export: both are measured pass by pass in turns (A B B A), and the first
+    /// line is the verdict on this one
+    #[arg(long, value_name = "PATH|URI", conflicts_with_all = ["replay", "hosts", "quick", "depth", "rate", "repetitions"])]
+    pub against: Option<PathBuf>,
+    /// Compare two settings of this path: passes in turns (A B B A), each after the shell command of its side, such as
+    /// `sysctl vm.dirty_ratio=10`. A command that fails ends the measurement. What the last one set stays
+    #[arg(long, num_args = 2, value_names = ["COMMAND_A", "COMMAND_B"],
+        conflicts_with_all = ["against", "destroy", "replay", "hosts", "quick", "depth", "rate", "repetitions"])]
+    pub ab: Vec<String>,
     #[command(flatten)]
     pub replay: ReplayArgs,
     #[command(flatten)]
@@ -204,7 +212,7 @@ pub struct Simulate {
 }
 
 /// A recorded load in place of a generated one.
-#[derive(Debug, Args)]
+#[derive(Clone, Debug, Args)]
 #[command(next_help_heading = "Replay")]
 pub struct ReplayArgs {
     /// Offer the operations of this trace, as they arrived, instead of a preset: a recording of plimsoll's, blktrace,
@@ -242,7 +250,7 @@ const OF_A_GENERATED_LOAD: [&str; 15] = [
 ];
 
 /// What is asked of the storage.
-#[derive(Debug, Args)]
+#[derive(Clone, Debug, Args)]
 #[command(next_help_heading = "Load")]
 pub struct LoadArgs {
     /// A load by name (oltp, redo, scan, backup, etcd, database) or a file like the one `plimsoll presets NAME` shows
@@ -275,7 +283,7 @@ pub struct LoadArgs {
 }
 
 /// How the measurement proceeds.
-#[derive(Debug, Args)]
+#[derive(Clone, Debug, Args)]
 #[command(next_help_heading = "Course")]
 pub struct CourseArgs {
     /// What the load line has to meet, such as 'p99<=1ms', 'mean<=500us' or 'read p99.9<=5ms'
@@ -326,7 +334,7 @@ pub enum ArrivalWord {
 }
 
 /// What is measured, and how it is reached.
-#[derive(Debug, Args)]
+#[derive(Clone, Debug, Args)]
 #[command(next_help_heading = "Target")]
 pub struct TargetArgs {
     /// Size of the file that is made in a directory, filled however long that takes; by default a quarter of the free space,
@@ -363,7 +371,7 @@ pub enum EngineWord {
 }
 
 /// What becomes of the result.
-#[derive(Debug, Args)]
+#[derive(Clone, Debug, Args)]
 #[command(next_help_heading = "Output")]
 pub struct OutputArgs {
     /// Write the run as JSON (- for standard output)
@@ -402,19 +410,37 @@ pub struct NbdCheckArgs {
 /// `plimsoll report`
 #[derive(Debug, Args)]
 pub struct Report {
-    /// Run files, or names that `plimsoll runs` lists; the last run when there are none
+    /// Run files, or kept runs by name, unambiguous beginning, `last` or `last~1`; the last run when there are none
     pub runs: Vec<PathBuf>,
     #[command(flatten)]
     pub output: OutputArgs,
 }
 
+const COMPARE_EXAMPLES: &str = "\
+Examples:
+  plimsoll compare last~1 last                    the last run with the one before
+  plimsoll compare a1 a2 a3 -- b1 b2 b3           three runs on each side: certain beyond these minutes
+  plimsoll compare before.json after.json --exit-code && echo 'no worse'
+
+Exit codes with --exit-code: 0 better or no difference, 1 worse (at some loads is enough), 2 usage, 3 cannot say.";
+
 /// `plimsoll compare`
 #[derive(Debug, Args)]
+#[command(
+    override_usage = "plimsoll compare [OPTIONS] <BEFORE> <AFTER>\n       plimsoll compare [OPTIONS] <BEFORE>... -- <AFTER>...",
+    mut_arg("json", |arg| arg.help("Write the comparison as JSON (- for standard output)"))
+)]
 pub struct Compare {
-    /// The run before
-    pub before: PathBuf,
-    /// The run after
-    pub after: PathBuf,
+    /// The run before and the run after, or with `--` at least three before: files, or kept runs by name, unambiguous
+    /// beginning, `last` or `last~1`
+    #[arg(required = true, value_name = "RUN")]
+    pub runs: Vec<PathBuf>,
+    /// At least three runs after
+    #[arg(last = true, value_name = "AFTER")]
+    pub after: Vec<PathBuf>,
+    /// End with an exit code that states the verdict: 0 better or no difference, 1 worse, 2 usage, 3 cannot say
+    #[arg(long)]
+    pub exit_code: bool,
     #[command(flatten)]
     pub output: OutputArgs,
 }

@@ -1,14 +1,16 @@
 //! From counters and probes to findings: what makes the figures questionable.
 
-use plimsoll_device::ActivityDelta;
+use plimsoll_device::{ActivityDelta, LoopBacking, Nature, Subject, SubjectKind, describe_disk};
 use plimsoll_load::Pace;
-use plimsoll_record::{Bins, Curve, Device, Finding, Host, LoadLine, Run, Source};
+use plimsoll_record::{Bins, Curve, Device, Finding, Host, Run, Source, Steadiness, Tally};
 use plimsoll_units::{Bytes, Kind, Span};
 
 /// A generator that reaches more than this share of its own ceiling is part of what was measured.
 const CEILING_SHARE: f64 = 0.5;
 /// Processors that are busier than this make operations wait for them.
 const BUSY_SHARE: f64 = 0.9;
+/// Share of the host's processor time that other processes may use without delaying the generator.
+const OTHER_WORK_SHARE: f64 = 0.3;
 /// Share of processor time that a hypervisor may take unsaid.
 const STOLEN_SHARE: f64 = 0.02;
 /// A virtual disk that reads faster than this is answered by a cache: flash takes longer.
@@ -41,6 +43,65 @@ pub struct Evidence {
     pub data: Bytes,
     /// Buffered I/O.
     pub buffered: bool,
+    /// Operations of runs that are not in the curve.
+    pub aside: Tally,
+}
+
+/// All operations, warm-ups included: of the runs and of what is not in the curve.
+fn tallies<'a>(runs: &'a [Run], evidence: &'a Evidence) -> impl Iterator<Item = &'a Tally> {
+    runs.iter().flat_map(|run| &run.series).map(|slice| &slice.tally).chain([&evidence.aside])
+}
+
+fn bytes_read(runs: &[Run], evidence: &Evidence) -> u64 {
+    let counters = tallies(runs, evidence).flat_map(|tally| &tally.0);
+    counters.filter(|counter| counter.kind == Kind::Read).map(|counter| counter.bytes).sum()
+}
+
+/// The findings that are known before the first operation: where the path is, and how its host treats its I/O.
+pub fn placement(subject: &Subject) -> Vec<Finding> {
+    let mut found = Vec::new();
+    found.extend(whereabouts(subject));
+    found.extend(holes(subject));
+    if let Some(LoopBacking { device, file, direct, space }) = plimsoll_device::loop_backing(subject) {
+        let sparse = space.filter(|(allocated, size)| is_sparse(*allocated, *size));
+        found.extend(sparse.map(|(allocated, size)| Finding::Holes { allocated, size }));
+        if !direct {
+            found.push(Finding::LoopCached { device, file });
+        }
+    }
+    found.extend(plimsoll_device::throttles(subject).into_iter().map(|throttle| Finding::Throttled {
+        file: throttle.file,
+        disk: throttle.disk,
+        quantity: throttle.quantity.into(),
+        per_second: throttle.per_second,
+    }));
+    let overrides = plimsoll_device::flush_overrides(subject);
+    found.extend(overrides.into_iter().map(|setting| Finding::FlushesDisabled { setting }));
+    found
+}
+
+/// The medium of the path, where it is not storage of this machine alone.
+fn whereabouts(subject: &Subject) -> Option<Finding> {
+    let disk = describe_disk(subject).name;
+    if let Some(what) = disk.filter(|name| name.starts_with("zram") || name.starts_with("ram")) {
+        return Some(Finding::InMemory { what });
+    }
+    let filesystem = subject.filesystem.as_ref()?;
+    match filesystem.nature() {
+        Nature::Memory => Some(Finding::InMemory { what: filesystem.kind.clone() }),
+        _ => filesystem.note().map(|note| Finding::NotStorageAlone { note }),
+    }
+}
+
+/// A sparse file: reads of its holes reach no device.
+fn holes(subject: &Subject) -> Option<Finding> {
+    let (allocated, size) = (subject.allocated?, subject.size);
+    (subject.kind == SubjectKind::File && is_sparse(allocated, size)).then_some(Finding::Holes { allocated, size })
+}
+
+/// More than a twentieth of the file has no storage.
+const fn is_sparse(allocated: Bytes, size: Bytes) -> bool {
+    allocated.get() < size.get() / 20 * 19
 }
 
 /// The findings about a whole curve, the gravest first.
@@ -49,14 +110,23 @@ pub fn findings(curve: &Curve, evidence: &Evidence) -> Vec<Finding> {
     let device = curve.subject.device.clone().unwrap_or_default();
     let mut found = Vec::new();
     found.extend(generator(curve, evidence, &host));
+    let contention = other_work(evidence, &host).filter(|_| !is_fio(&curve.source));
     found.extend(page_cache(&curve.runs, evidence, &host));
     // Where a model answers, no cache does.
     if !matches!(curve.source, Source::Emulated { .. }) {
         found.extend(caches(&curve.runs, evidence, &host, &device));
     }
-    found.extend(surroundings(&curve.runs, &evidence.activity));
+    if contention.is_some() {
+        // On a busy host a processor does not go to sleep between operations, which shortens reads by the wake-up.
+        found.retain(|finding| !matches!(finding, Finding::HostCacheSuspected { .. }));
+    }
+    found.extend(contention);
+    found.extend(surroundings(&curve.runs, evidence));
     found.extend(errors(&curve.runs));
-    found.extend(unrepeatable(&curve.runs));
+    // Slots of one load differ by nature, and their scatter is in the interval of the line.
+    if curve.slots.is_empty() {
+        found.extend(unrepeatable(&curve.runs));
+    }
     found.extend(unfinished(curve));
     found.sort_by_key(|finding| std::cmp::Reverse(finding.weight()));
     found
@@ -73,7 +143,7 @@ fn generator(curve: &Curve, evidence: &Evidence, host: &Host) -> Vec<Finding> {
         return vec![Finding::GeneratorBound { achieved, ceiling }];
     }
     // Workers of the thread engine are spread over all processors, a loop has one, and so has each of fio's jobs.
-    let by_fio = matches!(&curve.source, Source::Measured { engine } if engine.starts_with("fio "));
+    let by_fio = is_fio(&curve.source);
     let jobs = threads * curve.conditions.streams.len() as u32;
     let cores = match host.cpus {
         cpus if by_workers => cpus.unwrap_or(1),
@@ -90,17 +160,33 @@ fn generator(curve: &Curve, evidence: &Evidence, host: &Host) -> Vec<Finding> {
         .collect()
 }
 
+/// The operations were issued by fio, in processes of its own.
+fn is_fio(source: &Source) -> bool {
+    matches!(source, Source::Measured { engine } if engine.starts_with("fio "))
+}
+
+/// Processor time of the host that other processes used, when it was enough to delay this one.
+fn other_work(evidence: &Evidence, host: &Host) -> Option<Finding> {
+    let elapsed = evidence.activity.elapsed.as_secs_f64() * f64::from(host.cpus?);
+    let own = (evidence.activity.own_cpu.user + evidence.activity.own_cpu.system).as_secs_f64();
+    let share = evidence.activity.busy? - own / elapsed.max(1e-9);
+    (share > OTHER_WORK_SHARE).then_some(Finding::OtherWork { share })
+}
+
+/// Removes a drop of the rate that other processes explain: it is no burst allowance that ran out.
+pub fn without_contention(curve: &mut Curve) {
+    if curve.findings.iter().any(|finding| matches!(finding, Finding::OtherWork { .. })) {
+        for run in &mut curve.runs {
+            run.findings.retain(|finding| !matches!(finding, Finding::RateDropped { .. }));
+        }
+    }
+}
+
 fn page_cache(runs: &[Run], evidence: &Evidence, host: &Host) -> Vec<Finding> {
     if !evidence.buffered {
         return Vec::new();
     }
-    let read: u64 = runs
-        .iter()
-        .flat_map(|run| &run.series)
-        .flat_map(|slice| &slice.tally.0)
-        .filter(|counter| counter.kind == Kind::Read)
-        .map(|counter| counter.bytes)
-        .sum();
+    let read = bytes_read(runs, evidence);
     let share = evidence.activity.cached_share(Bytes::new(read)).filter(|share| *share > 0.05);
     let mut found = vec![share.map_or(Finding::Buffered, |share| Finding::PageCacheAnswered { share })];
     found.extend(
@@ -137,8 +223,7 @@ fn caches(runs: &[Run], evidence: &Evidence, host: &Host, device: &Device) -> Ve
 /// Direct reads that did not show on the device's own counters.
 fn not_reached(runs: &[Run], evidence: &Evidence) -> Option<Finding> {
     let device_read = evidence.activity.disk?.read.get() as f64;
-    let counters = runs.iter().flat_map(|run| &run.series).flat_map(|slice| &slice.tally.0);
-    let asked: u64 = counters.filter(|counter| counter.kind == Kind::Read).map(|counter| counter.bytes).sum();
+    let asked = bytes_read(runs, evidence);
     let share = 1.0 - device_read / asked.max(1) as f64;
     let counts = !evidence.buffered && asked > 1 << 20 && share > 0.1;
     counts.then_some(Finding::DeviceNotReached { share })
@@ -166,14 +251,14 @@ fn reads(run: &Run) -> Bins {
     run.total.response_where(|counter| counter.kind == Kind::Read)
 }
 
-fn surroundings(runs: &[Run], activity: &ActivityDelta) -> Vec<Finding> {
+fn surroundings(runs: &[Run], evidence: &Evidence) -> Vec<Finding> {
+    let activity = &evidence.activity;
     let mut found = Vec::new();
     if let Some(share) = activity.stolen.filter(|share| *share > STOLEN_SHARE) {
         found.push(Finding::StolenTime { share });
     }
-    let tallies = || runs.iter().flat_map(|run| &run.series).map(|slice| &slice.tally);
-    let own: u64 = tallies().map(plimsoll_record::Tally::operations).sum();
-    let bytes: u64 = tallies().map(plimsoll_record::Tally::bytes).sum();
+    let own: u64 = tallies(runs, evidence).map(Tally::operations).sum();
+    let bytes: u64 = tallies(runs, evidence).map(Tally::bytes).sum();
     // Larger operations are split on their way, so that counting them would accuse others of our own.
     let whole = bytes / own.max(1) <= 128 << 10;
     let allowed = (own as f64 / activity.elapsed.as_secs_f64().max(1e-9) * 0.1).max(50.0);
@@ -251,13 +336,14 @@ fn unfinished(curve: &Curve) -> Vec<Finding> {
     }
     if let [.., (_, before), (depth, last)] = closed[..]
         && last > before * 1.05
+        && !is_outrun(curve)
     {
         found.push(Finding::NotSaturated { depth });
     }
-    if let Some(LoadLine::At { iops, .. }) = curve.load_line
-        && let Some(half_width) = iops.relative_half_width().filter(|half| *half > 0.1)
-    {
-        found.push(Finding::BudgetSpent { half_width });
-    }
     found
+}
+
+/// An open load was more than the storage carried: it was saturated, whatever the closed loads reached.
+fn is_outrun(curve: &Curve) -> bool {
+    curve.runs.iter().any(|run| run.figures.steadiness == Steadiness::Overloaded)
 }

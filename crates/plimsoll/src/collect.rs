@@ -45,6 +45,11 @@ trait Source {
     /// Connects, and says what there is to know beside counters. `stop` says that the user wants an end.
     fn connect(&mut self, stop: &dyn Fn() -> bool) -> Result<Map<String, Value>, Lost>;
 
+    /// Which figures the counters cannot give as the server is set, and how to set it.
+    fn missing(&self, _sample: &Map<String, Value>) -> Option<&'static str> {
+        None
+    }
+
     /// The counters of this moment.
     fn sample(&mut self, stop: &dyn Fn() -> bool) -> Result<Map<String, Value>, Lost>;
 }
@@ -120,6 +125,9 @@ impl Collection<'_> {
             Ok(sample) => {
                 self.connected = true;
                 self.log.write(&sample)?;
+                if let Some(missing) = self.source.missing(&sample).filter(|_| self.before.is_none()) {
+                    self.console.say(missing);
+                }
                 let iops = self.before.as_ref().and_then(|before| iops(&self.head, before, &sample));
                 let rate = iops.map_or_else(String::new, |iops| format!(", {iops:.0} IOPS now"));
                 let left = Span::from_secs(duration.saturating_sub(begun.elapsed()).as_secs());

@@ -20,11 +20,7 @@ impl Console {
     /// Watches for Ctrl-C and the wish to terminate. The first asks for an orderly end; a second one ends the process
     /// at once: files without a name vanish with it.
     pub fn new(quiet: bool) -> std::io::Result<Self> {
-        let interrupted = Arc::new(AtomicBool::new(false));
-        for signal in [signal_hook::consts::SIGINT, signal_hook::consts::SIGTERM] {
-            signal_hook::flag::register_conditional_shutdown(signal, 130, Arc::clone(&interrupted))?;
-            signal_hook::flag::register(signal, Arc::clone(&interrupted))?;
-        }
+        let interrupted = crate::signals::watch(&[signal_hook::consts::SIGINT, signal_hook::consts::SIGTERM])?;
         Ok(Self { quiet, live: std::io::stderr().is_terminal(), interrupted })
     }
 

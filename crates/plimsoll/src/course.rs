@@ -1,11 +1,11 @@
-//! The course of a measurement: point after point as the sweep asks for them, watched, and ended when enough is known.
+//! The course of a measurement: point after point as the sweep gives them, watched, and ended when enough is known.
 
 use std::ops::ControlFlow;
 
-use plimsoll_analyse::{Point, Settle, Settled, Sweep, settle};
+use plimsoll_analyse::{Point, Purpose, Settle, Settled, Sweep, settle, settle_slot};
 use plimsoll_drive::{Fault, Onward, Seen, Torn};
 use plimsoll_load::{Pace, StreamSpec};
-use plimsoll_record::{Ended, Run, Slice};
+use plimsoll_record::{Ended, LoadSlot, Run, Slice, SlotRole, Tally};
 use plimsoll_report::Progress;
 use plimsoll_units::{Instant, Span};
 
@@ -25,8 +25,12 @@ const GRACE: Span = Span::from_millis(200);
 /// What came of a course.
 #[derive(Debug)]
 pub struct Travelled {
-    /// The runs, in the order in which they were made.
+    /// The runs, in the order in which they were made; without those that used up bursts and those that were held.
     pub runs: Vec<Run>,
+    /// All slots, in the order of time; none where the user named the loads.
+    pub slots: Vec<LoadSlot>,
+    /// Operations of the runs that are left out.
+    pub aside: Tally,
     /// Why it ended.
     pub ended: Ended,
     /// The target's fault, if that ended it.
@@ -44,20 +48,99 @@ pub fn follow(
     stand: &mut dyn Stand,
     console: &mut Console,
 ) -> Travelled {
-    let mut sweep = Sweep::new(plan.sweep.clone());
-    let mut travelled = Travelled { runs: Vec::new(), ended: Ended::Complete, fault: None, spent: Span::ZERO };
-    while let Some(point) = sweep.next(&travelled.runs, travelled.spent) {
+    let mut course = Course::new(plan, streams, stages);
+    while course.step(stand, console).is_continue() {}
+    console.clear();
+    course.travelled
+}
+
+/// Follows the same plan on two stands, pass by pass in the order A B B A, so that changes with time meet both alike.
+///
+/// `prepare` is called with the index of the side before each of its passes. An interrupt or a fault ends both. The second
+/// takes the objective of the first, where none was given.
+pub fn follow_in_turns(
+    plan: &Plan,
+    streams: [&[StreamSpec]; 2],
+    stands: &mut [&mut dyn Stand; 2],
+    prepare: &dyn Fn(usize) -> Result<(), Fault>,
+    console: &mut Console,
+) -> [Travelled; 2] {
+    const ORDER: [usize; 4] = [0, 1, 1, 0];
+    let mut courses = streams.map(|streams| Course::new(plan, streams, &[]));
+    let mut goes_on = [true; 2];
+    for side in ORDER.into_iter().cycle() {
+        if !goes_on.contains(&true) {
+            break;
+        }
+        if let Some(objective) = courses[0].sweep.objective().filter(|_| side == 1) {
+            courses[1].sweep.share_objective(objective);
+        }
+        if goes_on[side] {
+            let course = &mut courses[side];
+            let pass = match prepare(side) {
+                Ok(()) => course.pass(&mut *stands[side], console),
+                Err(fault) => course.is_over(Some(fault), console),
+            };
+            goes_on[side] = pass.is_continue();
+        }
+        let ended = courses[side].travelled.ended;
+        if ended != Ended::Complete {
+            let other = &mut courses[1 - side].travelled;
+            other.ended = if ended == Ended::Failed { Ended::Failed } else { Ended::Interrupted };
+            break;
+        }
+    }
+    console.clear();
+    courses.map(|course| course.travelled)
+}
+
+/// A measurement on its way: a sweep and all that it has measured.
+struct Course<'a> {
+    plan: &'a Plan,
+    streams: &'a [StreamSpec],
+    stages: &'a [String],
+    sweep: Sweep,
+    travelled: Travelled,
+    points: u64,
+}
+
+impl<'a> Course<'a> {
+    fn new(plan: &'a Plan, streams: &'a [StreamSpec], stages: &'a [String]) -> Self {
+        let sweep = Sweep::new(plan.sweep.clone());
+        Self { plan, streams, stages, sweep, travelled: Travelled::new(), points: 0 }
+    }
+
+    /// Measures points until a pass is over. Breaks at the end of the measurement.
+    fn pass(&mut self, stand: &mut dyn Stand, console: &mut Console) -> ControlFlow<()> {
+        loop {
+            self.step(stand, console)?;
+            if self.sweep.is_between_passes() {
+                return ControlFlow::Continue(());
+            }
+        }
+    }
+
+    /// Measures the next point. Breaks at the end of the measurement.
+    fn step(&mut self, stand: &mut dyn Stand, console: &mut Console) -> ControlFlow<()> {
+        let Self { plan, travelled, .. } = self;
+        let Some(point) = self.sweep.next(&travelled.runs, &travelled.slots, travelled.spent) else {
+            return ControlFlow::Break(());
+        };
         let point = Point { warm_up: point.warm_up.max(plan.warm_up), ..point };
-        let seed = plan.seed.wrapping_add(travelled.runs.len() as u64);
+        let seed = plan.seed.wrapping_add(self.points);
+        self.points += 1;
+        let start = Instant::ZERO + travelled.spent;
         let mut step = Step {
-            sweep: &sweep,
+            sweep: &self.sweep,
             point: &point,
             before: travelled.spent,
             shortest_slice: plan.shortest_slice,
+            window: plan.sweep.slots.map_or(LONGEST_SLICE, |slots| slots.window),
             stop_on_error: plan.stop_on_error,
             next_check: 0,
         };
-        let (sighting, fault) = match step.take(streams, seed, stand, console) {
+        let window = step.window;
+        let (sighting, fault) = match step.take(self.streams, seed, stand, console) {
             Ok(sighting) => (sighting, None),
             Err(torn) => {
                 let Torn { fault, until } = *torn;
@@ -65,33 +148,110 @@ pub fn follow(
             }
         };
         let (elapsed, unserved) = (length(&sighting.seen.series), sighting.seen.unserved);
+        let series = if point.purpose == Purpose::Hold { sighting.seen.series.clone() } else { Vec::new() };
         let answered = sighting.seen.series.iter().any(|slice| slice.tally.operations() + slice.tally.errors() > 0);
         travelled.spent += elapsed;
         let is_silent = !answered && unserved > 0 && !console.interrupted();
         let fault = fault.or_else(|| is_silent.then(|| silent(elapsed)));
         if !sighting.seen.series.is_empty() {
-            let run = run_of(point.pace, settled_at_end(&sweep, &point, &sighting), sighting, stages);
+            let settled = settled_at_end(&self.sweep, &point, &sighting);
+            let mut run = run_of(point.pace, settled, sighting, self.stages);
+            if let Some((SlotRole::Hold, _)) = point.slot {
+                run.series = in_windows(&series, window, point.most);
+            }
             if run.total.operations() + run.total.errors() > 0 {
                 console.point_done(&run);
-                travelled.runs.push(run);
+                travelled.keep(run, &point, start);
             }
         }
-        if fault.is_some() {
-            travelled.ended = Ended::Failed;
-            travelled.fault = fault;
-            break;
-        }
-        if console.interrupted() {
-            travelled.ended = Ended::Interrupted;
-            break;
-        }
-        if plan.stop_on_error && travelled.runs.last().is_some_and(|run| run.total.errors() > 0) {
-            travelled.ended = Ended::Failed;
-            break;
+        warn_once(&self.sweep, self.points, console);
+        self.is_over(fault, console)
+    }
+
+    /// Breaks after a fault, an interrupt, or an error that is to end the measurement.
+    fn is_over(&mut self, fault: Option<Fault>, console: &Console) -> ControlFlow<()> {
+        let Self { plan, travelled, .. } = self;
+        let erred = || plan.stop_on_error && travelled.runs.last().is_some_and(|run| run.total.errors() > 0);
+        travelled.ended = match fault {
+            Some(_) => Ended::Failed,
+            None if console.interrupted() => Ended::Interrupted,
+            None if erred() => Ended::Failed,
+            None => return ControlFlow::Continue(()),
+        };
+        travelled.fault = fault;
+        ControlFlow::Break(())
+    }
+}
+
+impl Travelled {
+    /// Nothing measured yet.
+    pub fn new() -> Self {
+        Self {
+            runs: Vec::new(),
+            slots: Vec::new(),
+            aside: Tally::default(),
+            ended: Ended::Complete,
+            fault: None,
+            spent: Span::ZERO,
         }
     }
-    console.clear();
-    travelled
+
+    /// Keeps a run, and the slot that it was or the windows that it was held for.
+    fn keep(&mut self, run: Run, point: &Point, start: Instant) {
+        match point.slot {
+            None => self.runs.push(run),
+            Some((role @ (SlotRole::Soak | SlotRole::Hold), pass)) => {
+                run.series.iter().for_each(|slice| self.aside.merge(&slice.tally));
+                if role == SlotRole::Hold {
+                    self.slots.extend(windows(&run, pass, start));
+                } else {
+                    self.slots.push(LoadSlot::of(&run, role, pass, start));
+                }
+            }
+            Some((role, pass)) => {
+                self.slots.push(LoadSlot::of(&run, role, pass, start));
+                self.runs.push(run);
+            }
+        }
+    }
+}
+
+/// The windows of a run that was held, each as a slot: its series has one slice for each.
+fn windows(run: &Run, pass: u32, start: Instant) -> Vec<LoadSlot> {
+    let window = |slice: &Slice| {
+        let mut one = Run { total: slice.tally.clone(), span: slice.span, warm_up: Span::ZERO, ..run.clone() };
+        one.lateness = plimsoll_record::Bins::default();
+        one.figures.iops.value = slice.tally.operations() as f64 / slice.span.as_secs_f64();
+        LoadSlot::of(&one, SlotRole::Hold, pass, start + slice.start.since(Instant::ZERO))
+    };
+    run.series.iter().map(window).collect()
+}
+
+/// Slices joined into windows; what drained after the last one is in it.
+fn in_windows(series: &[Slice], window: Span, lasts: Span) -> Vec<Slice> {
+    let mut joined: Vec<Slice> = Vec::new();
+    let count = (lasts.as_nanos() / window.as_nanos().max(1)).max(1);
+    for slice in series {
+        let index = (slice.start.as_nanos() / window.as_nanos().max(1)).min(count - 1) as usize;
+        if joined.len() <= index {
+            let start = Instant::ZERO + window * index as u64;
+            joined.push(Slice { start, span: window, tally: Tally::default() });
+        }
+        joined.last_mut().expect("one was pushed").tally.merge(&slice.tally);
+    }
+    joined
+}
+
+/// Says once, after the closed loads, that the storage is too slow for a line in this time.
+fn warn_once(sweep: &Sweep, points: u64, console: &mut Console) {
+    const AFTER: u64 = 8;
+    if let Some(needed) = sweep.needed().filter(|_| points == AFTER) {
+        console.tell(&format!(
+            "a load line at {} needs about {needed} of measuring on storage this slow: give --duration, or an objective \
+             on the mean or the 90th percentile, such as --objective 'mean<=20ms'",
+            sweep.objective().map(|objective| objective.to_string()).unwrap_or_default()
+        ));
+    }
 }
 
 /// Operations were asked for, and not one came back until all patience was gone.
@@ -107,6 +267,8 @@ struct Step<'a> {
     point: &'a Point,
     before: Span,
     shortest_slice: Span,
+    /// Window of a hold.
+    window: Span,
     stop_on_error: bool,
     /// Number of slices at which it is asked again whether enough is known.
     next_check: usize,
@@ -124,6 +286,12 @@ impl Step<'_> {
         paced[0].pace = self.point.pace;
         let lasts = self.point.warm_up + self.point.most;
         let slice = (self.point.least / 40).min(LONGEST_SLICE).max(self.shortest_slice).max(lasts / MOST_SLICES);
+        // The warm-up of a slot, and the windows of a hold, end where a slice does.
+        let slice = match self.point.purpose {
+            Purpose::Hold => whole_part(self.window, slice),
+            _ if self.point.slot.is_some() => whole_part(self.point.warm_up, slice),
+            _ => slice,
+        };
         let trial = Trial { streams: &paced, lasts, warm_up: self.point.warm_up, slice, seed };
         stand.offer(&trial, &mut |series| self.watch(series, lasts, console))
     }
@@ -164,15 +332,24 @@ impl Step<'_> {
     }
 }
 
+/// The longest part of `whole` of which there is a whole number, and which is at most about `part`.
+fn whole_part(whole: Span, part: Span) -> Span {
+    if whole.is_zero() { part } else { whole / whole.as_nanos().div_ceil(part.as_nanos().max(1)).max(1) }
+}
+
 /// Operations per second and 99th percentile over the last slices.
 pub fn of_late(series: &[Slice]) -> (f64, Option<Span>) {
-    let recent = &series[series.len().saturating_sub(20)..];
+    mean_of(&series[series.len().saturating_sub(20)..])
+}
+
+/// Operations per second and 99th percentile over a whole series; no percentile without operations.
+pub fn mean_of(series: &[Slice]) -> (f64, Option<Span>) {
     let mut response = plimsoll_record::Bins::default();
-    for slice in recent {
+    for slice in series {
         response.merge(&slice.tally.response());
     }
-    let operations: u64 = recent.iter().map(|slice| slice.tally.operations()).sum();
-    let span = length(recent).as_secs_f64();
+    let operations: u64 = series.iter().map(|slice| slice.tally.operations()).sum();
+    let span = length(series).as_secs_f64();
     (if span > 0.0 { operations as f64 / span } else { 0.0 }, response.quantile(0.99))
 }
 
@@ -184,7 +361,7 @@ fn settled(sweep: &Sweep, point: &Point, series: &[Slice], unserved: u64, offere
         offered: point.pace,
         unserved,
     };
-    settle(series, &options)
+    if point.slot.is_some() { settle_slot(series, &options) } else { settle(series, &options) }
 }
 
 fn settled_at_end(sweep: &Sweep, point: &Point, sighting: &Sighting) -> Settled {
@@ -240,4 +417,42 @@ fn by_the_second(series: &[Slice]) -> Vec<Slice> {
         }
     }
     kept
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::Parser;
+    use plimsoll_analyse::{Verdict, compare_interleaved};
+    use plimsoll_units::Bytes;
+
+    use super::*;
+    use crate::args::{Cli, Command};
+    use crate::plan::Grid;
+    use crate::stand::Virtual;
+
+    /// Two models, measured in turns.
+    fn in_turns(models: [&str; 2]) -> [Travelled; 2] {
+        let line = ["plimsoll", "simulate", "link(1us)", "--duration", "60s", "--objective", "p99<=10ms"];
+        let Command::Simulate(args) = Cli::parse_from(line).command else { panic!("it simulates") };
+        let plan = Plan::new(&args.load, &args.course).expect("the flags fit");
+        let streams = plan.place(Bytes::gib(1), Grid::Any).expect("there is space");
+        let [mut a, mut b] = models.map(|text| {
+            let model = plimsoll_model::parse(text).expect("stages");
+            Virtual::new(&model, 1)
+        });
+        let mut console = Console::new(true).expect("it is quiet");
+        follow_in_turns(&plan, [&streams, &streams], &mut [&mut a, &mut b], &|_| Ok(()), &mut console)
+    }
+
+    #[test]
+    fn targets_in_turns_are_told_apart_when_they_differ() {
+        let slow = "station(8, 1ms, exponential)";
+        for (other, verdict) in [("station(8, 700us, exponential)", Verdict::Better), (slow, Verdict::NoRealChange)] {
+            let [a, b] = in_turns([slow, other]);
+            assert_eq!([a.ended, b.ended], [Ended::Complete; 2]);
+            let objective = "p99<=10ms".parse().expect("an objective");
+            let compared = compare_interleaved(&a.slots, &b.slots, objective).expect("both have passes");
+            assert_eq!(compared.verdict(), verdict, "{other}: {compared:?}");
+        }
+    }
 }

@@ -1,16 +1,18 @@
 //! From what a user named to the database that a suite loads: one that is there, or one made for the run.
 
+mod data;
 mod snapshots;
 mod stage;
 
 use std::path::Path;
 
-use plimsoll_database::{Address, Database as Target, Failure, Kind, Make, NoAddress, connect};
+use plimsoll_database::{Address, Database as Target, Failure, Kind, Make, NoAddress, connect, remove_leftovers};
 use plimsoll_device::describe_host;
-use plimsoll_record::{DatabaseAbout, Source, Subject};
-use plimsoll_suite::{Below, Database, Facts, Ground, Local, Nature};
+use plimsoll_record::{DatabaseAbout, Source};
+use plimsoll_suite::{Below, Database, Facts, Ground, Local};
 use plimsoll_units::Bytes;
 
+pub use data::{Data, check_room};
 pub use snapshots::Snapshots;
 
 use self::stage::Stage;
@@ -18,35 +20,25 @@ use crate::args::{DatabaseArgs, MakeArgs};
 use crate::console::Console;
 use crate::trouble::Trouble;
 
-/// The ground, and where snapshots of the database's counters go; none where it gives none. A database that is there is empty,
-/// or was emptied with the user's leave.
+/// The ground, and where snapshots of the database's counters go; none where it gives none. What is in a database that is there
+/// is for [`Data`] to judge.
 pub fn ground(
     args: &DatabaseArgs,
     sessions: u32,
     console: &mut Console,
 ) -> Result<(Box<dyn Ground>, Option<Snapshots>), Trouble> {
     let Placed { target, source, place, below } = match &args.url {
-        Some(url) => Placed::existing(url, args.destroy.as_deref())?,
+        Some(url) => Placed::here(connected(url)?.1, String::new()),
         None => Placed::made(&args.making, sessions, console)?,
     };
-    let about = target.about().clone();
-    let facts = Facts {
-        source,
-        subject: Subject {
-            name: format!("{} {}{place}", about.system, about.version),
-            kind: "database".into(),
-            size: Bytes::default(),
-            device: None,
-        },
-        host: Some(describe_host()),
-        space: about.folder.as_deref().and_then(available).unwrap_or_default(),
-        grid: 1,
-        nature: Nature::Database,
-        read_only: false,
-        stages: Vec::new(),
-        page_cache: None,
-        database: Some((target.system(), about)),
-    };
+    let mut about = target.about().clone();
+    if args.making.like.is_some() {
+        about.settings.push(("loading".into(), "at the full speed of this host, without the emulation".into()));
+    }
+    let name = format!("{} {}{place}", about.system, about.version);
+    let space = about.folder.as_deref().and_then(available).unwrap_or_default();
+    let facts = Facts::of_database(name, source, target.system(), about);
+    let facts = Facts { host: Some(describe_host()), space, ..facts };
     let snapshots = Snapshots::of(&*target);
     let sink = snapshots.as_ref().map(Snapshots::sink);
     Ok((Box::new(Database::new(target, facts).on(below).telling(sink)), snapshots))
@@ -63,10 +55,6 @@ struct Placed {
 }
 
 impl Placed {
-    fn existing(url: &str, destroy: Option<&str>) -> Result<Self, Trouble> {
-        Ok(Self::here(existing(url, destroy)?, String::new()))
-    }
-
     /// On storage as it is.
     fn here(target: Box<dyn Target>, place: String) -> Self {
         let about = target.about();
@@ -77,13 +65,25 @@ impl Placed {
 
     fn made(making: &MakeArgs, sessions: u32, console: &mut Console) -> Result<Self, Trouble> {
         let Some(like) = &making.like else {
+            for folder in [&making.path, &std::env::temp_dir()] {
+                remove_leftovers_of(folder, console);
+            }
             return Ok(Self::here(made(making, &making.path, sessions)?, format!(" at {}", making.path.display())));
         };
+        remove_leftovers_of(&std::env::temp_dir(), console);
         let stage = Stage::make(making, like, console)?;
         let target = made(making, stage.point(), sessions)?;
         let source = Source::Emulated { model: stage.model().into() };
         let slowed = making.slow.map(|times| format!(", {times} times slower")).unwrap_or_default();
         Ok(Self { target, source, place: format!(" on {like}{slowed}"), below: Some(Box::new(stage)) })
+    }
+}
+
+/// Removes what runs that were killed left in a directory, and names it.
+fn remove_leftovers_of(directory: &Path, console: &mut Console) {
+    let removed: Vec<String> = remove_leftovers(directory).iter().map(|path| path.display().to_string()).collect();
+    if !removed.is_empty() {
+        console.tell(&format!("removed what a run that was killed left: {}", removed.join(", ")));
     }
 }
 
@@ -99,26 +99,17 @@ fn local(about: &DatabaseAbout) -> Option<Box<dyn Below>> {
     Some(Box::new(Local::below(Some(Path::new(folder)))))
 }
 
-fn existing(url: &str, destroy: Option<&str>) -> Result<Box<dyn Target>, Trouble> {
+/// Refuses the databases of the server itself.
+pub fn check_not_system(url: &str) -> Result<(), Trouble> {
+    let (address, database) = connected(url)?;
+    database.check_not_system().map_err(|failure| trouble(failure.during(&address.to_string())))
+}
+
+/// A database that is there.
+fn connected(url: &str) -> Result<(Address, Box<dyn Target>), Trouble> {
     let address: Address = url.parse().map_err(|error: NoAddress| Trouble::usage(error.to_string()))?;
-    let target = connect(&address).map_err(trouble)?;
-    let contents = target.contents().map_err(trouble)?;
-    let Some(first) = contents.first() else { return Ok(target) };
-    match destroy {
-        Some(name) if Some(name) == address.name() => {
-            target.destroy_contents().map_err(trouble)?;
-            Ok(target)
-        }
-        Some(name) => Err(Trouble::usage(format!(
-            "--destroy {name}: that is not the database's name, which is {}",
-            address.name().unwrap_or("unknown")
-        ))),
-        None => Err(Trouble::usage(format!(
-            "{address}: it is not empty: it has {first}{}: name an empty database, or add --destroy {} if all of it may be lost",
-            if contents.len() > 1 { format!(" and {} more", contents.len() - 1) } else { String::new() },
-            address.name().unwrap_or("NAME"),
-        ))),
-    }
+    let database = connect(&address).map_err(trouble)?;
+    Ok((address, database))
 }
 
 fn made(making: &MakeArgs, folder: &Path, sessions: u32) -> Result<Box<dyn Target>, Trouble> {
@@ -139,9 +130,13 @@ fn made(making: &MakeArgs, folder: &Path, sessions: u32) -> Result<Box<dyn Targe
 /// What the user can mend is said as that.
 fn trouble(failure: Failure) -> Trouble {
     match failure.kind {
-        Kind::Unreachable | Kind::Refused | Kind::Missing | Kind::NoSpace | Kind::TooOld | Kind::Unsupported => {
-            Trouble::usage(failure.message)
-        }
+        Kind::Unreachable
+        | Kind::Refused
+        | Kind::Missing
+        | Kind::SystemDatabase
+        | Kind::NoSpace
+        | Kind::TooOld
+        | Kind::Unsupported => Trouble::usage(failure.message),
         _ => Trouble::Failed(anyhow::Error::new(failure)),
     }
 }

@@ -20,5 +20,6 @@ pub fn run(args: &ExplainArgs) -> Result<(), Trouble> {
     if let Some(path) = &args.shown.json {
         return put(path, &plimsoll_report::explanation_json(&explanation));
     }
+    outputs.print(&format!("{}\n\n", plimsoll_report::words::run(&curve)))?;
     outputs.print(&plimsoll_report::explanation(&explanation, outputs.style()))
 }

@@ -4,6 +4,7 @@ mod around;
 mod disks;
 mod help;
 mod logs;
+mod notes;
 mod place;
 mod plan;
 mod report;
@@ -29,6 +30,7 @@ use crate::output;
 use crate::site::Site;
 use crate::trouble::Trouble;
 use disks::{Disks, Processors};
+use notes::Notes;
 use place::Laid;
 use plan::{Around, Ground, Plan, Whereabouts, plan};
 use report::{Course, Results};
@@ -39,7 +41,6 @@ use watch::Watch;
 pub fn run(args: &FioArgs) -> Result<(), Trouble> {
     let read = around::within(|around| command(&args.arguments, around));
     let command = read.map_err(|faults| refused(&faults))?;
-    command.warnings.iter().for_each(say);
     match &command.flags.question {
         None => {}
         Some(Question::Version) => return output::print((version() + "\n").as_bytes()),
@@ -50,18 +51,21 @@ pub fn run(args: &FioArgs) -> Result<(), Trouble> {
     if command.flags.show_command {
         return output::print(command.shown.as_bytes());
     }
+    let mut notes = Notes::new(command.flags.notes.as_deref())?;
+    command.warnings.iter().for_each(|note| notes.write(note));
     if command.flags.parse_only {
         return Ok(());
     }
     let mut site = Stead::new(&command).map_err(as_fio)?;
     let around = Around {
-        whereabouts: Whereabouts { at: &place::at, ground: site.ground },
+        whereabouts: Whereabouts { at: &place::at, is_directory: &place::is_directory, ground: site.ground },
         fresh_seed: run::unix_ms().wrapping_mul(0x9e37_79b9_7f4a_7c15),
         ring_refused: Engine::Ring.refused(),
+        aio_refused: Engine::Aio.refused(),
     };
     let plan = plan(&command, &around).map_err(|faults| refused(&faults))?;
-    plan.notes.iter().for_each(say);
-    carry_out(&command, &plan, &mut site)
+    plan.notes.iter().for_each(|note| notes.write(note));
+    carry_out(&command, &plan, &mut site, &mut notes)
 }
 
 /// Where jobs run.
@@ -90,6 +94,7 @@ impl Stead {
                 read_only: false,
                 stages: Vec::new(),
                 page_cache: None,
+                write_back: None,
                 database: None,
             };
             return Ok(Self { on: Box::new(Paths::new(facts, destroy)), ground: Ground::Paths });
@@ -110,7 +115,7 @@ impl Stead {
     }
 }
 
-fn carry_out(command: &Command, plan: &Plan, site: &mut Stead) -> Result<(), Trouble> {
+fn carry_out(command: &Command, plan: &Plan, site: &mut Stead, notes: &mut Notes) -> Result<(), Trouble> {
     let mut results = Results::new(&command.flags)?;
     let version = version();
     results.heading(command, plan, &version)?;
@@ -136,7 +141,7 @@ fn carry_out(command: &Command, plan: &Plan, site: &mut Stead) -> Result<(), Tro
     failed.iter().for_each(say);
     write_logs(command, plan, &ran);
     results.report(&report)?;
-    laid.remove().iter().for_each(say);
+    laid.remove().iter().for_each(|note| notes.write(note));
     match (ran.interrupted, wrong.is_empty() && failed.is_empty()) {
         (true, _) => Err(Trouble::Interrupted),
         (false, true) => Ok(()),

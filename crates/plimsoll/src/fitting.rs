@@ -25,6 +25,9 @@ pub fn run(args: &FitArgs) -> Result<(), Trouble> {
     let refused = |error: &dyn std::fmt::Display| Trouble::usage(error.to_string());
     let evidence: Result<Vec<Evidence<'_>>, _> = curves.iter().map(Evidence::try_from).collect();
     let fitted = fit(&evidence.map_err(|error| refused(&error))?).map_err(|error| refused(&error))?;
+    for curve in &curves {
+        outputs.print(&format!("{}\n", plimsoll_report::words::run(curve)))?;
+    }
     outputs.print(&plimsoll_report::fit(&fitted, outputs.style()))?;
     let file = product_file(args, &curves, &fitted);
     match &args.output {

@@ -64,7 +64,7 @@ fn reference() -> String {
     let mut command = Cli::command();
     command.build();
     let mut text = String::from(
-        "# Reference\n\nEvery command and flag. Generated: `plimsoll generate reference`.\n\nExit codes: 0 done; 1 tried and failed; 2 asked for what cannot be, nothing was written; 130 stopped by the user, what was measured is kept.\n\nEnvironment: `PLIMSOLL_RUNS` names the folder of kept runs, `PLIMSOLL_PRODUCTS` that of your own product files, `PLIMSOLL_SERVICE` the service that `plimsoll volume` asks; `NO_COLOR` turns colours off.\n",
+        "# Reference\n\nEvery command and flag. Generated: `plimsoll generate reference`.\n\nExit codes: 0 done; 1 tried and failed; 2 asked for what cannot be, nothing was written; 130 stopped by SIGINT (Ctrl-C) and 143 by SIGTERM, what was measured is kept.\n\nEnvironment: `PLIMSOLL_RUNS` names the folder of kept runs, `PLIMSOLL_PRODUCTS` that of your own product files, `PLIMSOLL_SERVICE` the service that `plimsoll volume` asks; `NO_COLOR` turns colours off.\n",
     );
     for sub in all(&command) {
         section(&mut text, sub);

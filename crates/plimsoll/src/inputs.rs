@@ -9,13 +9,16 @@ use std::path::{Path, PathBuf};
 use anyhow::Context;
 use plimsoll_catalogue::{nearest, one_of};
 use plimsoll_choose::what_if::{keep_parts, parts};
-use plimsoll_ingest::{Ingest, Input, Outcome, Reading, join};
+use plimsoll_ingest::{Ingest, Input, Outcome, Reading, join, time_in_utc};
 
 use crate::args::InputArgs;
 use crate::trouble::Trouble;
 
 /// The most files that are read of folders.
 const MOST_FILES: usize = 100_000;
+
+/// Refused inputs in a message.
+const MOST_REASONS: usize = 5;
 
 /// Names of parts in a message.
 const MOST_NAMES: usize = 20;
@@ -35,11 +38,15 @@ pub fn outcomes(args: &InputArgs) -> Result<Vec<Outcome>, Trouble> {
         let mut files = Vec::new();
         collect(path, 0, &mut files)?;
         if files.is_empty() {
-            return Err(Trouble::usage(format!("{}: the folder has no file in it", path.display())));
+            return Err(Trouble::usage(format!(
+                "{}: the folder has no file in it: give reports (AWR, Statspack, pg_stat_io, iostat, ...); docs/inputs.md says \
+                 how to make them",
+                path.display()
+            )));
         }
         for file in files {
             let name = file.display().to_string();
-            let mut opened = File::open(&file).with_context(|| format!("cannot read {name}"))?;
+            let mut opened = File::open(&file).map_err(|error| Trouble::reading(&file, error))?;
             outcomes.extend(ingest(&name, args, &mut opened)?);
         }
     }
@@ -73,12 +80,18 @@ fn keep_part(outcomes: &mut [Outcome], part: &str) -> Result<(), Trouble> {
 /// The readings of outcomes that were read.
 pub fn readings(outcomes: &[Outcome]) -> Result<Vec<&Reading>, Trouble> {
     let readings: Vec<&Reading> = outcomes.iter().filter_map(Outcome::reading).collect();
-    if readings.is_empty() {
-        return Err(Trouble::Failed(anyhow::anyhow!(
-            "no input could be used: docs/inputs.md says what is read, and how to make it"
-        )));
+    if !readings.is_empty() {
+        return Ok(readings);
     }
-    Ok(readings)
+    let reasons = outcomes.iter().filter_map(|outcome| match outcome {
+        Outcome::Refused { name, refusal } => Some(format!("{name}: {refusal}")),
+        Outcome::Read(_) => None,
+    });
+    let reasons: Vec<String> = reasons.take(MOST_REASONS).collect();
+    Err(Trouble::Failed(anyhow::anyhow!(
+        "no input could be used ({}): docs/inputs.md says what is read, and how to make it",
+        reasons.join("; ")
+    )))
 }
 
 /// Counters of one scope may stand in several inputs.
@@ -102,7 +115,7 @@ fn joined(outcomes: Vec<Outcome>) -> Vec<Outcome> {
 /// All files of a folder and those below it, by name; a file is itself.
 fn collect(path: &Path, depth: usize, files: &mut Vec<PathBuf>) -> Result<(), Trouble> {
     let cannot = || format!("cannot read {}", path.display());
-    let found = std::fs::metadata(path).with_context(cannot)?;
+    let found = std::fs::metadata(path).map_err(|error| Trouble::reading(path, error))?;
     if !found.is_dir() {
         files.push(path.to_path_buf());
         return Ok(());
@@ -125,7 +138,9 @@ fn collect(path: &Path, depth: usize, files: &mut Vec<PathBuf>) -> Result<(), Tr
 
 /// One input, piece by piece.
 fn ingest(name: &str, args: &InputArgs, input: &mut dyn Read) -> Result<Vec<Outcome>, Trouble> {
-    let known = Input { name: name.to_owned(), begin: args.begin, interval: args.interval };
+    let zone = args.time_zone.clone();
+    let begin = args.begin.as_deref().and_then(|begin| time_in_utc(begin, zone.as_ref()));
+    let known = Input { name: name.to_owned(), begin, interval: args.interval, zone };
     let mut ingest = Ingest::new(known);
     let mut buffer = vec![0; 256 << 10];
     loop {

@@ -1,10 +1,10 @@
 //! The command line: flags become a plan, the plan is wired to crates, and what comes of it is printed.
 
-mod anonymize;
 mod args;
 mod catalogue;
 mod checks;
 mod collect;
+mod comparing;
 mod console;
 mod course;
 mod database;
@@ -30,6 +30,7 @@ mod quote;
 mod replay;
 mod serve;
 mod show;
+mod signals;
 mod simulate;
 mod site;
 mod sizing;
@@ -39,6 +40,7 @@ mod suite;
 mod systemd;
 mod tls;
 mod trouble;
+mod usage;
 mod volumes;
 mod what_ifs;
 mod words;
@@ -55,7 +57,8 @@ use crate::trouble::Trouble;
 pub(crate) const MADE_BY: &str = concat!("plimsoll ", env!("CARGO_PKG_VERSION"));
 
 fn main() -> ExitCode {
-    let done = match Cli::parse().command {
+    let cli = Cli::try_parse().unwrap_or_else(|error| usage::explained(error).exit());
+    let done = match cli.command {
         Command::Measure(args) => measure::run(&args),
         Command::Simulate(args) => simulate::run(&args),
         Command::Quote(args) => quote::run(&args),
@@ -63,7 +66,6 @@ fn main() -> ExitCode {
         Command::Match(args) => matching::run(&args),
         Command::Demand(args) => demand::run(&args),
         Command::Diagnose(args) => diagnose::run(&args),
-        Command::Anonymize(args) => anonymize::run(&args),
         Command::Demo(args) => demo::run(&args),
         Command::Collect(args) => collect::run(&args),
         Command::Size(args) => sizing::run(&args),
@@ -76,7 +78,7 @@ fn main() -> ExitCode {
         Command::Nbd(args) => nbd::run(&args),
         Command::NbdCheck(args) => nbd_check::run(&args),
         Command::Report(args) => show::report(&args),
-        Command::Compare(args) => show::comparison(&args),
+        Command::Compare(args) => comparing::run(&args),
         Command::Runs => show::runs(),
         Command::Presets { name } => show::presets(name.as_deref()),
         Command::Generate { what } => output::print(&generate::generated(what)),

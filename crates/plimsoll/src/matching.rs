@@ -1,6 +1,6 @@
 //! `plimsoll match` and the end of `plimsoll measure`: which products would carry what was measured.
 
-use plimsoll_analyse::load_line;
+use plimsoll_analyse::judged;
 use plimsoll_choose::{Matches, Need, Resemblance, matching, resembling};
 use plimsoll_record::{Curve, Estimate, LoadLine};
 use plimsoll_report::Detail;
@@ -8,6 +8,7 @@ use plimsoll_report::Detail;
 use crate::args::MatchArgs;
 use crate::offers::Offers;
 use crate::output::{Outputs, put};
+use crate::sizing;
 use crate::store;
 use crate::trouble::Trouble;
 
@@ -23,13 +24,17 @@ pub fn run(args: &MatchArgs) -> Result<(), Trouble> {
     let outputs = Outputs::plain(args.shown.no_color);
     let offers = Offers::new(&args.terms)?;
     let mut curve = store::load_generated(args.run.as_deref())?;
-    let capacity = args.capacity.unwrap_or(curve.subject.size);
+    let capacity = args.capacity.map(sizing::capacity).transpose()?.unwrap_or(curve.subject.size);
     curve.load_line = wanted(args, &curve);
+    if args.iops.is_some() || args.objective.is_some() {
+        curve.basis = None;
+    }
     let need = Need::of(&curve, capacity).ok_or_else(|| no_need(&curve))?;
     let (matches, resemblances) = found(&offers, &curve, &need, MOST)?;
     if let Some(path) = &args.shown.json {
         return put(path, &plimsoll_report::matches_json(&need, &matches, &resemblances));
     }
+    outputs.print(&format!("{}\n\n", plimsoll_report::words::run(&curve)))?;
     let detail = if args.all { Detail::All } else { Detail::Normal };
     outputs.print(&plimsoll_report::matches(&need, &matches, &resemblances, detail, outputs.style()))
 }
@@ -39,7 +44,7 @@ fn wanted(args: &MatchArgs, curve: &Curve) -> Option<LoadLine> {
     let objective = args.objective.or_else(|| curve.load_line.map(|line| line.objective()));
     match (args.iops, args.objective) {
         (Some(iops), _) => objective.map(|objective| LoadLine::At { objective, iops: Estimate::bare(iops.as_f64()) }),
-        (None, Some(objective)) => load_line(&curve.runs, objective),
+        (None, Some(objective)) => judged(curve, objective).map(|(line, _)| line),
         (None, None) => curve.load_line,
     }
 }

@@ -1,5 +1,6 @@
 //! `plimsoll measure`: from a path, or the URI of an export, to a curve.
 
+mod against;
 mod export;
 mod fio;
 mod work;
@@ -9,13 +10,14 @@ use std::fs::File;
 use std::os::fd::OwnedFd;
 use std::path::Path;
 
+use plimsoll_catalogue::{Catalogue, Like};
 use plimsoll_device::nbd::Address;
 use plimsoll_device::{
-    Access, Caching, Claim, Direct, Engine, Nature, Opened, Subject, SubjectKind, Watch, claim, classify,
-    describe_disk, describe_host,
+    Access, Activity, ActivityDelta, Caching, Claim, Clock, Direct, Engine, Opened, Subject, SubjectKind, Watch, claim,
+    classify, describe_disk, describe_host,
 };
 use plimsoll_load::{Region, StreamSpec};
-use plimsoll_record::{Conditions, Curve, Ended, FORMAT, Finding, Source};
+use plimsoll_record::{Conditions, Curve, Ended, FORMAT, Finding, Objective, Source};
 use plimsoll_units::{Bytes, Span};
 
 use crate::args::{EngineWord, Measure};
@@ -41,6 +43,9 @@ pub fn run(args: &Measure) -> Result<(), Trouble> {
     let work = Work::new(args)?;
     let outputs = Outputs::new(&args.output)?;
     fio::meant_for_fio(args)?;
+    if let Some(path) = args.against.as_ref().or((!args.ab.is_empty()).then_some(&args.path)) {
+        return against::run(args, path, &outputs);
+    }
     let work = match work {
         Work::Generated(plan) if !args.target.hosts.is_empty() => return fio::run_on_hosts(args, *plan, &outputs),
         work => work,
@@ -48,13 +53,38 @@ pub fn run(args: &Measure) -> Result<(), Trouble> {
     if let Some(uri) = args.path.to_str().filter(|text| Address::is_meant(text)) {
         return export::run(args, work, uri, &outputs);
     }
-    let subject = classify(&args.path).map_err(usage)?;
+    let subject = classify(&args.path).map_err(|unusable| no_path(&args.path, &unusable))?;
     outputs.spare(&args.path)?;
     only_this(args)?;
     let mut prepared = Site::prepare(args, work, subject)?;
+    let streams = prepared.work.place(args, prepared.size, prepared.grid())?;
+    let remembered = prepared.work.remember_objective(&prepared.kept_subject().name, &streams);
     let mut console = Console::new(args.output.quiet).map_err(|error| Trouble::Failed(error.into()))?;
-    let curve = prepared.measure(args, &mut console)?;
-    finish(curve, &outputs)
+    let mut curve = prepared.measure(args, &mut console)?;
+    forget(&mut curve, remembered);
+    finish(curve, remembered, &outputs)
+}
+
+/// An objective that an earlier run chose was not given by the user.
+fn forget(curve: &mut Curve, remembered: Option<Objective>) {
+    if remembered.is_some() {
+        curve.conditions.objective = None;
+    }
+}
+
+/// Names the command for a model or a product in place of a path.
+fn no_path(path: &Path, unusable: &dyn Display) -> Trouble {
+    let is_model = |text: &str| match text.parse::<Like>() {
+        Ok(Like::Stages(_)) => true,
+        Ok(Like::Config(config)) => Catalogue::built_in().find(&config.volume.product).is_ok(),
+        Err(_) => false,
+    };
+    match path.to_str().filter(|text| !path.exists() && is_model(text)) {
+        Some(text) => Trouble::usage(format!(
+            "{text}: a model, not a path: run plimsoll simulate '{text}', or give a directory, file or block device"
+        )),
+        None => usage(unusable),
+    }
 }
 
 /// Nothing else may be named for destruction.
@@ -127,8 +157,7 @@ impl Site {
         if caching != wanted {
             findings.push(Finding::DirectRefused);
         }
-        findings.extend(whereabouts(&subject));
-        findings.extend(holes(&subject));
+        findings.extend(checks::placement(&subject));
         let way = Way::File(file.try_clone().map_err(usage)?, engine);
         let storage = Storage { way, threads: args.course.threads, compressible: work.compressible() };
         let writable = claim.is_some() || subject.kind == SubjectKind::Directory;
@@ -149,8 +178,20 @@ impl Site {
     }
 
     fn measure(&mut self, args: &Measure, console: &mut Console) -> Result<Curve, Trouble> {
+        let begun = self.begin(args, console)?;
+        let streams = &begun.streams;
+        let travelled = match (&self.work, &mut self.fio) {
+            (Work::Generated(plan), Some(fio)) => follow(plan, streams, &[], fio, console),
+            (work, _) => work.follow(streams, &mut self.storage, console),
+        };
+        let activity = begun.activity();
+        self.end(begun, travelled, activity)
+    }
+
+    /// Probes and fills.
+    fn begin(&mut self, args: &Measure, console: &mut Console) -> Result<Begun, Trouble> {
         let started = jiff::Timestamp::now();
-        let clock = plimsoll_device::Clock::start();
+        let clock = Clock::start();
         let failed = |fault| Trouble::Failed(anyhow::Error::new(fault));
         let mut evidence = Evidence { buffered: self.caching == Caching::Buffered, ..Evidence::default() };
         if self.fio.is_none() {
@@ -171,11 +212,14 @@ impl Site {
         evidence.data = addressed(&streams);
         let watch = Watch::new(&self.subject);
         let before = watch.snapshot();
-        let travelled = match (&self.work, &mut self.fio) {
-            (Work::Generated(plan), Some(fio)) => follow(plan, &streams, &[], fio, console),
-            (work, _) => work.follow(&streams, &mut self.storage, console),
-        };
-        evidence.activity = watch.snapshot().since(&before);
+        Ok(Begun { started, clock, evidence, streams, watch, before })
+    }
+
+    /// Makes a curve of what was measured, with the findings.
+    fn end(&mut self, begun: Begun, travelled: Travelled, activity: ActivityDelta) -> Result<Curve, Trouble> {
+        let Begun { started, clock, mut evidence, streams, .. } = begun;
+        evidence.activity = activity;
+        evidence.aside = travelled.aside.clone();
         self.findings.extend(self.work.findings());
         self.findings.extend(self.fio.as_ref().and_then(|fio| fio::differences(fio, &streams, &travelled.runs)));
         let head = Head {
@@ -187,6 +231,7 @@ impl Site {
         };
         let mut curve = head.curve(travelled, clock.now().since(plimsoll_units::Instant::ZERO))?;
         curve.findings.extend(checks::findings(&curve, &evidence));
+        checks::without_contention(&mut curve);
         Ok(curve)
     }
 
@@ -231,6 +276,23 @@ fn conditions(plan: &Plan, streams: Vec<StreamSpec>, threads: u32, caching: Cach
     }
 }
 
+/// A measurement from its first probe until its points are measured.
+struct Begun {
+    started: jiff::Timestamp,
+    clock: Clock,
+    evidence: Evidence,
+    streams: Vec<StreamSpec>,
+    watch: Watch,
+    before: Activity,
+}
+
+impl Begun {
+    /// Activity of host and device since the first point.
+    fn activity(&self) -> ActivityDelta {
+        self.watch.snapshot().since(&self.before)
+    }
+}
+
 /// What is kept of a measurement beside its runs.
 struct Head {
     started: jiff::Timestamp,
@@ -242,7 +304,7 @@ struct Head {
 
 impl Head {
     fn curve(self, travelled: Travelled, wall: Span) -> Result<Curve, Trouble> {
-        let Travelled { runs, ended, fault, .. } = travelled;
+        let Travelled { runs, slots, ended, fault, .. } = travelled;
         if runs.is_empty() {
             return Err(match (fault, ended) {
                 (Some(fault), _) => Trouble::Failed(anyhow::Error::new(fault)),
@@ -266,6 +328,8 @@ impl Head {
             runs,
             knee: None,
             load_line: None,
+            basis: None,
+            slots,
             findings,
         })
     }
@@ -290,26 +354,6 @@ fn engine(wanted: EngineWord, findings: &mut Vec<Finding>) -> Result<Engine, Tro
             }
         }),
     }
-}
-
-/// What lies between the path and the storage of this machine.
-pub fn whereabouts(subject: &Subject) -> Option<Finding> {
-    let disk = describe_disk(subject).name;
-    if let Some(what) = disk.filter(|name| name.starts_with("zram") || name.starts_with("ram")) {
-        return Some(Finding::InMemory { what });
-    }
-    let filesystem = subject.filesystem.as_ref()?;
-    match filesystem.nature() {
-        Nature::Memory => Some(Finding::InMemory { what: filesystem.kind.clone() }),
-        _ => filesystem.note().map(|note| Finding::NotStorageAlone { note }),
-    }
-}
-
-/// A file of which a part was never written: reading that reaches no device.
-pub fn holes(subject: &Subject) -> Option<Finding> {
-    let (allocated, size) = (subject.allocated?, subject.size);
-    (subject.kind == SubjectKind::File && allocated.get() < size.get() / 20 * 19)
-        .then_some(Finding::Holes { allocated, size })
 }
 
 /// Bytes that the streams address, those that share a region counted once.

@@ -100,6 +100,9 @@ fn serve<S: Service + 'static>(
 ) -> Result<Server<S>, Trouble> {
     let files = image.file.map_or_else(Files::memory, |file| Files::given([OwnedFd::from(file)]));
     let mut server = Server::new(service, files, Limits::default(), Clock::start()).context("starting the server")?;
+    if likeness.is_some() {
+        server.set_floor(crate::serve::floor(args.rt)?);
+    }
     let offer = Offer { access: image.access, ..Offer::new(Export(0), &*args.export, image.size) };
     let emulation = likeness.map(|likeness| likeness.emulation(args.slow));
     let what = match &emulation {
@@ -146,12 +149,11 @@ fn serve<S: Service + 'static>(
 /// Has the server end in order at the first signal; the second one ends the process.
 fn stop_at_signals<S: Service + 'static>(handle: Handle<S>) -> Result<(), Trouble> {
     let (waiting, bell) = std::os::unix::net::UnixStream::pair().context("waiting for signals")?;
-    let asked = std::sync::Arc::default();
-    for signal in [SIGINT, SIGTERM, SIGHUP] {
-        signal_hook::flag::register_conditional_shutdown(signal, 130, std::sync::Arc::clone(&asked))
-            .and_then(|_| signal_hook::flag::register(signal, std::sync::Arc::clone(&asked)))
-            .and_then(|_| signal_hook::low_level::pipe::register(signal, bell.try_clone()?))
-            .context("waiting for signals")?;
+    let signals = [SIGINT, SIGTERM, SIGHUP];
+    crate::signals::watch(&signals).context("waiting for signals")?;
+    for signal in signals {
+        let bell = bell.try_clone().context("waiting for signals")?;
+        signal_hook::low_level::pipe::register(signal, bell).context("waiting for signals")?;
     }
     let wait = move || {
         let mut waiting = waiting;

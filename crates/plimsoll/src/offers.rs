@@ -45,7 +45,20 @@ impl Offers {
                 add(&mut self.catalogue, Path::new(&part.product))?;
             }
         }
+        self.check_region()?;
         Ok(config)
+    }
+
+    /// Refuses a region that no price is given for.
+    fn check_region(&self) -> Result<(), Trouble> {
+        let regions = self.catalogue.regions();
+        let unknown = self.terms.region.as_deref().filter(|region| !regions.contains(region));
+        let Some(region) = unknown else { return Ok(()) };
+        let known: Vec<&str> = regions.into_iter().collect();
+        Err(Trouble::usage(format!(
+            "no price of the catalogue is for the region {region:?}: there are {}, or leave out --region",
+            known.join(", ")
+        )))
     }
 
     /// What a configuration offers.
@@ -85,14 +98,7 @@ impl Offers {
                 known.join(", ")
             )));
         }
-        let regions = self.catalogue.regions();
-        if let Some(region) = self.terms.region.as_deref().filter(|region| !regions.contains(region)) {
-            let known: Vec<&str> = regions.into_iter().collect();
-            return Err(Trouble::usage(format!(
-                "no price of the catalogue is for the region {region:?}: there are {}, or leave out --region",
-                known.join(", ")
-            )));
-        }
+        self.check_region()?;
         Ok(Terms { currency: Some(currency), ..self.terms.clone() })
     }
 }

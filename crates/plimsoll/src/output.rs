@@ -4,10 +4,12 @@ use std::io::{IsTerminal, Write};
 use std::path::{Path, PathBuf};
 
 use anyhow::Context;
-use plimsoll_analyse::{chosen_objective, knee, ladder, load_line};
-use plimsoll_load::Pace;
-use plimsoll_record::{Curve, Ended, LoadLine, Run, SuiteRun};
+use plimsoll_analyse::{
+    accept_drift_beyond, by_load, chosen_objective, headline_objective, judged, knee, ladder, order,
+};
+use plimsoll_record::{Curve, Ended, Finding, Lasting, LineBasis, LoadLine, Objective, ObjectiveOrigin, SuiteRun};
 use plimsoll_report::{Charset, Color, Sheet, TextStyle};
+use plimsoll_units::Span;
 
 use crate::args::OutputArgs;
 use crate::database::Snapshots;
@@ -62,6 +64,14 @@ impl Outputs {
         Ok(())
     }
 
+    /// Refuses the format that has no place for a comparison.
+    pub fn fit_comparison(&self) -> Result<(), Trouble> {
+        match self.csv {
+            Some(_) => Err(Trouble::usage("--csv takes one run: use --json for the comparison, or --html or --svg")),
+            None => Ok(()),
+        }
+    }
+
     /// How text looks where it is shown.
     pub const fn style(&self) -> &TextStyle {
         &self.style
@@ -84,6 +94,18 @@ impl Outputs {
                 put(path, plimsoll_report::csv(curve).as_bytes())?;
             }
         }
+        self.write_pictures(curves)
+    }
+
+    /// Writes a comparison as JSON, and its curves over each other as a page and a picture.
+    pub fn write_comparison(&self, json: &[u8], curves: &[Curve]) -> Result<(), Trouble> {
+        if let Some(path) = &self.json {
+            put(path, json)?;
+        }
+        self.write_pictures(curves)
+    }
+
+    fn write_pictures(&self, curves: &[Curve]) -> Result<(), Trouble> {
         if let Some(path) = &self.html {
             let ladders: Vec<_> = curves.iter().map(rungs).collect();
             let sheets: Vec<_> = curves.iter().zip(&ladders).map(|(curve, ladder)| Sheet { curve, ladder }).collect();
@@ -131,8 +153,10 @@ impl Outputs {
 }
 
 /// Judges a fresh measurement, keeps it, writes and shows it, and says which products would carry it.
-pub fn finish(mut curve: Curve, outputs: &Outputs) -> Result<(), Trouble> {
-    judge(&mut curve);
+///
+/// `remembered` is the objective that was chosen for an earlier run of the same subject.
+pub fn finish(mut curve: Curve, remembered: Option<Objective>, outputs: &Outputs) -> Result<(), Trouble> {
+    judge(&mut curve, remembered);
     let kept = store::keep(&curve);
     outputs.show(&curve)?;
     outputs.write(std::slice::from_ref(&curve))?;
@@ -163,7 +187,7 @@ fn say_kept(kept: anyhow::Result<Option<PathBuf>>, outputs: &Outputs) -> Result<
     match kept {
         // What could not be kept was shown and written all the same.
         Err(error) => {
-            let _ = writeln!(std::io::stderr(), "plimsoll: the run was not kept: {error:#}");
+            warn_not_kept(&error);
             Ok(())
         }
         Ok(None) => Ok(()),
@@ -172,9 +196,16 @@ fn say_kept(kept: anyhow::Result<Option<PathBuf>>, outputs: &Outputs) -> Result<
     }
 }
 
+/// Warns that a run could not be kept.
+pub fn warn_not_kept(error: &anyhow::Error) {
+    let _ = writeln!(std::io::stderr(), "plimsoll: the run was not kept: {error:#}");
+}
+
 /// Judges simulated curves, writes and shows them.
 pub fn finish_all(mut curves: Vec<Curve>, outputs: &Outputs) -> Result<(), Trouble> {
-    curves.iter_mut().for_each(judge);
+    for curve in &mut curves {
+        judge(curve, None);
+    }
     share_an_objective(&mut curves);
     for curve in &curves {
         outputs.show(curve)?;
@@ -191,11 +222,15 @@ pub fn share_an_objective(curves: &mut [Curve]) {
     let chosen = curves.iter().filter_map(|curve| curve.load_line).map(|line| line.objective());
     let Some(laxest) = chosen.max_by_key(|objective| objective.limit) else { return };
     for curve in curves {
-        curve.load_line = load_line(&curve.runs, laxest).or(curve.load_line);
+        if let Some((line, basis)) = judged(curve, laxest).filter(|_| curve.ended == Ended::Complete) {
+            let origin = curve.basis.map(|basis| basis.origin).unwrap_or_default();
+            (curve.load_line, curve.basis) = (Some(line), basis.map(|basis| LineBasis { origin, ..basis }));
+        }
     }
 }
 
-fn ended(ended: Ended) -> Result<(), Trouble> {
+/// The end of a command whose measurement ended so.
+pub fn ended(ended: Ended) -> Result<(), Trouble> {
     match ended {
         Ended::Complete => Ok(()),
         Ended::Interrupted => Err(Trouble::Interrupted),
@@ -206,27 +241,64 @@ fn ended(ended: Ended) -> Result<(), Trouble> {
 }
 
 /// Load lines at several objectives. A recorded load is one load, and has none.
+///
+/// An interrupted or failed run has no verdict, at no objective.
 fn rungs(curve: &Curve) -> Vec<LoadLine> {
-    if curve.conditions.trace.is_some() { Vec::new() } else { ladder(&curve.runs) }
+    if curve.conditions.trace.is_some() || curve.ended != Ended::Complete { Vec::new() } else { ladder(curve) }
 }
 
-/// Orders the runs by what was offered, and works out the knee and the load line.
-pub fn judge(curve: &mut Curve) {
-    curve.runs.sort_by(|a, b| offered(a).total_cmp(&offered(b)));
+/// Joins the slots of each load to a run, orders the runs by load, and works out the knee and the load line.
+///
+/// A measurement that was interrupted or failed has neither.
+pub fn judge(curve: &mut Curve, remembered: Option<Objective>) {
     if curve.conditions.trace.is_some() {
+        curve.runs.sort_by(|a, b| order(a.offered).total_cmp(&order(b.offered)));
+        return;
+    }
+    let objective = objective(curve, remembered);
+    if curve.slots.is_empty() {
+        curve.runs.sort_by(|a, b| order(a.offered).total_cmp(&order(b.offered)));
+    } else {
+        curve.runs = by_load(&curve.runs, objective.map(|(objective, _)| objective));
+    }
+    if curve.ended != Ended::Complete {
         return;
     }
     curve.knee = knee(&curve.runs);
-    let objective = curve.conditions.objective.or_else(|| chosen_objective(&curve.runs));
-    curve.load_line = objective.and_then(|objective| load_line(&curve.runs, objective));
+    if let Some(knee) = &curve.knee {
+        accept_drift_beyond(knee, &mut curve.runs);
+    }
+    let Some((objective, origin)) = objective else { return };
+    let Some((line, basis)) = judged(curve, objective) else { return };
+    curve.load_line = Some(line);
+    curve.basis = basis.map(|basis| LineBasis { origin, ..basis });
+    curve.findings.extend(curve.basis.iter().flat_map(|basis| doubts(basis, &line)).collect::<Vec<_>>());
 }
 
-/// Closed loads by depth, then open loads by rate.
-fn offered(run: &Run) -> f64 {
-    match run.offered {
-        Pace::Closed { depth } => f64::from(depth) - 1e18,
-        Pace::Open { rate, .. } => rate.as_f64(),
+/// What the load line has to meet, and why that.
+fn objective(curve: &Curve, remembered: Option<Objective>) -> Option<(Objective, ObjectiveOrigin)> {
+    let given = curve.conditions.objective.map(|objective| (objective, ObjectiveOrigin::Given));
+    let remembered = remembered.map(|objective| (objective, ObjectiveOrigin::Kept));
+    given.or(remembered).or_else(|| {
+        let (objective, light_p99) = headline_objective(&curve.slots)
+            .or_else(|| chosen_objective(&curve.runs).map(|objective| (objective, Span::ZERO)))?;
+        Some((objective, ObjectiveOrigin::Chosen { light_p99 }))
+    })
+}
+
+/// What makes the load line questionable.
+fn doubts(basis: &LineBasis, line: &LoadLine) -> Vec<Finding> {
+    let mut found = Vec::new();
+    if let (Lasting::BurstsOnly { burst_iops }, Some(lasting)) = (basis.lasting, line.iops()) {
+        found.push(Finding::CarriedInBursts { burst: burst_iops, lasting: lasting.value });
     }
+    if let Some((before, after)) = basis.halves.filter(|_| basis.fell) {
+        found.push(Finding::LineFell { before, after });
+    }
+    if basis.left_out > 0 {
+        found.push(Finding::SlotsLeftOut { left_out: basis.left_out, of: basis.left_out + basis.slots });
+    }
+    found
 }
 
 fn is_standard_output(path: &Path) -> bool {

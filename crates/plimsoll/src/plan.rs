@@ -1,7 +1,7 @@
 //! From flags to a plan. Pure: what is asked is checked against itself here, and against the storage once that is
 //! known.
 
-use plimsoll_analyse::{Precision, SweepPlan};
+use plimsoll_analyse::{Precision, SlotPlan, SweepPlan};
 use plimsoll_load::{Arrival, Pace, Pattern, Region, StreamSpec};
 use plimsoll_record::Objective;
 use plimsoll_units::{Bytes, Span};
@@ -19,6 +19,14 @@ const BUFFER_MEMORY: u64 = 32 << 20;
 pub const MOST_BUFFER_MEMORY: u64 = 1 << 30;
 /// No queue of storage is deeper.
 pub const DEEPEST: u32 = 4096;
+/// Without a wish of the user no queue of a sweep is deeper.
+const DEEPEST_SWEEP: u32 = 256;
+/// Less measuring time than this is spent on one scout pass and short slots, and no load is held.
+const SHORT: Span = Span::from_secs(20);
+/// From this much measuring time on, slots last a second.
+const LONG: Span = Span::from_secs(200);
+/// Share of the measuring time for holding the load line.
+const HOLD_SHARE: f64 = 0.2;
 /// No loop offers more arrivals than this in a second.
 const MOST_RATE: f64 = 2e7;
 
@@ -126,6 +134,12 @@ impl Plan {
         let largest = templates.iter().map(|template| template.sizes().largest().get()).max().unwrap_or(1);
         let deepest = u32::try_from(BUFFER_MEMORY / largest).unwrap_or(u32::MAX).clamp(8, 256);
         check_memory(course, largest)?;
+        if repetitions > 1 && points.is_none() {
+            return Err(Trouble::usage(
+                "--repetitions is for loads that you name: add --depth or --rate, or leave it out, as a search measures \
+                 loads again and again",
+            ));
+        }
         let sweep = SweepPlan {
             budget: effort.measuring,
             depths: fixed,
@@ -140,6 +154,7 @@ impl Plan {
             repetitions,
             least_point: least,
             most_point: most,
+            slots: Some(slot_plan(effort.measuring, load.seed)),
         };
         let Percent(compressible) = load.compressible;
         Ok(Self {
@@ -158,18 +173,24 @@ impl Plan {
         })
     }
 
-    /// The same for something that answers `iops` and takes no time to measure: points are as long as their
-    /// operations need. What the user said about time stays.
-    pub fn for_operations(&self, iops: f64) -> Self {
+    /// The same for a model, which takes no time to measure: points are as long as their operations need, where it is
+    /// known how many it answers in a second, and the line is always held. What the user said about time stays.
+    pub fn in_virtual_time(&self, iops: Option<f64>) -> Self {
         let mut plan = self.clone();
-        if let Some(operations) = self.effort.operations {
+        if let Some((operations, iops)) = self.effort.operations.zip(iops) {
             let least = Span::from_secs_f64(operations / iops).max(Span::from_millis(10));
             plan.sweep.least_point = least;
             plan.sweep.most_point = least * 5;
             plan.sweep.budget = least * 40;
             plan.shortest_slice = least / 40;
-            plan.sweep.max_depth = self.deepest_asked.unwrap_or(DEEPEST);
+            plan.sweep.max_depth = self.deepest_asked.unwrap_or(DEEPEST_SWEEP);
+            plan.sweep.slots = plan.sweep.slots.map(|slots| {
+                let scale = plan.sweep.budget.as_secs_f64() / self.sweep.budget.as_secs_f64();
+                let scaled = |span: Span| Span::from_secs_f64(span.as_secs_f64() * scale);
+                SlotPlan { least: scaled(slots.least).min(slots.least), window: scaled(slots.window), ..slots }
+            });
         }
+        plan.sweep.slots = plan.sweep.slots.map(|slots| SlotPlan { hold: HOLD_SHARE, overrun: 1.0, ..slots });
         plan
     }
 
@@ -259,6 +280,20 @@ impl Plan {
             }
         }
         Ok(())
+    }
+}
+
+/// Slots for so much measuring time.
+fn slot_plan(measuring: Span, seed: u64) -> SlotPlan {
+    let is_short = measuring < SHORT;
+    let longest = if measuring < LONG { Span::from_millis(500) } else { Span::from_secs(1) };
+    SlotPlan {
+        least: if is_short { measuring / 40 } else { (measuring / 88).min(longest) },
+        scouts: if is_short { 1 } else { 2 },
+        hold: if is_short { 0.0 } else { HOLD_SHARE },
+        window: (measuring / 88).min(Span::from_millis(500)),
+        overrun: 0.1,
+        seed,
     }
 }
 

@@ -2,11 +2,16 @@
 
 use plimsoll_choose::Quote;
 
+use plimsoll_units::Bytes;
+
 use crate::args::QuoteArgs;
 use crate::offers::Offers;
 use crate::output::{Outputs, put};
 use crate::trouble::Trouble;
 use crate::words::Percent;
+
+/// No storage addresses smaller blocks.
+const LEAST_BLOCK: Bytes = Bytes::new(512);
 
 /// Quotes the configurations.
 pub fn run(args: &QuoteArgs) -> Result<(), Trouble> {
@@ -14,8 +19,11 @@ pub fn run(args: &QuoteArgs) -> Result<(), Trouble> {
     let mut offers = Offers::new(&args.terms)?;
     let Percent(reads) = args.reads;
     let ask = plimsoll_catalogue::Ask { block: args.block_size, reads, sequential: args.sequential };
-    if ask.block.get() == 0 {
-        return Err(Trouble::usage("operations of no bytes ask for nothing: give --block-size at least 512"));
+    if ask.block < LEAST_BLOCK {
+        return Err(Trouble::usage(format!(
+            "--block-size: {} is less than any storage addresses: write at least 512B, with a unit, such as 16KiB",
+            ask.block
+        )));
     }
     let mut quotes: Vec<Quote> = Vec::new();
     for text in &args.configs {

@@ -140,7 +140,7 @@ impl Replaying {
 
     /// Offers the recording: once as it arrived, or once at each depth.
     pub fn follow<R: Replays>(&self, venue: &mut R, console: &mut Console) -> Travelled {
-        let mut travelled = Travelled { runs: Vec::new(), ended: Ended::Complete, fault: None, spent: Span::ZERO };
+        let mut travelled = Travelled::new();
         for tempo in &self.offers {
             let (sighting, fault, lasts) = self.offer(venue, *tempo, console);
             travelled.spent += length(&sighting.seen.series);

@@ -9,7 +9,8 @@ use std::path::Path;
 use anyhow::Context;
 use plimsoll_front::notify::News;
 use plimsoll_front::sockets::Place;
-use plimsoll_service::api::{About, Floor, Recording};
+use plimsoll_service::api::{About, Floor, Recording, Volume};
+use plimsoll_service::client::{Address, Client};
 use plimsoll_service::http::{Control, Entrance};
 use plimsoll_service::{OpenError, Options, Service};
 use plimsoll_units::Span;
@@ -22,7 +23,7 @@ use crate::offers::Offers;
 use crate::output::{Outputs, print};
 use crate::systemd;
 use crate::trouble::Trouble;
-use crate::volumes::home;
+use crate::volumes::{self, home};
 
 /// How long the floor is measured.
 const FLOOR: Span = Span::from_millis(500);
@@ -33,12 +34,15 @@ pub fn run(args: &ServeArgs) -> Result<(), Trouble> {
     let directory = args.directory.clone().map_or_else(home::directory, Ok)?;
     let directory = std::path::absolute(directory).context("the current directory")?;
     let doors = Doors::find(args, &directory)?;
-    let options = Options { floor: floor(args.rt)?, ..options(args, &directory, doors.addresses())? };
+    let floor = floor(args.rt)?;
+    let options = Options { floor: told(&floor), ..options(args, &directory, doors.addresses())? };
     let (service, mut server) = Service::open(options).map_err(refused)?;
+    server.set_floor(floor);
     let (entrances, files) = doors.open(&mut server)?;
     let bell = stop.bell()?;
     let recordings = args.record.as_deref().map(std::path::absolute).transpose().context("the current directory")?;
-    let work = move || attend(&Closing(service), entrances, recordings.as_deref(), &stop);
+    let reattach = args.reattach;
+    let work = move || attend(&Closing(service), entrances, recordings.as_deref(), reattach, &stop);
     let attending = std::thread::Builder::new().name("attend".into()).spawn(work).context("starting a thread")?;
     // The ring stays on this thread, as its buffers do; those that were started before have no priority.
     if args.rt {
@@ -53,21 +57,24 @@ pub fn run(args: &ServeArgs) -> Result<(), Trouble> {
 }
 
 /// What a server can do here at best, with the priority that it will have.
-fn floor(realtime: bool) -> Result<Floor, Trouble> {
+pub fn floor(realtime: bool) -> Result<plimsoll_front::Floor, Trouble> {
     let measured = std::thread::spawn(move || {
         if realtime {
             plimsoll_device::realtime().map_err(|error| usage(&error))?;
         }
         Ok::<_, Trouble>(plimsoll_front::Floor::measure(FLOOR).context("measuring the floor of this host")?)
     });
-    let floor = measured.join().map_err(|_| anyhow::anyhow!("measuring the floor broke off: see above"))??;
-    Ok(Floor {
+    measured.join().map_err(|_| anyhow::anyhow!("measuring the floor broke off: see above"))?
+}
+
+const fn told(floor: &plimsoll_front::Floor) -> Floor {
+    Floor {
         round_trip_p50_ns: floor.round_trip_p50.as_nanos(),
         round_trip_p99_ns: floor.round_trip_p99.as_nanos(),
         timer_p50_ns: floor.timer_p50.as_nanos(),
         timer_p99_ns: floor.timer_p99.as_nanos(),
         iops: floor.iops,
-    })
+    }
 }
 
 /// Opens the control, says that clients are served, and waits for the end.
@@ -75,8 +82,12 @@ fn attend(
     Closing(service): &Closing,
     entrances: Vec<Entrance>,
     recordings: Option<&Path>,
+    reattach: bool,
     stop: &Stop,
 ) -> Result<(), Trouble> {
+    for notice in service.notices() {
+        tell(notice);
+    }
     recordings.map_or(Ok(()), |folder| record_all(service, folder))?;
     let controls: Vec<Place> = entrances.iter().map(|entrance| entrance.listening.place.clone()).collect();
     let control = Control::open(service, entrances).context("opening the control")?;
@@ -84,6 +95,9 @@ fn attend(
     let volumes = service.list().map_err(|refusal| anyhow::anyhow!(refusal))?.len();
     print(greeting(&about, volumes, &controls).as_bytes())?;
     systemd::tell(News::Ready(&format!("serving {volumes} volumes of {}", about.directory)));
+    if reattach {
+        reattach_all(service, &controls);
+    }
     stop.wait();
     systemd::tell(News::Stopping);
     warn_of_attached(service);
@@ -91,16 +105,37 @@ fn attend(
     Ok(())
 }
 
+/// A line for the user that is no result.
+fn tell(line: &str) {
+    let _ = writeln!(std::io::stderr(), "plimsoll: {line}");
+}
+
+/// Attaches again what an earlier run left attached. One that fails stays as it is.
+fn reattach_all(service: &Service, controls: &[Place]) {
+    let socket = controls.iter().find_map(|place| match place {
+        Place::Unix(path) => Some(path.clone()),
+        Place::Tcp { .. } => None,
+    });
+    let client = socket.and_then(|socket| Client::new(Address::Unix(socket), None).ok());
+    let Some(client) = client else { return tell("--reattach needs a control socket: use --control PATH") };
+    let is_left = |volume: &Volume| volume.attachment.as_ref().is_some_and(|attachment| attachment.dead);
+    for volume in service.list().unwrap_or_default().iter().filter(|volume| is_left(volume)) {
+        match volumes::reattached(&client, volume) {
+            Ok(place) => tell(&format!("{} is attached again: {place}", volume.name)),
+            Err(trouble) => tell(&format!("{} is not attached again: {trouble}", volume.name)),
+        }
+    }
+}
+
 /// Block devices of this host lose what is behind them.
 fn warn_of_attached(service: &Service) {
     for volume in service.list().unwrap_or_default() {
         if let Some(device) = volume.attachment.and_then(|attachment| attachment.device) {
             let name = volume.name;
-            let _ = writeln!(
-                std::io::stderr(),
-                "plimsoll: {name} is attached at {device}, which fails from now on: when the service runs again, \
-                 plimsoll volume detach {name} clears it"
-            );
+            tell(&format!(
+                "{name} is attached at {device}, which fails from now on: plimsoll serve --reattach attaches it again, \
+                 plimsoll volume detach {name} --offline clears it"
+            ));
         }
     }
 }
@@ -153,7 +188,7 @@ fn greeting(about: &About, volumes: usize, controls: &[Place]) -> String {
     let facts = [
         ("NBD", about.listens.join(", ")),
         ("control", controls.iter().map(control).collect::<Vec<_>>().join(", ")),
-        ("floor", crate::volumes::floor(&about.floor)),
+        ("floor", volumes::floor(&about.floor)),
         ("time", time),
         ("next", next(about)),
     ];
@@ -170,7 +205,9 @@ fn next(about: &About) -> String {
 
 fn refused(error: OpenError) -> Trouble {
     match error {
-        OpenError::Directory(_) | OpenError::Make { .. } => Trouble::usage(format!("{:#}", anyhow::Error::new(error))),
+        OpenError::Directory(_) | OpenError::Damaged { .. } | OpenError::Make { .. } => {
+            Trouble::usage(format!("{:#}", anyhow::Error::new(error)))
+        }
         error => Trouble::Failed(error.into()),
     }
 }
@@ -188,11 +225,8 @@ struct Stop {
 impl Stop {
     fn new() -> std::io::Result<Self> {
         let (waiting, bell) = UnixStream::pair()?;
-        let asked = std::sync::Arc::default();
+        crate::signals::watch(&[SIGINT, SIGTERM])?;
         for signal in [SIGINT, SIGTERM] {
-            // The second one ends the process at once.
-            signal_hook::flag::register_conditional_shutdown(signal, 130, std::sync::Arc::clone(&asked))?;
-            signal_hook::flag::register(signal, std::sync::Arc::clone(&asked))?;
             signal_hook::low_level::pipe::register(signal, bell.try_clone()?)?;
         }
         Ok(Self { waiting, bell })

@@ -1,8 +1,6 @@
-//! The commands that measure nothing: `report`, `compare`, `runs`, `presets`.
+//! The commands that measure nothing: `report`, `runs`, `presets`.
 
-use plimsoll_analyse::compare;
-
-use crate::args::{Compare, Report};
+use crate::args::Report;
 use crate::output::{Outputs, print, share_an_objective};
 use crate::preset::{BUILT_IN, Preset};
 use crate::store::{self, Kept};
@@ -11,13 +9,8 @@ use crate::trouble::Trouble;
 /// `plimsoll report`
 pub fn report(args: &Report) -> Result<(), Trouble> {
     let outputs = Outputs::new(&args.output)?;
-    let last;
-    let names = if args.runs.is_empty() {
-        last = store::kept().pop().map(|path| vec![path]);
-        last.as_deref().ok_or_else(|| Trouble::usage("no run was kept yet: start with `plimsoll measure .`"))?
-    } else {
-        &args.runs[..]
-    };
+    let last = [store::LAST.into()];
+    let names = if args.runs.is_empty() { &last[..] } else { &args.runs };
     let (mut curves, mut suites) = (Vec::new(), Vec::new());
     for name in names {
         match store::load_any(name)? {
@@ -46,26 +39,20 @@ pub fn report(args: &Report) -> Result<(), Trouble> {
     outputs.write(&curves)
 }
 
-/// `plimsoll compare`
-pub fn comparison(args: &Compare) -> Result<(), Trouble> {
-    let outputs = Outputs::new(&args.output)?;
-    outputs.fit(2)?;
-    let (before, after) = (store::load(&args.before)?, store::load(&args.after)?);
-    let comparison = compare(&before, &after);
-    let names = [&args.before, &args.after].map(|path| path.display().to_string());
-    let names = [names[0].as_str(), names[1].as_str()];
-    outputs.print(&plimsoll_report::comparison(names, &comparison, outputs.style()))?;
-    outputs.write(&[before, after])
-}
-
 /// `plimsoll runs`
 pub fn runs() -> Result<(), Trouble> {
     let mut listing = String::new();
     for path in store::kept() {
         let name = path.file_stem().unwrap_or_default().to_string_lossy();
         let line = match store::load_any(&path) {
-            Ok(Kept::Curve(curve)) => curve.load_line.map(|line| plimsoll_report::words::load_line(&line)),
-            Ok(Kept::Suite(suite)) => Some(format!("{}, {} steps", suite.follows, suite.steps.len())),
+            Ok(Kept::Curve(curve)) => match plimsoll_report::words::ended(curve.ended) {
+                Some(ended) => Some(ended.to_owned()),
+                None => curve.load_line.map(|line| plimsoll_report::words::load_line(&line)),
+            },
+            Ok(Kept::Suite(suite)) => match plimsoll_report::words::ended(suite.ended) {
+                Some(ended) => Some(ended.to_owned()),
+                None => Some(format!("{}, {} steps", suite.follows, suite.steps.len())),
+            },
             Err(_) => None,
         };
         listing += &format!("{name}  {}\n", line.unwrap_or_else(|| "no load line".into()));

@@ -17,7 +17,7 @@ use crate::stand::Virtual;
 use crate::trouble::Trouble;
 
 /// Operations that tell how fast a model is, and in how deep a queue.
-const PILOT: u64 = 2_000;
+const PILOT: u64 = 30_000;
 const PILOT_DEPTH: u32 = 32;
 /// The space that bare stages are addressed on.
 const SPACE: Bytes = Bytes::gib(64);
@@ -85,15 +85,16 @@ impl Work {
         size: Bytes,
         console: &mut Console,
     ) -> Result<(Travelled, Conditions), Trouble> {
-        let mut stand = Virtual { model: model.clone() };
         let plan = match self {
             Self::Recorded(replaying) => {
+                let mut stand = Virtual::new(model, 0);
                 return Ok((replaying.follow(&mut stand, console), replaying.conditions(true)));
             }
             Self::Generated(plan) => plan,
         };
         let streams = plan.place(size, Grid::Any)?;
         let plan = &in_virtual_time(plan, model, &streams);
+        let mut stand = Virtual::new(model, plan.seed);
         let travelled = follow(plan, &streams, &model.names(), &mut stand, console);
         let conditions = Conditions {
             streams,
@@ -159,6 +160,8 @@ impl Simulable {
             runs: travelled.runs,
             knee: None,
             load_line: None,
+            basis: None,
+            slots: travelled.slots,
             findings: self.findings,
         })
     }
@@ -168,10 +171,8 @@ impl Simulable {
 fn in_virtual_time(plan: &Plan, model: &ChainSpec, streams: &[StreamSpec]) -> Plan {
     let mut loaded = streams.to_vec();
     loaded[0].pace = Pace::Closed { depth: PILOT_DEPTH };
-    match plimsoll_choose::trial(model, &loaded, PILOT, plan.seed) {
-        Some(figures) if figures.iops > 0.0 => plan.for_operations(figures.iops),
-        _ => plan.clone(),
-    }
+    let pilot = plimsoll_choose::trial(model, &loaded, PILOT, plan.seed);
+    plan.in_virtual_time(pilot.map(|figures| figures.iops).filter(|iops| *iops > 0.0))
 }
 
 /// What the product's curve stands on, in few findings: the model's own doubts, and how many limits were not read.

@@ -12,7 +12,7 @@ use plimsoll_record::{Source, Subject};
 use plimsoll_suite::{Disk, DiskPlace, Export, Facts, Ground, Model, Nature};
 use plimsoll_units::Bytes;
 
-use crate::measure::{holes, whereabouts};
+use crate::checks;
 use crate::offers::Offers;
 use crate::trouble::Trouble;
 
@@ -67,7 +67,7 @@ impl Site<'_> {
                 path.display()
             )));
         }
-        let findings = whereabouts(&subject).into_iter().chain(holes(&subject)).collect();
+        let findings = checks::placement(&subject);
         let claim = (!is_directory && named).then(|| claim(path, self.destroy)).transpose().map_err(usage)?;
         let space = match subject.available {
             Some(available) => Bytes::new(available.get().saturating_sub(SPARE.get())),
@@ -90,6 +90,7 @@ impl Site<'_> {
             read_only: subject.read_only || (!is_directory && claim.is_none()),
             stages: Vec::new(),
             page_cache: None,
+            write_back: None,
             database: None,
         };
         let place = match subject.kind {
@@ -131,6 +132,7 @@ impl Site<'_> {
             read_only: !named || chosen.flags & flag::READ_ONLY != 0,
             stages: Vec::new(),
             page_cache: None,
+            write_back: None,
             database: None,
         };
         Ok(Box::new(Export::new(address, facts)))
@@ -156,6 +158,7 @@ impl Site<'_> {
             read_only: false,
             stages: model.names(),
             page_cache: None,
+            write_back: None,
             database: None,
         };
         let model = Model::new(&model, self.seed, facts);

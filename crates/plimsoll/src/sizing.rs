@@ -6,6 +6,7 @@ use plimsoll_catalogue::{Config, Part, ProductKind, nearest, one_of};
 use plimsoll_choose::sizing::{Design, Growth, Search, Sizing, Unclear, UnknownProvider, size, wanted};
 use plimsoll_choose::what_if::WhatIfs;
 use plimsoll_ingest::{Demand, Subject};
+use plimsoll_units::Bytes;
 
 use crate::args::{SizeArgs, WhatIfWord};
 use crate::inputs;
@@ -14,6 +15,9 @@ use crate::output::{Outputs, put};
 use crate::store;
 use crate::trouble::Trouble;
 use crate::what_ifs;
+
+/// No volume is smaller.
+const LEAST_CAPACITY: Bytes = Bytes::mib(1);
 
 /// Sizes for the demand of the inputs. Ends with 1 when nothing carries it.
 pub fn run(args: &SizeArgs) -> Result<(), Trouble> {
@@ -38,8 +42,12 @@ pub fn run(args: &SizeArgs) -> Result<(), Trouble> {
     let asked = what_ifs::Asked { args, subject, design: &design, readings: &readings };
     let what_ifs = what_ifs::all(&asked, &offers.catalogue, &terms, &search, &sizing)?;
     write(args, &sizing, &what_ifs)?;
-    // Everything was said: what is left is the exit code.
-    if sizing.choices.is_empty() { Err(Trouble::Ended(1)) } else { Ok(()) }
+    if sizing.choices.is_empty() {
+        return Err(Trouble::Failed(anyhow::anyhow!(
+            "no configuration carries the demand: widen --provider or --stripe, or loosen --objective, --headroom or --percentile"
+        )));
+    }
+    Ok(())
 }
 
 fn files(args: &SizeArgs) -> impl Iterator<Item = &PathBuf> {
@@ -77,9 +85,19 @@ fn design(args: &SizeArgs) -> Result<Design, Trouble> {
         burst: args.burst.0,
         growth: growth.map_or_else(Growth::default, |(yearly, months)| Growth { yearly: yearly.0, months }),
         headroom: args.headroom.0,
-        capacity: args.capacity.filter(|capacity| capacity.get() > 0).ok_or_else(|| Trouble::usage(none))?,
+        capacity: capacity(args.capacity.ok_or_else(|| Trouble::usage(none))?)?,
         objective: args.objective,
     })
+}
+
+/// A capacity that a volume can have: one that is given without its unit is taken for bytes.
+pub fn capacity(capacity: Bytes) -> Result<Bytes, Trouble> {
+    if capacity < LEAST_CAPACITY {
+        return Err(Trouble::usage(format!(
+            "--capacity: {capacity} is less than any volume: write it with its unit, such as 2TiB"
+        )));
+    }
+    Ok(capacity)
 }
 
 /// The database that was named, or the only one.

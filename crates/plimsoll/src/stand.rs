@@ -55,24 +55,32 @@ pub trait Stand {
 /// An open load may have so many operations in flight on a model: they need no buffers.
 pub const MOST_VIRTUAL: u32 = 1 << 14;
 
-/// A model at rest, anew for each trial.
+/// A model whose time goes on from trial to trial, so that credits that a trial used up are used up in the next.
 #[derive(Debug)]
 pub struct Virtual {
     /// The model.
     pub model: ChainSpec,
+    target: Simulated<Chain>,
+}
+
+impl Virtual {
+    /// The model at rest.
+    pub fn new(model: &ChainSpec, seed: u64) -> Self {
+        Self { model: model.clone(), target: Simulated::new(Chain::new(model, seed)) }
+    }
 }
 
 impl Stand for Virtual {
     fn offer(&mut self, trial: &Trial<'_>, observe: Observe<'_>) -> Result<Sighting, Box<Torn<Sighting>>> {
-        let mut target = Simulated::new(Chain::new(&self.model, trial.seed));
         let all: Vec<_> = numbered(trial.streams).collect();
-        let mut load = load_of(trial, &all, Instant::ZERO, trial.seed).map_err(at_once)?;
+        let start = self.target.now();
+        let mut load = load_of(trial, &all, start, trial.seed).map_err(at_once)?;
         let in_flight = |stream: &StreamSpec| match stream.pace {
             Pace::Closed { depth } => depth,
             Pace::Open { .. } => MOST_VIRTUAL,
         };
         let rules = Rules::new(trial.streams.iter().map(in_flight).sum(), trial.slice);
-        sighting(drive(&mut target, &mut load, &rules, observe), None)
+        sighting(drive(&mut self.target, &mut load, &rules, observe), None)
     }
 }
 
@@ -110,10 +118,6 @@ impl Stand for Storage {
 /// What a stand saw, or what ended it, with what was seen until then.
 pub type Sighted = Result<Sighting, Box<Torn<Sighting>>>;
 
-fn joined(one: io::Result<Sighted>) -> Sighted {
-    one.unwrap_or_else(|source| Err(at_once(Fault { attempt: "starting a thread for a loop".into(), source })))
-}
-
 /// A fault before anything was seen.
 pub fn at_once(fault: Fault) -> Box<Torn<Sighting>> {
     Box::new(Torn { fault, until: Sighting::default() })
@@ -137,8 +141,7 @@ impl Storage {
         L: FnOnce(&mut Tie<'_>) -> Sighted + Send,
     {
         let process_before = cpu_time();
-        let sightings = together(loops, observe);
-        let (mut merged, fault) = merge(sightings.into_iter().map(joined).collect());
+        let (mut merged, fault) = merge(together(loops, observe).map_err(at_once)?);
         if matches!(self.way, Way::File(_, Engine::Threads)) {
             merged.cpu = Some(difference(cpu_time(), process_before));
         }

@@ -3,15 +3,17 @@
 use std::ops::ControlFlow;
 
 use plimsoll_drive::Onward;
-use plimsoll_record::{Finding, SUITE_FORMAT, Slice, SuiteRun};
+use plimsoll_record::{Counter, Ended, Finding, SUITE_FORMAT, Slice, SuiteRun};
 use plimsoll_report::Progress;
-use plimsoll_suite::{Done, Facts, Ground, Nature, Recipe, Step, StepSeen, Watch, Work, perform, step_run};
+use plimsoll_suite::{
+    Done, Facts, Ground, Nature, Phases, Recipe, Step, StepSeen, Watch, Work, crowd_of, perform_phases, step_run,
+};
 use plimsoll_units::{Instant, Span, Throughput};
 
-use crate::args::{Place, SuiteArgs};
+use crate::args::{DatabaseArgs, PhaseWord, Place, SuiteArgs};
 use crate::console::Console;
-use crate::course::{length, of_late};
-use crate::database;
+use crate::course::{length, mean_of};
+use crate::database::{self, Data};
 use crate::offers::Offers;
 use crate::output::{Outputs, finish_suite};
 use crate::site::Site;
@@ -19,19 +21,31 @@ use crate::store;
 use crate::trouble::Trouble;
 
 /// Runs the suite.
-pub fn run(args: &SuiteArgs) -> Result<(), Trouble> {
-    let place = args.place();
+pub fn run(suite: &SuiteArgs) -> Result<(), Trouble> {
+    let place = suite.place();
     if place.output().svg.is_some() {
         return Err(Trouble::usage("--svg: a suite has several pictures: write them to a page with --html"));
     }
     let outputs = Outputs::new(place.output())?;
-    let sessions = args.sessions();
+    let sessions = suite.sessions();
     let mut console = Console::new(place.output().quiet).map_err(|error| Trouble::Failed(error.into()))?;
+    let url = place.database().and_then(|args| Some((args, args.url.as_deref()?)));
+    if let Some((args, url)) = url {
+        if args.phase == Some(PhaseWord::Cleanup) {
+            return Data::clean_up(args, url, &mut console);
+        }
+        if !suite.uses_own_tables() {
+            refuse_data_flags(args)?;
+        }
+        if suite.writes() {
+            database::check_not_system(url)?;
+        }
+    }
     let mut snapshots = None;
     let mut ground = match place {
         Place::Storage(args) => {
-            let site = Site { place: &args.place, destroy: &args.destroy, seed: 1, memory: args.memory };
-            site.ground(|| Offers::new(&args.terms))?
+            let storage = Site { place: &args.place, destroy: &args.destroy, seed: 1, memory: args.memory };
+            storage.ground(|| Offers::new(&args.terms))?
         }
         Place::Database(args) => {
             let (ground, taken) = database::ground(args, sessions, &mut console)?;
@@ -39,33 +53,64 @@ pub fn run(args: &SuiteArgs) -> Result<(), Trouble> {
             ground
         }
     };
-    let mut recipe = args.recipe(ground.facts()).map_err(Trouble::usage)?;
+    let mut recipe = suite.recipe(ground.facts()).map_err(Trouble::usage)?;
     if ground.facts().read_only && recipe.files().iter().any(|file| file.writes) {
         let Place::Storage(place) = place else { return Err(Trouble::usage("the database is read-only")) };
         return Err(read_only(&place.place, ground.facts()));
     }
-    room_for(&*recipe, ground.facts())?;
-    if let Some(path) = args.memory() {
+    let own_data = url.filter(|_| suite.uses_own_tables());
+    if own_data.is_none() {
+        database::check_room(&*recipe, ground.facts())?;
+    }
+    if let Some(path) = suite.memory() {
         store::check_writable(path)?;
     }
-    let (mut ran, failed) = made(&mut *recipe, &mut *ground, &mut console)?;
-    if let Some((path, memory)) = args.memory().zip(recipe.memory()) {
+    let mut data = match own_data {
+        Some((args, url)) => Some(Data::claim(args, url, &*recipe, ground.facts(), &mut console)?),
+        None => None,
+    };
+    if data.as_ref().is_some_and(Data::is_prepared) {
+        return Ok(());
+    }
+    let made = made(&mut *recipe, &mut *ground, &mut console, data.as_mut());
+    // A connection of the ground's could hold what is to be dropped.
+    drop(ground);
+    let is_whole = made.as_ref().is_ok_and(|(ran, failed)| ran.ended == Ended::Complete && !failed);
+    let finished = data.map_or(Ok(()), |data| data.finish(is_whole));
+    let (mut ran, failed) = made?;
+    if let Some((path, memory)) = suite.memory().zip(recipe.memory()) {
         store::write_whole(path, &memory)?;
     }
+    if place.database().is_some_and(|args| args.phase == Some(PhaseWord::Prepare)) {
+        return finished.and_then(|()| prepared(&*recipe, &ran, failed));
+    }
     finish_suite(&mut ran, snapshots, &outputs)?;
+    finished?;
     if failed { Err(Trouble::Ended(1)) } else { Ok(()) }
 }
 
-/// Refuses what does not fit beside the database, where its space is known.
-fn room_for(recipe: &dyn Recipe, facts: &Facts) -> Result<(), Trouble> {
-    let (loads, space) = (recipe.loads(), facts.space);
-    if facts.database.is_none() || space.get() == 0 || loads <= space {
-        return Ok(());
-    }
+/// Refuses flags about data for a statement that runs on tables of the user's.
+fn refuse_data_flags(args: &DatabaseArgs) -> Result<(), Trouble> {
+    let flag = match (&args.destroy, args.phase) {
+        (Some(name), _) => format!("--destroy {name}"),
+        (None, Some(_)) => "--phase".into(),
+        (None, None) => return Ok(()),
+    };
     Err(Trouble::usage(format!(
-        "{}: about {loads} are to be loaded, and {space} are free there: give a smaller --scale or --table, or another --path",
-        facts.subject.name
+        "{flag}: a statement of --sql runs on your own tables, and none is loaded or dropped for it: leave it out"
     )))
+}
+
+/// How loading ended, when that was all that was wanted.
+fn prepared(recipe: &dyn Recipe, ran: &SuiteRun, failed: bool) -> Result<(), Trouble> {
+    match ran.ended {
+        Ended::Interrupted => Err(Trouble::Interrupted),
+        Ended::Complete if !failed => Ok(()),
+        _ => {
+            let why: Vec<String> = ran.findings.iter().map(Finding::text).chain(ran.verdicts.iter().cloned()).collect();
+            Err(Trouble::Failed(anyhow::anyhow!("the data of {} were not loaded: {}", recipe.name(), why.join("; "))))
+        }
+    }
 }
 
 fn read_only(place: &str, facts: &Facts) -> Trouble {
@@ -76,12 +121,19 @@ fn read_only(place: &str, facts: &Facts) -> Trouble {
 }
 
 /// Makes all steps, and says what came of them; true when the suite found what must not be.
-fn made(recipe: &mut dyn Recipe, ground: &mut dyn Ground, console: &mut Console) -> Result<(SuiteRun, bool), Trouble> {
+fn made(
+    recipe: &mut dyn Recipe,
+    ground: &mut dyn Ground,
+    console: &mut Console,
+    data: Option<&mut Data>,
+) -> Result<(SuiteRun, bool), Trouble> {
     let is_virtual = ground.facts().nature == Nature::Model;
     let started = jiff::Timestamp::now();
     let clock = plimsoll_device::Clock::start();
-    let mut watch = OnScreen { console, place: 0, expected: 1, spent: Span::ZERO };
-    let outcome = perform(recipe, ground, &mut watch).map_err(|unfit| Trouble::usage(unfit.to_string()))?;
+    let phases = data.as_ref().map_or(Phases::All, |data| data.phases());
+    let mut watch = OnScreen { console, data, place: 0, expected: 1, spent: Span::ZERO };
+    let outcome =
+        perform_phases(recipe, ground, &mut watch, phases).map_err(|unfit| Trouble::usage(unfit.to_string()))?;
     let spent = watch.spent;
     watch.console.clear();
     let facts = ground.facts().clone();
@@ -126,6 +178,8 @@ fn without_password(argument: String) -> String {
 /// Progress of a suite on the user's screen.
 struct OnScreen<'a> {
     console: &'a mut Console,
+    /// Data in a database that are to be marked.
+    data: Option<&'a mut Data>,
     place: usize,
     expected: usize,
     /// Time of the steps that were made.
@@ -133,7 +187,10 @@ struct OnScreen<'a> {
 }
 
 impl Watch for OnScreen<'_> {
-    fn begins(&mut self, _step: &Step, place: usize, expected: usize) {
+    fn begins(&mut self, step: &Step, place: usize, expected: usize) {
+        if let Some(data) = &mut self.data {
+            data.begins(step);
+        }
         (self.place, self.expected) = (place, expected.max(place + 1));
     }
 
@@ -144,6 +201,9 @@ impl Watch for OnScreen<'_> {
     }
 
     fn ends(&mut self, done: &Done) {
+        if let Some(data) = &mut self.data {
+            data.ended(&done.step);
+        }
         self.spent += match (&done.seen, &done.step.work) {
             (StepSeen::Io(seen), _) => seen.span(),
             (StepSeen::Files(seen), _) => seen.span,
@@ -152,14 +212,14 @@ impl Watch for OnScreen<'_> {
             (_, Work::Pause(span)) => *span,
             _ => Span::ZERO,
         };
-        self.console.step_done(&done.step.name, &came_of(&done.seen));
+        self.console.step_done(&done.step.name, &came_of(done));
     }
 }
 
 /// What came of a step, in a few words; empty where there is nothing to say.
-fn came_of(seen: &StepSeen) -> String {
+fn came_of(done: &Done) -> String {
     let rate = |count: u64, span: Span| count as f64 / span.as_secs_f64().max(1e-9);
-    match seen {
+    match &done.seen {
         StepSeen::Io(seen) => {
             let (total, span) = (seen.total(), seen.span());
             let moved = Throughput::per_second(rate(total.bytes(), span) as u64);
@@ -168,17 +228,31 @@ fn came_of(seen: &StepSeen) -> String {
         StepSeen::Files(seen) => format!("{} files, {}", seen.files, seen.span),
         StepSeen::Statements(seen) => format!("{} statements, {}", seen.done, seen.span),
         StepSeen::Crowd(seen) => {
-            let (whole, of_late) = (length(&seen.series), of_late(&seen.series));
-            let p99 = of_late.1.map(|p99| format!(", p99 {p99}")).unwrap_or_default();
-            format!("{:.0} a second{p99}, {whole}", of_late.0)
+            let Work::Crowd(step) = &done.step.work else { return String::new() };
+            // The figures of the result: without warm-up and parts.
+            let run = crowd_of(step, seen).run;
+            if run.total.operations() == 0 {
+                return format!("nothing was measured, {}", length(&seen.series));
+            }
+            let p99 = Span::from_nanos(run.figures.p99_ns.value as u64);
+            format!("{:.0} a second, p99 {p99}, {}", run.figures.iops.value, length(&seen.series))
         }
         StepSeen::Skipped(why) => format!("left out, as {why}"),
         StepSeen::Paused => String::new(),
     }
 }
 
+/// Rate and 99th percentile of a step so far, as its result counts them: after the warm-up, and without parts of transactions.
+fn so_far(work: &Work, series: &[Slice]) -> (f64, Option<Span>) {
+    let Work::Crowd(step) = work else { return mean_of(series) };
+    let warm = Instant::ZERO + step.warm_up;
+    let measured = series.iter().position(|slice| slice.start >= warm).map_or(series, |first| &series[first..]);
+    let is_part = |counter: &Counter| step.kinds.get(usize::from(counter.stream)).is_some_and(|kind| kind.is_part);
+    let only = |slice: &Slice| Slice { tally: slice.tally.only(|counter| !is_part(counter)), ..slice.clone() };
+    mean_of(&measured.iter().map(only).collect::<Vec<_>>())
+}
+
 fn progress<'a>(step: &'a Step, series: &[Slice], place: usize, expected: usize) -> Progress<'a> {
-    let (rate, p99) = of_late(series);
     let elapsed = length(series).as_secs_f64();
     // Of a step whose end is known, how far it is.
     let whole = Span::from_secs_f64(elapsed);
@@ -196,6 +270,7 @@ fn progress<'a>(step: &'a Step, series: &[Slice], place: usize, expected: usize)
         }
         _ => (None, "a second"),
     };
+    let (rate, p99) = so_far(&step.work, series);
     let share = lasts.map_or(0.5, |span| (elapsed / span.as_secs_f64()).clamp(0.0, 1.0));
     let left = lasts.map_or(Span::ZERO, |span| Span::from_secs_f64((span.as_secs_f64() - elapsed).max(0.0)));
     let done = (place as f64 + share) / expected as f64;

@@ -1,6 +1,7 @@
 //! What can go wrong for the user, and with which exit code it ends.
 
-use std::fmt;
+use std::path::Path;
+use std::{fmt, io};
 
 /// The end of a command that did not do what was asked.
 #[derive(Debug)]
@@ -9,7 +10,7 @@ pub enum Trouble {
     Usage(String),
     /// What was asked was tried and failed. Exit code 1.
     Failed(anyhow::Error),
-    /// The user stopped it; what was measured is kept. Exit code 130, as shells expect of Ctrl-C.
+    /// The user stopped it; what was measured is kept. Exit code 130 after SIGINT, 143 after SIGTERM.
     Interrupted,
     /// A command of the user's ended so, and has said why. Its exit code.
     Ended(u8),
@@ -21,12 +22,21 @@ impl Trouble {
         Self::Usage(message.into())
     }
 
+    /// An input that cannot be opened: a usage error where it is missing.
+    pub fn reading(path: &Path, error: io::Error) -> Self {
+        let path = path.display();
+        match error.kind() {
+            io::ErrorKind::NotFound => Self::usage(format!("{path}: no such file or folder: check the path")),
+            _ => Self::Failed(anyhow::Error::new(error).context(format!("cannot read {path}"))),
+        }
+    }
+
     /// The exit code of the process.
-    pub const fn exit_code(&self) -> u8 {
+    pub fn exit_code(&self) -> u8 {
         match self {
             Self::Usage(_) => 2,
             Self::Failed(_) => 1,
-            Self::Interrupted => 130,
+            Self::Interrupted => crate::signals::exit_code(),
             Self::Ended(code) => *code,
         }
     }

@@ -1,6 +1,7 @@
 //! `plimsoll volume`: what the user asks of a service becomes a request of its control, and the answer text.
 
 mod attach;
+mod fsck;
 pub mod home;
 mod list;
 mod screen;
@@ -9,6 +10,7 @@ mod stats;
 mod top;
 mod view;
 
+use std::io::{IsTerminal, Write};
 use std::path::Path;
 
 use anyhow::Context;
@@ -23,11 +25,16 @@ use crate::args::{AutotuneArgs, FaultsArgs, GroupCommand, ReachArgs, VolumeArgs,
 use crate::output::{Outputs, print};
 use crate::trouble::Trouble;
 
-pub use attach::{Making, attached, detached};
+pub use attach::{Making, attached, detached, reattached};
 pub use show::floor;
 
 /// Does what was asked.
 pub fn run(args: &VolumeArgs) -> Result<(), Trouble> {
+    match &args.command {
+        VolumeCommand::Fsck { directory, repair } => return fsck::fsck(&args.reach, directory.as_deref(), *repair),
+        VolumeCommand::Detach { name, offline: true } => return attach::detach_offline(&args.reach, name),
+        _ => {}
+    }
     let desk = Desk::new(&args.reach)?;
     match &args.command {
         VolumeCommand::Create { name, like, size, group, seed } => {
@@ -65,8 +72,9 @@ pub fn run(args: &VolumeArgs) -> Result<(), Trouble> {
             desk.tell(&desk.client.post(&volume_path(name, "restore"), &body)?, show::changed)
         }
         VolumeCommand::Attach(args) => attach::attach(&desk, args),
-        VolumeCommand::Detach { name } => attach::detach(&desk, name),
-        VolumeCommand::Delete { names } => names.iter().try_for_each(|name| desk.delete(name)),
+        VolumeCommand::Detach { name, .. } => attach::detach(&desk, name),
+        VolumeCommand::Delete { names, yes } => desk.delete(names, *yes),
+        VolumeCommand::Fsck { .. } => Ok(()),
         VolumeCommand::Stats { name } => desk.stats(name),
         VolumeCommand::Top { names, once } => top::run(&desk, names, *once),
         VolumeCommand::Autotune(args) => desk.autotune(args),
@@ -75,6 +83,20 @@ pub fn run(args: &VolumeArgs) -> Result<(), Trouble> {
         VolumeCommand::Record { name, file, .. } => desk.record(name, file.as_deref()),
         VolumeCommand::Group { command } => desk.group(command),
     }
+}
+
+/// Asks on the terminal whether volumes are to be deleted.
+fn confirmed(names: &[String]) -> Result<bool, Trouble> {
+    let names = names.join(" ");
+    if !std::io::stdin().is_terminal() || !std::io::stderr().is_terminal() {
+        return Err(Trouble::usage(format!(
+            "deleting needs a confirmation: plimsoll volume delete {names} --yes deletes the data of {names} for good"
+        )));
+    }
+    write!(std::io::stderr(), "delete {names} with all data? [y/N] ").context("writing to the terminal")?;
+    let mut answer = String::new();
+    std::io::stdin().read_line(&mut answer).context("reading from the terminal")?;
+    Ok(matches!(answer.trim().to_ascii_lowercase().as_str(), "y" | "yes"))
 }
 
 /// What is there, in its type.
@@ -148,9 +170,14 @@ impl Desk {
         self.outputs.print(&stats::text(name, &stats, self.outputs.style()))
     }
 
-    fn delete(&self, name: &str) -> Result<(), Trouble> {
-        self.client.delete(&volume_path(name, ""))?;
-        if self.json { Ok(()) } else { self.outputs.print(&format!("{name} is ended, its data are gone\n")) }
+    fn delete(&self, names: &[String], is_sure: bool) -> Result<(), Trouble> {
+        if !is_sure && !confirmed(names)? {
+            return Err(Trouble::usage("nothing was deleted"));
+        }
+        names.iter().try_for_each(|name| {
+            self.client.delete(&volume_path(name, ""))?;
+            if self.json { Ok(()) } else { self.outputs.print(&format!("volume {name} deleted\n")) }
+        })
     }
 
     fn autotune(&self, args: &AutotuneArgs) -> Result<(), Trouble> {

@@ -4,6 +4,8 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
+use rustix::process::{Pid, Signal, kill_process};
+
 /// A folder of this test's own, removed at its end.
 struct Folder(PathBuf);
 
@@ -102,11 +104,101 @@ fn what_cannot_be_is_refused_in_one_line() {
     folder.refuses(&["simulate", "link(0us)"], "cannot be a model");
     folder.refuses(&["simulate", "link(1us)", "--threads", "2"], "one loop");
     folder.refuses(&["report", "nothing"], "no such run");
-    folder.refuses(&["report"], "no run was kept yet");
+    folder.refuses(&["report"], "no complete run was kept yet");
+    fs::write(folder.path().join("own.toml"), "[product]\n").expect("a file can be made");
+    folder.refuses(&["report", "own.toml"], "a product file is simulated");
     fs::write(folder.path().join("broken.json"), "{\"format\":\"plimsoll.curve/9\"}").expect("a file can be made");
     folder.refuses(&["report", "broken.json"], "use the version that made it");
     fs::write(folder.path().join("other.json"), "[1, 2]").expect("a file can be made");
     folder.refuses(&["report", "other.json"], "not a plimsoll run file");
+}
+
+#[test]
+fn usage_errors_end_with_the_remedy() {
+    let folder = Folder::new("remedies");
+    fs::create_dir(folder.path().join("empty")).expect("a folder can be made");
+    let refuses = |line: &str, expected: &str| {
+        folder.refuses(&line.split(' ').collect::<Vec<_>>(), expected);
+    };
+    refuses("mesure .", "tip: a similar subcommand exists: 'measure'");
+    refuses("quote oci:256GB --colour", "--no-color or the environment variable NO_COLOR");
+    refuses("measure . --depth 1,x", "not a whole number: write digits only");
+    refuses("measure . --objective p50<=0ms", "a limit of zero, which no storage meets");
+    refuses("measure oci:256GB@50vpu", "plimsoll simulate 'oci:256GB@50vpu'");
+    refuses("measure limit(300)", "plimsoll simulate 'limit(300)'");
+    refuses("simulate limit(3000", "lacks a closing parenthesis");
+    refuses("quote oci:256TB", "size is 256 TB (238,419 GB as the vendor counts), and can be 50 to 32,768 GB");
+    refuses("quote oci:256GB --region tokyo", "there are Japan, ap-northeast-1,");
+    refuses("quote oci:256GB --block-size 16", "not a size without a unit");
+    refuses("quote oci:256GB --block-size 16B", "write at least 512B");
+    refuses("quote oci:5GB --json -", "can be 50 to 32,768 GB");
+    refuses("size empty --capacity 2", "not a size without a unit");
+    refuses("size empty --capacity 2KiB", "with its unit, such as 2TiB");
+    refuses("size empty --capacity 2TB", "the folder has no file in it: give reports");
+}
+
+#[test]
+fn missing_file_is_a_usage_error() {
+    let folder = Folder::new("missing");
+    for line in [
+        "report missing",
+        "compare missing missing",
+        "match missing",
+        "fit missing",
+        "explain missing --as oci:256GB",
+        "demand missing",
+        "diagnose missing",
+        "size missing --capacity 2TB",
+        "catalogue check missing",
+        "measure missing",
+        "measure . --replay missing",
+        "simulate oci:256GB --replay missing",
+        "suite dd missing",
+    ] {
+        folder.refuses(&line.split(' ').collect::<Vec<_>>(), "missing: ");
+    }
+}
+
+#[test]
+fn kept_runs_have_short_names() {
+    let folder = Folder::new("short-names");
+    folder.refuses(&["report", "last"], "no complete run was kept yet");
+    for _ in 0..2 {
+        let made = folder.run(&["measure", ".", "--size", "16MiB", "--depth", "1", "--duration", "200ms", "--quiet"]);
+        assert!(made.status.success(), "{}", String::from_utf8_lossy(&made.stderr));
+    }
+    let runs = stdout(&folder.run(&["runs"]));
+    let names: Vec<&str> = runs.lines().filter_map(|line| line.split(' ').next()).collect();
+    let [older, newer] = names[..] else { panic!("two runs: {runs}") };
+    let shown = |name: &str| stdout(&folder.run(&["report", name, "--csv", "-"]));
+    assert_eq!(shown("last"), shown(newer));
+    assert_eq!(shown("last~1"), shown(older));
+    let differ = older.bytes().zip(newer.bytes()).position(|(a, b)| a != b).unwrap_or(older.len());
+    if differ < older.len() {
+        assert_eq!(shown(&older[..=differ]), shown(older));
+    }
+    folder.refuses(&["report", &older[..differ.min(older.len() - 1)]], "several runs begin so: ");
+    folder.refuses(&["report", "last~2"], "fewer complete runs were kept");
+    assert!(folder.run(&["compare", "last~1", "last"]).status.success());
+}
+
+#[test]
+fn simulated_run_beyond_the_knee_is_no_unsteady_device() {
+    let folder = Folder::new("beyond");
+    let load = ["--rate", "10k,28k,30003", "--duration", "30s", "--reads", "100"];
+    let shown = stdout(&folder.run(&[&["simulate", "oci:256GB@50vpu"][..], &load].concat()));
+    assert!(shown.contains("of virtual time") && !shown.contains("took"), "{shown}");
+    assert!(!shown.contains("no steady state") && !shown.contains("precondition"), "{shown}");
+}
+
+#[test]
+fn prices_have_the_digits_of_their_currency() {
+    let folder = Folder::new("prices");
+    let gcp = "gcp/hyperdisk-balanced:40GiB,iops=19607,throughput=154";
+    assert!(stdout(&folder.run(&["quote", gcp])).contains("price    86.79 USD a month"));
+    assert!(stdout(&folder.run(&["quote", gcp, "--json", "-"])).contains("\"86.791185\""));
+    let yen = stdout(&folder.run(&["quote", "oci:256GB@50VPU", "--currency", "JPY"]));
+    assert!(yen.contains("4,385 JPY a month") && yen.contains("12,800 VPU-GB-month"), "{yen}");
 }
 
 #[test]
@@ -137,7 +229,7 @@ fn a_directory_is_measured_and_left_as_it_was() {
     let same = folder.run(&["compare", "run.json", "run.json"]);
     assert!(same.status.success(), "{}", String::from_utf8_lossy(&same.stderr));
     assert!(stdout(&folder.run(&["runs"])).contains("measured"));
-    folder.refuses(&["compare", "run.json", "run.json", "--json", "both.json"], "take one run");
+    folder.refuses(&["compare", "run.json", "run.json", "--csv", "both.csv"], "takes one run");
 }
 
 #[test]
@@ -217,8 +309,7 @@ fn an_interrupt_keeps_what_was_measured() {
         .spawn()
         .expect("the command starts");
     std::thread::sleep(std::time::Duration::from_secs(3));
-    let killed = Command::new("kill").args(["-INT", &child.id().to_string()]).status();
-    assert!(killed.is_ok_and(|status| status.success()));
+    kill_process(Pid::from_child(&child), Signal::INT).expect("it runs");
     assert_eq!(child.wait().expect("it ends").code(), Some(130));
     let run = fs::read_to_string(folder.path().join("run.json")).expect("the run was written");
     assert!(run.contains("\"ended\":\"interrupted\""));
@@ -241,23 +332,162 @@ fn runs_over_each_other_are_judged_by_one_objective() {
 }
 
 #[test]
-fn written_reports_are_read_and_lose_their_names() {
+fn two_targets_are_measured_in_turns_and_both_runs_kept() {
+    let folder = Folder::new("turns");
+    for target in ["a", "b"] {
+        fs::create_dir(folder.path().join(target)).expect("a folder can be made");
+    }
+    let turns = ["measure", "a", "--against", "b", "--size", "16MiB", "--reads", "100"];
+    let effort = ["--objective", "mean<=50ms", "--duration", "4s", "--json", "compared.json"];
+    let output = folder.run(&[&turns[..], &effort].concat());
+    let text = words(&output);
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let verdicts = ["Better: ", "Worse: ", "No difference that these runs can show; ", "Cannot say: "];
+    assert!(verdicts.iter().any(|verdict| text.starts_with(verdict)), "{text}");
+    assert!(text.contains("objective mean <= 50 ms"), "{text}");
+    let runs = stdout(&folder.run(&["runs"]));
+    let names: Vec<&str> = runs.lines().filter_map(|line| line.split(' ').next()).collect();
+    assert!(names.len() == 2 && names.iter().all(|name| text.contains(name)), "{names:?} in {text}");
+    let json = fs::read(folder.path().join("compared.json")).expect("it was written");
+    let json: serde_json::Value = serde_json::from_slice(&json).expect("it is JSON");
+    assert_eq!(json["format"], "plimsoll.comparison/1");
+    for target in ["a", "b"] {
+        assert_eq!(
+            fs::read_dir(folder.path().join(target)).expect("it is there").count(),
+            0,
+            "no file is left in {target}"
+        );
+    }
+    folder.refuses(&["measure", "a", "--against", "b", "--depth", "1"], "cannot be used with");
+    folder.refuses(&["measure", "a", "--against", "nowhere"], "nowhere: no such file or directory");
+    folder.refuses(&["measure", "a", "--against", "b", "--destroy", "c"], "only a and b are measured");
+    folder.refuses(&["measure", "a", "--against", "b", "--csv", "both.csv"], "takes one run");
+}
+
+#[test]
+fn settings_are_measured_in_turns_and_a_failing_command_ends_the_measurement() {
+    let folder = Folder::new("settings");
+    fs::create_dir(folder.path().join("data")).expect("a folder can be made");
+    let turns =
+        ["measure", "data", "--size", "16MiB", "--reads", "100", "--objective", "mean<=50ms", "--duration", "2s"];
+    let measured = |a: &str, b: &str| folder.run(&[&turns[..], &["--ab", a, b]].concat());
+    let output = measured("echo a >> log", "echo b >> log");
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let order = fs::read_to_string(folder.path().join("log")).expect("the commands ran").replace('\n', "");
+    assert!(order.starts_with("abbaabba"), "{order}");
+    assert!(words(&output).contains(" after echo b >> log"), "{}", words(&output));
+    let failed = measured("true", "test ! -e once || { echo no such setting >&2; exit 3; }; touch once");
+    let message = String::from_utf8_lossy(&failed.stderr).into_owned();
+    assert_eq!(failed.status.code(), Some(1), "{message}");
+    assert!(message.contains("no such setting") && message.contains("before a pass"), "{message}");
+    assert!(stdout(&failed).is_empty(), "no verdict: {}", stdout(&failed));
+}
+
+/// Standard output on one line.
+fn words(output: &Output) -> String {
+    stdout(output).split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+/// Simulates a queue of this service time and this seed to `file`.
+fn simulated(folder: &Folder, service: &str, seed: &str, file: &str) {
+    let model = format!("station(8, {service}, exponential)");
+    let flags = ["--duration", "30s", "--objective", "p99<=10ms", "--seed", seed, "--json", file, "--quiet"];
+    let made = folder.run(&[&["simulate", model.as_str()][..], &flags].concat());
+    assert!(made.status.success(), "{}", String::from_utf8_lossy(&made.stderr));
+}
+
+#[test]
+fn comparison_states_the_verdict_in_its_first_line_and_exit_code() {
+    let folder = Folder::new("verdicts");
+    for (service, seed, file) in
+        [("1ms", "1", "a.json"), ("1ms", "2", "same.json"), ("500us", "3", "fast.json"), ("1ms", "4", "third.json")]
+    {
+        simulated(&folder, service, seed, file);
+    }
+    let compared = |arguments: &[&str]| {
+        let output = folder.run(&[&["compare", "--exit-code"], arguments].concat());
+        (output.status.code(), words(&output))
+    };
+    let (code, better) = compared(&["a.json", "fast.json"]);
+    assert!(better.starts_with("Better: the load line rose by ") && code == Some(0), "{code:?}: {better}");
+    assert!(better.contains("in these minutes") && better.contains("first a.json second fast.json"), "{better}");
+    assert!(better.contains("objective p99 <= 10 ms"), "{better}");
+    let (code, worse) = compared(&["fast.json", "a.json"]);
+    assert!(worse.starts_with("Worse: the load line fell by ") && code == Some(1), "{code:?}: {worse}");
+    let (code, same) = compared(&["a.json", "same.json"]);
+    assert!(same.starts_with("No difference that these runs can show; ") && code == Some(0), "{code:?}: {same}");
+    let (code, several) = compared(&["a.json", "same.json", "third.json", "--", "third.json", "a.json", "same.json"]);
+    assert!(several.starts_with("No difference") && !several.contains("minutes") && code == Some(0), "{several}");
+    let (code, two) = compared(&["a.json", "same.json", "--", "third.json", "fast.json"]);
+    assert!(two.starts_with("Cannot say: ") && two.contains("at least three") && code == Some(3), "{code:?}: {two}");
+    let written = folder.run(&["compare", "a.json", "fast.json", "--json", "-"]);
+    let json: serde_json::Value = serde_json::from_slice(&written.stdout).expect("it is JSON");
+    assert_eq!(json["format"], "plimsoll.comparison/1");
+    assert_eq!((&json["verdict"], &json["first"][0]), (&"better".into(), &"a.json".into()));
+    assert!(json["line"]["ratio"]["value"].as_f64().expect("a ratio") > 1.5, "{json}");
+    folder.refuses(&["compare", "a.json"], "name two runs");
+}
+
+#[test]
+fn runs_of_different_loads_and_unfinished_runs_are_not_compared() {
+    let folder = Folder::new("incomparable");
+    simulated(&folder, "1ms", "1", "a.json");
+    let whole = fs::read_to_string(folder.path().join("a.json")).expect("it was written");
+    let edited = |name: &str, from: &str, to: &str| {
+        assert!(whole.contains(from), "{from}");
+        fs::write(folder.path().join(name), whole.replace(from, to)).expect("a file can be made");
+    };
+    edited("cut.json", "\"ended\":\"complete\"", "\"ended\":\"interrupted\"");
+    edited("mixed.json", "\"reads\":0.8", "\"reads\":0.5");
+    for (other, why) in [("cut.json", "was interrupted"), ("mixed.json", "their loads differ")] {
+        let output = folder.run(&["compare", "a.json", other, "--exit-code"]);
+        let text = words(&output);
+        assert!(text.starts_with("Cannot say: ") && text.contains(why), "{text}");
+        assert_eq!(output.status.code(), Some(3));
+    }
+    let shown = |run: &str| stdout(&folder.run(&["report", run]));
+    assert!(shown("a.json").contains("p99 <= 50 ms"), "the ladder of objectives: {}", shown("a.json"));
+    assert!(!shown("cut.json").contains("p99 <= 50 ms"), "no verdict at any objective: {}", shown("cut.json"));
+}
+
+#[test]
+fn earlier_runs_of_the_subject_count_as_noise_except_those_compared() {
+    let folder = Folder::new("history");
+    fs::create_dir(folder.path().join("runs")).expect("a folder can be made");
+    for seed in ["1", "2", "3", "4", "5"] {
+        simulated(
+            &folder,
+            "1ms",
+            seed,
+            &format!("runs/2026010100000{seed}-simulated-station-8--1ms--exponential.json"),
+        );
+    }
+    fs::copy(
+        folder.path().join("runs/20260101000001-simulated-station-8--1ms--exponential.json"),
+        folder.path().join("a.json"),
+    )
+    .expect("a file can be copied");
+    let json = |second: &str| -> serde_json::Value {
+        let written = folder.run(&["compare", "a.json", second, "--json", "-"]);
+        serde_json::from_slice(&written.stdout).expect("it is JSON")
+    };
+    assert_eq!(json("last")["history"]["runs"], 3, "five were kept, of which two are compared");
+    assert_eq!(json("last")["second"][0], "20260101000005-simulated-station-8--1ms--exponential");
+    let shown = words(&folder.run(&["compare", "a.json", "last"]));
+    assert!(shown.contains("3 earlier runs of the same load scatter by"), "{shown}");
+    fs::remove_file(folder.path().join("runs/20260101000002-simulated-station-8--1ms--exponential.json"))
+        .expect("it is there");
+    assert!(json("last")["history"].is_null(), "two runs show no scatter");
+}
+
+#[test]
+fn written_reports_are_read() {
     let folder = Folder::new("demo");
     folder.refuses(&["demo", "awr-html", "--windows", "2"], "name a folder for them with --out");
     assert!(folder.run(&["demo", "awr-text", "--windows", "3", "--instances", "2", "--out", "day"]).status.success());
     let day = fs::read_dir(folder.path().join("day")).expect("it was made").flatten().map(|entry| entry.path());
-    let mut files: Vec<String> = day.map(|path| path.display().to_string()).collect();
-    files.sort();
-    assert_eq!(files.len(), 6);
+    assert_eq!(day.count(), 6);
     let said = stdout(&folder.run(&["demand", "day"]));
     assert!(said.contains("SHOP"), "{said}");
-    let mut arguments = vec!["anonymize", "--out", "given"];
-    arguments.extend(files.iter().map(String::as_str));
-    let output = folder.run(&arguments);
-    let told = String::from_utf8_lossy(&output.stderr);
-    assert!(output.status.success() && told.matches("figures of storage are kept").count() == 6, "{told}");
-    let said = stdout(&folder.run(&["demand", "given"]));
-    assert!(said.contains("db1") && !said.to_lowercase().contains("shop"), "{said}");
-    folder.refuses(&["demo", "sar", "--out", "given"], "it is not empty");
-    folder.refuses(&["anonymize", &files[0], &files[1]], "name a folder for them with --out");
+    folder.refuses(&["demo", "sar", "--out", "day"], "it is not empty");
 }

@@ -86,5 +86,5 @@ fn what_cannot_be_done_ends_with_what_to_do() {
     folder.put("notes.txt", "hello");
     check(&diagnose(&folder.0, &[]), 1, &["no input could be used"]);
     check(&diagnose(&folder.0, &["--on", "azure/2041:1023GB"]), 2, &["azure/2014"]);
-    check(&diagnose(&folder.0.join("nothing"), &[]), 1, &["cannot read"]);
+    check(&diagnose(&folder.0.join("nothing"), &[]), 2, &["nothing: no such file or folder: check the path"]);
 }

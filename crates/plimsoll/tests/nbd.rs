@@ -12,6 +12,8 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
 use std::time::{Duration, Instant};
 
+use rustix::process::{Pid, Signal, kill_process};
+
 const PROGRAM: &str = env!("CARGO_BIN_EXE_plimsoll");
 
 /// A folder of this test's own, removed at its end.
@@ -55,9 +57,8 @@ impl Server {
         (server, said)
     }
 
-    fn tell(&self, signal: &str) {
-        let sent = Command::new("kill").args([signal, &self.0.id().to_string()]).status().expect("kill starts");
-        assert!(sent.success());
+    fn signal(&self, signal: Signal) {
+        kill_process(Pid::from_child(&self.0), signal).expect("it runs");
     }
 
     fn wait(&mut self) -> Option<i32> {
@@ -151,7 +152,7 @@ fn an_image_is_served_as_it_is() {
         assert!(output.status.success(), "{}", text(&output));
     }
     assert!(fs::read(&back).expect("it is there") == data);
-    server.tell("-TERM");
+    server.signal(Signal::TERM);
     assert_eq!(server.wait(), Some(0));
     assert!(fs::read(&image).expect("it is there") == data, "the image has other bytes");
     assert!(!Path::new(&folder.file("socket")).exists(), "the socket is left");
@@ -160,6 +161,39 @@ fn an_image_is_served_as_it_is() {
     let uri = said[1].trim();
     let output = Command::new("nbdinfo").arg(uri).output().expect("it starts");
     assert!(text(&output).contains("is_read_only: true"), "{}", text(&output));
+}
+
+#[test]
+fn holes_of_a_sparse_image_and_of_memory_are_shown() {
+    if !has("nbdinfo") {
+        return;
+    }
+    let folder = Folder::new("sparse");
+    let image = folder.file("image");
+    let write = |name: &str| {
+        let file =
+            fs::OpenOptions::new().write(true).create(true).truncate(false).open(name).expect("it can be opened");
+        file.set_len(8 << 20).expect("it has this size");
+        std::os::unix::fs::FileExt::write_all_at(&file, &vec![7; 1 << 20], 4 << 20).expect("it can be written");
+    };
+    write(&image);
+    let place = format!("unix:{}", folder.file("socket"));
+    let map = |uri: &str| {
+        let output = Command::new("nbdinfo").args(["--map", uri]).output().expect("it starts");
+        let lines: Vec<Vec<u64>> = text(&output)
+            .lines()
+            .map(|line| line.split_whitespace().take(3).map(|word| word.parse().expect("a number")).collect())
+            .collect();
+        lines
+    };
+    for model in [&[][..], &["--like", "link(1us)"]] {
+        let (mut server, said) = Server::start(&[&[&*image, "--listen", &place], model].concat());
+        assert_eq!(map(said[1].trim()), [[0, 4 << 20, 3], [4 << 20, 1 << 20, 0], [5 << 20, 3 << 20, 3]], "{model:?}");
+        server.signal(Signal::TERM);
+        assert_eq!(server.wait(), Some(0));
+    }
+    let (_server, said) = Server::start(&["--size", "8MiB", "--listen", &place]);
+    assert_eq!(map(said[1].trim()), [[0, 8 << 20, 3]], "memory that was never written");
 }
 
 #[test]
@@ -230,7 +264,7 @@ fn a_socket_is_handed_over_by_number() {
         let mut greeting = [0; 18];
         client.read_exact(&mut greeting).expect("it greets");
         assert_eq!(&greeting[..16], b"NBDMAGICIHAVEOPT");
-        server.tell("-INT");
+        server.signal(Signal::INT);
         assert_eq!(server.wait(), Some(0), "{arguments}");
         assert!(Path::new(&path).exists(), "the socket is its maker's");
     }

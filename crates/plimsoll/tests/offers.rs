@@ -65,10 +65,10 @@ fn what_is_not_on_offer_is_refused_with_what_is() {
     quote("", "is no configuration");
     refuses(&["quote", "oci:100GB", "--as-of", "someday"], "someday");
     refuses(&["quote", "oci:100GB", "--currency", "dollars"], "dollars");
-    refuses(&["quote", "oci:100GB", "--block-size", "0"], "operations of no bytes");
+    refuses(&["quote", "oci:100GB", "--block-size", "0"], "less than any storage addresses");
     refuses(&["simulate", "oci:100GB@11vpu"], "the nearest are 10 or 20");
     refuses(&["catalogue", "show", "aws/gp9"], "did you mean");
-    refuses(&["match"], "no run was kept yet");
+    refuses(&["match"], "no complete run was kept yet");
 }
 
 #[test]
@@ -76,7 +76,7 @@ fn a_price_that_is_not_known_is_not_guessed() {
     let text = prints(&["quote", "oci:100GB@10vpu", "--currency", "GBP"]);
     assert!(text.contains("the catalogue has no price of oci/block-volume for GBP"), "{text}");
     let text = prints(&["quote", "oci:100GB@10vpu", "--currency", "JPY", "--as-of", "2024-11"]);
-    assert!(text.contains("658.75 JPY a month"), "{text}");
+    assert!(text.contains("659 JPY a month"), "{text}");
 }
 
 #[test]

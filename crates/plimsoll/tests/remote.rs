@@ -15,6 +15,7 @@ use plimsoll_front::nbd::{Blocks, Offer};
 use plimsoll_front::{Files, Handle, Limits, Plain, Server};
 use plimsoll_units::Span;
 use plimsoll_volume::{Access, Export};
+use rustix::process::{Pid, Signal, kill_process};
 use serde_json::Value;
 
 const SIZE: u64 = 64 << 20;
@@ -242,8 +243,7 @@ fn a_replay_that_is_stopped_keeps_what_was_done() {
         std::thread::sleep(Duration::from_millis(20));
         answered += serving.count().reads;
     }
-    let sent = Command::new("kill").args(["-INT", &child.id().to_string()]).status().expect("kill starts");
-    assert!(sent.success());
+    kill_process(Pid::from_child(&child), Signal::INT).expect("it runs");
     let output = child.wait_with_output().expect("it ends");
     let shown = text(&output.stdout);
     assert_eq!(output.status.code(), Some(130), "{shown}");

@@ -171,3 +171,103 @@ fn a_device_is_served_by_name_only_and_not_when_it_carries_something() {
         assert_ne!(output.status.code(), Some(0), "a copy to what is read-only");
     }
 }
+
+/// Findings in the output of `plimsoll measure` of a device, as one text.
+fn found(output: &Output) -> String {
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    String::from_utf8_lossy(&output.stdout).split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+#[test]
+fn a_cached_or_sparse_file_behind_a_loop_device_is_found() {
+    let Some(device) = Loop::new("cached") else { return };
+    let sparse = found(&device.measure(&[]));
+    assert!(sparse.contains("in the page cache"), "{sparse}");
+    assert!(sparse.contains("were ever written"), "{sparse}");
+    let direct = ["--direct-io=on".as_ref(), device.device.as_path()];
+    if !run("losetup", &direct) {
+        eprintln!("skipped: the filesystem of the image has no direct I/O");
+        return;
+    }
+    fs::write(device.folder.join("image"), vec![0x5a; 64 << 20]).expect("it can be written");
+    let clean = found(&device.measure(&[]));
+    assert!(!clean.contains("in the page cache") && !clean.contains("were ever written"), "{clean}");
+}
+
+#[test]
+fn disabled_barriers_are_found() {
+    let Some(device) = Loop::new("nobarrier") else { return };
+    let mount = device.folder.join("mount");
+    fs::create_dir_all(&mount).expect("the folder can be made");
+    let made = run("mkfs.ext4", &[Path::new("-q"), &device.device]);
+    for (options, expected) in [("barrier=0", true), ("barrier=1", false)] {
+        if !made || !run("mount", &[Path::new("-o"), Path::new(options), &device.device, &mount]) {
+            eprintln!("skipped: ext4 cannot be made or mounted here");
+            return;
+        }
+        let data = mount.join("data");
+        fs::write(&data, vec![0x5a; 16 << 20]).expect("the filesystem has room");
+        let output = Command::new(env!("CARGO_BIN_EXE_plimsoll"))
+            .args(["measure", "--duration", "400ms"])
+            .arg(&data)
+            .env("PLIMSOLL_RUNS", device.folder.join("runs"))
+            .output();
+        let text = found(&output.expect("the command starts"));
+        assert_eq!(text.contains("flushes do not reach the storage"), expected, "{options}: {text}");
+        assert!(run("umount", &[&mount]), "the mount is the test's own");
+    }
+}
+
+/// A control group of the test's own with a limit on one disk, removed in the end.
+struct LimitedGroup(PathBuf);
+
+impl LimitedGroup {
+    /// Limits reads of `device` to `iops`; `None` without a usable I/O controller.
+    fn new(device: &Path, iops: u32) -> Option<Self> {
+        use std::os::unix::fs::MetadataExt;
+        let rdev = fs::metadata(device).ok()?.rdev();
+        let number = format!("{}:{}", rustix::fs::major(rdev), rustix::fs::minor(rdev));
+        let name = format!("plimsoll-test-{}", std::process::id());
+        let forms = [
+            ("/sys/fs/cgroup/blkio", "blkio.throttle.read_iops_device", format!("{number} {iops}")),
+            ("/sys/fs/cgroup", "io.max", format!("{number} riops={iops}")),
+        ];
+        for (root, file, line) in forms {
+            let group = Path::new(root).join(&name);
+            if !Path::new(root).join("cgroup.procs").exists() || fs::create_dir(&group).is_err() {
+                continue;
+            }
+            let group = Self(group);
+            if group.0.join(file).exists() && fs::write(group.0.join(file), line).is_ok() {
+                return Some(group);
+            }
+        }
+        None
+    }
+}
+
+impl Drop for LimitedGroup {
+    fn drop(&mut self) {
+        let _ = fs::remove_dir(&self.0);
+    }
+}
+
+#[test]
+fn a_limit_of_the_control_group_is_named() {
+    let Some(device) = Loop::new("throttled") else { return };
+    let Some(group) = LimitedGroup::new(&device.device, 300) else {
+        eprintln!("skipped: no control group can limit I/O here");
+        return;
+    };
+    let inside = format!(
+        "echo $$ > {}/cgroup.procs && exec {} measure {} --duration 2s --depth 8",
+        group.0.display(),
+        env!("CARGO_BIN_EXE_plimsoll"),
+        device.device()
+    );
+    let output = Command::new("sh").args(["-c", &inside]).env("PLIMSOLL_RUNS", device.folder.join("runs")).output();
+    let text = found(&output.expect("sh starts"));
+    assert!(text.contains("limits this process to 300 read IOPS"), "{text}");
+    let outside = found(&device.measure(&[]));
+    assert!(!outside.contains("limits this process"), "{outside}");
+}

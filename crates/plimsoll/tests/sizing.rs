@@ -41,6 +41,16 @@ fn size(arguments: &str) -> Output {
 }
 
 #[test]
+fn json_on_standard_output_keeps_the_reason_on_standard_error() {
+    let output = size("--capacity 500GiB --provider oci --objective p99<=1us --json -");
+    assert_eq!(output.status.code(), Some(1));
+    let json: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!(json["choices"].as_array().map(Vec::len), Some(0));
+    let stderr = String::from_utf8_lossy(&output.stderr);
+    assert!(stderr.contains("no configuration carries the demand: widen --provider"), "{stderr}");
+}
+
+#[test]
 fn reports_become_choices() {
     let output = size("--capacity 500GiB --provider oci,gp3 --burst none --as-of 2026-11-21 --json -");
     assert_eq!(output.status.code(), Some(0), "{}", String::from_utf8_lossy(&output.stderr));

@@ -4,14 +4,18 @@ use plimsoll_load::{Pace, StreamSpec};
 use plimsoll_units::{Bytes, Iops, Span};
 use serde::{Deserialize, Serialize};
 
-use crate::figures::{Knee, LoadLine};
+use crate::figures::{Knee, LineBasis, LoadLine};
 use crate::finding::Finding;
 use crate::host::{Device, Host};
 use crate::objective::Objective;
 use crate::run::Run;
+use crate::slot::LoadSlot;
 
-/// The name and version of the file format: a file with another one is refused, not guessed at.
-pub const FORMAT: &str = "plimsoll.curve/1";
+/// The name and version of the file format that is written. Files of `FIRST_FORMAT` are read, too; those of any
+/// other format are refused.
+pub const FORMAT: &str = "plimsoll.curve/2";
+/// The first version: no slots, and load lines drawn from single runs.
+pub const FIRST_FORMAT: &str = "plimsoll.curve/1";
 
 /// How figures came to be. There is no default: whoever makes a curve says.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -145,14 +149,21 @@ pub struct Curve {
     pub host: Option<Host>,
     /// What was held constant.
     pub conditions: Conditions,
-    /// The runs, closed loads by depth first, then open loads by rate.
+    /// The runs, closed loads by depth first, then open loads by rate. Where there are slots, each is the sum of those
+    /// of one load.
     pub runs: Vec<Run>,
     /// Where more load stops paying.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub knee: Option<Knee>,
-    /// How much may be asked.
+    /// The highest load that meets the objective.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub load_line: Option<LoadLine>,
+    /// What the load line stands on; absent where it was not drawn from slots.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub basis: Option<LineBasis>,
+    /// The slots that the runs are sums of, in the order of time; none where the user named the loads.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub slots: Vec<LoadSlot>,
     /// What makes the whole questionable; each run has its own besides.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub findings: Vec<Finding>,
@@ -172,22 +183,25 @@ pub enum FormatError {
     Version(String),
 }
 
-/// Refuses bytes that are no file of this format and version.
-pub(crate) fn check_format(bytes: &[u8], wanted: &str) -> Result<(), FormatError> {
+/// Refuses bytes that are no file of one of these formats and versions.
+pub(crate) fn check_format(bytes: &[u8], wanted: &[&str]) -> Result<(), FormatError> {
     #[derive(Deserialize)]
     struct Head {
         format: String,
     }
     let head: Head = serde_json::from_slice(bytes).map_err(FormatError::Shape)?;
-    if head.format == wanted { Ok(()) } else { Err(FormatError::Version(head.format)) }
+    if wanted.contains(&head.format.as_str()) { Ok(()) } else { Err(FormatError::Version(head.format)) }
 }
 
 impl Curve {
     /// Reads a curve from the bytes of its file.
     pub fn from_json(bytes: &[u8]) -> Result<Self, FormatError> {
-        check_format(bytes, FORMAT)?;
-        let curve: Self = serde_json::from_slice(bytes).map_err(FormatError::Shape)?;
+        check_format(bytes, &[FORMAT, FIRST_FORMAT])?;
+        let mut curve: Self = serde_json::from_slice(bytes).map_err(FormatError::Shape)?;
+        // It is written as what it is now; the first version is a part of this one.
+        curve.format = FORMAT.into();
         let paces = curve.runs.iter().map(|run| run.offered);
+        let paces = paces.chain(curve.slots.iter().map(|slot| slot.offered));
         let paces = paces.chain(curve.conditions.streams.iter().map(|stream| stream.pace));
         for pace in paces {
             if let Pace::Open { rate: Iops { ops, seconds }, .. } = pace

@@ -234,6 +234,11 @@ pub struct HostTime {
 }
 
 impl HostTime {
+    /// All of it, of all processors together.
+    pub fn whole(&self) -> Span {
+        self.busy + self.waiting + self.idle + self.stolen
+    }
+
     /// What passed between two looks. Waiting may go backwards in the kernel's books: it is zero then.
     pub fn since(&self, before: &Self) -> Self {
         Self {
@@ -261,6 +266,14 @@ pub struct StorageSide {
 }
 
 impl StorageSide {
+    /// Share of the blocks of so many bytes that a database asked the operating system for and that did not come from storage,
+    /// 0 to 1. What its own processes fetched is known, or what the device read for whomever.
+    pub fn page_cache_share(&self, counted: &DatabaseCounters, block: Bytes) -> Option<f64> {
+        let asked = counted.reads?.saturating_mul(block.get());
+        let fetched = counted.fetched_bytes.or_else(|| Some(self.disk.as_ref()?.read_bytes))?;
+        (asked > 0).then(|| (1.0 - fetched as f64 / asked as f64).clamp(0.0, 1.0))
+    }
+
     /// What would have been counted in `share` times the time.
     pub fn scaled(&self, share: f64) -> Self {
         let time = |span: Span| Span::from_secs_f64(span.as_secs_f64() * share);
@@ -308,6 +321,20 @@ pub enum Spent {
     Client,
     /// Something else.
     Other,
+}
+
+impl Spent {
+    /// All of them, in their order.
+    pub const ALL: [Self; 8] = [
+        Self::Processor,
+        Self::Reading,
+        Self::Writing,
+        Self::Committing,
+        Self::Locked,
+        Self::Internal,
+        Self::Client,
+        Self::Other,
+    ];
 }
 
 /// How the time of sessions divides.

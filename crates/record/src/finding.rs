@@ -104,6 +104,27 @@ pub enum Finding {
         /// Operations per second after.
         after: f64,
     },
+    /// Slots carried a load that did not last: burst allowances paid for it.
+    CarriedInBursts {
+        /// Operations per second that slots carried.
+        burst: f64,
+        /// Operations per second that lasted.
+        lasting: f64,
+    },
+    /// The load line of the second half of the measurement lies below that of the first.
+    LineFell {
+        /// Operations per second of the first half.
+        before: f64,
+        /// Operations per second of the second half.
+        after: f64,
+    },
+    /// Slots in which the generator itself was late do not count.
+    SlotsLeftOut {
+        /// How many.
+        left_out: u32,
+        /// Of how many.
+        of: u32,
+    },
     /// The hypervisor gave processor time to others.
     StolenTime {
         /// Share of processor time stolen, 0 to 1.
@@ -238,6 +259,29 @@ pub enum Finding {
         /// Which, with the count of each sort.
         what: String,
     },
+    /// A control group limits this process's I/O on the disk.
+    Throttled {
+        /// The file that sets the limit, such as `/sys/fs/cgroup/db/io.max`.
+        file: String,
+        /// Kernel name of the disk.
+        disk: String,
+        /// The limited quantity: `read IOPS`, `write IOPS`, `read bytes/s` or `write bytes/s`.
+        quantity: String,
+        /// The limit, per second.
+        per_second: u64,
+    },
+    /// A loop device's file is cached by the host: direct I/O of the device ends in memory.
+    LoopCached {
+        /// Kernel name of the loop device.
+        device: String,
+        /// Its file.
+        file: String,
+    },
+    /// A setting of the host keeps flushes from reaching the storage.
+    FlushesDisabled {
+        /// The setting, such as `mount option nobarrier`.
+        setting: String,
+    },
     /// Time ran out before the intervals were as tight as asked.
     BudgetSpent {
         /// Widest relative half-width of the objective's interval.
@@ -293,11 +337,13 @@ impl Finding {
             | Self::GeneratorBound { .. }
             | Self::InMemory { .. }
             | Self::Holes { .. }
+            | Self::LoopCached { .. }
             | Self::DeviceNotReached { .. }
             | Self::Fault { .. }
             | Self::RowsDiffered { .. }
             | Self::ClockChanged { .. } => Weight::Void,
             Self::BudgetSpent { .. }
+            | Self::SlotsLeftOut { .. }
             | Self::Floor { .. }
             | Self::ReadOnly
             | Self::RingRefused { .. }
@@ -337,6 +383,8 @@ mod tests {
         {"finding":"compression-suspected","ratio":2.0}, {"finding":"flush-not-honoured","median_ns":1},
         {"finding":"no-steady-state","measure":"p99","drift":0.5},
         {"finding":"rate-dropped","at_seconds":1.0,"before":2.0,"after":1.0}, {"finding":"stolen-time","share":0.1},
+        {"finding":"carried-in-bursts","burst":2.0,"lasting":1.0}, {"finding":"line-fell","before":2.0,"after":1.0},
+        {"finding":"slots-left-out","left_out":1,"of":30},
         {"finding":"unrepeatable","low_p99_ns":1,"high_p99_ns":2}, {"finding":"other-load","iops":1.0},
         {"finding":"direct-refused"}, {"finding":"host-cache-suspected","median_ns":1},
         {"finding":"holes","allocated":1,"size":2}, {"finding":"device-not-reached","share":0.5},
@@ -347,6 +395,8 @@ mod tests {
         {"finding":"not-saturated","depth":8}, {"finding":"budget-spent","half_width":0.2},
         {"finding":"trace-incomplete","dropped":1,"kept":2}, {"finding":"trace-doubted","what":"x"},
         {"finding":"not-replayed","count":1,"what":"1 trims"},
+        {"finding":"throttled","file":"x","disk":"vda","quantity":"read IOPS","per_second":1000},
+        {"finding":"loop-cached","device":"loop0","file":"x"}, {"finding":"flushes-disabled","setting":"x"},
         {"finding":"page-cache-below-database","share":0.5}, {"finding":"client-bound","share":0.2},
         {"finding":"other-work","share":0.2}, {"finding":"not-durable","setting":"fsync off"},
         {"finding":"not-durable","setting":""}, {"finding":"rows-differed","count":1},

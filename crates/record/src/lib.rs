@@ -12,6 +12,7 @@ mod histogram;
 mod host;
 mod objective;
 mod run;
+mod slot;
 mod suite;
 mod tally;
 mod trace;
@@ -22,12 +23,13 @@ pub use database::{
     StorageSide,
 };
 pub use evidence::{Evidence, NotEvidence};
-pub use figures::{Estimate, Figures, Knee, LoadLine, Steadiness};
+pub use figures::{Estimate, Figures, Knee, Lasting, LineBasis, LoadLine, NoLine, ObjectiveOrigin, Steadiness};
 pub use finding::{Finding, Weight};
 pub use histogram::{Bins, Recorder};
 pub use host::{Device, Host};
 pub use objective::{Measure, Objective, ObjectiveError, Scope};
 pub use run::{CpuTime, Run, Slice};
+pub use slot::{LoadSlot, SlotRole};
 pub use suite::{JobRun, Listing, SUITE_FORMAT, Statements, StepRun, StepWork, SuiteRun};
 pub use tally::{Counter, Counting, Tally};
 pub use trace::{Action, Asked, Outline, TRACE_FORMAT, TraceError, TraceLine, TraceReader, TraceWriter, Wrong};

@@ -102,6 +102,9 @@ pub enum ObjectiveError {
     /// The measure is not `mean` or `pNN`.
     #[error("not a measure: write mean or a percentile above p0 and below p100, such as p99 or p99.9")]
     Measure,
+    /// No storage answers in no time.
+    #[error("a limit of zero, which no storage meets: write a time above it, such as p99<=1ms")]
+    Zero,
     /// The time cannot be read.
     #[error(transparent)]
     Limit(#[from] Malformed),
@@ -124,7 +127,7 @@ impl FromStr for Objective {
             }
         };
         let limit: Span = limit.parse()?;
-        if limit.is_zero() { Err(ObjectiveError::Form) } else { Ok(Self { over, measure, limit }) }
+        if limit.is_zero() { Err(ObjectiveError::Zero) } else { Ok(Self { over, measure, limit }) }
     }
 }
 
@@ -147,10 +150,10 @@ mod tests {
         check("read p99.9<=5ms", "read p99.9 <= 5 ms");
         check("flush p99<=10ms", "flush p99 <= 10 ms");
         check("trim p99<=10ms", "not a measure");
+        check("p50<=0ms", "a limit of zero, which no storage meets");
         check("p99=1ms", "not an objective");
         check("p100<=1ms", "not a measure");
         check("q99<=1ms", "not a measure");
         check("p99<=1", "not a time");
-        check("p99<=0ms", "not an objective");
     }
 }

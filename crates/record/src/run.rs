@@ -54,7 +54,8 @@ pub struct Run {
     /// so far is counted in the response times, as a lower bound.
     #[serde(default)]
     pub unserved: u64,
-    /// The run in slices of time, warm-up included.
+    /// The run in slices of time, warm-up included; empty for the sum of slots.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub series: Vec<Slice>,
     /// How far the generator overslept the moment of each operation of an open load. Not part of the response times: an
     /// operation that was slept through is intended when the generator woke.

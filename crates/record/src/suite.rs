@@ -176,7 +176,7 @@ pub struct SuiteRun {
 impl SuiteRun {
     /// Reads a suite from the bytes of its file.
     pub fn from_json(bytes: &[u8]) -> Result<Self, FormatError> {
-        check_format(bytes, SUITE_FORMAT)?;
+        check_format(bytes, &[SUITE_FORMAT])?;
         serde_json::from_slice(bytes).map_err(FormatError::Shape)
     }
 

@@ -6,7 +6,7 @@ mod tables;
 use plimsoll_analyse::{chosen_objective, knee, load_line};
 use plimsoll_load::Pace;
 use plimsoll_record::{Conditions, Crowd, Curve, FORMAT, Knee, LoadLine, Run, StepRun, StepWork, SuiteRun};
-use plimsoll_units::Span;
+use plimsoll_units::{Bytes, Span};
 
 use crate::suite::rows;
 use crate::words::{clean, sessions};
@@ -75,16 +75,12 @@ impl<'a> Point<'a> {
 
     /// Mean time of a read as the block device shows it.
     pub fn read_below(&self) -> Option<Span> {
-        let disk = self.crowd.storage.disk.as_ref()?;
-        disk.read_time.as_nanos().checked_div(disk.reads).map(Span::from_nanos)
+        self.crowd.storage.disk.as_ref()?.read_latency()
     }
 
     /// Share of the database's reads that the page cache answered: what it asked for, less what came from the storage.
     pub fn page_cache_share(&self, block: u64) -> Option<f64> {
-        let asked = self.crowd.counted.reads?.saturating_mul(block);
-        let fetched = self.crowd.counted.fetched_bytes;
-        let fetched = fetched.or_else(|| self.crowd.storage.disk.as_ref().map(|disk| disk.read_bytes))?;
-        (asked > 0).then(|| (1.0 - fetched as f64 / asked as f64).clamp(0.0, 1.0))
+        self.crowd.storage.page_cache_share(&self.crowd.counted, Bytes::new(block))
     }
 
     /// What held it, as far as it was told: in the words of the run, or the limit of a model.
@@ -164,6 +160,8 @@ fn group<'a>(suite: &'a SuiteRun, name: String, mut points: Vec<Point<'a>>, alon
         runs,
         knee,
         load_line,
+        basis: None,
+        slots: Vec::new(),
         findings: Vec::new(),
     };
     Group { name, points, curve }

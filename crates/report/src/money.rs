@@ -1,14 +1,8 @@
-//! Money as text, exactly, and in columns. Knows nothing about what is bought.
+//! Money in columns.
 
 use plimsoll_catalogue::Money;
 
 use crate::latency::pads;
-
-/// Decimal text without grouping, with the currency's usual decimals or as many as the sum needs: `1234.50`.
-pub(crate) fn decimal(money: Money) -> String {
-    let (amount, _) = split(money);
-    amount.replace(',', "")
-}
 
 /// The sum as if it were not owed.
 pub(crate) fn without_sign(money: Money) -> String {
@@ -50,9 +44,7 @@ mod tests {
     }
 
     #[test]
-    fn decimal_text_is_exact() {
-        assert_eq!(decimal(money(1_234_500_000, "USD")), "1234.50");
-        assert_eq!(decimal(money(-658_750_000, "JPY")), "-658.75");
+    fn sign_is_removed() {
         assert_eq!(without_sign(money(-1_000_000, "EUR")), "1.00 EUR");
     }
 
@@ -60,7 +52,7 @@ mod tests {
     fn points_stand_below_each_other() {
         let sums =
             [Some(money(52_300_000, "USD")), None, Some(money(1_001_250_000, "JPY")), Some(money(7_000_000, "JPY"))];
-        assert_eq!(column(&sums), ["   52.30 USD", "       –", "1,001.25 JPY", "    7 JPY"]);
+        assert_eq!(column(&sums), ["   52.30 USD", "       –", "1,001 JPY", "    7 JPY"]);
     }
 
     #[test]

@@ -75,7 +75,8 @@ pub(crate) fn throughput(bytes_per_second: f64) -> String {
 
 /// A share as a percentage: `80 %`, `99.5 %`.
 pub(crate) fn percent(share: f64) -> String {
-    let hundredths = (share * 1e4).round() / 1e2;
+    // No sign before a zero.
+    let hundredths = (share * 1e4).round() / 1e2 + 0.0;
     format!("{hundredths} %")
 }
 
@@ -115,6 +116,11 @@ mod tests {
             assert_eq!(three(value), expected);
         }
         assert_eq!(three(f64::NAN), "0");
+    }
+
+    #[test]
+    fn zero_has_no_sign() {
+        assert_eq!((percent(-1e-9), crate::words::diagnosis::share(-1e-9)), ("0 %".to_owned(), "0 %".to_owned()));
     }
 
     #[test]

@@ -32,10 +32,7 @@ pub(crate) const fn is_open(run: &Run) -> bool {
 
 /// The load line in operations per second, where there is one.
 pub(crate) const fn line_iops(line: &LoadLine) -> Option<Estimate> {
-    match *line {
-        LoadLine::At { iops, .. } | LoadLine::Beyond { iops, .. } => Some(iops),
-        LoadLine::Never { .. } => None,
-    }
+    line.iops()
 }
 
 /// True when there is a load that meets the objective.

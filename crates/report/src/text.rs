@@ -112,8 +112,8 @@ pub fn ladder(lines: &[LoadLine], style: &TextStyle) -> String {
     paint::finish(&[rungs::ladder(lines, &style)], &style)
 }
 
-/// What changed between two curves: the verdict, the figures beside each other, and what else was not the same.
-pub fn comparison(names: [&str; 2], comparison: &Comparison, style: &TextStyle) -> String {
+/// The comparison of runs: the verdict, the names of the runs on each side, the figures, and differing conditions.
+pub fn comparison(names: [&[String]; 2], comparison: &Comparison, style: &TextStyle) -> String {
     let style = style.at_least_40();
     let parts = [
         beside::verdict(names, comparison, &style),

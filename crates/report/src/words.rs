@@ -14,12 +14,14 @@ pub(crate) mod offer;
 mod place;
 mod replay;
 pub(crate) mod sizing;
+pub(crate) mod standing;
 
 pub(crate) use counted::{Counted, sessions};
 pub use errno::errno;
 pub use place::{command, conditions, host, source, source_line, subject};
-pub(crate) use place::{date, source_place};
+pub(crate) use place::{date, duration, source_place};
 pub(crate) use replay::{outcome, recording, replay};
+pub use standing::run;
 
 /// A stream in the field's terms: `8 KiB random, 80 % reads, uniform over 4 GiB`.
 pub fn stream(spec: &StreamSpec) -> String {
@@ -138,6 +140,7 @@ pub fn limit(curve: &Curve) -> Option<String> {
         LoadLine::At { .. } => format!("Latency is the limit: the storage answers up to {most}, but not in time."),
         LoadLine::Beyond { .. } => format!("Throughput is the limit: no run got beyond {most}."),
         LoadLine::Never { .. } => "Latency is the limit: even the lightest load takes longer.".into(),
+        LoadLine::Refused { .. } => return None,
     })
 }
 
@@ -145,8 +148,8 @@ pub fn limit(curve: &Curve) -> Option<String> {
 pub const fn ended(ended: Ended) -> Option<&'static str> {
     match ended {
         Ended::Complete => None,
-        Ended::Interrupted => Some("Interrupted: only the runs until then are here."),
-        Ended::Failed => Some("Failed: the target gave out, and only the runs until then are here."),
+        Ended::Interrupted => Some("Interrupted: no verdict, only the runs until then."),
+        Ended::Failed => Some("Failed: no verdict, only the runs until the target failed."),
     }
 }
 

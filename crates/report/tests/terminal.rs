@@ -99,15 +99,16 @@ fn errors_are_named() {
 #[test]
 fn ladders_and_comparisons_fit_too() {
     let lines = support::ladder();
-    let comparison_of = |names, style: &TextStyle| {
+    let comparison_of = |names: [&str; 2], style: &TextStyle| {
+        let names = names.map(|name| [name.to_owned()]);
         let (before, after) = (support::curve(), support::curve());
-        comparison(names, &plimsoll_analyse::compare(&before, &after), style)
+        comparison([&names[0], &names[1]], &plimsoll_analyse::compare(&before, &after), style)
     };
     for width in WIDTHS {
         check_lines("ladder", &ladder(&lines, &plain(width)), width);
         check_lines("comparison", &comparison_of(["a", "b"], &plain(width)), width);
     }
-    assert!(ladder(&lines, &plain(80)).contains("least p99 233 us"));
+    assert!(ladder(&lines, &plain(80)).contains("missed: p99 is 233 us at the least"));
     let same = comparison_of(["a", "b"], &plain(80));
     assert!(same.contains("no real change") && same.contains("+0.0 %"), "{same}");
     assert!(ladder(&[], &plain(80)).is_empty());

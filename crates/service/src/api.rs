@@ -125,6 +125,9 @@ pub struct Attachment {
     /// Where the device is mounted.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub mountpoint: Option<String>,
+    /// An earlier run of the service left it behind: its I/O fails until it is detached.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub dead: bool,
 }
 
 /// `PUT /v1/volumes/{name}/recording`: what it is asked, as a trace that a simulation replays.
@@ -302,7 +305,7 @@ pub struct Period {
     pub late_p50_ns: u64,
     /// 99th percentile of the lateness.
     pub late_p99_ns: u64,
-    /// `faithful`, or why not: `median late`, `tail late`, `flow differs`.
+    /// `faithful`, or why not: `median late`, `tail late`, `flow differs`, `offered less`.
     pub verdict: String,
 }
 

@@ -66,12 +66,15 @@ impl Service {
             (&present.device, &attachment.device),
             (&present.mountpoint, &attachment.mountpoint),
         ];
+        if attachment.dead || present.dead {
+            return Err(attached(name, &present));
+        }
         let is_more = pairs.iter().any(|(present, new)| present.is_none() && new.is_some());
         if !is_more || !pairs.iter().all(|(present, new)| adds(present, new)) {
             return Err(attached(name, &present));
         }
         let [file, device, mountpoint] = pairs.map(|(present, new)| present.as_ref().or(new.as_ref()).cloned());
-        volume.attachment = Some(api::Attachment { file, device, mountpoint });
+        volume.attachment = Some(api::Attachment { file, device, mountpoint, dead: false });
         self.show(volume)
     }
 
@@ -103,8 +106,30 @@ impl Service {
     }
 }
 
+/// What an earlier run of the service, which was killed, left of a volume's attachment.
+pub(crate) fn left_over(directory: &Path, name: &str) -> Option<api::Attachment> {
+    let file = mounted_file(directory, name);
+    let point = file.parent().unwrap_or(&file);
+    if !point.parent().is_some_and(Path::is_dir) {
+        return None;
+    }
+    if let Some(device) = LoopDevice::all_over(&file).unwrap_or_default().first() {
+        let mountpoint = device.mounted_at().map(|point| point.display().to_string());
+        let device = Some(device.device().display().to_string());
+        return Some(api::Attachment { device, mountpoint, dead: true, ..api::Attachment::default() });
+    }
+    let file = fuse::is_stale(point).then(|| file.display().to_string())?;
+    Some(api::Attachment { file: Some(file), dead: true, ..api::Attachment::default() })
+}
+
 fn attached(name: &str, attachment: &api::Attachment) -> Refusal {
     let place = place(attachment);
+    if attachment.dead {
+        return Refusal::conflict(format!(
+            "{name} has a dead attachment{place}, which an earlier run of the service left: detach it first (plimsoll \
+             volume detach {name}, as root)"
+        ));
+    }
     Refusal::conflict(format!("{name} is attached already{place}: detach it first (plimsoll volume detach {name})"))
 }
 

@@ -2,7 +2,7 @@
 
 use std::fmt;
 use std::io;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::str::FromStr;
 use std::time::Duration;
 
@@ -21,6 +21,9 @@ use crate::http::Token;
 
 /// How long an answer may take.
 const PATIENCE: Duration = Duration::from_secs(120);
+/// How long a full queue of connections is waited for, and how often it is tried.
+const QUEUE_PATIENCE: Duration = Duration::from_secs(5);
+const QUEUE_RETRY: Duration = Duration::from_millis(50);
 /// No answer is longer.
 const ANSWER_MAX: usize = 64 << 20;
 
@@ -83,6 +86,12 @@ pub enum ClientError {
         /// Why.
         source: io::Error,
     },
+    /// Something listens there, and has no place for another client.
+    #[error(
+        "the service at {0} is busy: as many clients as it takes are connected to its control; try again, or end those \
+         that keep connections open (ss -xp shows them)"
+    )]
+    Busy(Address),
     /// The token is missing or wrong.
     #[error("the service at {0} does not know this token: name the file of its token with --token-file")]
     Stranger(Address),
@@ -110,7 +119,7 @@ impl ClientError {
         match self {
             Self::NoService { .. } | Self::Stranger(_) => true,
             Self::Refused { status, .. } => *status < 500,
-            Self::Broken { .. } => false,
+            Self::Busy(_) | Self::Broken { .. } => false,
         }
     }
 }
@@ -179,7 +188,7 @@ impl Client {
         let no_service = |source| ClientError::NoService { address: self.address.clone(), source };
         let request = self.request(method, path, body);
         let answer = match &self.address {
-            Address::Unix(path) => self.sent(UnixStream::connect(path).await.map_err(no_service)?, request).await,
+            Address::Unix(path) => self.sent(self.connect(path).await?, request).await,
             Address::Tcp(at) => self.sent(TcpStream::connect(at).await.map_err(no_service)?, request).await,
         };
         let answer = answer.map_err(|error| self.broken(&error))?;
@@ -194,6 +203,21 @@ impl Client {
         }
         let refused: Refused = serde_json::from_slice(&bytes).map_err(|_| self.broken(&status))?;
         Err(ClientError::Refused { status: status.as_u16(), message: refused.error })
+    }
+
+    /// Connects to a Unix socket, also when its queue is full for a moment.
+    async fn connect(&self, path: &Path) -> Result<UnixStream, ClientError> {
+        let end = tokio::time::Instant::now() + QUEUE_PATIENCE;
+        loop {
+            match UnixStream::connect(path).await {
+                Ok(stream) => return Ok(stream),
+                Err(error) if error.kind() != io::ErrorKind::WouldBlock => {
+                    return Err(ClientError::NoService { address: self.address.clone(), source: error });
+                }
+                Err(_) if tokio::time::Instant::now() >= end => return Err(ClientError::Busy(self.address.clone())),
+                Err(_) => tokio::time::sleep(QUEUE_RETRY).await,
+            }
+        }
     }
 
     fn request(&self, method: Method, path: &str, body: Vec<u8>) -> Request<Full<Bytes>> {

@@ -8,10 +8,10 @@ use plimsoll_volume::{Edit, GroupId, VolumeId, Volumes};
 use crate::api;
 use crate::moment;
 use crate::names;
-use crate::product::refused;
+use crate::product::{Product, refused};
 use crate::refusal::Refusal;
 use crate::remembered::RememberedGroup;
-use crate::service::Service;
+use crate::service::{Service, State};
 use crate::volume::Volume;
 
 /// The size of the volume that remembers it.
@@ -90,6 +90,28 @@ impl Service {
         // Nobody is in it, so it goes; a number that stayed would only be used up.
         self.inner.handle.call(move |server| server.service().0.dissolve(id))?;
         Ok(())
+    }
+}
+
+impl State {
+    /// Refuses a product that its rules exclude on the machine of a group, as they do when it is written `on` that.
+    pub(crate) fn fits(&self, product: &Product, group: Option<&str>, products: &Catalogue) -> Result<(), Refusal> {
+        let Some(group) = group.map(|group| self.group(group)).transpose()? else { return Ok(()) };
+        let (Some(offer), Ok(Like::Config(machine))) = (&product.offer, group.remembered.like.parse::<Like>()) else {
+            return Ok(());
+        };
+        let terms = Terms { as_of: moment::today(), currency: None, region: None };
+        let mut config = offer.with(&[]);
+        // One that the catalogue has forgotten has no rules any more.
+        if config.machine.is_some() || products.offer(&machine, &terms).is_err() {
+            return Ok(());
+        }
+        config.machine = Some(machine.volume);
+        let why = |why| {
+            let refusal = refused(&why);
+            Refusal { message: format!("in the group {}: {}", group.remembered.name, refusal.message), ..refusal }
+        };
+        products.offer(&config, &terms).map(drop).map_err(why)
     }
 }
 

@@ -8,6 +8,7 @@ mod openapi;
 mod routes;
 mod token;
 
+use std::collections::VecDeque;
 use std::io;
 use std::os::fd::OwnedFd;
 use std::sync::Arc;
@@ -18,14 +19,14 @@ use axum::extract::{Request, State};
 use axum::middleware::{self, Next};
 use axum::response::{IntoResponse, Response};
 use hyper::StatusCode;
-use hyper::header::WWW_AUTHENTICATE;
+use hyper::header::{CONNECTION, WWW_AUTHENTICATE};
 use hyper::server::conn::http1;
 use hyper_util::rt::{TokioIo, TokioTimer};
 use hyper_util::service::TowerToHyperService;
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::{TcpListener, UnixListener};
-use tokio::sync::{Semaphore, watch};
-use tokio::task::JoinSet;
+use tokio::sync::{OnceCell, OwnedSemaphorePermit, Semaphore, watch};
+use tokio::task::{AbortHandle, JoinSet};
 
 pub use openapi::document as openapi;
 pub use token::{Token, TokenError};
@@ -33,10 +34,14 @@ pub use token::{Token, TokenError};
 use crate::Service;
 use plimsoll_front::sockets::{Listening, Place, SocketFile};
 
-/// Clients at one entrance at the same time; others wait.
+/// Clients at one entrance at the same time; others wait. Where a token is needed these are clients that have shown it.
 const CLIENTS: usize = 64;
+/// Clients at one entrance that have not shown its token yet; one more ends the connection of the first of them.
+const STRANGERS: usize = 64;
 /// How long a client may take for the head of a request, or for its body.
 const PATIENCE: Duration = Duration::from_secs(10);
+/// The same for the head of a request of a client that has not shown the token.
+const STRANGER_PATIENCE: Duration = Duration::from_secs(2);
 /// How long a connection lasts before it is asked to end.
 const LIFETIME: Duration = Duration::from_secs(60);
 /// How long an answer may take once the end was asked for.
@@ -146,27 +151,66 @@ async fn serve(doors: Vec<Door>, router: &Router, stopped: &watch::Receiver<bool
 
 /// Lets clients in at one door until the end, then waits for those that are in.
 async fn admit(door: Door, router: Router, mut stopped: watch::Receiver<bool>) {
-    let router = match &door.token {
-        Some(token) => router.layer(middleware::from_fn_with_state(token.clone(), admitted)),
-        None => router,
-    };
     let seats = Arc::new(Semaphore::new(CLIENTS));
     let mut clients = JoinSet::new();
-    while let Some(seat) = unless(&mut stopped, Arc::clone(&seats).acquire_owned()).await {
+    let mut strangers = Strangers::default();
+    loop {
+        // Where a token is needed, a seat is taken when it was shown.
+        let seat = match door.token {
+            Some(_) => None,
+            None => match unless(&mut stopped, Arc::clone(&seats).acquire_owned()).await {
+                Some(seat) => seat.ok(),
+                None => break,
+            },
+        };
         let Some(accepted) = unless(&mut stopped, door.listener.accept()).await else { break };
-        if let Ok(stream) = accepted {
-            let (router, stopped) = (router.clone(), stopped.clone());
-            clients.spawn(async move {
-                attend(stream, router, stopped).await;
-                drop(seat);
-            });
-        } else {
+        let Ok(stream) = accepted else {
             tokio::time::sleep(BREATH).await;
+            continue;
+        };
+        let (router, stopped) = (router.clone(), stopped.clone());
+        match &door.token {
+            Some(token) => {
+                let guest = Arc::new(Guest { token: token.clone(), seats: Arc::clone(&seats), seat: OnceCell::new() });
+                let router = router.layer(middleware::from_fn_with_state(Arc::clone(&guest), admitted));
+                strangers.add(guest, clients.spawn(attend(stream, router, stopped, STRANGER_PATIENCE)));
+            }
+            None => {
+                clients.spawn(async move {
+                    attend(stream, router, stopped, PATIENCE).await;
+                    drop(seat);
+                });
+            }
         }
         while clients.try_join_next().is_some() {}
     }
     drop(door);
     let _ = tokio::time::timeout(FAREWELL, clients.join_all()).await;
+}
+
+/// A client at an entrance that needs a token.
+struct Guest {
+    token: Token,
+    seats: Arc<Semaphore>,
+    /// Its seat, from the first request on that shows the token.
+    seat: OnceCell<OwnedSemaphorePermit>,
+}
+
+/// Connections over which no token was shown, the first one at the front.
+#[derive(Default)]
+struct Strangers(VecDeque<(Arc<Guest>, AbortHandle)>);
+
+impl Strangers {
+    /// Adds one, and ends the connection of the first when there are too many.
+    fn add(&mut self, guest: Arc<Guest>, connection: AbortHandle) {
+        self.0.retain(|(guest, connection)| !guest.seat.initialized() && !connection.is_finished());
+        if self.0.len() == STRANGERS
+            && let Some((_, first)) = self.0.pop_front()
+        {
+            first.abort();
+        }
+        self.0.push_back((guest, connection));
+    }
 }
 
 /// What comes of a future; `None` when the end comes first.
@@ -178,10 +222,10 @@ async fn unless<T>(stopped: &mut watch::Receiver<bool>, future: impl Future<Outp
 }
 
 /// Answers the requests of one client.
-async fn attend(stream: Box<dyn Stream>, router: Router, mut stopped: watch::Receiver<bool>) {
+async fn attend(stream: Box<dyn Stream>, router: Router, mut stopped: watch::Receiver<bool>, head_patience: Duration) {
     let connection = http1::Builder::new()
         .timer(TokioTimer::new())
-        .header_read_timeout(PATIENCE)
+        .header_read_timeout(head_patience)
         .serve_connection(TokioIo::new(stream), TowerToHyperService::new(router));
     let mut connection = std::pin::pin!(connection);
     let within = tokio::time::timeout(LIFETIME, connection.as_mut());
@@ -193,11 +237,14 @@ async fn attend(stream: Box<dyn Stream>, router: Router, mut stopped: watch::Rec
     let _ = tokio::time::timeout(FAREWELL, connection).await;
 }
 
-/// Answers 401 and tells nothing, unless the token is shown.
-async fn admitted(State(token): State<Token>, request: Request, next: Next) -> Response {
-    if token.admits(request.headers()) {
-        next.run(request).await
-    } else {
-        (StatusCode::UNAUTHORIZED, [(WWW_AUTHENTICATE, "Bearer")]).into_response()
+/// Answers 401 and ends the connection, unless the token is shown. The body of the request is not read before.
+async fn admitted(State(guest): State<Arc<Guest>>, request: Request, next: Next) -> Response {
+    if !guest.token.admits(request.headers()) {
+        return (StatusCode::UNAUTHORIZED, [(WWW_AUTHENTICATE, "Bearer"), (CONNECTION, "close")]).into_response();
+    }
+    let seat = guest.seat.get_or_try_init(|| Arc::clone(&guest.seats).acquire_owned());
+    match tokio::time::timeout(PATIENCE, seat).await {
+        Ok(Ok(_)) => next.run(request).await,
+        _ => routes::busy(),
     }
 }

@@ -1,5 +1,7 @@
 //! Other levels and products for volumes that are served.
 
+use std::sync::MutexGuard;
+
 use plimsoll_volume::Edit;
 
 use crate::api;
@@ -7,7 +9,7 @@ use crate::life::Life;
 use crate::product::Product;
 use crate::refusal::{Refusal, shown};
 use crate::remembered::Remembered;
-use crate::service::Service;
+use crate::service::{Service, State};
 use crate::volume::Volume;
 
 impl Service {
@@ -16,8 +18,24 @@ impl Service {
     /// To become another product altogether is plimsoll's own: the real one would be copied. It happens online.
     pub fn level(&self, name: &str, level: &api::Level) -> Result<api::Volume, Refusal> {
         let mut state = self.state();
+        let (mut product, why) = self.leveled(&state, name, level)?;
+        if let Some(why) = why {
+            drop(state);
+            state = self.detached(name, level, &why)?;
+            // It may have been changed while it was waited for.
+            product = self.leveled(&state, name, level)?.0;
+        }
         let volume = state.volume_mut(name)?;
+        self.become_like(volume, product, None)?;
+        volume.life = Life::new(self.model_now(), &volume.remembered, &volume.product, &self.inner.options);
+        self.show(volume)
+    }
+
+    /// The product that a volume becomes, and why the vendor does that on a detached volume only, where it does.
+    fn leveled(&self, state: &State, name: &str, level: &api::Level) -> Result<(Product, Option<String>), Refusal> {
+        let volume = state.volume(name)?;
         let product = volume.product.changed(&level.to, self.products(), volume.size)?;
+        state.fits(&product, volume.remembered.group.as_deref(), self.products())?;
         if let Some(offer) = product.offer.as_ref().filter(|offer| offer.capacity.get() < volume.size) {
             let (holds, has) = (offer.capacity, shown(volume.size));
             return Err(Refusal::bad(format!(
@@ -26,25 +44,22 @@ impl Service {
             )));
         }
         self.can_emulate(&product, volume.size)?;
-        if let Some(why) = detached_only(&volume.product, &product) {
-            self.detached(volume, level, &why)?;
-        }
-        self.become_like(volume, product, None)?;
-        volume.life = Life::new(self.model_now(), &volume.remembered, &volume.product, &self.inner.options);
-        self.show(volume)
+        let why = detached_only(&volume.product, &product);
+        Ok((product, why))
     }
 
     /// Refuses a change that the real product makes detached only, or ends the connections when that was asked for.
-    fn detached(&self, volume: &Volume, level: &api::Level, why: &str) -> Result<(), Refusal> {
-        let used = |refusal: &Refusal| {
-            let name = volume.name();
-            let force = if volume.attachment.is_some() { "" } else { ", or break the clients off with --force-detach" };
-            Refusal::conflict(format!("{why}; {}{force}", refusal.message.replace(&format!("{name} "), "it ")))
+    fn detached(&self, name: &str, level: &api::Level, why: &str) -> Result<MutexGuard<'_, State>, Refusal> {
+        let refusal = match self.unused(name, "change it") {
+            Ok(state) => return Ok(state),
+            Err(refusal) => refusal,
         };
-        match self.unused(volume, "change it") {
-            Err(_) if level.force_detach && volume.attachment.is_none() => self.disconnect(volume),
-            other => other.map_err(|refusal| used(&refusal)),
+        let is_attached = self.state().volume(name)?.attachment.is_some();
+        if level.force_detach && !is_attached {
+            return self.disconnect(name);
         }
+        let force = if is_attached { "" } else { ", or break the clients off with --force-detach" };
+        Err(Refusal::conflict(format!("{why}; {}{force}", refusal.message.replace(&format!("{name} "), "it "))))
     }
 
     /// Makes it durable that a volume is like `product` from now on, and then so. A volume that rests comes back to

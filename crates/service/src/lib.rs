@@ -10,6 +10,7 @@ mod bill;
 pub mod client;
 mod faults;
 mod floor;
+mod fsck;
 mod group;
 pub mod http;
 mod levels;
@@ -27,5 +28,6 @@ mod volume;
 mod watch;
 
 pub use attach::mounted_file;
+pub use fsck::{Check, CheckedVolume, Repair, fsck};
 pub use refusal::{Kind, OpenError, Refusal};
 pub use service::{Options, Service};

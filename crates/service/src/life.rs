@@ -187,6 +187,11 @@ impl Service {
     /// Lets its level change by itself from now on.
     pub fn set_autotune(&self, name: &str, autotune: &api::Autotune) -> Result<api::Volume, Refusal> {
         let mut state = self.state();
+        if let Some(most) = autotune.most {
+            let volume = state.volume(name)?;
+            let product = volume.product.at_level(most, self.products())?;
+            state.fits(&product, volume.remembered.group.as_deref(), self.products())?;
+        }
         let volume = state.volume_mut(name)?;
         let life = Life::asked(self.model_now(), autotune, &volume.product, &self.inner.options)?;
         let remembered = Remembered { autotune: Some(autotune.clone()), ..volume.remembered.clone() };
@@ -237,7 +242,7 @@ impl Service {
         let now = self.model_now();
         for (volume, reading) in state.volumes.values_mut().zip(readings) {
             volume.watch.absorb(&reading.fresh);
-            let used = reading.clients > 0 || volume.attachment.is_some();
+            let used = reading.clients > 0 || volume.attachment.as_ref().is_some_and(|attachment| !attachment.dead);
             if self.live(now, volume, used, reading.totals).is_err() {
                 // What could not become durable is tried again from where the volume is.
                 volume.life = Life::new(now, &volume.remembered, &volume.product, &self.inner.options);

@@ -1,5 +1,6 @@
 //! Volumes come, grow, are copied, and go.
 
+use std::sync::MutexGuard;
 use std::time::{Duration, Instant};
 
 use plimsoll_volume::{Access, Edit, VolumeId};
@@ -31,9 +32,7 @@ impl Service {
         let product = Product::read(&create.like, self.products(), create.size_bytes)?;
         let size = product.size(create.size_bytes)?;
         self.can_emulate(&product, size)?;
-        if let Some(group) = &create.group {
-            state.group(group)?;
-        }
+        state.fits(&product, create.group.as_deref(), self.products())?;
         let mut remembered = Remembered::new(&create.name, &product.like, &product.model.to_string(), moment::now());
         remembered.seed = create.seed.unwrap_or(remembered.seed);
         remembered.group.clone_from(&create.group);
@@ -65,10 +64,12 @@ impl Service {
         if let Some(like) = &fork.like {
             product = Product::read(like, self.products(), Some(size))?;
             product.size(Some(size))?;
+            self.can_emulate(&product, size)?;
+            state.fits(&product, group.as_deref(), self.products())?;
         }
         // A clone may be larger, when somebody says what it is like.
         let larger = fork.like.as_ref().and(product.offer.as_ref()).map(|offer| offer.capacity.get());
-        self.can_emulate(&product, size)?;
+        // That its product is too fast for this host keeps nobody from a copy of the data.
         let mut remembered = Remembered::new(&fork.name, &product.like, &product.model.to_string(), moment::now());
         remembered.of = Some(name.to_owned());
         if access == Access::ReadWrite {
@@ -116,7 +117,7 @@ impl Service {
     /// A larger volume; clients that ask again see it at once. A product grows with it where it would be too small.
     pub fn resize(&self, name: &str, resize: api::Resize) -> Result<api::Volume, Refusal> {
         let mut state = self.state();
-        let volume = state.volume_mut(name)?;
+        let volume = state.volume(name)?;
         let size = resize.size_bytes;
         if size < volume.size {
             let (has, asked) = (shown(volume.size), shown(size));
@@ -124,8 +125,10 @@ impl Service {
         }
         let product = volume.product.holding(size, self.products())?;
         if let Some(product) = &product {
+            state.fits(product, volume.remembered.group.as_deref(), self.products())?;
             self.can_emulate(product, size)?;
         }
+        let volume = state.volume_mut(name)?;
         self.grow(volume, size, product)?;
         self.show(volume)
     }
@@ -144,10 +147,9 @@ impl Service {
 
     /// Gives a volume the content of another one, in place of its own.
     pub fn restore(&self, name: &str, restore: &api::Restore) -> Result<api::Volume, Refusal> {
-        let state = self.state();
+        let state = self.unused(name, "it is restored")?;
         let volume = state.volume(name)?;
         let from = state.volume(&restore.from)?;
-        self.unused(volume, "it is restored")?;
         if from.size > volume.size {
             let (theirs, own) = (shown(from.size), shown(volume.size));
             return Err(Refusal::bad(format!(
@@ -162,10 +164,9 @@ impl Service {
 
     /// Ends a volume that nobody uses.
     pub fn delete(&self, name: &str) -> Result<(), Refusal> {
-        let mut state = self.state();
+        drop(self.unused(name, "it is deleted")?);
+        let mut state = self.withdraw(name)?;
         let volume = state.volume(name)?;
-        self.unused(volume, "it is deleted")?;
-        self.withdraw(volume)?;
         let edit = Edit::Delete { volume: volume.id };
         // What could not be recorded to its end keeps no volume alive.
         let _ = self.end_recording(state.volume_mut(name)?);
@@ -186,48 +187,68 @@ impl Service {
         Ok(())
     }
 
-    /// Refused while it is a block device of this host, or has clients; one that has just gone is waited for.
-    pub(crate) fn unused(&self, volume: &Volume, what: &str) -> Result<(), Refusal> {
-        volume.unattached(what)?;
+    /// All names, while a volume is no block device of this host and has no clients. One that has just gone is waited for,
+    /// without the lock.
+    pub(crate) fn unused(&self, name: &str, action: &str) -> Result<MutexGuard<'_, State>, Refusal> {
         let until = Instant::now() + FAREWELL;
         loop {
+            let state = self.state();
+            let volume = state.volume(name)?;
+            volume.unattached(action)?;
             let clients = self.clients(volume)?;
             if clients == 0 {
-                return Ok(());
+                return Ok(state);
             }
             if Instant::now() >= until {
-                let (name, s) = (volume.name(), if clients == 1 { "" } else { "s" });
+                let s = if clients == 1 { "" } else { "s" };
                 return Err(Refusal::conflict(format!(
-                    "{name} has {clients} client{s}: {what} when they have disconnected"
+                    "{name} has {clients} client{s}: {action} when they have disconnected"
                 )));
             }
+            drop(state);
             std::thread::sleep(LOOK);
         }
     }
 
-    /// Ends its connections, once what they asked for is answered. It is offered to others again.
-    pub(crate) fn disconnect(&self, volume: &Volume) -> Result<(), Refusal> {
-        self.retracted(volume, |_, _| ())?;
+    /// Ends its connections, once what they asked for is answered. It is offered to others again. Returns all names.
+    pub(crate) fn disconnect(&self, name: &str) -> Result<MutexGuard<'_, State>, Refusal> {
+        let state = self.retracted(name, |_, _| ())?;
+        self.offer_again(state.volume(name)?)?;
+        Ok(state)
+    }
+
+    fn offer_again(&self, volume: &Volume) -> Result<(), Refusal> {
         let offer = volume.offer(self.inner.options.slow);
         Ok(self.inner.handle.call(move |server| server.offer(offer))?)
     }
 
-    /// Serves it no more.
-    fn withdraw(&self, volume: &Volume) -> Result<(), Refusal> {
-        self.retracted(volume, |server, export| {
+    /// Serves it no more. Returns all names.
+    fn withdraw(&self, name: &str) -> Result<MutexGuard<'_, State>, Refusal> {
+        self.retracted(name, |server, export| {
             server.service().0.withdraw(export);
         })
     }
 
-    /// Offers it to nobody, and calls `then` as soon as it has neither a client nor a request in flight.
+    /// Offers it to nobody, and calls `then` as soon as it has neither a client nor a request in flight. That is waited
+    /// for without the lock, and the volume looked at again each time; the lock is held from `then` on.
     fn retracted(
         &self,
-        volume: &Volume,
+        name: &str,
         then: fn(&mut plimsoll_front::Server<plimsoll_volume::Volumes>, plimsoll_volume::Export),
-    ) -> Result<(), Refusal> {
-        let export = volume.export;
+    ) -> Result<MutexGuard<'_, State>, Refusal> {
         let until = Instant::now() + PATIENCE;
+        let id = self.state().volume(name)?.id;
         loop {
+            let state = self.state();
+            let volume = state.volume(name)?;
+            if volume.id != id {
+                return Err(Refusal::conflict(format!("{name} was changed by another request meanwhile: try again")));
+            }
+            if let Err(attached) = volume.unattached("try again") {
+                self.offer_again(volume)?;
+                return Err(attached);
+            }
+            let export = volume.export;
             let quiet = self.inner.handle.call(move |server| {
                 server.retract(export);
                 let quiet = server.clients(export) == 0 && server.service().0.in_flight(export) == 0;
@@ -237,16 +258,15 @@ impl Service {
                 quiet
             })?;
             if quiet {
-                return Ok(());
+                return Ok(state);
             }
             if Instant::now() >= until {
-                let offer = volume.offer(self.inner.options.slow);
-                self.inner.handle.call(move |server| server.offer(offer))?;
-                let name = volume.name();
+                self.offer_again(volume)?;
                 return Err(Refusal::conflict(format!(
                     "{name} has requests in flight that are not answered yet (a stall?): try again later"
                 )));
             }
+            drop(state);
             std::thread::sleep(LOOK);
         }
     }

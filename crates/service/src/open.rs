@@ -6,10 +6,12 @@ use std::path::Path;
 use std::sync::{Arc, Mutex};
 
 use plimsoll_device::Clock;
-use plimsoll_front::{Files, Limits, Server};
-use plimsoll_units::Instant;
-use plimsoll_volume::{Access, Geometry, Store, VolumeId, Volumes};
+use plimsoll_front::{DirectoryError, Files, Limits, Server, Torn};
+use plimsoll_units::{Bytes, Instant};
+use plimsoll_volume::{Access, Geometry, Store, Unrecoverable, Unreferenced, VolumeId, Volumes};
 
+use crate::attach::left_over;
+use crate::fsck;
 use crate::group::Group;
 use crate::life::{Life, Pulse};
 use crate::moment;
@@ -30,12 +32,27 @@ pub(crate) fn open(options: Options) -> Result<(Service, Server<Volumes>), OpenE
     let directory = options.directory.clone();
     let made = DirBuilder::new().recursive(true).mode(0o700).create(&directory);
     made.map_err(|source| OpenError::Make { directory: directory.clone(), source })?;
-    let (files, held) = Files::directory(&directory)?;
+    let (files, held) = Files::directory(&directory).map_err(|error| damaged(&directory, error))?;
+    let names = fsck::names(&held.log.commits);
+    let mut notices: Vec<String> = held.torn.as_ref().map(torn).into_iter().collect();
     let (store, mut jobs) = if held.log.commits.is_empty() {
         (Store::new(Geometry::default(), u64::MAX), Vec::new())
     } else {
-        let recovered = Store::recover(held.log.commits, held.files, u64::MAX);
-        let recovered = recovered.map_err(|source| OpenError::Store { directory: directory.clone(), source })?;
+        let recovered = Store::recover(held.log.commits, &held.lengths, u64::MAX, held.unreferenced);
+        let recovered = recovered.map_err(|source| match source {
+            Unrecoverable::Short(files) => {
+                OpenError::Damaged { directory: directory.clone(), why: fsck::short(&directory, &files, &names) }
+            }
+            source => OpenError::Store { directory: directory.clone(), source },
+        })?;
+        if held.unreferenced == Unreferenced::Keep {
+            let bytes = Bytes::new(recovered.unreferenced_bytes);
+            notices.push(format!(
+                "up to {bytes} that no volume refers to are kept, since a commit was dropped: stop the service, and \
+                 plimsoll volume fsck {} --repair frees them",
+                directory.display()
+            ));
+        }
         (recovered.store, recovered.jobs)
     };
     let clock = Clock::start();
@@ -52,10 +69,29 @@ pub(crate) fn open(options: Options) -> Result<(Service, Server<Volumes>), OpenE
         started: moment::now(),
         state: Mutex::new(state),
         pulse: Pulse::default(),
+        notices,
     };
     let service = Service { inner: Arc::new(inner) };
     service.inner.pulse.begin(&service.inner).map_err(OpenError::Thread)?;
     Ok((service, server))
+}
+
+/// A log that has lost commits, with the volumes that it concerns.
+fn damaged(directory: &Path, error: DirectoryError) -> OpenError {
+    match error {
+        DirectoryError::Log { source, log, .. } => {
+            OpenError::Damaged { directory: directory.to_owned(), why: fsck::refusal(directory, &source, &log) }
+        }
+        error => error.into(),
+    }
+}
+
+fn torn(Torn { bytes, kept }: &Torn) -> String {
+    let fate = match kept {
+        Some(kept) => format!("kept as {}", kept.display()),
+        None => "dropped, for the disk is full".to_owned(),
+    };
+    format!("the log ended in {bytes} bytes of a commit that was never answered: {fate}")
 }
 
 /// Bytes that the store may use: what was said, or what it has and what the filesystem still has.
@@ -90,7 +126,8 @@ fn serve_all(server: &mut Server<Volumes>, directory: &Path, options: &Options) 
     }
     for (one, remembered) in found {
         let (id, name) = (one.id, remembered.name.clone());
-        let volume = again(server, &state, one, remembered, options).map_err(|why| wrong(id, why))?;
+        let mut volume = again(server, &state, one, remembered, options).map_err(|why| wrong(id, why))?;
+        volume.attachment = left_over(directory, &name);
         if state.volumes.insert(name, volume).is_some() {
             return Err(wrong(id, "another volume has the same name".to_owned()));
         }

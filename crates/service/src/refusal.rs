@@ -47,6 +47,14 @@ pub enum OpenError {
     /// Its directory cannot be opened.
     #[error(transparent)]
     Directory(#[from] DirectoryError),
+    /// It has lost what was durable.
+    #[error("the data directory {} is damaged, and nothing in it was changed: {why}", directory.display())]
+    Damaged {
+        /// Which.
+        directory: PathBuf,
+        /// What is lost, which volumes that concerns, and the remedy.
+        why: String,
+    },
     /// What is in it is no store.
     #[error("the data directory {}", directory.display())]
     Store {

@@ -1,7 +1,7 @@
 //! The service as the control sees it: one method for each thing that can be asked.
 //!
-//! One lock holds all names. It is held while a change becomes durable, so changes come one after the other; the ring
-//! loop never takes it.
+//! One lock holds all names. It is held while a change becomes durable, so changes come one after the other; clients and
+//! their requests are waited for without it, and the ring loop never takes it.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -58,6 +58,7 @@ pub(crate) struct Inner {
     pub started: String,
     pub state: Mutex<State>,
     pub pulse: Pulse,
+    pub notices: Vec<String>,
 }
 
 /// Everything that has a name.
@@ -119,6 +120,11 @@ impl Service {
         self.state().mounted.clear();
         // A server that is gone has stopped.
         let _ = self.inner.handle.send(Server::stop);
+    }
+
+    /// What was dropped or kept when the directory was opened: one line each.
+    pub fn notices(&self) -> &[String] {
+        &self.inner.notices
     }
 
     /// How the server is reached.

@@ -14,7 +14,7 @@ use crate::remembered::Remembered;
 use crate::watch::Watch;
 
 /// What one volume takes in at most: byte-exact, and as long as NBD allows.
-const LIMITS: Limits = Limits { requests: 1_024, bytes: 256 << 20, payload: 32 << 20, block: 1 };
+const LIMITS: Limits = Limits { requests: 1_024, bytes: 256 << 20, payload: 64 << 20, block: 1 };
 
 /// A volume or a snapshot.
 #[derive(Debug)]

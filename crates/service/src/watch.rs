@@ -125,6 +125,7 @@ fn shown(period: &Period) -> api::Period {
         Verdict::Unfaithful(Breach::Median) => "median late",
         Verdict::Unfaithful(Breach::Tail) => "tail late",
         Verdict::Unfaithful(Breach::Flow) => "flow differs",
+        Verdict::Unfaithful(Breach::Offered) => "offered less",
     };
     api::Period {
         start_s: period.start.as_nanos() / 1_000_000_000,

@@ -52,6 +52,20 @@ pub trait Below: Send {
         None
     }
 
+    /// The storage is faster than what is to be measured, so that loading takes less time.
+    fn is_fast(&self) -> bool {
+        false
+    }
+
+    /// Called before the first step that counts, when the database has written its dirty blocks: writes what else waits in memory,
+    /// and makes fast storage what is to be measured.
+    ///
+    /// # Errors
+    /// One line that says why it does not.
+    fn begin_measuring(&mut self) -> Result<(), String> {
+        Ok(())
+    }
+
     /// What makes figures questionable that were measured on it, as far as it is known by now.
     fn findings(&self) -> Vec<Finding> {
         Vec::new()

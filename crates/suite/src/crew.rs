@@ -5,14 +5,71 @@
 use std::io;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
+use std::sync::{Condvar, Mutex, PoisonError};
 use std::time::Duration;
 
-use plimsoll_drive::{Observe, Onward};
+use plimsoll_drive::{Fault, Observe, Onward};
 use plimsoll_record::{Slice, Tally};
 use plimsoll_units::{Instant, Span};
 
 /// How often the observer is asked at least.
 const LOOK: Duration = Duration::from_millis(250);
+
+/// A barrier that can be closed: threads wait until all have come, or until it is known that one of them never will.
+#[derive(Debug)]
+pub struct StartBarrier {
+    /// Threads that are still to come; none once it is closed.
+    missing: Mutex<Option<usize>>,
+    changed: Condvar,
+}
+
+impl StartBarrier {
+    /// A barrier for so many threads.
+    pub const fn new(count: usize) -> Self {
+        Self { missing: Mutex::new(Some(count)), changed: Condvar::new() }
+    }
+
+    /// Arrives, and waits for the others. False when the barrier was closed before all had come.
+    pub fn wait(&self) -> bool {
+        self.arrive(1)
+    }
+
+    /// Waits for the threads of the barrier without being one of them. False when it was closed before all had come.
+    pub fn watch(&self) -> bool {
+        self.arrive(0)
+    }
+
+    fn arrive(&self, threads: usize) -> bool {
+        let mut missing = self.missing.lock().unwrap_or_else(PoisonError::into_inner);
+        *missing = missing.map(|missing| missing.saturating_sub(threads));
+        self.changed.notify_all();
+        let waits = |missing: &mut Option<usize>| missing.is_some_and(|missing| missing > 0);
+        let missing = self.changed.wait_while(missing, waits).unwrap_or_else(PoisonError::into_inner);
+        missing.is_some()
+    }
+
+    /// Lets everybody go on who waits or will come, unless all have come.
+    pub fn close(&self) {
+        let mut missing = self.missing.lock().unwrap_or_else(PoisonError::into_inner);
+        *missing = missing.filter(|missing| *missing == 0);
+        self.changed.notify_all();
+    }
+}
+
+/// Why `wanted` threads were not all started, with the limit that usually prevents it. `source` is the error of the system.
+pub fn unstarted(wanted: usize, source: io::Error) -> Fault {
+    let limit = rustix::process::getrlimit(rustix::process::Resource::Nproc).current;
+    let limit = limit.map_or_else(|| "unlimited".to_owned(), |limit| limit.to_string());
+    let source = if source.kind() == io::ErrorKind::WouldBlock {
+        io::Error::other(format!(
+            "{source}: the limit of processes and threads of this user (ulimit -u) is {limit}; the control group may have \
+             a lower one (pids.max): raise it, or ask for less at once"
+        ))
+    } else {
+        source
+    };
+    Fault { attempt: format!("starting {wanted} threads"), source }
+}
 
 /// What ties a loop to the others of its crew.
 #[derive(Debug)]
@@ -68,11 +125,12 @@ impl<'a> Tie<'a> {
 }
 
 /// Runs `members`, each on a thread of its own named `loop N`, and shows `observe` their series, merged slice by slice
-/// as soon as all have delivered one. Where `observe` breaks off or a member fails, all are stopped.
+/// as soon as all have delivered one. Where `observe` breaks off or a member fails, all are stopped. What each of them returned,
+/// in their order.
 ///
 /// # Errors
-/// Of each member its own; or that its thread could not be started, which stops the others.
-pub fn together<M, T, E>(members: Vec<M>, observe: Observe<'_>) -> Vec<io::Result<Result<T, E>>>
+/// A thread could not be started: no member was run then, so that a member may wait for all others.
+pub fn together<M, T, E>(members: Vec<M>, observe: Observe<'_>) -> Result<Vec<Result<T, E>>, Fault>
 where
     M: FnOnce(&mut Tie<'_>) -> Result<T, E> + Send,
     T: Send,
@@ -81,25 +139,28 @@ where
     let stop = AtomicBool::new(false);
     let (send, receive) = channel();
     let count = members.len();
+    let started = StartBarrier::new(count);
     std::thread::scope(|scope| {
-        let stop = &stop;
+        let (stop, started) = (&stop, &started);
         let start = |(index, member): (usize, M)| {
             let mut tie = Tie { stop, index, send: send.clone(), delivered: 0 };
             let run = move || {
-                let done = member(&mut tie).inspect_err(|_| tie.stop());
+                let done = started.wait().then(|| member(&mut tie).inspect_err(|_| tie.stop()));
                 // As above.
                 let _ = tie.send.send((index, News::Ended));
                 done
             };
             std::thread::Builder::new().name(format!("loop {index}")).spawn_scoped(scope, run)
         };
-        let handles: Vec<_> = members.into_iter().enumerate().map(start).collect();
+        let handles: io::Result<Vec<_>> = members.into_iter().enumerate().map(start).collect();
         drop(send);
-        if handles.iter().any(Result::is_err) {
-            stop.store(true, Ordering::Relaxed);
-        }
+        let handles = handles.map_err(|source| {
+            started.close();
+            unstarted(count, source)
+        })?;
         gather(&receive, count, observe, stop);
-        handles.into_iter().map(|handle| handle.map(|handle| handle.join().expect("a loop does not panic"))).collect()
+        let ended = handles.into_iter().map(|handle| handle.join().expect("a loop does not panic"));
+        Ok(ended.map(|done| done.expect("all were started")).collect())
     })
 }
 
@@ -142,5 +203,39 @@ pub fn merge(all: &mut Vec<Slice>, series: Vec<Slice>) {
             }
             None => all.push(slice),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn closed_barrier_lets_everybody_go() {
+        let barrier = StartBarrier::new(3);
+        std::thread::scope(|scope| {
+            let waiting = [scope.spawn(|| barrier.wait()), scope.spawn(|| barrier.watch())];
+            barrier.close();
+            assert!(waiting.into_iter().all(|thread| !thread.join().expect("it does not panic")));
+        });
+        assert!(!barrier.wait());
+    }
+
+    #[test]
+    fn barrier_opens_when_all_have_come() {
+        let barrier = StartBarrier::new(2);
+        std::thread::scope(|scope| {
+            let other = scope.spawn(|| barrier.wait());
+            assert!(barrier.wait() && other.join().expect("it does not panic"));
+        });
+        barrier.close();
+        assert!(barrier.watch(), "who comes later finds it open");
+    }
+
+    #[test]
+    fn missing_threads_are_explained_by_their_limit() {
+        let fault = unstarted(64, io::ErrorKind::WouldBlock.into());
+        assert!(fault.source.to_string().contains("ulimit -u"), "{}", fault.source);
+        assert_eq!(fault.attempt, "starting 64 threads");
     }
 }

@@ -72,11 +72,30 @@ pub struct Facts {
     pub stages: Vec<String>,
     /// The page cache that is simulated before a model; none elsewhere.
     pub page_cache: Option<PageCache>,
+    /// Capacity of the write-back cache that is part of a model; none where it has none, and elsewhere.
+    pub write_back: Option<Bytes>,
     /// What the database is; none elsewhere.
     pub database: Option<(System, DatabaseAbout)>,
 }
 
 impl Facts {
+    /// Of a database, called `name` where it is shown; on this host as far as is said.
+    pub fn of_database(name: String, source: Source, system: System, about: DatabaseAbout) -> Self {
+        Self {
+            source,
+            subject: Subject { name, kind: "database".into(), size: Bytes::default(), device: None },
+            host: None,
+            space: Bytes::default(),
+            grid: 1,
+            nature: Nature::Database,
+            read_only: false,
+            stages: Vec::new(),
+            page_cache: None,
+            write_back: None,
+            database: Some((system, about)),
+        }
+    }
+
     /// There is a page cache between a worker and the storage, real or simulated, where direct I/O is not asked for.
     pub const fn has_cache(&self) -> bool {
         self.nature.has_cache() || self.page_cache.is_some()
@@ -121,6 +140,15 @@ pub enum Unfit {
 
 /// Where steps run.
 pub trait Ground {
+    /// Called once before the first step that counts: what loading left in memory is written, and storage that was made fast for
+    /// it becomes what is to be measured.
+    ///
+    /// # Errors
+    /// The storage or the database does not take it.
+    fn begin_measuring(&mut self) -> Result<(), Fault> {
+        Ok(())
+    }
+
     /// What is known of it.
     fn facts(&self) -> &Facts;
 

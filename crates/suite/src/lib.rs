@@ -17,7 +17,7 @@ mod step;
 pub use below::{Below, Local, Looked};
 pub use conduct::{Conduct, Endured, Signal};
 pub use ground::{Database, Disk, DiskPlace, Export, Facts, Ground, Model, Nature, Paths, Sink, Unfit};
-pub use recipe::{Done, Outcome, Recipe, Watch, crowd_of, judged, perform, step_run};
+pub use recipe::{Done, Outcome, Phases, Recipe, Watch, crowd_of, judged, perform, perform_phases, step_run};
 pub use seen::{Failed, FilesSeen, IoSeen, Logged, Queues, StepSeen, WorkerSeen};
 pub use sql::{
     Asked, AskedAt, CrowdSeen, CrowdStep, CrowdWork, KindOf, ServerLoop, StatementsSeen, StatementsStep, Taker,

@@ -41,6 +41,12 @@ pub trait Recipe {
         Bytes::default()
     }
 
+    /// What determines the data that its loading steps make, in one line: data of the same line are the same. None where no run
+    /// can use data of another one.
+    fn data(&self) -> Option<String> {
+        None
+    }
+
     /// Steps that it will make, as far as it knows: for progress.
     fn expected(&self) -> usize;
 
@@ -94,15 +100,56 @@ pub struct Outcome {
     pub fault: Option<Fault>,
 }
 
+/// Which steps of a recipe are made.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Phases {
+    /// All.
+    #[default]
+    All,
+    /// Those before the first one that counts.
+    Load,
+    /// All but those that load: the data are there.
+    Measure,
+}
+
 /// Makes the steps of a recipe until it is done, the watcher breaks off, or the ground fails.
 ///
 /// # Errors
 /// Its files do not fit, or cannot be made: nothing was done.
 pub fn perform(recipe: &mut dyn Recipe, ground: &mut dyn Ground, watch: &mut dyn Watch) -> Result<Outcome, Unfit> {
+    perform_phases(recipe, ground, watch, Phases::All)
+}
+
+/// The same with some of its steps.
+///
+/// # Errors
+/// As [`perform`].
+pub fn perform_phases(
+    recipe: &mut dyn Recipe,
+    ground: &mut dyn Ground,
+    watch: &mut dyn Watch,
+    phases: Phases,
+) -> Result<Outcome, Unfit> {
     ground.lay(&recipe.files())?;
     let facts = ground.facts().clone();
     let mut outcome = Outcome { done: Vec::new(), ended: Ended::Complete, fault: None };
+    let mut measuring = false;
     while let Some(step) = recipe.next(&outcome.done, &facts) {
+        if phases == Phases::Load && step.counts {
+            break;
+        }
+        if phases == Phases::Measure && step.loads {
+            outcome.done.push(Done { step, seen: StepSeen::Paused });
+            continue;
+        }
+        if step.counts
+            && !std::mem::replace(&mut measuring, true)
+            && let Err(fault) = ground.begin_measuring()
+        {
+            outcome.ended = Ended::Failed;
+            outcome.fault = Some(fault);
+            break;
+        }
         watch.begins(&step, outcome.done.len(), recipe.expected());
         let mut stopped = false;
         let made = make(&step, ground, &mut |series| {

@@ -2,14 +2,12 @@
 
 pub mod articles;
 pub mod bonnie;
-pub mod calibrate;
 mod commits;
 pub mod crystaldiskmark;
 #[cfg(test)]
 mod databases;
 pub mod dd;
 mod evidence;
-pub mod iozone;
 pub mod ladder;
 mod numbers;
 pub mod oltp;

@@ -225,6 +225,8 @@ pub struct Step {
     pub round: u32,
     /// Its figures count; otherwise it prepares or warms up.
     pub counts: bool,
+    /// It loads data that stay for later runs: left out where they are there.
+    pub loads: bool,
     /// What its number really measures, in one sentence; empty where the name says it.
     pub measures: &'static str,
     /// What it does.
@@ -235,23 +237,35 @@ impl Step {
     /// A step that counts, once.
     pub fn io(name: impl Into<String>, workers: Vec<Worker>) -> Self {
         let work = Work::Io(IoStep { workers, ..IoStep::default() });
-        Self { name: name.into(), round: 1, counts: true, measures: "", work }
+        Self { name: name.into(), round: 1, counts: true, loads: false, measures: "", work }
     }
 
     /// Statements that count, once.
     pub fn statements(name: impl Into<String>, statements: StatementsStep) -> Self {
-        Self { name: name.into(), round: 1, counts: true, measures: "", work: Work::Statements(statements) }
+        Self {
+            name: name.into(),
+            round: 1,
+            counts: true,
+            loads: false,
+            measures: "",
+            work: Work::Statements(statements),
+        }
     }
 
     /// Sessions side by side that count, once.
     pub fn crowd(name: impl Into<String>, crowd: CrowdStep) -> Self {
-        Self { name: name.into(), round: 1, counts: true, measures: "", work: Work::Crowd(crowd) }
+        Self { name: name.into(), round: 1, counts: true, loads: false, measures: "", work: Work::Crowd(crowd) }
     }
 
     /// The same as a preparation that is in no figure.
     pub fn uncounted(mut self) -> Self {
         self.counts = false;
         self
+    }
+
+    /// The same as one that loads data, in no figure.
+    pub fn loading(self) -> Self {
+        Self { loads: true, ..self.uncounted() }
     }
 
     /// The same with what its number really measures.

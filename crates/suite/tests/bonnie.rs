@@ -44,6 +44,7 @@ fn shown(step: &Step) -> String {
                 Work::Writes => "writes".to_owned(),
                 Work::WriteBack { every } => format!("reads, each {every} back"),
                 Work::Mixed { .. } => "mixed".to_owned(),
+                other @ (Work::Trims | Work::TrimWrites) => panic!("bonnie does not trim: {other:?}"),
             };
             let place = if job.reads.pattern == Pattern::Sequential { "in order" } else { "anywhere" };
             let anew = if io.before == Before::Anew { ", anew" } else { "" };

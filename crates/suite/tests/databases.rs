@@ -9,11 +9,11 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use plimsoll_analyse::Precision;
 use plimsoll_database::{Address, Failure, Session, connect};
 use plimsoll_load::{Arrival, Pace};
-use plimsoll_record::{Finding, Source, Spent, Subject};
+use plimsoll_record::{Finding, Source, Spent};
 use plimsoll_suite::{
-    Asked, CrowdStep, CrowdWork, Database, Facts, Ground, KindOf, Nature, StatementsStep, StepSeen, Taker, Transactions,
+    Asked, CrowdStep, CrowdWork, Database, Facts, Ground, KindOf, StatementsStep, StepSeen, Taker, Transactions,
 };
-use plimsoll_units::{Bytes, Iops, Span};
+use plimsoll_units::{Iops, Span};
 
 /// A file that is removed in the end.
 struct File(PathBuf);
@@ -31,18 +31,8 @@ fn ground(name: &str) -> (Database, File) {
     std::fs::File::create(&file).unwrap();
     let target = connect(&Address::sqlite(file.clone())).unwrap();
     let about = target.about().clone();
-    let facts = Facts {
-        source: Source::Measured { engine: "SQLite".into() },
-        subject: Subject { name: name.into(), kind: "database".into(), size: Bytes::default(), device: None },
-        host: None,
-        space: Bytes::default(),
-        grid: 1,
-        nature: Nature::Database,
-        read_only: false,
-        stages: Vec::new(),
-        page_cache: None,
-        database: Some((target.system(), about)),
-    };
+    let source = Source::Measured { engine: "SQLite".into() };
+    let facts = Facts::of_database(name.into(), source, target.system(), about);
     (Database::new(target, facts), File(file))
 }
 

@@ -149,3 +149,15 @@ fn reading_alone_fills_a_file_first() {
     assert_eq!(steps, [("Fill", false), ("Copy, read-nocache", true)]);
     assert_eq!(outcome.done[1].seen.io().unwrap().total().bytes(), 40_960);
 }
+
+#[test]
+fn write_back_cache_of_a_model_is_named_in_the_verdict() {
+    let mut ground = model("writeback(1MiB: station(1, 1ms))", Bytes::mib(64));
+    assert_eq!(ground.facts().write_back, Some(Bytes::mib(1)));
+    let options = DdOptions { block: Bytes::mib(4), count: 2, kinds: vec![DdKind::Buffered], ..DdOptions::default() };
+    let mut recipe = Dd::new(options, &ground.facts().clone()).unwrap();
+    let outcome = all(&mut recipe, &mut ground);
+    let verdicts = recipe.verdicts(&outcome.done, ground.facts());
+    assert!(verdicts[0].contains("a write-back cache of 1 MiB is part of the model"), "{verdicts:?}");
+    assert_eq!(ground.findings(), []);
+}

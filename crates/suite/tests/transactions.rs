@@ -7,10 +7,10 @@ use std::sync::atomic::{AtomicU32, Ordering};
 
 use plimsoll_database::{Flushes, Kind, Make, System};
 use plimsoll_drive::Onward;
-use plimsoll_record::{Ended, Slice, Source, Subject};
+use plimsoll_record::{Ended, Slice, Source};
 use plimsoll_suite::recipes::ladder::{Ladder, LadderOptions, LadderStatement, LadderUntil};
 use plimsoll_suite::recipes::oltp::{Loads, Oltp, OltpOptions, Script};
-use plimsoll_suite::{Database, Done, Facts, Ground, Nature, Outcome, Recipe, Step, Watch, perform};
+use plimsoll_suite::{Database, Done, Facts, Ground, Outcome, Recipe, Step, Watch, perform};
 use plimsoll_units::{Bytes, Iops, Span};
 
 /// A directory that is removed in the end.
@@ -54,18 +54,8 @@ fn made(system: System) -> Option<(Database, Folder)> {
         Err(failure) => panic!("{failure}"),
     };
     let about = plimsoll_database::Database::about(&*target).clone();
-    let facts = Facts {
-        source: Source::Measured { engine: system.name().into() },
-        subject: Subject { name: "a test".into(), kind: "database".into(), size: Bytes::default(), device: None },
-        host: None,
-        space: Bytes::default(),
-        grid: 1,
-        nature: Nature::Database,
-        read_only: false,
-        stages: Vec::new(),
-        page_cache: None,
-        database: Some((system, about)),
-    };
+    let source = Source::Measured { engine: system.name().into() };
+    let facts = Facts::of_database("a test".into(), source, system, about);
     Some((Database::new(target, facts), folder))
 }
 
@@ -139,6 +129,7 @@ fn trade(system: System, both: &[bool]) {
 
 fn ladder(sql: &str, setup: Option<&str>) -> LadderOptions {
     LadderOptions {
+        may_write: false,
         statement: LadderStatement::Script { name: "a test".into(), sql: sql.into() },
         setup: setup.map(String::from),
         teardown: None,

@@ -8,10 +8,12 @@ mod moment;
 mod op;
 mod parse;
 mod rate;
+mod seed;
 mod size;
 
 pub use moment::{Instant, Span};
 pub use op::{Kind, Op, Slot};
 pub use parse::{Malformed, Quantity};
 pub use rate::{Iops, Throughput};
+pub use seed::splitmix64;
 pub use size::Bytes;

@@ -16,28 +16,31 @@ pub enum Kind {
     DurableWrite,
     /// Makes all answered writes durable (`fdatasync`, a cache flush); has no address.
     Flush,
+    /// Discards `length` bytes at `offset`: what they hold afterwards is undefined, and their space may be freed.
+    Trim,
 }
 
 impl Kind {
     /// Every kind, in the order of [`Kind::index`].
-    pub const ALL: [Self; 4] = [Self::Read, Self::Write, Self::DurableWrite, Self::Flush];
+    pub const ALL: [Self; 5] = [Self::Read, Self::Write, Self::DurableWrite, Self::Flush, Self::Trim];
 
     /// Its place in [`Kind::ALL`].
     pub const fn index(self) -> usize {
         self as usize
     }
 
-    /// The word for tables: `read`, `write`, `durable write`, `flush`.
+    /// The word for tables: `read`, `write`, `durable write`, `flush`, `trim`.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Read => "read",
             Self::Write => "write",
             Self::DurableWrite => "durable write",
             Self::Flush => "flush",
+            Self::Trim => "trim",
         }
     }
 
-    /// True when the storage is changed.
+    /// True when data are written; a trim moves none.
     pub const fn writes(self) -> bool {
         matches!(self, Self::Write | Self::DurableWrite)
     }

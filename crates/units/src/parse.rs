@@ -10,6 +10,8 @@ pub enum Quantity {
     Span,
     /// A size.
     Bytes,
+    /// A size that is a small number without a unit.
+    BareBytes,
     /// A rate of operations.
     Iops,
 }
@@ -28,6 +30,10 @@ impl fmt::Display for Malformed {
             Quantity::Bytes => {
                 "not a size: write a number and KiB, MiB, GiB, TiB (1,024), kB, MB, GB, TB (1,000) or k, M, G, T \
                  (1,024), such as 8KiB"
+            }
+            Quantity::BareBytes => {
+                "not a size without a unit: write KiB, MiB, GiB, TiB (1,024), kB, MB, GB or TB (1,000) behind the number, or \
+                 B for bytes"
             }
             Quantity::Iops => "not a rate: write operations per second above zero, such as 12000 or 12k",
         })

@@ -71,6 +71,9 @@ impl fmt::Display for Bytes {
     }
 }
 
+/// Smaller sizes need a unit: `--capacity 2` is no two bytes.
+const LEAST_BARE: u64 = 512;
+
 const UNITS: &[(&str, u128)] = &[
     ("b", 1),
     ("kib", 1 << 10),
@@ -92,9 +95,15 @@ const UNITS: &[(&str, u128)] = &[
 
 impl FromStr for Bytes {
     type Err = Malformed;
-    /// `8KiB`, `8 kib` and `8k` are 8,192 bytes; `8kB` and `8kb` are 8,000; a bare number is bytes. Letters' case
-    /// says nothing.
+    /// `8KiB`, `8 kib` and `8k` are 8,192 bytes; `8kB` and `8kb` are 8,000; a bare number is bytes: zero, or at least 512.
+    /// Case is ignored.
     fn from_str(text: &str) -> Result<Self, Malformed> {
-        parse::scaled(text, UNITS, Some(1), Quantity::Bytes).map(Self)
+        let bytes = parse::scaled(text, UNITS, Some(1), Quantity::Bytes)?;
+        let has_unit = text.trim_end().ends_with(|last: char| last.is_ascii_alphabetic());
+        if has_unit || bytes == 0 || bytes >= LEAST_BARE {
+            Ok(Self(bytes))
+        } else {
+            Err(Malformed { what: Quantity::BareBytes })
+        }
     }
 }

@@ -21,6 +21,12 @@ fn sizes_keep_decimal_and_binary_apart() {
     check::<Bytes>("4096", "4 KiB");
     check::<Bytes>("1.5GiB", "1.5 GiB");
     check::<Bytes>("512", "512 B");
+    check::<Bytes>("0", "0 B");
+    check::<Bytes>("16B", "16 B");
+    check::<Bytes>("16 b", "16 B");
+    for bare in ["2", "16", "511", " 64 "] {
+        check::<Bytes>(bare, "not a size without a unit");
+    }
     check::<Bytes>("16EiB", "not a size");
     for bad in ["", "8 foo", "KiB", ".", "1.2.3k", "-4k", "99999999999999999999", "8k8"] {
         check::<Bytes>(bad, "not a size");

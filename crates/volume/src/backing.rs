@@ -1,6 +1,6 @@
 //! What holds the bytes of volumes, as [`crate::Volumes`] sees it.
 
-use crate::job::{Job, JobId};
+use crate::job::{FileId, Job, JobId};
 use crate::request::{Errno, Request, Ticket};
 use crate::store::{About, Ended, Extent, Store, VolumeId};
 
@@ -27,6 +27,12 @@ pub trait Backing {
 
     /// Where a volume has space: at most `limit` runs that together cover at most `length` bytes from `offset` on.
     fn extents(&self, volume: VolumeId, offset: u64, length: u64, limit: usize) -> Vec<Extent>;
+
+    /// The data file that a volume is, byte for byte; `None` when a map lies between. What is sparse in it is a hole of the
+    /// volume that [`Backing::extents`] does not know.
+    fn whole_file(&self, _volume: VolumeId) -> Option<FileId> {
+        None
+    }
 
     /// Whether reads are only of places that have their space. Whoever reads others through a mapping gives them some.
     fn reads_what_has_space(&self) -> bool {

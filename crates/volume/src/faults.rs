@@ -12,7 +12,8 @@ pub struct Faults {
     pub seed: u64,
     /// Which requests are met; all when absent.
     pub only: Option<Class>,
-    /// Requests of a million that fail with EIO when their answer is due; their bytes stay as they were.
+    /// Requests of a million that fail with EIO when their answer is due; their bytes stay as they were, except those of a
+    /// write that is stored in parts.
     pub errors_ppm: u32,
     /// Requests of a million that are answered later by `spike`.
     pub spikes_ppm: u32,

@@ -1,10 +1,13 @@
-//! How faithful a served volume is to its model: how late its answers are, and what it achieved against what the model
-//! gave, in windows of 100 ms. In model time throughout.
+//! How faithful a served volume is to its model, as its clients see it: how late they have its answers, what it achieved
+//! against what the model gave, in windows of 100 ms, and the load that clients did not offer because answers came late. In
+//! model time throughout.
 //!
 //! A period is *faithful* when
 //! 1. the median lateness is at most 2 % of the median response time of the model, or 15 us;
 //! 2. the 99th percentile of the lateness is at most 10 % of it, or 100 us;
-//! 3. in no window did the answers handed out differ from those that the model gave by more than 5 %, or one answer.
+//! 3. in no window did the answers handed out differ from those that the model gave by more than 5 %, or one answer;
+//! 4. lateness took at most 5 % of the time that requests can be in flight, which is the period times the most that were in
+//!    flight: clients that follow each answer with a request lose that part of their operations.
 
 use std::collections::VecDeque;
 
@@ -45,6 +48,8 @@ pub enum Breach {
     Tail,
     /// A window differed too much from the model.
     Flow,
+    /// Clients offered less load, as answers came late.
+    Offered,
 }
 
 /// Whether figures of a period are those of the model.
@@ -65,7 +70,7 @@ pub struct Period {
     pub start: Instant,
     /// Its windows, in order.
     pub windows: Vec<Window>,
-    /// How late its answers were handed out.
+    /// How late clients had its answers.
     pub lateness: Bins,
     /// The response times that the model gave, without the lateness.
     pub response: Bins,
@@ -84,6 +89,11 @@ pub struct Fidelity {
     closed: Vec<Window>,
     lateness: Recorder,
     response: Recorder,
+    /// Requests in flight, and the most of the present window.
+    in_flight: u32,
+    in_flight_max: u32,
+    /// The time that requests can be in flight in the closed windows of the present period: of each, its most.
+    room: Span,
     total: Bins,
     periods: VecDeque<Period>,
     /// Periods in all: faithful, unfaithful.
@@ -98,6 +108,9 @@ impl Fidelity {
             closed: Vec::new(),
             lateness: Recorder::new(),
             response: Recorder::new(),
+            in_flight: 0,
+            in_flight_max: 0,
+            room: Span::ZERO,
             total: Bins::default(),
             periods: VecDeque::new(),
             counted: (0, 0),
@@ -119,6 +132,13 @@ impl Fidelity {
         self.counted
     }
 
+    /// So many requests are in flight from now on.
+    #[inline]
+    pub(crate) fn in_flight(&mut self, count: u32) {
+        self.in_flight = count;
+        self.in_flight_max = self.in_flight_max.max(count);
+    }
+
     /// The model answered; the answer may leave at `at`.
     #[inline]
     pub(crate) fn answered(&mut self, at: Instant, response: Span, bytes: u64) {
@@ -126,7 +146,7 @@ impl Fidelity {
         add(&mut self.window(at).model, bytes);
     }
 
-    /// The answer was handed out.
+    /// A client has the answer at `at`.
     #[inline]
     pub(crate) fn handed_out(&mut self, at: Instant, lateness: Span, bytes: u64) {
         self.lateness.record(lateness);
@@ -157,12 +177,15 @@ impl Fidelity {
             if quiet && self.closed.iter().all(|window| *window == Window::default()) {
                 // Nothing happens until then, however long that is.
                 self.first = present / WINDOWS * WINDOWS;
+                (self.room, self.in_flight_max) = (Span::ZERO, self.in_flight);
                 let begun = present % WINDOWS;
                 self.closed = vec![Window::default(); begun as usize];
                 self.first += begun;
                 return;
             }
             self.closed.push(self.open.pop_front().unwrap_or_default());
+            self.room += WINDOW * u64::from(self.in_flight_max);
+            self.in_flight_max = self.in_flight;
             self.first += 1;
             if self.first.is_multiple_of(WINDOWS) {
                 self.end_period();
@@ -174,7 +197,7 @@ impl Fidelity {
         let windows = std::mem::take(&mut self.closed);
         let start = Instant::ZERO + WINDOW * (self.first - WINDOWS);
         let (lateness, response) = (self.lateness.take(), self.response.take());
-        let verdict = judge(&windows, &lateness, &response);
+        let verdict = judge(&windows, &lateness, &response, std::mem::take(&mut self.room));
         self.total.merge(&lateness);
         match verdict {
             Verdict::Idle => return,
@@ -198,7 +221,7 @@ const fn number(at: Instant) -> u64 {
 }
 
 /// The rule at the head of this file.
-fn judge(windows: &[Window], lateness: &Bins, response: &Bins) -> Verdict {
+fn judge(windows: &[Window], lateness: &Bins, response: &Bins, room: Span) -> Verdict {
     let idle = windows.iter().all(|window| *window == Window::default());
     if idle && lateness.is_empty() && response.is_empty() {
         return Verdict::Idle;
@@ -214,6 +237,8 @@ fn judge(windows: &[Window], lateness: &Bins, response: &Bins) -> Verdict {
         Verdict::Unfaithful(Breach::Tail)
     } else if windows.iter().any(differs) {
         Verdict::Unfaithful(Breach::Flow)
+    } else if lateness.sum_ns > room.as_nanos() / 20 {
+        Verdict::Unfaithful(Breach::Offered)
     } else {
         Verdict::Faithful
     }

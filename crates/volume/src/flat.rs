@@ -91,7 +91,7 @@ impl Backing for Flat {
         let (io, rest) = match request.command {
             Command::Read => (Io::Read { ticket, into: 0, place, length }, rest),
             Command::Write => (Io::Write { ticket, from: 0, place, length }, rest),
-            Command::Flush => (Io::Sync { file }, Rest::Synced),
+            Command::Flush => (Io::Sync { file, length: 0 }, Rest::Synced),
             Command::Trim | Command::WriteZeroes { space: Space::Free } => {
                 (Io::Punch { place, length: request.length }, rest)
             }
@@ -111,7 +111,7 @@ impl Backing for Flat {
         let Some(work) = self.under_way.remove(job.0) else { return };
         self.failed |= work.rest == Rest::Synced && outcome.is_err();
         if work.rest == Rest::Sync && outcome.is_ok() {
-            self.begin(Work { rest: Rest::Synced, ..work }, Io::Sync { file: work.file }, jobs);
+            self.begin(Work { rest: Rest::Synced, ..work }, Io::Sync { file: work.file, length: 0 }, jobs);
             return;
         }
         self.in_flight -= 1;
@@ -127,5 +127,9 @@ impl Backing for Flat {
         let size = self.volumes.get(volume.0 as usize).map_or(0, |(size, _)| *size);
         let length = length.min(size.saturating_sub(offset));
         if length == 0 { Vec::new() } else { vec![Extent { length, allocated: true }] }
+    }
+
+    fn whole_file(&self, volume: VolumeId) -> Option<FileId> {
+        Some(FileId(volume.0))
     }
 }

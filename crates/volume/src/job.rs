@@ -7,7 +7,7 @@ use crate::record::Commit;
 use crate::request::Ticket;
 
 /// A data file of a store. The first is number 0; the shell makes one when it is first named, and its name durable
-/// before it reports the first job on it.
+/// before it reports the first job on it. Its first cluster is the shell's: no map refers to it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct FileId(pub u32);
 
@@ -92,10 +92,12 @@ pub enum Io {
         /// How many.
         length: u64,
     },
-    /// Makes durable what was written, zeroed and punched in a file until now (`fdatasync`).
+    /// Makes durable what was written, zeroed and punched in a file until now (`fdatasync`), and its length.
     Sync {
         /// The file.
         file: FileId,
+        /// Bytes that it has at least afterwards, sparse where nothing was written; a longer one stays as it is.
+        length: u64,
     },
     /// Makes changes of the map durable, all or none of them. Exactly one is under way at a time. A whole one that fails
     /// with [`crate::Errno::NoSpc`] has left the log as it was.

@@ -20,6 +20,7 @@ mod request;
 mod slab;
 mod slow;
 mod store;
+mod superblock;
 mod totals;
 mod volumes;
 
@@ -29,10 +30,14 @@ pub use fidelity::{Breach, Fidelity, Flow, Period, Verdict, Window};
 pub use flat::Flat;
 pub use job::{FileId, Io, Job, JobId, Place};
 pub use life::{Autotune, Detached, Ladder, LadderError, Policy, Rung, Seen};
-pub use log::{Log, LogError};
+pub use log::{Log, LogError, StoreId};
 pub use record::{Access, Commit, Record};
 pub use request::{Class, Command, Errno, Request, Space, Ticket};
 pub use slow::Slow;
-pub use store::{About, Edit, EditError, Ended, Extent, Geometry, Recovered, Store, Unrecoverable, Usage, VolumeId};
+pub use store::{
+    About, Edit, EditError, Ended, Extent, Geometry, Recovered, ShortFile, Store, Unrecoverable, Unreferenced, Usage,
+    VolumeId,
+};
+pub use superblock::{BLOCK_BYTES, Block, BlockError, Superblock, header, read_header};
 pub use totals::{Label, Totals};
-pub use volumes::{Bound, Edited, Export, GroupId, Limits, NotServed, NotTaken, Reply, Serving, Then, Volumes};
+pub use volumes::{Bound, Edited, Export, GroupId, Lead, Limits, NotServed, NotTaken, Reply, Serving, Then, Volumes};

@@ -1,74 +1,162 @@
 //! Commits as bytes, for a shell that keeps them in a log.
 //!
-//! A frame is `PLMS`, the length of what follows in bytes (u32), the commit's number (u64), whether it is whole (u8),
-//! the records, and the CRC-32C (Castagnoli 1993) of all that (u32); numbers are little-endian. A torn frame at the end
-//! is what a crash leaves, and is dropped: its commit was never answered. A torn frame before a sound one is damage.
+//! A frame is `PLM2`, the length of the rest in bytes (u32), the store's identity (16 bytes), the commit's number (u64),
+//! whether it is whole (u8), the records, and the CRC-32C (Castagnoli 1993) of all that (u32); numbers are little-endian.
+//!
+//! A crash leaves at most one torn frame, at the end, whose commit was never answered. The superblock holds the number of
+//! the next commit, written after each commit became durable and before it is answered, so these losses are detected:
+//! - a log that is cut, zeroed or overwritten anywhere before the end of the last confirmed commit, or is missing;
+//! - an older copy of the log, and the log of another store;
+//! - flipped bits in it;
+//! - data files that are missing, shorter than the map, or of another store ([`crate::Store::recover`], and the headers of
+//!   data files in the shell).
+//!
+//! Not detected: flipped or older content inside a data file; and the loss of commits that became durable after the
+//! superblock last reached the disk. It is written without a sync, so that takes a loss of power in addition, within the
+//! write-back time of the kernel (some 30 s).
+
+use std::fmt;
 
 use crate::record::{Access, Commit, Record};
 use crate::store::{TEXT_MAX, VolumeId};
 
-const MAGIC: [u8; 4] = *b"PLMS";
-/// Magic, length, number, kind, and the checksum behind the records.
-const FRAME_BYTES: u64 = 4 + 4 + 8 + 1 + 4;
+const MAGIC: [u8; 4] = *b"PLM2";
+/// Magic, length, identity, number, kind, and the checksum behind the records.
+const FRAME_BYTES: u64 = 4 + 4 + 16 + 8 + 1 + 4;
+
+/// The identity of a store: drawn at random when its data directory is made, and carried by all its files.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub struct StoreId(pub [u8; 16]);
+
+impl fmt::Display for StoreId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.iter().try_for_each(|byte| write!(f, "{byte:02x}"))
+    }
+}
 
 /// A log that is not merely torn at its end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum LogError {
-    /// What follows cannot be read, yet sound commits come after it.
-    #[error("the log is damaged at byte {at}, and a sound commit follows at byte {sound}: restore it from a copy")]
+    /// It belongs to another store.
+    #[error("the log is that of another data directory ({found} instead of {expected})")]
+    Foreign {
+        /// The store that it belongs to.
+        found: StoreId,
+        /// The store whose it should be.
+        expected: StoreId,
+    },
+    /// Commits cannot be read, yet later ones can.
+    #[error(
+        "the log is damaged at byte {at}: commit {first} cannot be read, nor anything after it be used, up to commit {last}"
+    )]
     Damaged {
         /// The first byte that cannot be read.
         at: u64,
-        /// Where the next sound commit begins.
-        sound: u64,
+        /// The first commit that is lost.
+        first: u64,
+        /// The last sound commit behind the damage.
+        last: u64,
+    },
+    /// It has no readable commit, although some were durable.
+    #[error("the log is missing or unreadable from its beginning, with durable {}", commits(0, *last))]
+    Missing {
+        /// The last commit that was durable.
+        last: u64,
+    },
+    /// Commits that were durable are missing at its end.
+    #[error("the log ends at byte {at} and lacks durable {}", commits(*first, *last))]
+    Lost {
+        /// Where its last sound commit ends.
+        at: u64,
+        /// The first commit that is missing.
+        first: u64,
+        /// The last one.
+        last: u64,
     },
 }
 
-/// What a log holds.
+fn commits(first: u64, last: u64) -> String {
+    if first == last { format!("commit {first}") } else { format!("commits {first} to {last}") }
+}
+
+/// The content of a log.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Log {
-    /// Its commits, in order.
+    /// Its commits, in order, up to the first byte that cannot be read.
     pub commits: Vec<Commit>,
-    /// Bytes that they take. What is behind them is the rest of a commit that never became durable: it has to be cut off
-    /// before the log is written again.
+    /// Bytes that they take.
     pub length: u64,
+    /// Sound commits behind damage: they cannot be applied.
+    pub later: Vec<Commit>,
+    /// The store of its first sound commit.
+    pub id: Option<StoreId>,
 }
 
 impl Log {
-    /// Reads the bytes of a log.
-    pub fn read(bytes: &[u8]) -> Result<Self, LogError> {
-        let mut log = Self { commits: Vec::new(), length: 0 };
-        while let Some((commit, taken)) = frame(bytes, log.length) {
-            let expected = log.commits.last().map(|last: &Commit| last.sequence + 1);
-            if expected.is_some_and(|expected| expected != commit.sequence) {
+    /// Reads the bytes of a log, however damaged; [`Log::check`] judges it.
+    pub fn read(bytes: &[u8]) -> Self {
+        let mut log = Self { commits: Vec::new(), length: 0, later: Vec::new(), id: None };
+        while let Some((id, commit, taken)) = frame(bytes, log.length) {
+            let follows = log.commits.last().is_none_or(|last| last.sequence + 1 == commit.sequence);
+            if *log.id.get_or_insert(id) != id || !follows {
                 break;
             }
             log.length += taken;
             log.commits.push(commit);
         }
-        let at = log.length;
-        let last = log.commits.last().map(|commit| commit.sequence);
-        let later = |position: &u64| {
-            let found = frame(bytes, *position);
-            found.is_some_and(|(commit, _)| last.is_none_or(|last| commit.sequence > last))
-        };
-        match (at + 1..bytes.len() as u64).find(later) {
-            Some(sound) => Err(LogError::Damaged { at, sound }),
-            None => Ok(log),
+        let mut position = log.length + 1;
+        while position < bytes.len() as u64 {
+            let last = log.later.last().or(log.commits.last()).map(|last| last.sequence);
+            match frame(bytes, position) {
+                Some((id, commit, taken))
+                    if *log.id.get_or_insert(id) == id && last.is_none_or(|last| commit.sequence > last) =>
+                {
+                    log.later.push(commit);
+                    position += taken;
+                }
+                _ => position += 1,
+            }
         }
+        log
+    }
+
+    /// The number of the commit that would follow its last sound one; 0 when there is none.
+    pub fn next(&self) -> u64 {
+        self.commits.last().map_or(0, |last| last.sequence + 1)
+    }
+
+    /// Refuses a log that is not that of the store `id`, or whose commits below `next`, the first that was never
+    /// confirmed, are not all there. What follows its last commit is the rest of one that never became durable then: it
+    /// has to be cut off before the log is written again.
+    pub fn check(&self, id: StoreId, next: u64) -> Result<(), LogError> {
+        if let Some(found) = self.id.filter(|found| *found != id) {
+            return Err(LogError::Foreign { found, expected: id });
+        }
+        let (at, first) = (self.length, self.next());
+        if let Some(last) = self.later.last() {
+            return Err(LogError::Damaged { at, first, last: last.sequence.max(next.saturating_sub(1)) });
+        }
+        if first < next && at == 0 {
+            return Err(LogError::Missing { last: next - 1 });
+        }
+        if first < next {
+            return Err(LogError::Lost { at, first, last: next - 1 });
+        }
+        Ok(())
     }
 }
 
 impl Commit {
-    /// Its frame.
+    /// Its frame in the log of a store.
     ///
     /// # Panics
     /// When it is longer than 4 GiB: a whole commit of some 200 million runs.
-    pub fn encode(&self) -> Vec<u8> {
+    pub fn encode(&self, id: StoreId) -> Vec<u8> {
         let mut bytes = Vec::with_capacity(self.encoded_bytes() as usize);
         bytes.extend_from_slice(&MAGIC);
         let length = u32::try_from(self.encoded_bytes() - 8).expect("a commit is shorter than 4 GiB");
         bytes.extend_from_slice(&length.to_le_bytes());
+        bytes.extend_from_slice(&id.0);
         bytes.extend_from_slice(&self.sequence.to_le_bytes());
         bytes.push(self.whole.into());
         for record in &self.records {
@@ -121,8 +209,8 @@ fn put(bytes: &mut Vec<u8>, record: &Record) {
     }
 }
 
-/// The sound frame at a position, and how long it is.
-fn frame(bytes: &[u8], position: u64) -> Option<(Commit, u64)> {
+/// The sound frame at a position: the store that it belongs to, the commit, and how long it is.
+fn frame(bytes: &[u8], position: u64) -> Option<(StoreId, Commit, u64)> {
     let bytes = bytes.get(usize::try_from(position).ok()?..)?;
     let mut head = Reader(bytes.strip_prefix(&MAGIC)?);
     let taken = u64::from(head.word()?) + 8;
@@ -134,6 +222,7 @@ fn frame(bytes: &[u8], position: u64) -> Option<(Commit, u64)> {
         return None;
     }
     let mut reader = Reader(&body[8..]);
+    let id = StoreId(reader.take(16)?.try_into().ok()?);
     let sequence = reader.long()?;
     let whole = reader.byte()? == 1;
     let mut records = Vec::new();
@@ -141,7 +230,7 @@ fn frame(bytes: &[u8], position: u64) -> Option<(Commit, u64)> {
         records.push(reader.record()?);
     }
     let at = if whole { 0 } else { position };
-    Some((Commit { sequence, whole, at, records }, taken))
+    Some((id, Commit { sequence, whole, at, records }, taken))
 }
 
 struct Reader<'a>(&'a [u8]);
@@ -214,7 +303,7 @@ const TABLE: [u32; 256] = {
     table
 };
 
-fn crc32c(bytes: &[u8]) -> u32 {
+pub(crate) fn crc32c(bytes: &[u8]) -> u32 {
     !bytes.iter().fold(!0, |sum, byte| (sum >> 8) ^ TABLE[((sum ^ u32::from(*byte)) & 0xFF) as usize])
 }
 

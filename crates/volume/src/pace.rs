@@ -26,6 +26,9 @@ struct Path {
     /// Models before the present one that have requests under way, oldest first.
     earlier: Vec<Line>,
     group: Option<usize>,
+    /// How much earlier than the model answers are handed out, where they are known. Zero in a group, whose model has to
+    /// see all of them in the order of time.
+    lead: Span,
 }
 
 /// One model of a volume.
@@ -75,8 +78,8 @@ impl Line {
 
     /// Appends what it answered; `answers` is empty before and after.
     #[inline]
-    fn drain(&mut self, now: Instant, answers: &mut Vec<Answer>, passed: &mut Vec<Passed>) {
-        self.chain.drain(now, answers);
+    fn drain(&mut self, now: Instant, lead: Span, answers: &mut Vec<Answer>, passed: &mut Vec<Passed>) {
+        self.chain.drain_ahead(now, lead, answers);
         self.under_way -= answers.len() as u32;
         passed.extend(answers.drain(..).map(|Answer { slot, at, bound_by }| {
             let bound_by = Bound::Volume(self.labels[usize::from(bound_by.0)]);
@@ -87,14 +90,14 @@ impl Line {
 
 impl Path {
     fn wake_at(&self) -> Option<Instant> {
-        let earlier = self.earlier.iter().filter_map(|line| line.chain.wake_at());
-        earlier.chain(self.present.chain.wake_at()).min()
+        let earlier = self.earlier.iter().filter_map(|line| line.chain.wake_ahead(self.lead));
+        earlier.chain(self.present.chain.wake_ahead(self.lead)).min()
     }
 
     #[inline]
     fn drain(&mut self, now: Instant, answers: &mut Vec<Answer>, passed: &mut Vec<Passed>) {
         if self.earlier.is_empty() {
-            self.present.drain(now, answers, passed);
+            self.present.drain(now, self.lead, answers, passed);
         } else {
             self.drain_all(now, answers, passed);
         }
@@ -105,7 +108,7 @@ impl Path {
     fn drain_all(&mut self, now: Instant, answers: &mut Vec<Answer>, passed: &mut Vec<Passed>) {
         let begin = passed.len();
         for line in self.earlier.iter_mut().chain([&mut self.present]) {
-            line.drain(now, answers, passed);
+            line.drain(now, self.lead, answers, passed);
         }
         passed[begin..].sort_by_key(|passed| passed.at);
         self.earlier.retain(|line| line.under_way > 0);
@@ -147,7 +150,7 @@ impl Pace {
         labels: Vec<Label>,
         group: Option<usize>,
     ) {
-        let new = Path { present: Line::new(model, seed, labels), earlier: Vec::new(), group };
+        let new = Path { present: Line::new(model, seed, labels), earlier: Vec::new(), group, lead: Span::ZERO };
         match self.paths.get_mut(path) {
             Some(old) => *old = new,
             None => self.paths.push(new),
@@ -156,6 +159,17 @@ impl Pace {
         if let Some(group) = group {
             self.groups[group].members.push(path);
         }
+    }
+
+    /// Answers of `path` that are known are handed out so much earlier from now on.
+    pub(crate) fn set_lead(&mut self, path: usize, lead: Span) {
+        let path = &mut self.paths[path];
+        path.lead = if path.group.is_none() { lead } else { Span::ZERO };
+    }
+
+    /// How much earlier than their moments answers of `path` are handed out, where they are known.
+    pub(crate) fn lead(&self, path: usize) -> Span {
+        self.paths[path].lead
     }
 
     /// Nothing is under way on `path`, and nothing comes.
@@ -210,7 +224,7 @@ impl Pace {
         paths.chain(groups).min()
     }
 
-    /// Appends all that passed up to `now`.
+    /// Appends all that passed up to `now`, and what is known to pass within the lead of its path.
     pub(crate) fn drain(&mut self, now: Instant, passed: &mut Vec<Passed>) {
         for group in 0..self.groups.len() {
             self.advance(group, now);

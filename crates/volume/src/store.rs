@@ -8,6 +8,8 @@
 //! 3. Durable before reuse: a cluster that a map let go is used again, by whomever, after the commit that says so, after
 //!    all requests that were planned with the old map, and after it was punched.
 //! 4. One commit at a time: flushes that come meanwhile share the next one.
+//! 5. Length before map: a data file reaches the end of a cluster, and durably so, before a commit refers to that. A file
+//!    that is shorter than the map was cut, and is refused.
 
 mod edit;
 mod epoch;
@@ -20,7 +22,7 @@ mod space;
 
 pub use edit::{Edit, EditError};
 pub use geometry::Geometry;
-pub use recover::{Recovered, Unrecoverable};
+pub use recover::{Recovered, ShortFile, Unrecoverable, Unreferenced};
 
 pub(crate) use edit::TEXT_MAX;
 
@@ -179,7 +181,7 @@ impl Store {
     /// When the geometry is not valid.
     pub fn new(geometry: Geometry, capacity: u64) -> Self {
         assert!(geometry.is_valid(), "{geometry:?} is within its bounds");
-        Self::with(geometry, Vec::new(), Space::new(clusters_of(geometry, capacity)))
+        Self::with(geometry, Vec::new(), Space::new(clusters_of(geometry, capacity), geometry.clusters_per_file))
     }
 
     fn with(geometry: Geometry, stored: Vec<Option<Stored>>, space: Space) -> Self {
@@ -442,6 +444,6 @@ fn admit(stored: &Stored, request: &Request, failed: bool) -> Result<(), Errno> 
 }
 
 fn clusters_of(geometry: Geometry, capacity: u64) -> u32 {
-    // One less than can be numbered: maps keep a cluster as its number plus one.
-    u32::try_from(capacity >> geometry.shift()).unwrap_or(u32::MAX).min(u32::MAX - 1)
+    // Fewer than can be numbered: maps keep a cluster as its number plus one, and the first of each file is not counted.
+    u32::try_from(capacity >> geometry.shift()).unwrap_or(u32::MAX).min(u32::MAX - (1 << 16))
 }

@@ -14,7 +14,7 @@ use plimsoll_units::{Instant, Slot, Span};
 use crate::backing::Backing;
 use crate::faults::{Fate, Faults, Injector};
 use crate::fidelity::Fidelity;
-use crate::job::{Job, JobId};
+use crate::job::{FileId, Job, JobId};
 use crate::pace::{Pace, Passed};
 use crate::request::{Errno, Request, Ticket};
 use crate::slab::Slab;
@@ -45,10 +45,19 @@ pub struct Limits {
 }
 
 impl Default for Limits {
-    /// 1,024 requests, 64 MiB in flight, 32 MiB in one request (as NBD has it), blocks of 512 bytes.
+    /// 1,024 requests, 64 MiB in flight or in one request, blocks of 512 bytes.
     fn default() -> Self {
-        Self { requests: 1_024, bytes: 64 << 20, payload: 32 << 20, block: 512 }
+        Self { requests: 1_024, bytes: 64 << 20, payload: 64 << 20, block: 512 }
     }
+}
+
+/// What an answer needs from its moment to its client. In the front's time, and in model time inside.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Lead {
+    /// The way to the client, and that of the next request from there.
+    pub path: Span,
+    /// How late the front is as a rule.
+    pub front: Span,
 }
 
 /// How a stored volume is served.
@@ -87,7 +96,7 @@ pub struct Reply {
     pub outcome: Result<(), Errno>,
     /// When the model answered, on the front's time line.
     pub due: Instant,
-    /// How long after that it was handed out.
+    /// How long after that its client has it, by the path of its export's lead.
     pub lateness: Span,
     /// What held it longest.
     pub bound_by: Bound,
@@ -139,8 +148,8 @@ pub struct Volumes<B = Store> {
     slow: Slow,
     served: Vec<Served>,
     flights: Slab<Flight>,
-    /// Answers that a fault holds back, by the moment at which they may leave.
-    held: BinaryHeap<Reverse<(Instant, u32)>>,
+    /// Answers that a fault delays: when each leaves, its slot, and the moment of the answer.
+    held: BinaryHeap<Reverse<(Instant, u32, Instant)>>,
     /// Requests that models, faults and jobs are through with.
     ready: Vec<u32>,
     /// The latest moment that was told.
@@ -199,7 +208,7 @@ impl<B: Backing> Volumes<B> {
     /// given to another group after that.
     pub fn dissolve(&mut self, group: GroupId) -> bool {
         for (number, served) in self.served.iter().enumerate() {
-            if !served.is_open && served.in_flight == 0 {
+            if !served.is_open && served.is_idle() {
                 self.pace.leave_group(number);
             }
         }
@@ -220,7 +229,7 @@ impl<B: Backing> Volumes<B> {
             return Err(NotServed::Limits);
         }
         let now = self.tell(now);
-        let unused = self.served.iter().position(|served| !served.is_open && served.in_flight == 0);
+        let unused = self.served.iter().position(|served| !served.is_open && served.is_idle());
         let number = unused.unwrap_or(self.served.len());
         let mut new = Served::new(now, serving);
         let labels = new.totals.labels(&model.names());
@@ -237,7 +246,7 @@ impl<B: Backing> Volumes<B> {
     pub fn withdraw(&mut self, export: Export) -> bool {
         let Some(served) = self.served.get_mut(export.0 as usize) else { return true };
         served.is_open = false;
-        served.in_flight == 0
+        served.is_idle()
     }
 
     /// How many times slower model time runs.
@@ -266,6 +275,15 @@ impl<B: Backing> Volumes<B> {
         self.served.get(export.0 as usize).map(|served| &served.fidelity)
     }
 
+    /// Answers are handed out so much earlier than the models give them from now on, where they are known by then.
+    pub fn set_lead(&mut self, export: Export, lead: Lead) {
+        if let Some(served) = self.served.get_mut(export.0 as usize) {
+            let [path, front] = [lead.path, lead.front].map(|span| self.slow.model_span(span));
+            served.path = path;
+            self.pace.set_lead(export.0 as usize, path + front);
+        }
+    }
+
     /// Requests that were accepted and not replied to.
     pub fn in_flight(&self, export: Export) -> u32 {
         self.served.get(export.0 as usize).map_or(0, |served| served.in_flight)
@@ -286,29 +304,84 @@ impl<B: Backing> Volumes<B> {
         request: &Request,
         jobs: &mut Vec<Job>,
     ) -> Result<(), NotTaken> {
-        let now = self.tell(now);
-        let path = export.0 as usize;
-        let served = self.served.get_mut(path).ok_or(NotTaken::Failed(Errno::Shutdown))?;
-        served.admit(request)?;
-        if served.in_flight == 0 {
-            served.fidelity.close(now);
-        }
-        let op = request.op();
-        let fate = served.injector.as_mut().map_or(Fate::NONE, |injector| injector.fate(request.class()));
-        let volume = served.volume;
-        let slot = self.flights.insert(Flight::new(export, ticket, request, fate));
+        let (slot, fate) = self.admit(now, export, ticket, request)?;
+        let volume = self.served[export.0 as usize].volume;
         if fate.fails {
             self.finish(slot, Err(Errno::Io));
         } else if let Err(errno) = self.store.accept(slot, ticket, volume, request, jobs) {
             self.flights.remove(slot);
             return Err(NotTaken::Failed(errno));
         }
-        let served = &mut self.served[path];
-        served.in_flight += 1;
-        served.bytes += request.payload();
-        self.pace.submit(now, path, Slot(slot), &op);
+        self.submit(now, slot, export, request);
         self.collect();
         Ok(())
+    }
+
+    /// Takes a request in without its payload, which [`transfer`](Self::transfer) moves in parts: those of a write before
+    /// this call, those of a read after its reply. The model sees one request. Exactly one reply follows.
+    pub fn accept_timing(
+        &mut self,
+        now: Instant,
+        export: Export,
+        ticket: Ticket,
+        request: &Request,
+    ) -> Result<(), NotTaken> {
+        let (slot, fate) = self.admit(now, export, ticket, request)?;
+        self.finish(slot, if fate.fails { Err(Errno::Io) } else { Ok(()) });
+        self.submit(now, slot, export, request);
+        Ok(())
+    }
+
+    /// Does the real work of a part of a request, without the model and the totals: the reply leaves when the work is done.
+    pub fn transfer(
+        &mut self,
+        now: Instant,
+        export: Export,
+        ticket: Ticket,
+        part: &Request,
+        jobs: &mut Vec<Job>,
+    ) -> Result<(), NotTaken> {
+        let now = self.tell(now);
+        let served = self.served.get_mut(export.0 as usize).filter(|served| served.is_open);
+        let served = served.ok_or(NotTaken::Failed(Errno::Shutdown))?;
+        served.transfers += 1;
+        let volume = served.volume;
+        let slot = self.flights.insert(Flight::transfer(now, export, ticket, part));
+        if let Err(errno) = self.store.accept(slot, ticket, volume, part, jobs) {
+            self.flights.remove(slot);
+            self.served[export.0 as usize].transfers -= 1;
+            return Err(NotTaken::Failed(errno));
+        }
+        self.collect();
+        Ok(())
+    }
+
+    /// Checks a request against what the volume takes in.
+    fn admit(
+        &mut self,
+        now: Instant,
+        export: Export,
+        ticket: Ticket,
+        request: &Request,
+    ) -> Result<(u32, Fate), NotTaken> {
+        let now = self.tell(now);
+        let served = self.served.get_mut(export.0 as usize).ok_or(NotTaken::Failed(Errno::Shutdown))?;
+        served.admit(request)?;
+        if served.in_flight == 0 {
+            served.fidelity.close(now);
+        }
+        let fate = served.injector.as_mut().map_or(Fate::NONE, |injector| injector.fate(request.class()));
+        Ok((self.flights.insert(Flight::new(export, ticket, request, fate)), fate))
+    }
+
+    /// Hands an admitted request to the model.
+    fn submit(&mut self, now: Instant, slot: u32, export: Export, request: &Request) {
+        let (now, path) = (self.tell(now), export.0 as usize);
+        let served = &mut self.served[path];
+        served.in_flight += 1;
+        served.fidelity.in_flight(served.in_flight);
+        served.bytes += request.payload();
+        self.pace.submit(now, path, Slot(slot), &request.op());
     }
 
     /// A job is finished; `jobs` gets what can begin now.
@@ -324,7 +397,7 @@ impl<B: Backing> Volumes<B> {
         if !self.ready.is_empty() {
             return Some(self.now);
         }
-        let held = self.held.peek().map(|Reverse((at, _))| *at);
+        let held = self.held.peek().map(|Reverse((leaves, ..))| *leaves);
         let earliest = self.pace.wake_at().into_iter().chain(held).min();
         earliest.map(|at| self.slow.real(at))
     }
@@ -338,7 +411,9 @@ impl<B: Backing> Volumes<B> {
             self.pass(now, &passed);
         }
         self.passed = passed;
-        while let Some(Reverse((at, slot))) = self.held.peek().copied().filter(|Reverse((at, _))| *at <= now) {
+        while let Some(Reverse((_, slot, at))) =
+            self.held.peek().copied().filter(|Reverse((leaves, ..))| *leaves <= now)
+        {
             self.held.pop();
             self.due(slot, at);
         }
@@ -393,6 +468,11 @@ impl<B: Backing> Volumes<B> {
         volume.map_or_else(Vec::new, |volume| self.store.extents(volume, offset, length, limit))
     }
 
+    /// The data file that a volume is, byte for byte; `None` when a map lies between.
+    pub fn whole_file(&self, export: Export) -> Option<FileId> {
+        self.served.get(export.0 as usize).and_then(|served| self.store.whole_file(served.volume))
+    }
+
     /// Whether reads are only of places that have their space.
     pub fn reads_what_has_space(&self) -> bool {
         self.store.reads_what_has_space()
@@ -444,8 +524,9 @@ impl<B: Backing> Volumes<B> {
         if at > passed.at || flight.fate.fails {
             flight.bound_by = Bound::Fault;
         }
-        if at > now {
-            self.held.push(Reverse((at, slot)));
+        let leaves = at - self.pace.lead(flight.export.0 as usize);
+        if leaves > now && at > passed.at {
+            self.held.push(Reverse((leaves, slot, at)));
         } else {
             self.due(slot, at);
         }
@@ -466,13 +547,21 @@ impl<B: Backing> Volumes<B> {
         let Flight { export, ticket, class, payload, fate, bound_by, .. } = flight;
         let (due, outcome) = (flight.due.unwrap_or(now), flight.outcome.unwrap_or(Ok(())));
         let served = &mut self.served[export.0 as usize];
+        if flight.is_transfer {
+            served.transfers -= 1;
+            let (due, lateness, then) = (self.now, Span::ZERO, Then::Send);
+            replies.push(Reply { ticket, outcome, due, lateness, bound_by, then });
+            return;
+        }
         served.in_flight -= 1;
+        served.fidelity.in_flight(served.in_flight);
         served.bytes -= payload;
         served.totals.count(class, payload, outcome.is_err(), bound_by);
-        served.fidelity.handed_out(now, now.since(due), payload);
-        let real = self.slow.real(due);
+        let seen = now + served.path;
+        served.fidelity.handed_out(seen, seen.since(due), payload);
+        let (real, seen) = (self.slow.real(due), self.now + self.slow.real_span(served.path));
         let then = if fate.tears { Then::Tear } else { Then::Send };
-        replies.push(Reply { ticket, outcome, due: real, lateness: self.now.since(real), bound_by, then });
+        replies.push(Reply { ticket, outcome, due: real, lateness: seen.since(real), bound_by, then });
     }
 }
 

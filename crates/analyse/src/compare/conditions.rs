@@ -24,6 +24,15 @@ pub(super) fn differences(a: &Curve, b: &Curve) -> Vec<Difference> {
     found.0
 }
 
+/// The first difference between the loads of two curves, such as `I/O: direct and buffered`; the objective, the seed and
+/// the pace of the leading stream are no part of a load.
+pub fn different_load(a: &Curve, b: &Curve) -> Option<String> {
+    let mut found = Found::default();
+    load(&mut found, a, b);
+    let difference = found.0.into_iter().find(|difference| difference.what != "objective")?;
+    Some(format!("{}: {} and {}", difference.what, difference.a, difference.b))
+}
+
 #[derive(Default)]
 struct Found(Vec<Difference>);
 

@@ -11,7 +11,7 @@ use crate::toy::{self, known, normal, open};
 /// Between runs, beyond what their intervals know: storage and host are never quite the same again.
 const BETWEEN_RUNS: f64 = 0.02;
 
-fn curve(runs: Vec<Run>) -> Curve {
+pub fn curve(runs: Vec<Run>) -> Curve {
     let mix = Mix { sizes: Split::one(Bytes::kib(8)), reads: 1.0, durable: false, flush_every: 0 };
     let stream = StreamSpec {
         name: "data".into(),
@@ -42,6 +42,8 @@ fn curve(runs: Vec<Run>) -> Curve {
         runs,
         knee: None,
         load_line: None,
+        basis: None,
+        slots: Vec::new(),
         findings: vec![],
     }
 }

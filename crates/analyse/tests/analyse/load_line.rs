@@ -5,6 +5,7 @@ use plimsoll_load::Pace;
 use plimsoll_record::{Counter, Estimate, Figures, LoadLine, Objective, Run, Steadiness, Tally};
 use plimsoll_units::{Kind, Span};
 
+use crate::compare::curve;
 use crate::toy::{self, known, open};
 
 const SERVERS: f64 = 1_000.0;
@@ -50,7 +51,7 @@ fn the_line_is_interpolated_between_clear_neighbours() {
     let runs: Vec<Run> = [250.0, 500.0, 700.0, 850.0, 950.0, 1_050.0].map(|rate| at(rate, 0.05)).into();
     let (value, interval) = place(&runs);
     assert!((value / TRUTH - 1.0).abs() < 0.03, "{value}");
-    assert_eq!(interval, Some((700.0, 850.0)));
+    assert_eq!(interval, None, "single runs do not show how far runs differ");
     let mut reversed = runs;
     reversed.reverse();
     assert_eq!(place(&reversed), (value, interval), "whatever the order");
@@ -58,15 +59,7 @@ fn the_line_is_interpolated_between_clear_neighbours() {
 
 #[test]
 fn an_overloaded_neighbour_lends_no_slope() {
-    assert_eq!(place(&[at(700.0, 0.05), at(1_050.0, 0.05)]), (700.0, Some((700.0, 1_050.0))));
-}
-
-#[test]
-fn the_interval_skips_what_is_not_clear() {
-    let runs: Vec<Run> = [600.0, 760.0, 780.0, 900.0].map(|rate| at(rate, 0.2)).into();
-    let (value, interval) = place(&runs);
-    assert!((760.0..780.0).contains(&value), "{value}");
-    assert_eq!(interval, Some((600.0, 900.0)));
+    assert_eq!(place(&[at(700.0, 0.05), at(1_050.0, 0.05)]), (700.0, None));
 }
 
 #[test]
@@ -117,15 +110,13 @@ fn an_overloaded_run_is_no_knee() {
 }
 
 #[test]
-fn the_ladder_has_only_rungs_that_differ() {
+fn the_ladder_is_always_whole() {
     let rates = [100.0, 250.0, 500.0, 700.0, 850.0, 950.0, 1_050.0];
-    let lines = ladder(&rates.map(|rate| at(rate, 0.05)));
-    assert!((3..=8).contains(&lines.len()), "{lines:?}");
-    assert!(matches!(lines[0], LoadLine::Never { .. }) && matches!(lines[1], LoadLine::At { .. }), "{lines:?}");
-    let values: Vec<f64> =
-        lines.iter().filter_map(|l| if let LoadLine::At { iops, .. } = l { Some(iops.value) } else { None }).collect();
-    assert!(values.windows(2).all(|pair| pair[1] > pair[0] * 1.019), "{values:?}");
-    assert!(ladder(&[]).is_empty());
+    let lines = ladder(&curve(rates.map(|rate| at(rate, 0.05)).into()));
+    let limits: Vec<u64> = lines.iter().map(|line| line.objective().limit.as_nanos() / 1_000).collect();
+    assert_eq!(limits[..], [100, 200, 500, 1_000, 2_000, 5_000, 10_000, 20_000, 50_000, 100_000]);
+    assert!(matches!(lines[0], LoadLine::Never { .. }) && matches!(lines[7], LoadLine::At { .. }), "{lines:?}");
+    assert!(ladder(&curve(Vec::new())).is_empty());
 }
 
 #[test]
@@ -165,32 +156,37 @@ fn only_one_stream_that_did_not_fail_stands_for_what_was_offered() {
     }
 }
 
-/// The runs of [`at`] with their p99 as the measure of `own` instead, and certain counts that say the same.
-fn measuring(own: Objective, half_width: f64) -> Vec<Run> {
+/// The runs of [`at`] with another measure as the one of `own`, and counts by which no load is met.
+fn measuring(own: Objective) -> Vec<Run> {
     let run = |rate| {
-        let mut run = at(rate, half_width);
-        let p99 = std::mem::take(&mut run.figures.p99_ns);
-        run.figures.objective_ns = Some(p99);
+        let mut run = at(rate, 0.2);
+        run.figures.objective_ns = Some(std::mem::take(&mut run.figures.p99_ns));
         run.figures.objective = Some(own);
-        run.total = Tally(vec![Counter { response: toy::bins(&mut [p99.value as u64], 5_000), ..counted(0, vec![]) }]);
+        run.total = Tally(vec![Counter { response: toy::bins(&mut [90_000_000], 5_000), ..counted(0, vec![]) }]);
         run
     };
     [600.0, 760.0, 780.0, 900.0].map(run).into()
 }
 
 #[test]
-fn the_figures_own_measure_keeps_its_interval() {
-    let interval = |own: &str, asked: &str| {
+fn the_figures_own_measure_stands_for_the_counts() {
+    let is_drawn = |own: &str, asked: &str| {
         let own: Objective = own.parse().unwrap();
-        match load_line(&measuring(own, 0.2), asked.parse().unwrap()) {
-            Some(LoadLine::At { iops, .. }) => iops.interval,
-            other => panic!("{other:?}"),
-        }
+        matches!(load_line(&measuring(own), asked.parse().unwrap()), Some(LoadLine::At { .. }))
     };
-    let (doubtful, certain) = (Some((600.0, 900.0)), Some((760.0, 780.0)));
-    assert_eq!(interval("read p99<=20ms", "read p99<=20ms"), doubtful);
-    assert_eq!(interval("p95<=20ms", "p95<=20ms"), doubtful);
-    assert_eq!(interval("p95<=5ms", "p95<=20ms"), doubtful, "whatever the limit");
-    assert_eq!(interval("read p95<=20ms", "p95<=20ms"), certain, "another scope");
-    assert_eq!(interval("p90<=20ms", "p95<=20ms"), certain, "another quantile");
+    assert!(is_drawn("read p99<=20ms", "read p99<=20ms"));
+    assert!(is_drawn("p95<=20ms", "p95<=20ms"));
+    assert!(is_drawn("p95<=5ms", "p95<=20ms"), "whatever the limit");
+    assert!(!is_drawn("read p95<=20ms", "p95<=20ms"), "another scope");
+    assert!(!is_drawn("p90<=20ms", "p95<=20ms"), "another quantile");
+}
+
+#[test]
+fn files_of_the_first_version_are_read() {
+    use plimsoll_record::Curve;
+    let now = String::from_utf8(curve(vec![at(500.0, 0.05)]).to_json()).unwrap();
+    let first = now.replace("plimsoll.curve/2", "plimsoll.curve/1");
+    assert_ne!(first, now);
+    assert_eq!(Curve::from_json(first.as_bytes()).unwrap(), Curve::from_json(now.as_bytes()).unwrap());
+    assert!(Curve::from_json(now.replace("curve/2", "curve/3").as_bytes()).is_err());
 }

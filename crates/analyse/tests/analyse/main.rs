@@ -1,8 +1,11 @@
 //! The statistics against storage whose truth is known: queues that are simulated or solved exactly.
 
 mod compare;
+mod estimate;
 mod interval;
+mod lines;
 mod load_line;
+mod queue;
 mod steady;
 mod sweep;
 mod toy;

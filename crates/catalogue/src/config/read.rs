@@ -67,12 +67,12 @@ fn part(text: &str) -> Result<Part, Refused<'_>> {
 pub(crate) fn same_place(a: &Setting, b: &Setting) -> bool {
     let sets_size = |setting: &Setting| match setting {
         Setting::Size { .. } => true,
-        Setting::Option { name, .. } => name == "size",
+        Setting::Option { name, .. } => name.eq_ignore_ascii_case("size"),
         Setting::Word(_) => false,
     };
     match (a, b) {
         (Setting::Option { name: a, .. }, Setting::Option { name: b, .. }) | (Setting::Word(a), Setting::Word(b)) => {
-            a == b
+            a.eq_ignore_ascii_case(b)
         }
         (a, b) => sets_size(a) && sets_size(b),
     }
@@ -91,7 +91,7 @@ fn setting(text: &str) -> Result<Setting, Refused<'_>> {
         if !name(option) || value.is_empty() || value.contains(stray) {
             return Err(refused());
         }
-        let as_size = (option == "size").then(|| size(value)).flatten();
+        let as_size = option.eq_ignore_ascii_case("size").then(|| size(value)).flatten();
         return Ok(as_size.unwrap_or_else(|| Setting::Option { name: option.to_owned(), value: value.to_owned() }));
     }
     if name(text) {

@@ -28,7 +28,9 @@ impl Given {
                     let (index, _) = known(product, name, "size")?;
                     given.options[index] = Some(size(product, name, number, unit)?);
                 }
-                Setting::Option { name: option, value } if option == "tier" && product.tiers.is_some() => {
+                Setting::Option { name: option, value }
+                    if option.eq_ignore_ascii_case("tier") && product.tiers.is_some() =>
+                {
                     given.word(product, name, value)?;
                 }
                 Setting::Option { name: option, value } => {
@@ -81,15 +83,22 @@ fn words(product: &Product) -> Vec<(String, Vec<String>)> {
 }
 
 fn known<'p>(product: &'p Product, name: &Arc<str>, option: &str) -> Result<(usize, &'p OptionRule), Refusal> {
-    product.option(option).ok_or_else(|| Refusal::UnknownOption {
+    let same = |known: &&OptionRule| known.name.eq_ignore_ascii_case(option);
+    let written = product.options.iter().find(same).map_or(option, |known| &*known.name);
+    product.option(written).ok_or_else(|| Refusal::UnknownOption {
         product: name.to_string(),
         option: option.to_owned(),
         known: product.options.iter().map(|option| option.name.to_string()).collect(),
     })
 }
 
+/// `12000`, or `12k` and `1.5M` in thousands and millions.
 fn number(name: &Arc<str>, option: &str, text: &str) -> Result<f64, Refusal> {
-    let number = text.parse().ok().filter(|number: &f64| number.is_finite());
+    let (digits, scale) = match text.strip_suffix(['k', 'K']) {
+        Some(digits) => (digits, 1e3),
+        None => text.strip_suffix('M').map_or((text, 1.0), |digits| (digits, 1e6)),
+    };
+    let number = digits.parse().ok().map(|number: f64| number * scale).filter(|number| number.is_finite());
     number.ok_or_else(|| Refusal::NoNumber {
         product: name.to_string(),
         option: option.to_owned(),
@@ -111,7 +120,8 @@ fn size(product: &Product, name: &Arc<str>, digits: &str, unit: &str) -> Result<
         value: written.clone(),
     })?;
     let size = bytes.get() as f64 / vendors.bytes as f64;
-    Ok((Value::Number(size), format!("{digits} {unit} ({} {})", shown(size), vendors.word)))
+    let counted = shown(if size >= 10_000.0 { size.round() } else { (size * 1e3).round() / 1e3 });
+    Ok((Value::Number(size), format!("{digits} {unit} ({counted} {} as the vendor counts)", vendors.word)))
 }
 
 fn read(name: &Arc<str>, option: &OptionRule, text: &str) -> Result<Value, Refusal> {

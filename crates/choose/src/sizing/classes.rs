@@ -17,6 +17,9 @@ const READS: f64 = 0.7;
 /// A rest of less than this share of a total comes from rounding.
 const ROUNDED: f64 = 0.02;
 
+/// A rate of less is none: an operation in eleven days.
+const LEAST: f64 = 1e-6;
+
 /// What the series of a subject say, window by window.
 pub(crate) struct Windows<'a> {
     subject: &'a Subject,
@@ -47,7 +50,7 @@ impl<'a> Windows<'a> {
         let iops = mean(Measure::Iops);
         let by_size = || Some(iops? * mean(Measure::Size)?);
         let bytes = mean(Measure::Throughput).or_else(by_size);
-        Rate { iops: iops.filter(|iops| *iops > 0.0), bytes: bytes.filter(|bytes| *bytes > 0.0) }
+        Rate { iops: iops.filter(|iops| *iops > LEAST), bytes: bytes.filter(|bytes| *bytes > LEAST) }
     }
 
     /// The highest minute inside of a window: operations and bytes of reads and writes together, where the input has them.
@@ -74,8 +77,8 @@ impl<'a> Windows<'a> {
                         .insert("the input counts reads and writes together: they are split as their bytes are");
                     let (reads, writes) = (reads.unwrap_or(0.0), writes.unwrap_or(0.0));
                     let share = reads / (reads + writes);
-                    read.iops = Some(iops * share).filter(|iops| *iops > 0.0);
-                    write.iops = Some(iops * (1.0 - share)).filter(|iops| *iops > 0.0);
+                    read.iops = Some(iops * share).filter(|iops| *iops > LEAST);
+                    write.iops = Some(iops * (1.0 - share)).filter(|iops| *iops > LEAST);
                 }
             }
         }
@@ -176,5 +179,5 @@ fn without_overlap(loads: &mut Vec<ClassLoad>, total: f64) {
             twice -= off;
         }
     }
-    loads.retain(|load| load.iops > 0.0);
+    loads.retain(|load| load.iops > LEAST);
 }

@@ -7,7 +7,7 @@ use plimsoll_catalogue::{Catalogue, Money, Terms};
 use plimsoll_ingest::{Demand, Reading, Subject};
 use plimsoll_units::Bytes;
 
-use super::parts::{keep_parts, parts};
+use super::parts::{counted_parts, keep_parts};
 use crate::sizing::{Choice, Design, Search, Wanted, size, wanted};
 
 /// One way to part hot from cold.
@@ -92,7 +92,7 @@ pub fn tiers(
 
 /// Parts with operations of this subject, and their operations a second in the mean.
 fn ranked(readings: &[&Reading], subject: &Subject, design: &Design) -> Vec<(String, f64)> {
-    let names = parts(readings.iter().copied()).into_iter();
+    let names = counted_parts(readings).into_iter();
     let mean = |name: &str| Some(wanted(&of(readings, subject, &[name])?, design).ok()?.mean_iops);
     names.filter_map(|name| Some((name.to_owned(), mean(name)?))).collect()
 }

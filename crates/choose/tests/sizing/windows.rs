@@ -33,6 +33,17 @@ const DAY: &str = "
 ";
 
 #[test]
+fn vanishing_rates_are_no_loads() {
+    let lines = "
+        08:00 3600 random-reads iops mean 100
+        08:00 3600 random-reads bytes mean 819200
+        08:00 3600 redo iops mean 1e-320
+        08:00 3600 redo bytes mean 1e-320
+    ";
+    check(lines, &plain(), &[(Class::RandomRead, 100.0, 819_200.0)]);
+}
+
+#[test]
 fn the_mix_is_that_of_the_busiest_windows_and_no_sum_of_percentiles() {
     // At 9 there are 320 a second. The 50 of the log at 8 are of another time.
     let wanted = check(DAY, &plain(), &[(Class::RandomRead, 300.0, 2_457_600.0), (Class::RedoWrite, 20.0, 81_920.0)]);

@@ -44,12 +44,13 @@ pub(super) fn find(conn: &mut Conn, place: &Place) -> Result<Vec<Thing>, Failure
     Ok(found.into_iter().filter_map(thing).collect())
 }
 
-/// Drops everything in the database.
-pub(super) fn destroy(conn: &mut Conn, place: &Place) -> Result<(), Failure> {
+/// Drops everything in the database, or what has one of these names.
+pub(super) fn destroy(conn: &mut Conn, place: &Place, only: Option<&[String]>) -> Result<(), Failure> {
     let found = find(conn, place)?;
     let mut drop_all = |sql: String| conn.query_drop(sql).map_err(|error| failure(&error));
     drop_all("SET SESSION foreign_key_checks = 0".into())?;
-    for thing in found {
+    let wanted = |thing: &Thing| only.is_none_or(|only| only.contains(&thing.name));
+    for thing in found.into_iter().filter(wanted) {
         drop_all(format!("DROP {} IF EXISTS `{}`", thing.kind, thing.name.replace('`', "``")))?;
     }
     Ok(())

@@ -6,7 +6,7 @@ mod folder;
 mod programs;
 
 use std::fs::File;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::thread::sleep;
 use std::time::{Duration, Instant};
@@ -23,8 +23,8 @@ use super::failures::failure;
 use super::place::Place;
 use crate::cage::Cage;
 use crate::failure::{Failure, Kind};
-use crate::kept::{Kept, User, ending, last_words};
-use crate::made::{Flushes, Made, Make};
+use crate::kept::{Kept, User, complaint, ending, last_words};
+use crate::made::{self, Flushes, Made, Make, kept_with};
 
 /// How long it may take to start, on slow storage too.
 const STARTING: Duration = Duration::from_secs(300);
@@ -32,6 +32,9 @@ const STARTING: Duration = Duration::from_secs(300);
 const ENDING: Duration = Duration::from_secs(60);
 /// Connections beside the sessions: those that look on, and those that cancel.
 const OTHERS: u32 = 32;
+/// What a server needs beside its cache: itself with its log buffers and its counters, and each of its sessions.
+const OWN_MEMORY: u64 = 176 << 20;
+const SESSION_MEMORY: u64 = 2 << 20;
 /// The name of its only database.
 const NAME: &str = "plimsoll";
 /// What a server has before anything is put into it, apart from its log.
@@ -44,12 +47,30 @@ pub(super) struct Server {
     kept: Option<Kept>,
     socket: Folder,
     data: Folder,
-    _cage: Option<Cage>,
+    cage: Option<Cage>,
+}
+
+/// Words of a log that tell why a server cannot go on, the most telling first.
+const COMPLAINTS: [&str; 4] = ["No space left", "errno: 28", "Error 28", "got signal"];
+
+impl made::Server for Server {
+    fn post_mortem(&self) -> Option<String> {
+        let kills = self.cage.as_ref().and_then(Cage::kills);
+        let reason = kept_with(self.data.path(), &[kills, complaint(&self.log(), &COMPLAINTS)]);
+        if reason.is_some() {
+            self.data.keep();
+        }
+        reason
+    }
 }
 
 impl Server {
     pub(super) fn process(&self) -> u32 {
         self.kept.as_ref().map_or(0, Kept::pid)
+    }
+
+    fn log(&self) -> PathBuf {
+        self.data.path().join("server.log")
     }
 
     fn place(&self, name: Option<&str>) -> Place {
@@ -102,7 +123,7 @@ fn start(make: &Make, programs: &Programs, options: &[String]) -> Result<Server,
         return Err(fallen(&format!("{name}'s tables could not be installed"), &complaints(&log)));
     }
 
-    let cage = make.memory.map(|memory| Cage::new(name, memory)).transpose()?;
+    let cage = make.cage(name, OWN_MEMORY, SESSION_MEMORY)?;
     let log = data.path().join("server.log");
     let mut command = user.command(programs.server(), "KILL", cage.as_ref());
     command.arg("--no-defaults").arg(datadir).args([
@@ -116,12 +137,11 @@ fn start(make: &Make, programs: &Programs, options: &[String]) -> Result<Server,
     }
     quiet(&mut command, &log, data.path())?;
     let kept = Kept::start(command).map_err(|error| unstarted(name, &error.to_string()))?;
-    Ok(Server { kept: Some(kept), socket, data, _cage: cage })
+    Ok(Server { kept: Some(kept), socket, data, cage })
 }
 
 /// Waits until it lets somebody in.
 fn wait(server: &Server) -> Result<Conn, Failure> {
-    let log = server.data.path().join("server.log");
     let until = Instant::now() + STARTING;
     let place = server.place(None);
     loop {
@@ -133,7 +153,9 @@ fn wait(server: &Server) -> Result<Conn, Failure> {
             Err(_) if server.kept.as_ref().is_some_and(Kept::runs) => sleep(Duration::from_millis(20)),
             Err(_) => {
                 let how = ending(None);
-                return Err(fallen(&format!("the server did not start: {how}"), &complaints(&log)));
+                let why = made::Server::post_mortem(server);
+                let said = why.unwrap_or_else(|| complaints(&server.log()));
+                return Err(fallen(&format!("the server did not start: {how}"), &said));
             }
         }
     }

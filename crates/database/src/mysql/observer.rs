@@ -5,7 +5,7 @@
 use std::collections::BTreeMap;
 
 use mysql::Conn;
-use plimsoll_record::DatabaseCounters;
+use plimsoll_record::{DatabaseCounters, Spent};
 use plimsoll_units::Span;
 use serde_json::{Map, Value as Json, json};
 
@@ -14,7 +14,7 @@ use super::session::rows;
 use super::{snapshots, threads};
 use crate::failure::{Failure, Kind};
 use crate::processes::Processes;
-use crate::target::{Activity, Observer};
+use crate::target::Observer;
 use crate::value::{Row, Value};
 
 const STATUS: &str = "SHOW GLOBAL STATUS WHERE Variable_name IN ('Com_commit', 'Com_xa_commit', \
@@ -120,7 +120,7 @@ impl Observer for MysqlObserver {
         })
     }
 
-    fn activity(&mut self, sessions: &[u64]) -> Result<Vec<Activity>, Failure> {
+    fn activity(&mut self, sessions: &[u64]) -> Result<Vec<Spent>, Failure> {
         if sessions.is_empty() {
             return Ok(Vec::new());
         }

@@ -42,6 +42,10 @@ impl MysqlSession {
 }
 
 impl Session for MysqlSession {
+    fn read_only(&mut self) -> Result<(), Failure> {
+        self.run("SET SESSION TRANSACTION READ ONLY").map(drop)
+    }
+
     fn run(&mut self, sql: &str) -> Result<Answer, Failure> {
         asked(&mut self.conn, sql, None)
     }

@@ -43,6 +43,8 @@ const SETTINGS: [&str; 9] = [
 /// A service.
 pub(super) struct Oracle {
     config: Config,
+    /// The user, whose schema is the database.
+    schema: String,
     about: DatabaseAbout,
 }
 
@@ -71,7 +73,7 @@ impl Oracle {
             return Err(Failure::new(Kind::TooOld, format!("{address}: it is version {version}: {advice}")));
         }
         let about = about(&mut session, version.to_string(), &place)?;
-        Ok(Self { config, about })
+        Ok(Self { config, schema: place.user, about })
     }
 
     fn open(&self) -> Result<OracleSession, Failure> {
@@ -96,6 +98,10 @@ impl Database for Oracle {
         System::Oracle
     }
 
+    fn name(&self) -> Option<&str> {
+        Some(&self.schema)
+    }
+
     fn about(&self) -> &DatabaseAbout {
         &self.about
     }
@@ -112,9 +118,10 @@ impl Database for Oracle {
         Ok(self.objects()?.into_iter().map(|(_, name)| name).collect())
     }
 
-    fn destroy_contents(&self) -> Result<(), Failure> {
+    fn drop_contents(&self, only: Option<&[String]>) -> Result<(), Failure> {
         let mut session = self.open()?;
-        for (kind, name) in self.objects()? {
+        let wanted = |name: &String| only.is_none_or(|only| only.contains(name));
+        for (kind, name) in self.objects()?.into_iter().filter(|(_, name)| wanted(name)) {
             let rest = match kind.as_str() {
                 "TABLE" => " CASCADE CONSTRAINTS PURGE",
                 "TYPE" => " FORCE",

@@ -3,14 +3,14 @@
 //! Reads `V$SYSSTAT`, `V$SYSTEM_EVENT` and `V$SESSION`; a user who may not read one has no figures of it. Knows nothing about
 //! what is asked of the server. Not run against a server: see the head of `oracle.rs`.
 
-use plimsoll_record::DatabaseCounters;
+use plimsoll_record::{DatabaseCounters, Spent};
 use plimsoll_units::Span;
 
 use super::database::visible;
 use super::session::OracleSession;
 use super::waits;
 use crate::failure::Failure;
-use crate::target::{Activity, Observer};
+use crate::target::Observer;
 use crate::value::Row;
 
 const STATISTICS: &str = "SELECT name, value FROM v$sysstat WHERE name IN ('session logical reads', 'physical reads', \
@@ -40,7 +40,7 @@ impl Observer for OracleObserver {
         Ok(counters(&statistics, &events))
     }
 
-    fn activity(&mut self, sessions: &[u64]) -> Result<Vec<Activity>, Failure> {
+    fn activity(&mut self, sessions: &[u64]) -> Result<Vec<Spent>, Failure> {
         if sessions.is_empty() {
             return Ok(Vec::new());
         }
@@ -50,13 +50,13 @@ impl Observer for OracleObserver {
     }
 }
 
-fn activity(row: &Row) -> Activity {
+fn activity(row: &Row) -> Spent {
     let text = |column: usize| row.get(column).and_then(|value| value.text()).unwrap_or_default();
     match (text(0), text(1)) {
         ("ACTIVE", "WAITING") => waits::activity(text(2), text(3)),
         // Its last wait is over: it works.
-        ("ACTIVE", _) => Activity::Processor,
-        _ => Activity::Client,
+        ("ACTIVE", _) => Spent::Processor,
+        _ => Spent::Client,
     }
 }
 
@@ -106,8 +106,8 @@ mod tests {
     #[test]
     fn sessions_do_what_their_rows_say() {
         let check = |row: [&str; 4], expected| assert_eq!(activity(&row.map(Value::from).to_vec()), expected);
-        check(["ACTIVE", "WAITING", "Commit", "log file sync"], Activity::Commit);
-        check(["ACTIVE", "WAITED SHORT TIME", "Commit", "log file sync"], Activity::Processor);
-        check(["INACTIVE", "WAITING", "Idle", "SQL*Net message from client"], Activity::Client);
+        check(["ACTIVE", "WAITING", "Commit", "log file sync"], Spent::Committing);
+        check(["ACTIVE", "WAITED SHORT TIME", "Commit", "log file sync"], Spent::Processor);
+        check(["INACTIVE", "WAITING", "Idle", "SQL*Net message from client"], Spent::Client);
     }
 }

@@ -59,6 +59,11 @@ impl OracleSession {
 }
 
 impl Session for OracleSession {
+    fn read_only(&mut self) -> Result<(), Failure> {
+        let line = "Oracle has no session that only reads: connect as a user who may not write";
+        Err(Failure::new(Kind::Unsupported, line))
+    }
+
     fn run(&mut self, sql: &str) -> Result<Answer, Failure> {
         let mut answer = Answer::default();
         for statement in statements::split(sql) {

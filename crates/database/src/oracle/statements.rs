@@ -16,7 +16,7 @@ pub(super) fn split(script: &str) -> Vec<&str> {
     let mut rest = script;
     while let Some(start) = first_code(rest) {
         rest = &rest[start..];
-        let (statement, length) = if is_block(rest) { block(rest) } else { plain(rest) };
+        let (statement, length) = up_to_end(rest, is_block(rest));
         if !statement.is_empty() {
             statements.push(statement);
         }
@@ -67,8 +67,8 @@ fn first_code(text: &str) -> Option<usize> {
     None
 }
 
-/// A statement up to its `;`, or to a line of `/` alone, and the length with that.
-fn plain(text: &str) -> (&str, usize) {
+/// A statement up to its `;`, which ends no block, or to a line of `/` alone, or to the end; and the length with that.
+fn up_to_end(text: &str, is_block: bool) -> (&str, usize) {
     let mut at = 0;
     while at < text.len() {
         let length = opaque(&text[at..]);
@@ -77,27 +77,10 @@ fn plain(text: &str) -> (&str, usize) {
             continue;
         }
         let letter = next(text, at);
-        if letter == ';' || is_slash_line(text, at) {
+        if (letter == ';' && !is_block) || is_slash_line(text, at) {
             return (text[..at].trim_end(), at + 1);
         }
         at += letter.len_utf8();
-    }
-    (text.trim_end(), text.len())
-}
-
-/// A block up to a line of `/` alone, or to the end, and the length with that.
-fn block(text: &str) -> (&str, usize) {
-    let mut at = 0;
-    while at < text.len() {
-        let length = opaque(&text[at..]);
-        if length > 0 {
-            at += length;
-            continue;
-        }
-        if is_slash_line(text, at) {
-            return (text[..at].trim_end(), at + 1);
-        }
-        at += next(text, at).len_utf8();
     }
     (text.trim_end(), text.len())
 }

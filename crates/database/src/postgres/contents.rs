@@ -63,13 +63,18 @@ pub(super) fn names(talk: &mut Talk) -> Result<Vec<String>, Failure> {
     column(talk, &format!("{CONTENTS} ORDER BY what"))
 }
 
-/// Drops them.
-pub(super) fn drop_all(talk: &mut Talk) -> Result<(), Failure> {
+/// Drops them, or those with these names.
+pub(super) fn drop_all(talk: &mut Talk, only: Option<&[String]>) -> Result<(), Failure> {
     // Whoever else is at work there would hold this up for ever.
     talk.run("SET lock_timeout = '30s'")?;
-    let query = format!("SELECT sql FROM ({CONTENTS} WHERE one_by_one ORDER BY step, what) AS ordered");
-    for sql in column(talk, &query)? {
-        talk.run(&sql).map_err(|failure| failure.during(&sql))?;
+    let query = format!("SELECT what, sql FROM ({CONTENTS} WHERE one_by_one ORDER BY step, what) AS ordered");
+    for row in talk.rows(&query)? {
+        let [Some(name), Some(sql)] = [row.first(), row.get(1)].map(|value| value.and_then(Value::text)) else {
+            continue;
+        };
+        if only.is_none_or(|only| only.iter().any(|known| known == name)) {
+            talk.run(sql).map_err(|failure| failure.during(sql))?;
+        }
     }
     Ok(())
 }

@@ -7,7 +7,7 @@ use std::io;
 use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
-use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::time::{Duration, Instant};
 
 use plimsoll_units::Bytes;
@@ -17,8 +17,9 @@ use super::place::{Host, Place};
 use super::{Postgres, programs};
 use crate::cage::Cage;
 use crate::failure::{Failure, Kind};
-use crate::kept::{Kept, User, ending, last_words};
-use crate::made::{Flushes, Made, Make};
+use crate::kept::{Kept, User, complaint, ending, last_words};
+use crate::leftovers;
+use crate::made::{self, Flushes, Made, Make, kept_with};
 
 /// An empty cluster with its first segments of log takes some 40 MB, and has to live.
 const LEAST_SPACE: u64 = 256 << 20;
@@ -31,7 +32,7 @@ const LONGEST_SOCKETS: usize = 90;
 /// Sessions beside those that were asked for: observers, and those who connect for a moment.
 const MORE_SESSIONS: u32 = 10;
 /// What a server needs beside its cache: itself, and each of its sessions.
-const OWN_MEMORY: u64 = 48 << 20;
+const OWN_MEMORY: u64 = 64 << 20;
 const SESSION_MEMORY: u64 = 2 << 20;
 
 /// Counts the directories of this process, so that no name comes twice.
@@ -61,6 +62,8 @@ struct Server {
     folder: PathBuf,
     /// The directory of its socket.
     sockets: PathBuf,
+    /// The first of them stays, with the log.
+    is_kept: AtomicBool,
     process: Option<Kept>,
     /// Ended last: nothing may run in it any more.
     cage: Option<Cage>,
@@ -69,10 +72,11 @@ struct Server {
 impl Server {
     /// Makes its directories and its cage.
     fn prepare(wanted: &Make) -> Result<Self, Failure> {
-        let cage = wanted.memory.map(|memory| cage(wanted, memory)).transpose()?;
+        let cage = wanted.cage("postgres", OWN_MEMORY, SESSION_MEMORY)?;
         let user = User::unless_root("postgres");
         let folder = private(&wanted.folder, "plimsoll-postgres")?;
-        let mut server = Self { user, folder, sockets: PathBuf::new(), process: None, cage };
+        let mut server =
+            Self { user, folder, sockets: PathBuf::new(), is_kept: AtomicBool::new(false), process: None, cage };
         let temporary = std::env::temp_dir();
         let short = temporary.as_os_str().len() < LONGEST_SOCKETS - 40;
         server.sockets = private(if short { &temporary } else { Path::new("/tmp") }, "plimsoll-pg")?;
@@ -161,7 +165,8 @@ impl Server {
             }
             if self.process.as_ref().is_none_or(|process| !process.runs()) {
                 let status = self.process.take().and_then(|process| process.stop(Signal::KILL, Duration::ZERO));
-                let said = last_words(&self.log(), 4);
+                let why = made::Server::post_mortem(self);
+                let said = why.unwrap_or_else(|| last_words(&self.log(), 4));
                 let line = format!(
                     "the server that was made did not start ({}): {said}: change its settings or its memory",
                     ending(status)
@@ -173,6 +178,18 @@ impl Server {
     }
 }
 
+/// Words of a log that tell why a server cannot go on, the most telling first.
+const COMPLAINTS: [&str; 3] = ["PANIC:", "was terminated by signal", "No space left on device"];
+
+impl made::Server for Server {
+    fn post_mortem(&self) -> Option<String> {
+        let kills = self.cage.as_ref().and_then(Cage::kills);
+        let reason = kept_with(&self.folder, &[kills, complaint(&self.log(), &COMPLAINTS)]);
+        self.is_kept.fetch_or(reason.is_some(), Ordering::Relaxed);
+        reason
+    }
+}
+
 impl Drop for Server {
     fn drop(&mut self) {
         if let Some(process) = self.process.take() {
@@ -180,27 +197,13 @@ impl Drop for Server {
             process.stop(Signal::QUIT, ENDING);
         }
         for folder in [&self.sockets, &self.folder] {
-            if !folder.as_os_str().is_empty() {
+            let is_kept = folder == &self.folder && self.is_kept.load(Ordering::Relaxed);
+            if !folder.as_os_str().is_empty() && !is_kept {
                 // What cannot be removed is on storage that has failed; nobody is left to be told.
                 let _ = fs::remove_dir_all(folder);
             }
         }
     }
-}
-
-/// A cage that is large enough.
-fn cage(wanted: &Make, memory: Bytes) -> Result<Cage, Failure> {
-    let least = wanted.cache.get() + OWN_MEMORY + SESSION_MEMORY * u64::from(wanted.sessions);
-    if memory.get() < least {
-        let line = format!(
-            "{memory} of memory are too little for a cache of {} and {} sessions: give at least {}, or a smaller cache",
-            wanted.cache,
-            wanted.sessions,
-            Bytes::mib(least.div_ceil(1 << 20))
-        );
-        return Err(Failure::new(Kind::Unsupported, line));
-    }
-    Cage::new("postgres", memory)
 }
 
 /// A new directory of this process's own, which no other user may enter.
@@ -211,7 +214,10 @@ fn private(parent: &Path, name: &str) -> Result<PathBuf, Failure> {
         let number = NUMBER.fetch_add(1, Ordering::Relaxed);
         let folder = parent.join(if number == 0 { own.clone() } else { format!("{own}-{number}") });
         match DirBuilder::new().mode(0o700).create(&folder) {
-            Ok(()) => return fs::canonicalize(&folder).map_err(|error| unusable(parent, &error)),
+            Ok(()) => {
+                let marked = leftovers::mark(&folder).and_then(|()| fs::canonicalize(&folder));
+                return marked.map_err(|error| unusable(parent, &error));
+            }
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
             Err(error) => return Err(unusable(parent, &error)),
         }
@@ -338,7 +344,8 @@ mod tests {
 
     #[test]
     fn a_cage_below_the_cache_is_refused() {
-        let failure = cage(&wanted(), Bytes::mib(32)).err().unwrap();
-        assert!(failure.kind == Kind::Unsupported && failure.message.contains("smaller cache"), "{failure}");
+        let small = Make { memory: Some(Bytes::mib(95)), ..wanted() };
+        let failure = small.cage("postgres", OWN_MEMORY, SESSION_MEMORY).err().unwrap();
+        assert!(failure.kind == Kind::Unsupported && failure.message.contains("at least 96 MiB"), "{failure}");
     }
 }

@@ -5,7 +5,7 @@
 
 use std::sync::Arc;
 
-use plimsoll_record::DatabaseCounters;
+use plimsoll_record::{DatabaseCounters, Spent};
 use plimsoll_units::Span;
 use serde_json::{Map, Value as Json};
 
@@ -15,7 +15,7 @@ use super::session::Talk;
 use super::{about, collected};
 use crate::failure::{Failure, Kind};
 use crate::processes::Processes;
-use crate::target::{Activity, Observer, Session};
+use crate::target::{Observer, Session};
 use crate::value::{Row, Value};
 
 /// What opens it. Statistics would otherwise stay what they were at the first look of a transaction.
@@ -90,7 +90,7 @@ impl Observer for Looker {
         })
     }
 
-    fn activity(&mut self, sessions: &[u64]) -> Result<Vec<Activity>, Failure> {
+    fn activity(&mut self, sessions: &[u64]) -> Result<Vec<Spent>, Failure> {
         if sessions.is_empty() {
             return Ok(Vec::new());
         }

@@ -195,12 +195,7 @@ impl Talk {
             }
         };
         let turned = turn();
-        match (failed, turned) {
-            // A server that ends says why, and then closes the connection.
-            (Some(failure), _) => Err(failure),
-            (None, Err(error)) => Err(lost(&error)),
-            (None, Ok(())) => Ok(sum),
-        }
+        ended(failed, turned).map(|()| sum)
     }
 
     fn query(&mut self, sql: &str, rows: &mut dyn Rows) -> Result<u64, Failure> {
@@ -247,11 +242,15 @@ impl Talk {
             }
         };
         let turned = turn();
-        match (failed, turned) {
-            (Some(failure), _) => Err(failure),
-            (None, Err(error)) => Err(lost(&error)),
-            (None, Ok(())) => Ok((parameters, columns)),
-        }
+        ended(failed, turned).map(|()| (parameters, columns))
+    }
+}
+
+/// How an exchange ended: a server that ends says why, and then closes the connection.
+fn ended(failed: Option<Failure>, turned: io::Result<()>) -> Result<(), Failure> {
+    match failed {
+        Some(failure) => Err(failure),
+        None => turned.map_err(|error| lost(&error)),
     }
 }
 
@@ -281,6 +280,10 @@ fn unsent(error: &io::Error) -> Failure {
 }
 
 impl Session for Talk {
+    fn read_only(&mut self) -> Result<(), Failure> {
+        Session::run(self, "SET SESSION CHARACTERISTICS AS TRANSACTION READ ONLY").map(drop)
+    }
+
     fn run(&mut self, sql: &str) -> Result<Answer, Failure> {
         let mut counted = Counted::default();
         let changed = self.query(sql, &mut counted)?;

@@ -67,6 +67,7 @@ impl Said {
 /// The kind of an error, and what to do about it where that is known.
 fn meaning(code: &str) -> (Kind, Option<&'static str>) {
     match code {
+        "25006" => (Kind::ReadOnly, None),
         "40001" | "40P01" | "55P03" => (Kind::Conflict, None),
         "53100" => (Kind::NoSpace, Some("free space where the server's data are, or ask for less data")),
         "57014" => (Kind::Cancelled, None),

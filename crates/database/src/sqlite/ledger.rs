@@ -3,13 +3,13 @@
 //! Knows nothing about SQL: it is told when a call begins, when its commit begins, when its log is written, when it waits
 //! for a lock, and when it ends.
 
+use plimsoll_record::Spent;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::sync::{Mutex, PoisonError};
 
 use plimsoll_units::Span;
 
 use super::stopwatch::Lap;
-use crate::target::Activity;
 
 /// What all sessions of one database spent and did, since it was opened.
 #[derive(Debug, Default)]
@@ -33,14 +33,14 @@ struct Log {
 
 impl Ledger {
     /// Adds a lap: its processor time, and its waiting as what it waited for.
-    pub(super) fn add(&self, lap: Lap, waiting: Activity) {
+    pub(super) fn add(&self, lap: Lap, waiting: Spent) {
         self.processor.fetch_add(lap.processor_ns, Relaxed);
         let account = match waiting {
-            Activity::Write => &self.write,
-            Activity::Commit => &self.commit,
-            Activity::Lock => &self.lock,
+            Spent::Writing => &self.write,
+            Spent::Committing => &self.commit,
+            Spent::Locked => &self.lock,
             // Sessions of one process take turns at a few places inside SQLite.
-            Activity::Read if lap.nothing_fetched => &self.internal,
+            Spent::Reading if lap.nothing_fetched => &self.internal,
             _ => &self.read,
         };
         account.fetch_add(lap.waiting_ns, Relaxed);
@@ -76,14 +76,14 @@ impl Ledger {
     }
 
     /// The time spent in one way.
-    pub(super) fn spent(&self, activity: Activity) -> Span {
+    pub(super) fn spent(&self, activity: Spent) -> Span {
         let account = match activity {
-            Activity::Processor => &self.processor,
-            Activity::Read => &self.read,
-            Activity::Write => &self.write,
-            Activity::Commit => &self.commit,
-            Activity::Lock => &self.lock,
-            Activity::Internal => &self.internal,
+            Spent::Processor => &self.processor,
+            Spent::Reading => &self.read,
+            Spent::Writing => &self.write,
+            Spent::Committing => &self.commit,
+            Spent::Locked => &self.lock,
+            Spent::Internal => &self.internal,
             _ => return Span::from_nanos(0),
         };
         Span::from_nanos(account.load(Relaxed))
@@ -106,13 +106,12 @@ mod tests {
     #[test]
     fn a_lap_is_split_between_the_processor_and_what_it_waited_for() {
         let ledger = Ledger::default();
-        ledger.add(Lap { processor_ns: 2, waiting_ns: 3, nothing_fetched: true }, Activity::Commit);
-        ledger.add(Lap { processor_ns: 5, waiting_ns: 7, ..Lap::default() }, Activity::Lock);
-        ledger.add(Lap { waiting_ns: 11, ..Lap::default() }, Activity::Read);
-        ledger.add(Lap { waiting_ns: 13, nothing_fetched: true, ..Lap::default() }, Activity::Read);
+        ledger.add(Lap { processor_ns: 2, waiting_ns: 3, nothing_fetched: true }, Spent::Committing);
+        ledger.add(Lap { processor_ns: 5, waiting_ns: 7, ..Lap::default() }, Spent::Locked);
+        ledger.add(Lap { waiting_ns: 11, ..Lap::default() }, Spent::Reading);
+        ledger.add(Lap { waiting_ns: 13, nothing_fetched: true, ..Lap::default() }, Spent::Reading);
         let spent = |activity| ledger.spent(activity).as_nanos();
-        let all =
-            [Activity::Processor, Activity::Commit, Activity::Lock, Activity::Read, Activity::Internal].map(spent);
+        let all = [Spent::Processor, Spent::Committing, Spent::Locked, Spent::Reading, Spent::Internal].map(spent);
         assert_eq!(all, [7, 3, 7, 11, 13]);
     }
 }

@@ -2,12 +2,16 @@
 //!
 //! Knows nothing about sessions.
 
+use std::fs::{self, DirBuilder, File};
+use std::io;
+use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 
 use super::{Setup, Sqlite};
 use crate::failure::{Failure, Kind};
-use crate::made::{Flushes, Made, Make};
+use crate::leftovers;
+use crate::made::{Flushes, Made, Make, Server};
 
 /// Files of one process are told apart, for it may make several.
 static MADE: AtomicU32 = AtomicU32::new(0);
@@ -30,38 +34,39 @@ pub(crate) fn make(make: &Make) -> Result<Made, Failure> {
     Ok(Made::with(database.about.clone(), Box::new(database), Box::new(file)))
 }
 
-/// A new, empty file. It and what SQLite puts beside it are removed on drop.
+/// A new, empty file in a folder of its own, which is removed on drop with all that SQLite puts there.
 struct MadeFile {
+    folder: PathBuf,
     path: PathBuf,
 }
 
 impl MadeFile {
-    fn new(folder: &Path) -> Result<Self, Failure> {
+    fn new(parent: &Path) -> Result<Self, Failure> {
         let number = MADE.fetch_add(1, Relaxed);
         let suffix = if number == 0 { String::new() } else { format!("-{number}") };
-        let path = folder.join(format!("plimsoll-sqlite-{}{suffix}.db", std::process::id()));
-        match std::fs::OpenOptions::new().write(true).create_new(true).open(&path) {
-            Ok(_) => Ok(Self { path }),
-            Err(error) => {
-                let kind = match error.kind() {
-                    std::io::ErrorKind::NotFound => Kind::Missing,
-                    std::io::ErrorKind::AlreadyExists => Kind::Exists,
-                    std::io::ErrorKind::StorageFull => Kind::NoSpace,
-                    _ => Kind::Refused,
-                };
-                Err(Failure::new(kind, format!("{} cannot be made: {error}", path.display())))
-            }
-        }
+        let folder = parent.join(format!("plimsoll-sqlite-{}{suffix}", std::process::id()));
+        let unmade = |error: io::Error| {
+            let kind = match error.kind() {
+                io::ErrorKind::NotFound => Kind::Missing,
+                io::ErrorKind::AlreadyExists => Kind::Exists,
+                io::ErrorKind::StorageFull => Kind::NoSpace,
+                _ => Kind::Refused,
+            };
+            Failure::new(kind, format!("{} cannot be made: {error}", folder.display()))
+        };
+        DirBuilder::new().mode(0o700).create(&folder).map_err(unmade)?;
+        let file = Self { path: folder.join("data.db"), folder: folder.clone() };
+        leftovers::mark(&file.folder).map_err(unmade)?;
+        File::create_new(&file.path).map_err(unmade)?;
+        Ok(file)
     }
 }
 
+impl Server for MadeFile {}
+
 impl Drop for MadeFile {
     fn drop(&mut self) {
-        for suffix in ["", "-wal", "-shm", "-journal"] {
-            let mut path = self.path.clone().into_os_string();
-            path.push(suffix);
-            // Most of them are not there; and what cannot be removed stays to be seen.
-            let _ = std::fs::remove_file(path);
-        }
+        // What cannot be removed stays to be seen.
+        let _ = fs::remove_dir_all(&self.folder);
     }
 }

@@ -5,13 +5,13 @@
 
 use std::sync::Arc;
 
-use plimsoll_record::{DatabaseAbout, DatabaseCounters};
+use plimsoll_record::{DatabaseAbout, DatabaseCounters, Spent};
 use plimsoll_units::Span;
 
 use super::ledger::Ledger;
 use super::stopwatch::{figure, tells_queues};
 use crate::failure::Failure;
-use crate::target::{Activity, Observer};
+use crate::target::Observer;
 
 /// Bytes that SQLite puts before each page in its log.
 const FRAME_HEAD: u64 = 24;
@@ -46,29 +46,29 @@ impl Observer for SqliteObserver {
         let flushes = self.logged && self.durable;
         Ok(DatabaseCounters {
             reads: io.map(|io| io.read / self.block),
-            read_time: Some(self.ledger.spent(Activity::Read)),
+            read_time: Some(self.ledger.spent(Spent::Reading)),
             // What was written to other journals than the log cannot be told from the data.
             writes: io.zip(log).map(|(io, log)| io.written.saturating_sub(log) / self.block),
             log_bytes: log,
             log_flushes: flushes.then(|| self.ledger.commits()),
-            log_flush_time: flushes.then(|| self.ledger.spent(Activity::Commit)),
+            log_flush_time: flushes.then(|| self.ledger.spent(Spent::Committing)),
             commits: Some(self.ledger.commits()),
-            lock_time: Some(self.ledger.spent(Activity::Lock)),
+            lock_time: Some(self.ledger.spent(Spent::Locked)),
             fetched_bytes: io.map(|io| io.fetched),
             ..DatabaseCounters::default()
         })
     }
 
-    fn activity(&mut self, _: &[u64]) -> Result<Vec<Activity>, Failure> {
+    fn activity(&mut self, _: &[u64]) -> Result<Vec<Spent>, Failure> {
         Ok(Vec::new())
     }
 
-    fn spent(&mut self) -> Option<Vec<(Activity, Span)>> {
+    fn spent(&mut self) -> Option<Vec<(Spent, Span)>> {
         // Where waiting for a processor cannot be told from waiting for storage, nothing is better than something wrong.
         tells_queues().then(|| {
-            use Activity::{Commit, Internal, Lock, Processor, Read, Write};
-            [Processor, Read, Write, Commit, Lock, Internal]
-                .map(|activity| (activity, self.ledger.spent(activity)))
+            use Spent::{Committing, Internal, Locked, Processor, Reading, Writing};
+            [Processor, Reading, Writing, Committing, Locked, Internal]
+                .map(|spent| (spent, self.ledger.spent(spent)))
                 .to_vec()
         })
     }

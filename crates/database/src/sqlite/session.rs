@@ -2,6 +2,7 @@
 //!
 //! Knows nothing about how the file was made or set up.
 
+use plimsoll_record::Spent;
 use std::cell::Cell;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -17,7 +18,7 @@ use super::ledger::Ledger;
 use super::stopwatch::Stopwatch;
 use crate::digest::RowDigest;
 use crate::failure::{Failure, Kind};
-use crate::target::{Activity, Answer, Cancel, Prepared, Session};
+use crate::target::{Answer, Cancel, Prepared, Session};
 use crate::value::{Row, Value};
 
 /// Statements that a session keeps ready.
@@ -60,11 +61,11 @@ pub(super) struct Shared {
 struct Timing {
     watch: Stopwatch,
     /// What waiting now would be for.
-    waiting: Activity,
+    waiting: Spent,
 }
 
 impl Timing {
-    fn lap(&mut self, ledger: &Ledger, next: Activity) {
+    fn lap(&mut self, ledger: &Ledger, next: Spent) {
         ledger.add(self.watch.lap(), self.waiting);
         self.waiting = next;
     }
@@ -74,7 +75,7 @@ impl SqliteSession {
     /// Makes a connection that was set up a session.
     pub(super) fn new(mut connection: Connection, shared: Shared, manner: Manner) -> rusqlite::Result<Self> {
         connection.set_prepared_statement_cache_capacity(CACHED_STATEMENTS);
-        let timing = Arc::new(Mutex::new(Timing { watch: Stopwatch::new(manner.on_device), waiting: Activity::Read }));
+        let timing = Arc::new(Mutex::new(Timing { watch: Stopwatch::new(manner.on_device), waiting: Spent::Reading }));
         let cancelled = Arc::new(AtomicBool::new(false));
         watch_commits(&mut connection, &shared.ledger, &timing, manner.checkpoint_pages)?;
         wait_for_locks(&mut connection, &shared.ledger, &timing, &cancelled, manner.busy_timeout)?;
@@ -87,7 +88,7 @@ impl SqliteSession {
         self.cancelled.store(false, Relaxed);
         {
             let mut timing = locked(&self.timing);
-            timing.waiting = Activity::Read;
+            timing.waiting = Spent::Reading;
             timing.watch.start();
         }
         let outcome = act(self);
@@ -95,7 +96,7 @@ impl SqliteSession {
             self.inside.set(false);
             self.shared.gate.leave();
         }
-        locked(&self.timing).lap(&self.shared.ledger, Activity::Read);
+        locked(&self.timing).lap(&self.shared.ledger, Spent::Reading);
         outcome.map_err(|error| {
             let failure = failure::of_statement(&error, sql);
             // A wait for a lock that was cancelled ends as one that took too long.
@@ -126,7 +127,7 @@ impl SqliteSession {
             return Ok(());
         }
         let meanwhile = locked(&self.timing).waiting;
-        locked(&self.timing).lap(&self.shared.ledger, Activity::Lock);
+        locked(&self.timing).lap(&self.shared.ledger, Spent::Locked);
         self.inside.set(self.shared.gate.enter(self.busy_timeout, &self.cancelled));
         locked(&self.timing).lap(&self.shared.ledger, meanwhile);
         if self.inside.get() { Ok(()) } else { Err(told(ffi::SQLITE_BUSY)) }
@@ -155,6 +156,10 @@ impl SqliteSession {
 }
 
 impl Session for SqliteSession {
+    fn read_only(&mut self) -> Result<(), Failure> {
+        self.run("PRAGMA query_only = ON").map(drop)
+    }
+
     fn run(&mut self, sql: &str) -> Result<Answer, Failure> {
         self.timed(sql, |session| {
             let mut answer = Answer::default();
@@ -256,14 +261,14 @@ fn watch_commits(
 ) -> rusqlite::Result<()> {
     let (at, times) = (Arc::clone(ledger), Arc::clone(timing));
     connection.commit_hook(Some(move || {
-        locked(&times).lap(&at, Activity::Commit);
+        locked(&times).lap(&at, Spent::Committing);
         at.committed();
         false
     }))?;
     let (at, times) = (Arc::clone(ledger), Arc::clone(timing));
     connection.wal_hook(Some(move |log: &mut rusqlite::hooks::Wal, pages: i32| {
         let pages = u64::try_from(pages).unwrap_or_default();
-        locked(&times).lap(&at, Activity::Write);
+        locked(&times).lap(&at, Spent::Writing);
         at.log_is(pages);
         if checkpoint_pages > 0 && pages >= checkpoint_pages {
             // The transaction is durable without it: when others read what it would overwrite, a later one does it.
@@ -293,7 +298,7 @@ fn wait_for_locks(
         }
         let mut timing = locked(&timing);
         let meanwhile = timing.waiting;
-        timing.lap(&ledger, Activity::Lock);
+        timing.lap(&ledger, Spent::Locked);
         std::thread::sleep(left.min(LOOK_AGAIN));
         timing.lap(&ledger, meanwhile);
         !cancelled.load(Relaxed)

@@ -26,7 +26,7 @@ fn contents_are_named_and_dropped() {
     let Some(server) = Server::start("contents") else { return };
     let database = server.database();
     assert_eq!(database.contents().unwrap(), [""; 0]);
-    database.destroy_contents().unwrap();
+    database.destroy_contents(None).unwrap();
     let mut session = server.session();
     session.run(THINGS).unwrap();
     // An extension belongs to the server's owner, wherever it is; a test's own is the only one that is always there.
@@ -62,7 +62,7 @@ fn contents_are_named_and_dropped() {
     };
     wanted.sort_unstable();
     assert_eq!(sorted(database.contents().unwrap()), wanted);
-    database.destroy_contents().unwrap();
+    database.destroy_contents(None).unwrap();
     assert_eq!(database.contents().unwrap(), [""; 0]);
     let left = session.rows("SELECT extname FROM pg_extension ORDER BY 1").unwrap();
     assert_eq!(left.len(), if extension.is_ok() { 2 } else { 1 }, "{left:?}");

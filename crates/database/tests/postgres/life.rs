@@ -137,3 +137,34 @@ fn a_limit_of_memory_holds() {
     drop(made);
     assert_eq!(entries(&folder.0), 0);
 }
+
+#[test]
+fn server_whose_process_was_killed_is_explained_and_kept() {
+    let folder = Folder::new("dead");
+    let Some(made) = made(&wanted(&folder)) else { return };
+    let made = made.unwrap();
+    assert_eq!(made.post_mortem(), None, "it is alive");
+    let session = made.session().unwrap();
+    let pid = i32::try_from(session.number().unwrap()).unwrap();
+    rustix::process::kill_process(rustix::process::Pid::from_raw(pid).unwrap(), rustix::process::Signal::KILL).unwrap();
+    let mut why = None;
+    until("the server says so", || {
+        why = made.post_mortem();
+        why.is_some()
+    });
+    let why = why.unwrap();
+    assert!(why.contains("was terminated by signal 9") && why.contains("are kept in "), "{why}");
+    drop((session, made));
+    assert_eq!(entries(&folder.0), 1, "the folder with its log stays");
+}
+
+#[test]
+fn system_database_is_never_emptied() {
+    let Some(server) = Server::start("system") else { return };
+    let address =
+        format!("postgres:///template1?host={}&user=plimsoll", server.sockets().trim_end_matches("/.s.PGSQL.5432"));
+    let database = plimsoll_database::connect(&address.parse().unwrap()).unwrap();
+    let refused = failure(database.destroy_contents(None));
+    assert!(refused.kind == Kind::SystemDatabase && refused.message.contains("template1"), "{refused}");
+    assert_eq!(failure(plimsoll_database::DataMarker::default().create(&*database)).kind, Kind::SystemDatabase);
+}

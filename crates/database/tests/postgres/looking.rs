@@ -1,7 +1,7 @@
 //! What an observer sees.
 
-use plimsoll_database::{Activity, Observer};
-use plimsoll_record::DatabaseCounters;
+use plimsoll_database::Observer;
+use plimsoll_record::{DatabaseCounters, Spent};
 use plimsoll_units::{Bytes, Span};
 
 use super::{Server, until};
@@ -81,12 +81,12 @@ fn counters(server: &Server) {
 
 fn activity(server: &Server) {
     let mut observer = server.database().observer().unwrap();
-    let mut is = |pid: u64, wanted: Activity| observer.activity(&[pid]).unwrap() == [wanted];
+    let mut is = |pid: u64, wanted: Spent| observer.activity(&[pid]).unwrap() == [wanted];
     let mut sleeper = server.session();
     let (pid, cancel) = (sleeper.number().unwrap(), sleeper.cancel());
-    until("it waits for its client", || is(pid, Activity::Client));
+    until("it waits for its client", || is(pid, Spent::Client));
     let asleep = std::thread::spawn(move || sleeper.run("SELECT pg_sleep(1000)").is_err());
-    until("it sleeps", || is(pid, Activity::Other));
+    until("it sleeps", || is(pid, Spent::Other));
     cancel.cancel();
     assert!(asleep.join().unwrap());
 
@@ -96,7 +96,7 @@ fn activity(server: &Server) {
     holder.run("UPDATE held SET n = 2").unwrap();
     let pid = waiter.number().unwrap();
     let waiting = std::thread::spawn(move || waiter.run("UPDATE held SET n = 3").unwrap().changed);
-    until("it waits for a lock", || is(pid, Activity::Lock));
+    until("it waits for a lock", || is(pid, Spent::Locked));
     holder.commit().unwrap();
     assert_eq!(waiting.join().unwrap(), 1);
 
@@ -104,7 +104,7 @@ fn activity(server: &Server) {
     let (pid, cancel) = (busy.number().unwrap(), busy.cancel());
     let working =
         std::thread::spawn(move || busy.run("SELECT count(*) FROM generate_series(1, 1000000000000)").is_err());
-    until("it works", || is(pid, Activity::Processor));
+    until("it works", || is(pid, Spent::Processor));
     cancel.cancel();
     assert!(working.join().unwrap());
     assert_eq!(observer.activity(&[]).unwrap(), []);

@@ -2,6 +2,7 @@
 //!
 //! Knows nothing about limits: whether a share is too much is decided elsewhere.
 
+use plimsoll_record::CpuTime;
 use plimsoll_units::{Bytes, Span};
 
 use super::Activity;
@@ -25,6 +26,8 @@ pub struct ActivityDelta {
     pub stolen: Option<f64>,
     /// What this process moved.
     pub process: Option<ProcessDelta>,
+    /// Processor time of this process.
+    pub own_cpu: CpuTime,
     /// The clock source before and after, when it changed.
     pub clock_changed: Option<(String, String)>,
     /// Processor frequencies at the two moments.
@@ -95,6 +98,10 @@ impl Activity {
             waiting: share(|ticks| ticks.waiting),
             stolen: share(|ticks| ticks.stolen),
             process: self.process.zip(earlier.process).map(|(now, then)| process(&now, &then)),
+            own_cpu: CpuTime {
+                user: self.own_cpu.user - earlier.own_cpu.user,
+                system: self.own_cpu.system - earlier.own_cpu.system,
+            },
             clock_changed: earlier.clock.clone().zip(self.clock.clone()).filter(|(before, after)| before != after),
             frequency: frequency(&earlier.frequencies_khz, &self.frequencies_khz),
         }

@@ -58,7 +58,7 @@ impl Scribe {
         }
     }
 
-    /// A read or a flush is handed over next.
+    /// A read, a flush or a trim is handed over next.
     #[inline]
     pub(crate) fn begin(&mut self, slot: Slot, op: &Op) {
         if self.follows() {
@@ -95,7 +95,7 @@ impl Scribe {
         let Contents::Made(content) = &self.contents else { return outcome };
         let (op, ticket) = &self.asked[slot.index()];
         match op.kind {
-            Kind::Flush => outcome,
+            Kind::Flush | Kind::Trim => outcome,
             Kind::Read => content.ended(op, *ticket, read(op.length as usize), outcome),
             Kind::Write | Kind::DurableWrite => content.ended(op, *ticket, &[], outcome),
         }

@@ -69,6 +69,14 @@ impl<P: Payload> Outgoing<P> {
         }
     }
 
+    /// Moves everything behind what is to be sent, out of `later`, of which nothing was sent yet.
+    pub fn append(&mut self, later: &mut Self) {
+        debug_assert!(later.gone == 0 && later.sent == 0, "it was never sent from");
+        self.heads.append(&mut later.heads);
+        self.pieces.append(&mut later.pieces);
+        self.bytes += std::mem::take(&mut later.bytes);
+    }
+
     /// Sends as much as the other side takes without waiting, and gives back the payloads that were sent. `false`: the rest
     /// has to wait until it reads.
     ///

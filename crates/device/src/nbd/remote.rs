@@ -52,15 +52,23 @@ struct Line {
     polling: bool,
 }
 
-/// The data of a write: a slot's part of the buffer for writes, which nobody changes before the slot is free again.
+/// The data of a write: a slot's part of the buffer for writes.
 struct Data {
     start: *const u8,
     length: usize,
 }
 
+impl Data {
+    /// # Safety
+    /// The buffer outlives the data, and no reference to the part is held when they are read.
+    unsafe fn new(buffer: &Aligned, start: usize, length: usize) -> Self {
+        Self { start: buffer.at(start), length }
+    }
+}
+
 impl Payload for Data {
     fn bytes(&self) -> &[u8] {
-        // SAFETY: see above; the buffer lives as long as the target, and is not read after its lines are gone.
+        // SAFETY: the part was inside of the buffer, which is still there and not changed meanwhile: see `new`.
         unsafe { std::slice::from_raw_parts(self.start, self.length) }
     }
 }
@@ -207,11 +215,13 @@ impl Remote {
             Kind::Write => (command::WRITE, 0),
             Kind::DurableWrite => (command::WRITE, command_flag::FUA),
             Kind::Flush => (command::FLUSH, 0),
+            Kind::Trim => (command::TRIM, 0),
         };
         let (offset, length) = if op.kind == Kind::Flush { (0, 0) } else { (op.offset, u64::from(op.length)) };
         let data = op.kind.writes().then(|| self.data(slot, op));
         if data.is_none() {
-            assert!(op.length as usize <= self.stride, "{} bytes do not fit a slot of {}", op.length, self.stride);
+            let fits = op.kind == Kind::Trim || op.length as usize <= self.stride;
+            assert!(fits, "{} bytes do not fit a slot of {}", op.length, self.stride);
             self.desk.scribe.begin(slot, op);
         }
         let count = self.lines.len();
@@ -223,9 +233,12 @@ impl Remote {
     fn data(&mut self, slot: Slot, op: &Op) -> Data {
         assert!(op.length as usize <= self.stride, "{} bytes do not fit a slot of {}", op.length, self.stride);
         let start = slot.index() * self.stride;
-        let data = &mut self.writes.bytes()[start..start + op.length as usize];
-        self.desk.scribe.write(slot, op, data);
-        Data { start: data.as_ptr(), length: data.len() }
+        let length = op.length as usize;
+        // SAFETY: data of other slots are queued, and only read while they are sent: not here. The kernel does not use this
+        // memory between two calls.
+        self.desk.scribe.write(slot, op, unsafe { self.writes.part(start, length) });
+        // SAFETY: the data are read by the lines, which belong to the same target as the buffer, and only while it sends.
+        unsafe { Data::new(&self.writes, start, length) }
     }
 
     /// Sends what is queued and the server takes.

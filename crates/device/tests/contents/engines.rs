@@ -133,7 +133,7 @@ fn flavours_are_taken() {
 
 #[test]
 fn single_bytes_are_operations() {
-    for engine in [Engine::Ring, Engine::Threads, Engine::Inline, Engine::Mapped] {
+    for engine in [Engine::Ring, Engine::Aio, Engine::Threads, Engine::Inline, Engine::Mapped] {
         if engine.refused().is_some() {
             continue;
         }

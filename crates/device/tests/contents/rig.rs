@@ -15,7 +15,7 @@ pub const SIZE: Bytes = Bytes::mib(1);
 /// The engines that there are here, each with and without the page cache where that makes a difference.
 pub fn ways() -> Vec<(Engine, Caching)> {
     let mut ways = Vec::new();
-    for engine in [Engine::Ring, Engine::Threads, Engine::Inline, Engine::Mapped] {
+    for engine in [Engine::Ring, Engine::Aio, Engine::Threads, Engine::Inline, Engine::Mapped] {
         if let Some(why) = engine.refused() {
             eprintln!("skipped: {engine}: {why}");
             continue;

@@ -94,6 +94,8 @@ pub struct Flags {
     pub on: Option<String>,
     /// `--seed`: of all random numbers.
     pub seed: Option<u64>,
+    /// `--notes`: what is worth a word goes to this file; `-` is standard error.
+    pub notes: Option<String>,
 }
 
 impl Default for Flags {
@@ -118,6 +120,7 @@ impl Default for Flags {
             destroy: Vec::new(),
             on: None,
             seed: None,
+            notes: None,
         }
     }
 }
@@ -202,6 +205,7 @@ pub(super) const FLAGS: &[Flag] = &[
     flag("destroy", Value, Read(|flags, text| more(&mut flags.destroy, text))),
     flag("on", Value, Read(|flags, text| some(&mut flags.on, text))),
     flag("seed", Value, Read(|flags, text| number(text, 0).map(|seed| flags.seed = Some(seed)))),
+    flag("notes", Value, Read(|flags, text| some(&mut flags.notes, text))),
     flag(
         "debug",
         Value,

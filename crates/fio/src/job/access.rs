@@ -14,6 +14,8 @@ pub struct Direction {
     pub reads: bool,
     /// There are writes.
     pub writes: bool,
+    /// There are trims; together with writes, each place is trimmed and then written.
+    pub trims: bool,
 }
 
 /// In which order.
@@ -29,6 +31,8 @@ pub enum Order {
     Random {
         /// At least 1.
         run: u64,
+        /// `rw_sequencer=identical`: all of them at that place.
+        identical: bool,
     },
 }
 
@@ -113,8 +117,10 @@ impl Access {
     /// The smallest block of the directions that are asked for.
     pub fn smallest(&self) -> Bytes {
         let read = self.direction.reads.then(|| self.blocks.read.smallest());
-        let write = self.direction.writes.then(|| self.blocks.write.smallest());
-        [read, write].into_iter().flatten().min().unwrap_or(Bytes::ZERO)
+        let write = (self.direction.writes && !self.direction.trims).then(|| self.blocks.write.smallest());
+        let trim = self.direction.trims.then(|| self.blocks.trim.smallest());
+        // What is trimmed and written has the size of the trim.
+        [read, write, trim].into_iter().flatten().min().unwrap_or(Bytes::ZERO)
     }
 
     /// True of a random order.
@@ -125,8 +131,8 @@ impl Access {
 
 const DEFAULT_BLOCK: i64 = 4_096;
 
-pub(super) fn read(settings: &Settings, lenient: bool, findings: &mut Findings) -> Access {
-    let (rw, direction, order) = direction(settings, lenient, findings);
+pub(super) fn read(settings: &Settings, findings: &mut Findings) -> Access {
+    let (rw, direction, order) = direction(settings, findings);
     let blocks = blocks(settings);
     let is_random = matches!(order, Order::Random { .. });
     let distribution = settings.distribution("random_distribution").unwrap_or(Distribution::Uniform);
@@ -164,22 +170,16 @@ fn is_some(extent: &Extent) -> bool {
     *extent != Extent::Bytes(Bytes::ZERO)
 }
 
-fn direction(settings: &Settings, lenient: bool, findings: &mut Findings) -> (&'static str, Direction, Order) {
+fn direction(settings: &Settings, findings: &mut Findings) -> (&'static str, Direction, Order) {
     let (word, after) = settings.choice("rw").unwrap_or(("read", None));
     let place = settings.place("rw");
-    if word.contains("trim") {
-        let what = format!("rw={word} is not supported");
-        let remedy = "nothing is trimmed: a load that discards data is out of scope; use reads and writes";
-        // A job that does something else would not be the job that was asked for.
-        let kind = FaultKind::Unsupported;
-        if lenient {
-            findings.note(place, format!("{what}, also with --lenient"));
-        }
-        findings.fault(place, kind, what, remedy);
-    }
     let rw = if word == "readwrite" { "rw" } else { word };
     let mixed = matches!(rw, "rw" | "randrw");
-    let direction = Direction { reads: mixed || rw.ends_with("read"), writes: mixed || rw.ends_with("write") };
+    let direction = Direction {
+        reads: mixed || rw.ends_with("read"),
+        writes: mixed || rw.ends_with("write"),
+        trims: rw.contains("trim"),
+    };
     let is_random = rw.starts_with("rand");
     let number = after.as_deref().map(|after| number::whole(after, Scale::Counts(Base::Binary)));
     let number = match number {
@@ -193,7 +193,8 @@ fn direction(settings: &Settings, lenient: bool, findings: &mut Findings) -> (&'
         }
     };
     let order = if is_random {
-        Order::Random { run: number.unwrap_or(1).max(1) as u64 }
+        let identical = settings.word("rw_sequencer") == "identical";
+        Order::Random { run: number.unwrap_or(1).max(1) as u64, identical }
     } else {
         Order::Sequential { step: number.unwrap_or(0) }
     };

@@ -128,9 +128,8 @@ impl Files {
             return self.names.iter().cloned().map(within).collect();
         }
         let made_up = |file: u64| {
-            let job = job.replace('/', "_");
             self.name_format
-                .replace("$jobname", &job)
+                .replace("$jobname", job)
                 .replace("$jobnum", &copy.to_string())
                 .replace("$filenum", &file.to_string())
                 .replace("$clientuid", "localhost")

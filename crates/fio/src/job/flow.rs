@@ -107,7 +107,7 @@ fn think(settings: &Settings) -> Option<ThinkTime> {
 
 /// Processors that a job may run on, and whether each copy has one of its own.
 pub(super) fn processors(settings: &Settings) -> (Option<Vec<u32>>, bool) {
-    let mask = settings.above_zero("cpumask").map(|mask| (0..64).filter(|bit| mask >> bit & 1 == 1).collect());
+    let mask = settings.processors("cpumask").filter(|mask| !mask.is_empty());
     let later = settings.order("cpumask") > settings.order("cpus_allowed");
     let list = settings.processors("cpus_allowed");
     let allowed = if later { mask.or(list) } else { list.or(mask) };

@@ -74,7 +74,12 @@ pub(super) const OPTIONS: &[Spec] = &[
     Spec::runs("sync", Choice(&["none", "0", "sync", "1", "dsync"]), "none"),
     Spec::runs("fsync", Integer(0, MAX), "0"),
     Spec::runs("fdatasync", Integer(0, MAX), "0"),
-    Spec::new("write_barrier", Integer(0, MAX), "0", Refused("Linux has had no write barriers since 2.6.37")),
+    Spec::new(
+        "write_barrier",
+        Integer(0, MAX),
+        "0",
+        Accepted("Linux has had no write barriers since 2.6.37, and no engine of fio makes any"),
+    ),
     Spec::new(
         "sync_file_range",
         ChoiceWith(&["wait_before", "write", "wait_after"]),

@@ -1,7 +1,7 @@
 //! Options of processors, memory, priorities and owners.
 
 use super::Fate::{Accepted, Refused};
-use super::Form::{Bool, Choice, ChoiceWith, Integer, Processors, Text};
+use super::Form::{Bool, Choice, ChoiceWith, Integer, ProcessorMask, Processors, Text};
 use super::Spec;
 
 const MAX: i64 = u32::MAX as i64;
@@ -11,7 +11,7 @@ const GROUPS: &str = "control groups are the system's own; start plimsoll in one
 pub(super) const OPTIONS: &[Spec] = &[
     Spec::runs("cpus_allowed", Processors, ""),
     Spec::runs("cpus_allowed_policy", Choice(&["shared", "split"]), "shared"),
-    Spec::runs("cpumask", Integer(0, i64::MAX), ""),
+    Spec::runs("cpumask", ProcessorMask, ""),
     Spec::new("numa_cpu_nodes", Text, "", Refused("jobs are not bound to nodes; start plimsoll under numactl")),
     Spec::new("numa_mem_policy", Text, "", Refused("memory is not bound to nodes; start plimsoll under numactl")),
     Spec::new("nice", Integer(-20, 19), "0", Refused("jobs keep their priority; start plimsoll under nice")),

@@ -28,12 +28,7 @@ pub(super) const OPTIONS: &[Spec] = &[
         "read",
     )
     .also(&["readwrite"]),
-    Spec::new(
-        "rw_sequencer",
-        Choice(&["sequential", "identical"]),
-        "sequential",
-        Refused("operations of a run follow each other, and none is asked for twice"),
-    ),
+    Spec::runs("rw_sequencer", Choice(&["sequential", "identical"]), "sequential"),
     Spec::runs("rwmixread", Integer(0, 100), "50"),
     Spec::runs("rwmixwrite", Integer(0, 100), "50"),
     Spec::new("rwmixcycle", Text, "", Refused("fio itself refuses it today; remove it")),

@@ -7,7 +7,7 @@ use super::Spec;
 const MAX: i64 = u32::MAX as i64;
 const PLACE: &str = "the header of a block stands at its beginning";
 const STATE: &str = "a block says itself which of all writes to its place it is";
-const TRIM: &str = "nothing is trimmed: a load that discards data is out of scope";
+const TRIM: &str = "written blocks are not trimmed before they are verified; write rw=trimwrite";
 
 /// The checksums that fio knows; `meta` and `null` among them.
 const SUMS: &[&str] = &[

@@ -67,6 +67,7 @@ mod tests {
             page_bytes: 4_096,
             memory_mib: 1_000,
             processors: 2,
+            processors_present: 2,
         };
         let check = |text, form, expected: &str| assert_eq!(keywords(text, &around, form), expected);
         check("$ncpus", Form::Integer(0, 9), "2");

@@ -41,6 +41,9 @@ pub(super) fn read(text: &str) -> Result<Vec<Piece>, Unreadable> {
         } else {
             let sign = usize::from(rest.starts_with('-'));
             let end = rest[sign..].find(|c: char| !c.is_ascii_digit()).map_or(rest.len(), |end| end + sign);
+            // A zero before an x begins the hexadecimal digits that follow: `-120xff` is -12 and 0xff.
+            let begins_hexadecimal = end > sign + 1 && rest[..end].ends_with('0') && rest[end..].starts_with('x');
+            let end = end - usize::from(begins_hexadecimal);
             let number: i32 = rest[..end].parse().map_err(|_| wrong())?;
             (Piece::Bytes(least_bytes(number)), &rest[end..])
         };
@@ -84,6 +87,8 @@ mod tests {
         check("300", Some(&[0x2c, 0x01]));
         check("0", Some(&[0]));
         check("-12", Some(&[0xf4, 0xff, 0xff, 0xff]));
+        check("\"abcd\"-120xdeadface", Some(b"abcd\xf4\xff\xff\xff\xde\xad\xfa\xce"));
+        check("120x12", Some(&[0x0c, 0x12]));
         check("2147483648", None);
         check("abc", None);
         check("\"ab", None);

@@ -67,6 +67,10 @@ fn values_are_refused() {
         ("kb_base=1001", "no word"),
         ("buffer_pattern=abc", "no pattern"),
         ("cpus_allowed=x", "is no processor"),
+        ("cpus_allowed=2,4", "no processor 4 here"),
+        ("cpus_allowed=0-5", "no processor 4 here"),
+        ("cpumask=17", "no processor 4 here"),
+        ("rw=trimwrite bs=4k,8k,16k", "trims and writes of different sizes"),
         ("steadystate=iops", "no limit"),
         ("numjobs=0", "no job at all"),
         ("ioengine=libiao", "fio has no such engine"),
@@ -75,7 +79,10 @@ fn values_are_refused() {
         ("file_service_type=random:x", "no number behind the colon"),
         ("file_service_type=pareto:2", "not above 0 and below 1"),
     ] {
-        let found = file(&format!("[a]\n{option}\n")).err().map(|faults| self::words(&faults)).unwrap_or_default();
+        let found = file(&format!("[a]\n{}\n", option.replace(" bs", "\nbs")))
+            .err()
+            .map(|faults| self::words(&faults))
+            .unwrap_or_default();
         assert!(found.len() == 1 && found[0].contains(words), "{option}: {found:#?}");
     }
 }
@@ -86,8 +93,6 @@ fn what_is_out_of_scope_is_refused_with_its_reason() {
         ("ioengine=rbd", FaultKind::Unsupported),
         ("ioengine=cpuio", FaultKind::Unsupported),
         ("ioengine=external:/x.so", FaultKind::Unsupported),
-        ("rw=randtrim", FaultKind::Unsupported),
-        ("rw=trimwrite", FaultKind::Unsupported),
         ("zonemode=zbd", FaultKind::Unsupported),
         ("trim_percentage=10", FaultKind::Unsupported),
         ("exec_prerun=ls", FaultKind::Unsupported),
@@ -95,7 +100,6 @@ fn what_is_out_of_scope_is_refused_with_its_reason() {
         ("rwmixcycle=500", FaultKind::Unsupported),
         ("latency_target=1ms", FaultKind::Unsupported),
         ("read_iolog=trace", FaultKind::Unsupported),
-        ("rw_sequencer=identical", FaultKind::Unsupported),
         ("fill_device=1", FaultKind::Unsupported),
     ] {
         let faults = file(&format!("[a]\n{option}\n")).expect_err(option);

@@ -67,11 +67,14 @@ fn directions_and_orders_are_read() {
         check(options, shown, expected);
     };
     check("", "read true false Sequential { step: 0 }");
-    check("rw=randread", "randread true false Random { run: 1 }");
-    check("rw=randread:8", "randread true false Random { run: 8 }");
+    check("rw=randread", "randread true false Random { run: 1, identical: false }");
+    check("rw=randread:8", "randread true false Random { run: 8, identical: false }");
     check("rw=write:-4k", "write false true Sequential { step: -4096 }");
     check("rw=readwrite", "rw true true Sequential { step: 0 }");
-    check("readwrite=randrw", "randrw true true Random { run: 1 }");
+    check("readwrite=randrw", "randrw true true Random { run: 1, identical: false }");
+    check("rw=randread:3 rw_sequencer=identical", "randread true false Random { run: 3, identical: true }");
+    check("rw=trimwrite", "trimwrite false true Sequential { step: 0 }");
+    check("rw=randtrim", "randtrim false false Random { run: 1, identical: false }");
     let mix = |job: &Job| job.access.read_percent.to_string();
     super::jobs::check("rw=rw rwmixread=70 rwmixwrite=40", mix, "60");
     super::jobs::check("rw=rw rwmixwrite=40 rwmixread=70", mix, "70");
@@ -148,6 +151,27 @@ fn sections_add_up() {
     let raw: Vec<_> = read[2].options.iter().map(|option| (option.name, option.value.as_deref())).collect();
     assert_eq!(raw, [("bs", Some("16k")), ("iodepth_batch", Some("3")), ("stonewall", Some("0"))]);
     assert_eq!(read[1].access.order, Order::Sequential { step: 0 });
+}
+
+#[test]
+fn a_name_in_a_global_section_names_no_job() {
+    let read = jobs("[global]\nname=all\nsize=1m\n[a]\n[b]\nname=own\n");
+    let shown: Vec<_> = read.iter().map(|job| (job.name.as_str(), job.section.as_str())).collect();
+    assert_eq!(shown, [("a", "a"), ("own", "b")]);
+}
+
+#[test]
+fn a_size_in_percent_may_be_written_with_several_signs() {
+    for text in ["size=50%", "size=50%%", "size=50%%%"] {
+        assert_eq!(job(text).files.size, Some(Extent::Percent(50)), "{text}");
+    }
+}
+
+#[test]
+fn processors_are_read() {
+    assert_eq!(job("cpus_allowed=1,3").processors, Some(vec![1, 3]));
+    assert_eq!(job("cpumask=10").processors, Some(vec![1, 3]));
+    assert_eq!(job("cpumask=0").processors, None);
 }
 
 #[test]

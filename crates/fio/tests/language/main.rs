@@ -36,7 +36,14 @@ fn world<T>(read: impl FnOnce(&Surroundings<'_>) -> T) -> T {
         _ => Err("no such file".to_owned()),
     };
     let variable = |name: &str| (name == "DEV").then(|| "/dev/sdx".to_owned());
-    read(&Surroundings { read: &files, variable: &variable, page_bytes: 4_096, memory_mib: 1_000, processors: 2 })
+    read(&Surroundings {
+        read: &files,
+        variable: &variable,
+        page_bytes: 4_096,
+        memory_mib: 1_000,
+        processors: 2,
+        processors_present: 4,
+    })
 }
 
 /// Faults as lines, without what to do.

@@ -239,14 +239,18 @@ fn unmount(directory: &Path, by: By, flags: UnmountFlags) -> io::Result<()> {
     Err(if said.contains("busy") { Errno::BUSY.into() } else { io::Error::other(said.trim().to_owned()) })
 }
 
+/// True when a server that is gone left its mount at a directory: every access to it fails.
+pub fn is_stale(directory: &Path) -> bool {
+    matches!(rustix::fs::stat(directory), Err(Errno::NOTCONN | Errno::CONNABORTED))
+}
+
 /// Unmounts what a server that is gone left at a directory. `false`: nothing was left there.
 ///
 /// # Errors
 /// It could not be unmounted.
 pub fn clear_stale(directory: &Path) -> io::Result<bool> {
-    match rustix::fs::stat(directory) {
-        Err(Errno::NOTCONN | Errno::CONNABORTED) => {}
-        _ => return Ok(false),
+    if !is_stale(directory) {
+        return Ok(false);
     }
     let by = if rustix::process::geteuid().is_root() { By::Root } else { By::Fusermount };
     unmount(directory, by, UnmountFlags::NOFOLLOW | UnmountFlags::DETACH)?;

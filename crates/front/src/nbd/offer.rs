@@ -1,8 +1,11 @@
 //! An export as clients are told of it.
 
 use plimsoll_device::nbd::Emulation;
-use plimsoll_device::nbd::wire::{PAYLOAD_MAX, Style, flag};
+use plimsoll_device::nbd::wire::{Style, flag};
 use plimsoll_volume::{Access, Export};
+
+/// Bytes of one read or write at most: as many as nbdkit takes, twice as many as a client may send unasked.
+pub const PAYLOAD_MAX: u32 = 64 << 20;
 
 /// What a seek costs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

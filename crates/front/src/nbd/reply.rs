@@ -14,6 +14,28 @@ pub struct Voice {
     pub cookie: u64,
     /// The request's first byte.
     pub offset: u64,
+    /// How the bytes of a read are divided.
+    pub division: Division,
+}
+
+/// How the bytes of a read are divided when they do not leave at once.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Division {
+    /// Into chunks, with those of other replies between them.
+    Chunks,
+    /// Not at all, after one header: simple replies, and chunks that must not be divided.
+    Undivided,
+}
+
+/// A part of the bytes that a read returns.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Part {
+    /// Its first byte, in the export.
+    pub offset: u64,
+    /// Bytes.
+    pub length: u32,
+    /// Bytes of the read behind it.
+    pub rest: u32,
 }
 
 impl Voice {
@@ -22,7 +44,7 @@ impl Voice {
     pub fn done(self, out: &mut Vec<u8>) {
         match self.style {
             Style::Simple => self.simple(out, 0),
-            Style::Structured | Style::Extended => self.chunk(out, chunk::NONE, 0),
+            Style::Structured | Style::Extended => self.only_chunk(out, chunk::NONE, 0),
         }
     }
 
@@ -33,7 +55,7 @@ impl Voice {
             return;
         }
         let text = errno.to_string();
-        self.chunk(out, chunk::ERROR, 6 + text.len() as u64);
+        self.only_chunk(out, chunk::ERROR, 6 + text.len() as u64);
         out.extend_from_slice(&errno.code().to_be_bytes());
         out.extend_from_slice(&(text.len() as u16).to_be_bytes());
         out.extend_from_slice(text.as_bytes());
@@ -46,8 +68,21 @@ impl Voice {
             self.simple(out, 0);
             return;
         }
-        self.chunk(out, chunk::OFFSET_DATA, 8 + u64::from(length));
+        self.only_chunk(out, chunk::OFFSET_DATA, 8 + u64::from(length));
         out.extend_from_slice(&self.offset.to_be_bytes());
+    }
+
+    /// A part of a read that is divided into chunks: its bytes have to follow.
+    pub fn data_part(self, out: &mut Vec<u8>, part: Part) {
+        self.chunk(out, flags(part), chunk::OFFSET_DATA, 8 + u64::from(part.length));
+        out.extend_from_slice(&part.offset.to_be_bytes());
+    }
+
+    /// A part of a read that is divided into chunks, all of it zeros.
+    pub fn hole_part(self, out: &mut Vec<u8>, part: Part) {
+        self.chunk(out, flags(part), chunk::OFFSET_HOLE, 12);
+        out.extend_from_slice(&part.offset.to_be_bytes());
+        out.extend_from_slice(&part.length.to_be_bytes());
     }
 
     /// It is a read of nothing but zeros: true when that could be said without sending them.
@@ -55,9 +90,7 @@ impl Voice {
         if self.style == Style::Simple {
             return false;
         }
-        self.chunk(out, chunk::OFFSET_HOLE, 12);
-        out.extend_from_slice(&self.offset.to_be_bytes());
-        out.extend_from_slice(&length.to_be_bytes());
+        self.hole_part(out, Part { offset: self.offset, length, rest: 0 });
         true
     }
 
@@ -68,7 +101,7 @@ impl Voice {
             (extent.length, state)
         });
         if self.style == Style::Extended {
-            self.chunk(out, chunk::BLOCK_STATUS_EXT, 8 + 16 * extents.len() as u64);
+            self.only_chunk(out, chunk::BLOCK_STATUS_EXT, 8 + 16 * extents.len() as u64);
             out.extend_from_slice(&ALLOCATION_ID.to_be_bytes());
             out.extend_from_slice(&(extents.len() as u32).to_be_bytes());
             for (length, state) in states {
@@ -80,7 +113,7 @@ impl Voice {
         // A run that 32 bits cannot say ends the reply early, where the client asks again.
         let fitting = extents.iter().take_while(|extent| extent.length <= LONGEST).count();
         let told = (fitting + 1).min(extents.len());
-        self.chunk(out, chunk::BLOCK_STATUS, 4 + 8 * told as u64);
+        self.only_chunk(out, chunk::BLOCK_STATUS, 4 + 8 * told as u64);
         out.extend_from_slice(&ALLOCATION_ID.to_be_bytes());
         for (length, state) in states.take(told) {
             out.extend_from_slice(&(length.min(LONGEST) as u32).to_be_bytes());
@@ -99,11 +132,16 @@ impl Voice {
 
     /// The header of the only chunk of a reply.
     #[inline]
-    fn chunk(self, out: &mut Vec<u8>, kind: u16, length: u64) {
+    fn only_chunk(self, out: &mut Vec<u8>, kind: u16, length: u64) {
+        self.chunk(out, chunk::DONE, kind, length);
+    }
+
+    #[inline]
+    fn chunk(self, out: &mut Vec<u8>, flags: u16, kind: u16, length: u64) {
         let extended = self.style == Style::Extended;
         let magic = if extended { wire::EXTENDED_REPLY } else { wire::STRUCTURED_REPLY };
         out.extend_from_slice(&magic.to_be_bytes());
-        out.extend_from_slice(&chunk::DONE.to_be_bytes());
+        out.extend_from_slice(&flags.to_be_bytes());
         out.extend_from_slice(&kind.to_be_bytes());
         out.extend_from_slice(&self.cookie.to_be_bytes());
         if extended {
@@ -113,6 +151,11 @@ impl Voice {
             out.extend_from_slice(&(length as u32).to_be_bytes());
         }
     }
+}
+
+/// Flags of the chunk of a part.
+const fn flags(part: Part) -> u16 {
+    if part.rest == 0 { chunk::DONE } else { 0 }
 }
 
 /// The longest run that a structured reply can tell: whole blocks of 65,536 bytes, the largest minimum there is.

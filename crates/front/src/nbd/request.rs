@@ -1,9 +1,10 @@
 //! Requests of the transmission phase: found in a stream of bytes, and checked against what is offered.
 
-use plimsoll_device::nbd::wire::{self, PAYLOAD_MAX, Reader, Style, command, command_flag};
+use plimsoll_device::nbd::wire::{self, Reader, Style, command, command_flag};
 use plimsoll_volume::{Access, Command, Errno, Request, Space};
 
-use super::offer::Blocks;
+use super::offer::{Blocks, PAYLOAD_MAX};
+use super::reply::Division;
 
 /// The stream cannot be followed any more: the connection has to be broken.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
@@ -136,6 +137,14 @@ impl Header {
                 Ok(Ask::Status { offset: self.offset, length: self.length, one })
             }
             _ => Err(Errno::Inval),
+        }
+    }
+
+    /// How the bytes of a read may be divided.
+    pub const fn division(&self, style: Style) -> Division {
+        match style {
+            Style::Structured | Style::Extended if self.flags & command_flag::DF == 0 => Division::Chunks,
+            _ => Division::Undivided,
         }
     }
 

@@ -1,18 +1,25 @@
 //! One client: what it sent and was not understood yet, what it waits for, and what it has not read.
 
+use std::collections::VecDeque;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 
 use plimsoll_device::nbd::wire::Style;
 use plimsoll_device::nbd::{Outgoing, Payload};
 use plimsoll_units::Instant;
-use plimsoll_volume::{Access, Errno, Export};
+use plimsoll_volume::{Access, Command, Errno, Export, Request};
 
+use super::listen::Door;
+use super::parts::{PART_BYTES, Stream, WriteParts};
 use super::secure::Secured;
+use super::turnaround::Unfollowed;
 use crate::nbd::{Ask, Blocks, Handshake, Header};
-use crate::pool::Buffer;
+use crate::pool::{Buffer, Pool};
 
-/// Bytes that are taken from a client at a time.
+/// Bytes that are taken at a time from a client that has chosen an export.
 const INBOX_BYTES: usize = 256 << 10;
+
+/// Bytes that a new client gets for what it sends. An option that is longer makes it grow.
+const GREETING_BYTES: usize = 1 << 10;
 
 /// How far a connection is.
 #[derive(Debug)]
@@ -55,7 +62,7 @@ pub(super) struct Inbox {
 
 impl Inbox {
     pub(super) fn new() -> Self {
-        Self { bytes: vec![0; INBOX_BYTES].into_boxed_slice(), start: 0, end: 0 }
+        Self { bytes: vec![0; GREETING_BYTES].into_boxed_slice(), start: 0, end: 0 }
     }
 
     #[inline]
@@ -82,8 +89,23 @@ impl Inbox {
         if self.bytes.len() - self.end < self.bytes.len() / 2 {
             self.bytes.copy_within(self.start..self.end, 0);
             (self.start, self.end) = (0, self.end - self.start);
+            if self.end > self.bytes.len() / 2 && self.bytes.len() < INBOX_BYTES {
+                self.grow(2 * self.bytes.len());
+            }
         }
         &mut self.bytes[self.end..]
+    }
+
+    /// Gives it the memory for requests.
+    pub(super) fn open(&mut self) {
+        self.grow(INBOX_BYTES);
+    }
+
+    #[cold]
+    fn grow(&mut self, bytes: usize) {
+        let mut grown = vec![0; bytes].into_boxed_slice();
+        grown[..self.end].copy_from_slice(&self.bytes[..self.end]);
+        self.bytes = grown;
     }
 }
 
@@ -96,6 +118,54 @@ pub(super) struct Current {
     pub buffer: Option<Buffer>,
     /// Bytes of the payload that came.
     pub filled: u32,
+    /// Its payload is moved in parts.
+    pub parts: Option<WriteParts>,
+}
+
+impl Current {
+    /// Bytes that it brings or returns, and that memory is needed for.
+    #[inline]
+    pub(super) const fn payload(&self) -> u32 {
+        match self.ask {
+            Ok(Ask::Io(Request { command: Command::Write, .. })) => self.header.payload,
+            Ok(Ask::Io(Request { command: Command::Read, length, .. })) => length as u32,
+            _ => 0,
+        }
+    }
+
+    /// It is a write whose payload goes to its file part by part.
+    #[inline]
+    pub(super) const fn is_stored_in_parts(&self) -> bool {
+        self.parts.is_some() && self.header.payload > 0 && self.ask.is_ok()
+    }
+
+    /// The byte of the payload where its buffer ends.
+    #[inline]
+    pub(super) fn end(&self) -> u32 {
+        match &self.parts {
+            Some(parts) if self.buffer.is_some() => (parts.start + PART_BYTES).min(self.header.payload),
+            _ => self.header.payload,
+        }
+    }
+
+    /// Where the bytes of its payload go that have not come; `None` when they are dropped.
+    #[inline]
+    pub(super) fn room(&mut self) -> Option<&mut [u8]> {
+        let (end, filled) = (self.end(), self.filled);
+        let start = self.parts.as_ref().map_or(0, |parts| parts.start);
+        Some(&mut self.buffer.as_mut()?.bytes()[(filled - start) as usize..(end - start) as usize])
+    }
+
+    /// Lends memory for the next part of a write; `false` while the part before is being stored.
+    pub(super) fn reserve_part(&mut self, pool: &mut Pool, held: &mut u64) -> bool {
+        let Some(parts) = self.parts.as_mut().filter(|parts| !parts.storing) else { return false };
+        if self.buffer.is_none() && self.filled < self.header.payload {
+            let buffer = pool.lend_anyway(PART_BYTES.min(self.header.payload - self.filled));
+            *held += buffer.size();
+            (self.buffer, parts.start) = (Some(buffer), self.filled);
+        }
+        true
+    }
 }
 
 /// What a read returns.
@@ -119,6 +189,8 @@ pub(super) struct Connection {
     input: OwnedFd,
     /// Where replies go, when not back.
     output: Option<OwnedFd>,
+    /// The listening socket that it came over.
+    pub door: Option<Door>,
     pub socket: bool,
     pub stage: Stage,
     pub course: Course,
@@ -127,6 +199,12 @@ pub(super) struct Connection {
     pub tls: Option<Box<Secured>>,
     pub current: Option<Current>,
     pub outbox: Outgoing<Answer>,
+    /// Reads whose bytes are fetched part by part as the client takes them.
+    pub streams: VecDeque<Stream>,
+    /// A part of the first of them is being fetched, or waits for its turn.
+    pub fetching: bool,
+    /// Replies that cannot leave before the last byte of an undivided stream.
+    pub later: Outgoing<Answer>,
     /// The kernel is receiving, into the payload of the current request when `direct`.
     pub receiving: bool,
     pub direct: bool,
@@ -140,6 +218,7 @@ pub(super) struct Connection {
     pub long: bool,
     /// Requests that were taken in and not answered.
     pub in_flight: u32,
+    pub unfollowed: Unfollowed,
     /// Bytes of buffers that its requests and unsent replies hold.
     pub held: u64,
     /// When bytes came or went last.
@@ -151,6 +230,7 @@ impl Connection {
         Self {
             input,
             output,
+            door: None,
             socket,
             stage,
             course: Course::On,
@@ -158,6 +238,9 @@ impl Connection {
             tls: None,
             current: None,
             outbox: Outgoing::default(),
+            streams: VecDeque::new(),
+            fetching: false,
+            later: Outgoing::default(),
             receiving: false,
             direct: false,
             polling: false,
@@ -165,6 +248,7 @@ impl Connection {
             blocked: false,
             long: false,
             in_flight: 0,
+            unfollowed: Unfollowed::default(),
             held: 0,
             moved: now,
         }
@@ -187,10 +271,25 @@ impl Connection {
         }
     }
 
+    /// Has a reply leave, and behind the bytes of a read that has begun and must not be divided.
+    #[inline]
+    pub(super) fn put(&mut self, answer: Option<Answer>, write: impl FnOnce(&mut Vec<u8>)) {
+        let undivided = self.streams.front().is_some_and(Stream::is_within_reply);
+        let queue = if undivided { &mut self.later } else { &mut self.outbox };
+        queue.put(answer, write);
+    }
+
+    /// Bytes of replies that the client has not read.
+    #[inline]
+    pub(super) const fn unread(&self) -> usize {
+        self.outbox.bytes() + self.later.bytes()
+    }
+
     /// Something is to be sent.
     #[inline]
     pub(super) fn has_unsent(&self) -> bool {
-        self.outbox.bytes() > 0 || self.tls.as_ref().is_some_and(|secured| secured.channel.wants_send())
+        let held = self.outbox.bytes() > 0 || !self.streams.is_empty();
+        held || self.tls.as_ref().is_some_and(|secured| secured.channel.wants_send())
     }
 
     /// Half of a message came, or a reply is not read: the client owes something.

@@ -4,6 +4,8 @@ use plimsoll_record::{Bins, Recorder};
 use plimsoll_units::Span;
 use plimsoll_volume::{Command, Export, Reply};
 
+use super::turnaround::Turnarounds;
+
 /// What an export did in a while.
 #[derive(Clone, Debug, Default)]
 pub struct Count {
@@ -28,6 +30,7 @@ struct Row {
     export: Option<Export>,
     count: Count,
     lateness: Recorder,
+    turnarounds: Turnarounds,
 }
 
 /// The counts of all exports.
@@ -63,6 +66,12 @@ impl Counts {
             }
             (Ok(()), _) => count.others += 1,
         }
+    }
+
+    /// What turnarounds of the row's clients show.
+    #[inline]
+    pub(super) fn turnarounds(&mut self, row: u32) -> Option<&mut Turnarounds> {
+        self.rows.get_mut(row as usize).map(|row| &mut row.turnarounds)
     }
 
     /// A request was refused before it reached the service.

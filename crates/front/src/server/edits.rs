@@ -69,9 +69,10 @@ impl<S: Service + 'static> Server<S> {
 
     /// Replaces the log by a whole commit, on a thread of its own: that takes longer than clients can be kept waiting.
     pub(super) fn replace_log(&mut self, job: JobId, commit: &Commit) {
-        let bytes = commit.encode();
         let handle = self.handle();
-        let begun = self.files.log_replacement().and_then(|replace| {
+        let id = self.files.id().unwrap_or_default();
+        let bytes = commit.encode(id);
+        let begun = self.files.log_replacement(commit.sequence).and_then(|replace| {
             let work = move || {
                 let replaced = replace(bytes);
                 // A server that is gone has no use for it; the log is whole all the same.

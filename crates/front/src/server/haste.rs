@@ -35,13 +35,16 @@ impl Haste {
     }
 
     /// Reads into live memory. `None`: that has to be asked of the ring.
+    ///
+    /// # Safety
+    /// There are `length` bytes at `to`, which nothing else uses during the call.
     #[inline]
-    pub(super) fn read(&self, file: RawFd, to: *mut u8, length: usize, at: u64) -> Option<u32> {
+    pub(super) unsafe fn read(&self, file: RawFd, to: *mut u8, length: usize, at: u64) -> Option<u32> {
         if length > LONGEST {
             return None;
         }
         if self.memory {
-            // SAFETY: the caller has `length` bytes there that nobody else uses.
+            // SAFETY: the caller's promise.
             let moved = unsafe { libc::pread(file, to.cast(), length, at.cast_signed()) };
             return u32::try_from(moved).ok();
         }
@@ -52,14 +55,17 @@ impl Haste {
     }
 
     /// Writes from live memory. `None`: that has to be asked of the ring.
+    ///
+    /// # Safety
+    /// There are `length` bytes at `from`, which nothing changes during the call.
     #[inline]
-    pub(super) fn write(&mut self, file: RawFd, from: *const u8, length: usize, at: u64) -> Option<u32> {
+    pub(super) unsafe fn write(&mut self, file: RawFd, from: *const u8, length: usize, at: u64) -> Option<u32> {
         if length > LONGEST || self.rest > 0 {
             self.rest = self.rest.saturating_sub(1);
             return None;
         }
         let before = self.clock.now();
-        // SAFETY: the caller has `length` bytes there that nobody changes.
+        // SAFETY: the caller's promise.
         let moved = unsafe { libc::pwrite(file, from.cast(), length, at.cast_signed()) };
         if !self.memory && self.clock.now().since(before) > QUICK {
             self.rest = REST;

@@ -4,9 +4,10 @@ use std::io;
 use std::os::fd::AsRawFd;
 
 use io_uring::{opcode, types};
-use plimsoll_volume::{Command, Errno, NotTaken, Request, Ticket};
+use plimsoll_volume::{Errno, NotTaken, Request, Ticket};
 
 use super::connection::{Connection, Course, Current, Served, Stage};
+use super::parts::WriteParts;
 use super::ring::Token;
 use super::{Client, Flight, Server};
 use crate::nbd::{Ask, Handshake, Header, Session, Step, Terms, Voice};
@@ -21,8 +22,14 @@ const UNREAD_MAX: usize = 4 << 20;
 /// The part of all memory for payloads that one client gets at most.
 const SHARE: u64 = 4;
 
-/// Bytes that a client gets when it has none, even if no more should be lent.
-const SMALL_MAX: u32 = 1 << 20;
+/// Bytes of payloads that one client gets at most. What is beyond is moved in parts.
+pub(super) const HELD_MAX: u64 = 8 << 20;
+
+/// Bytes of a payload that is held whole; a longer one is moved in parts.
+const WHOLE_MAX: u32 = 1 << 20;
+
+/// Long reads that may wait for a client to take them.
+const STREAMS_MAX: usize = 1024;
 
 /// Extents of one answer at most.
 const EXTENTS_MAX: usize = 4096;
@@ -76,7 +83,8 @@ impl<S: Service + 'static> Server<S> {
                 return Ok(());
             }
             // A client that does not read is not served further; sending goes on when it does.
-            let next = if connection.outbox.bytes() > UNREAD_MAX { Next::Blocked } else { self.step(number) };
+            let full = connection.unread() > UNREAD_MAX || connection.streams.len() >= STREAMS_MAX;
+            let next = if full { Next::Blocked } else { self.step(number) };
             match next {
                 Next::Onward => {}
                 Next::Receive if self.receive(number)? => {}
@@ -119,7 +127,7 @@ impl<S: Service + 'static> Server<S> {
                 let size = self.service.size(served.export);
                 let Served { style, allocation, access, blocks, .. } = served;
                 let ask = header.ask(&Terms { style, allocation, size, access, blocks });
-                connection.current = Some(Current { header, ask, buffer: None, filled: 0 });
+                connection.current = Some(Current { header, ask, buffer: None, filled: 0, parts: None });
                 self.proceed(number, &served)
             }
         }
@@ -149,69 +157,87 @@ impl<S: Service + 'static> Server<S> {
     /// The current request: its payload first, then what it asks for.
     #[inline]
     fn proceed(&mut self, number: u32, served: &Served) -> Next {
-        let share = self.limits.bytes / SHARE;
-        let Self { connections, service, pool, .. } = self;
-        let Some(connection) = connections.get_mut(number) else { return Next::End(Course::Broken) };
-        let Connection { current, inbox, long, held, tls, .. } = connection;
-        let Some(Current { header, ask, buffer, filled }) = current else { return Next::Onward };
-        let payload = match ask {
-            Ok(Ask::Io(Request { command: Command::Write, .. })) => header.payload,
-            Ok(Ask::Io(Request { command: Command::Read, length, .. })) => *length as u32,
-            _ => 0,
-        };
-        if payload > 0 && buffer.is_none() {
-            if !service.takes(served.export, u64::from(payload)) {
-                return Next::Blocked;
-            }
-            // Who has nothing gets something small whatever others hold, and nobody gets all there is.
-            *buffer = match *held {
-                0 if payload <= SMALL_MAX => Some(pool.lend_anyway(payload)),
-                0 => pool.lend(payload),
-                held if held + u64::from(payload) > share => None,
-                _ => pool.lend(payload),
-            };
-            let Some(buffer) = buffer else { return Next::Blocked };
-            *held += buffer.size();
-            // What is encrypted has to be looked at here.
-            if header.payload == 0 && tls.is_none() && service.reads_what_has_space() {
-                buffer.allow_view();
-            }
+        if !self.reserve(number, served) {
+            return Next::Blocked;
         }
-        let wanted = header.payload - *filled;
+        let Some(connection) = self.connections.get_mut(number) else { return Next::End(Course::Broken) };
+        let Connection { current, inbox, long, .. } = connection;
+        let Some(current) = current else { return Next::Onward };
+        let wanted = current.end() - current.filled;
         if wanted > 0 {
             let here = inbox.bytes();
             let come = here.len().min(wanted as usize);
-            if let Some(buffer) = buffer {
-                buffer.bytes()[*filled as usize..][..come].copy_from_slice(&here[..come]);
+            if let Some(room) = current.room() {
+                room[..come].copy_from_slice(&here[..come]);
             }
             inbox.used(come);
-            *filled += come as u32;
-            if *filled < header.payload {
+            current.filled += come as u32;
+            if come < wanted as usize {
                 return Next::Receive;
             }
         }
-        if header.payload > 0 {
-            *long = header.payload >= 2 * DIRECT_MIN;
+        if current.header.payload > 0 {
+            *long = current.header.payload >= 2 * DIRECT_MIN;
         }
-        self.fulfil(number, served)
+        if current.is_stored_in_parts() { self.store_part(number, served) } else { self.fulfil(number, served) }
+    }
+
+    /// Lends memory for the payload of the current request, or for its next part; `false` while it has to wait.
+    #[inline]
+    fn reserve(&mut self, number: u32, served: &Served) -> bool {
+        let share = (self.limits.bytes / SHARE).clamp(WHOLE_MAX.into(), HELD_MAX);
+        let Self { connections, service, pool, .. } = self;
+        let Some(connection) = connections.get_mut(number) else { return false };
+        let Connection { current, held, tls, .. } = connection;
+        let Some(current) = current else { return true };
+        if current.is_stored_in_parts() {
+            return current.reserve_part(pool, held);
+        }
+        let payload = current.payload();
+        if payload == 0 || current.buffer.is_some() || current.parts.is_some() {
+            return true;
+        }
+        if !service.takes(served.export, u64::from(payload)) {
+            return false;
+        }
+        // Whoever holds no memory gets some for a short payload, whatever others hold.
+        let lent = match *held {
+            held if payload > WHOLE_MAX || held + u64::from(payload) > share => None,
+            0 => Some(pool.lend_anyway(payload)),
+            _ => pool.lend(payload),
+        };
+        let Some(mut buffer) = lent else {
+            current.parts = Some(WriteParts::default());
+            return !current.is_stored_in_parts() || current.reserve_part(pool, held);
+        };
+        *held += buffer.size();
+        // What is encrypted has to be looked at here.
+        if current.header.payload == 0 && tls.is_none() && service.reads_what_has_space() {
+            buffer.allow_view();
+        }
+        current.buffer = Some(buffer);
+        true
     }
 
     /// The current request is complete.
     #[inline]
-    fn fulfil(&mut self, number: u32, served: &Served) -> Next {
+    pub(super) fn fulfil(&mut self, number: u32, served: &Served) -> Next {
         let Some(connection) = self.connections.get_mut(number) else { return Next::End(Course::Broken) };
         let Some(current) = connection.current.take() else { return Next::Onward };
-        let voice = Voice { style: served.style, cookie: current.header.cookie, offset: current.header.offset };
+        let Header { cookie, offset, .. } = current.header;
+        let division = current.header.division(served.style);
+        let voice = Voice { style: served.style, cookie, offset, division };
         match current.ask {
             Ok(Ask::Io(request)) => return self.accept(number, served, voice, &request, current),
             Ok(Ask::Disconnect) => return Next::End(Course::Ending),
             Ok(Ask::Status { offset, length, one }) => {
                 let most = if one { 1 } else { EXTENTS_MAX };
-                let extents = self.service.extents(served.export, offset, length, most);
-                connection.outbox.put(None, |out| voice.allocation(out, &extents));
+                let extents = self.extents(served.export, offset, length, most);
+                let Some(connection) = self.connections.get_mut(number) else { return Next::Onward };
+                connection.put(None, |out| voice.allocation(out, &extents));
             }
             Err(errno) => {
-                connection.outbox.put(None, |out| voice.failed(out, errno));
+                connection.put(None, |out| voice.failed(out, errno));
                 self.counts.refused(served.count);
             }
         }
@@ -221,7 +247,7 @@ impl<S: Service + 'static> Server<S> {
 
     #[inline]
     fn accept(&mut self, number: u32, served: &Served, voice: Voice, request: &Request, current: Current) -> Next {
-        let Current { header, ask, buffer, filled } = current;
+        let Current { header, ask, buffer, filled, parts } = current;
         let flight = Flight {
             client: Client::Nbd { connection: number, voice },
             count: served.count,
@@ -231,17 +257,23 @@ impl<S: Service + 'static> Server<S> {
             blank: false,
         };
         let ticket = self.flights.insert(flight);
-        match self.put(served.export, Ticket(ticket.into()), request) {
+        let taken = match parts {
+            None => self.put(served.export, Ticket(ticket.into()), request),
+            Some(_) => self.put_timing(served.export, Ticket(ticket.into()), request),
+        };
+        match taken {
             Ok(()) => {
                 if let Some(connection) = self.connections.get_mut(number) {
                     connection.in_flight += 1;
+                    let turnaround = connection.unfollowed.came(self.now, connection.in_flight);
+                    self.followed(served.export, served.count, turnaround);
                 }
                 Next::Onward
             }
             Err(NotTaken::Full) => {
                 let buffer = self.flights.remove(ticket).and_then(|flight| flight.buffer);
                 if let Some(connection) = self.connections.get_mut(number) {
-                    connection.current = Some(Current { header, ask, buffer, filled });
+                    connection.current = Some(Current { header, ask, buffer, filled, parts });
                 }
                 Next::Blocked
             }
@@ -260,7 +292,7 @@ impl<S: Service + 'static> Server<S> {
                 connection.held -= buffer.size();
                 self.pool.give_back(buffer);
             }
-            connection.outbox.put(None, |out| voice.failed(out, errno));
+            connection.put(None, |out| voice.failed(out, errno));
         }
         self.counts.refused(served.count);
         self.touch(number);
@@ -274,6 +306,7 @@ impl<S: Service + 'static> Server<S> {
             return Next::End(Course::Broken);
         };
         let (access, blocks, count) = (offer.access, offer.blocks, self.counts.row(export));
+        connection.inbox.open();
         connection.stage = Stage::Open(Served { export, count, style, allocation, access, blocks });
         Next::Onward
     }
@@ -290,10 +323,7 @@ impl<S: Service + 'static> Server<S> {
         let Connection { current, inbox, long, direct, tls, .. } = &mut *connection;
         // Before a long payload only its header is taken: the payload goes where it belongs at once.
         let least = header_bytes.filter(|_| *long && current.is_none());
-        let rest = current.as_mut().and_then(|Current { header, buffer, filled, .. }| {
-            let enough = header.payload - *filled >= DIRECT_MIN;
-            Some(&mut buffer.as_mut().filter(|_| enough)?.bytes()[*filled as usize..header.payload as usize])
-        });
+        let rest = current.as_mut().and_then(Current::room).filter(|room| room.len() >= DIRECT_MIN as usize);
         *direct = rest.is_some();
         let room = rest.unwrap_or_else(|| {
             let had = inbox.bytes().len();
@@ -314,7 +344,9 @@ impl<S: Service + 'static> Server<S> {
         } else {
             opcode::Read::new(descriptor, at, length).offset(u64::MAX).build()
         };
-        self.ring.push(entry, Token::Received(number))?;
+        // SAFETY: the room is in the inbox of the connection or in the buffer of its current request. While `receiving` is
+        // set neither is touched, and the connection is kept; `Server::drop` leaks it.
+        unsafe { self.ring.push(entry, Token::Received(number)) }?;
         Ok(false)
     }
 

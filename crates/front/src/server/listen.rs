@@ -2,19 +2,21 @@
 #![allow(unsafe_code)]
 
 use std::io;
-use std::os::fd::{AsFd, AsRawFd, FromRawFd, OwnedFd};
+use std::os::fd::{AsFd, FromRawFd, OwnedFd};
 
-use io_uring::{opcode, types};
 use rustix::net::sockopt;
 
-use super::Server;
 use super::connection::{Connection, Course, Stage};
 use super::ring::Token;
+use super::{Limits, Server};
 use crate::nbd::{Handshake, Tls};
 use crate::service::Service;
 
 /// Bytes that a Unix socket may hold for a client: a large reply goes out in few pieces.
 const SOCKET_BYTES: usize = 1 << 20;
+
+/// Clients that may be on their way out while others are let in.
+const LEAVING_MAX: usize = 16;
 
 /// A listening socket.
 #[derive(Debug)]
@@ -61,22 +63,29 @@ impl<S: Service + 'static> Server<S> {
         if socket {
             prepare(&input);
         }
-        let stage = Stage::Greeting(Handshake::new(Tls::Off, &mut Vec::new()));
-        self.welcome(Connection::new(input, output, socket, stage, self.now))
+        self.enter(None, input, output, socket)
     }
 
-    /// Waits for clients at every listening socket where it does not yet.
+    fn enter(&mut self, door: Option<Door>, input: OwnedFd, output: Option<OwnedFd>, socket: bool) -> io::Result<()> {
+        let stage = Stage::Greeting(Handshake::new(Tls::Off, &mut Vec::new()));
+        let mut connection = Connection::new(input, output, socket, stage, self.now);
+        connection.door = door;
+        self.welcome(connection)
+    }
+
+    /// Waits for clients at every listening socket where it does not yet, unless too many are on their way out: those
+    /// that come wait in the kernel then.
     pub(super) fn open_doors(&mut self) -> io::Result<()> {
+        if self.connections.len() >= self.limits.connections + LEAVING_MAX {
+            return Ok(());
+        }
         for number in self.listeners.numbers() {
             let Some(listener) = self.listeners.get_mut(number) else { continue };
             if listener.accepting || listener.closed {
                 continue;
             }
             listener.accepting = true;
-            let descriptor = types::Fd(listener.socket.as_raw_fd());
-            let nobody = std::ptr::null_mut();
-            let entry = opcode::Accept::new(descriptor, nobody, nobody.cast()).flags(libc::SOCK_CLOEXEC).build();
-            self.ring.push(entry, Token::Accepted(number))?;
+            self.ring.accept(listener.socket.as_fd(), Token::Accepted(number))?;
         }
         Ok(())
     }
@@ -104,25 +113,50 @@ impl<S: Service + 'static> Server<S> {
         if closed {
             return Ok(());
         }
-        if self.connections.len() >= self.limits.connections && !self.make_room() {
-            drop(socket);
-        } else {
-            self.serve(socket, None)?;
+        let door = Door(number);
+        if self.has_room(door) {
+            prepare(&socket);
+            self.enter(Some(door), socket, None, true)?;
         }
         self.open_doors()
     }
 
-    /// Ends the connection that has been choosing an export for longest; `false` when all have chosen.
-    fn make_room(&mut self) -> bool {
-        let waiting = |number: &u32| {
-            let connection = self.connections.get(*number)?;
-            matches!(connection.stage, Stage::Greeting(_)).then_some((connection.moved, *number))
+    /// Whether one more client may come in over a listening socket; makes room where that is possible.
+    fn has_room(&mut self, door: Door) -> bool {
+        let (mut here, mut greeting) = (0, 0);
+        let (mut all, mut longest, mut longest_here) = (0, None, None);
+        for number in self.connections.numbers() {
+            let Some(connection) = self.connections.get(number) else { continue };
+            if connection.course == Course::Broken {
+                continue;
+            }
+            let (is_here, is_greeting) =
+                (connection.door == Some(door), matches!(connection.stage, Stage::Greeting(_)));
+            all += 1;
+            here += usize::from(is_here);
+            if is_greeting {
+                let waiting = Some((connection.moved, number));
+                longest = longest.min(waiting).or(waiting);
+                if is_here {
+                    greeting += 1;
+                    longest_here = longest_here.min(waiting).or(waiting);
+                }
+            }
+        }
+        let Limits { connections, handshakes, .. } = self.limits;
+        // Clients of one socket leave a quarter of the places to those of the others.
+        let here_max = if self.listeners.len() > 1 { connections - connections / 4 } else { connections };
+        let leaves = if here >= here_max || greeting >= handshakes {
+            longest_here
+        } else if all >= connections {
+            longest
+        } else {
+            return true;
         };
-        let longest = self.connections.numbers().iter().filter_map(waiting).min();
-        if let Some((_, number)) = longest {
+        if let Some((_, number)) = leaves {
             self.end(number, Course::Broken);
         }
-        longest.is_some()
+        leaves.is_some()
     }
 }
 

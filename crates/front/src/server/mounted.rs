@@ -12,6 +12,7 @@ use io_uring::{opcode, types};
 use plimsoll_volume::{Command, Errno, Export, NotTaken, Reply, Request, Then, Ticket};
 
 use super::ring::Token;
+use super::turnaround::Unfollowed;
 use super::{Client, Flight, Server};
 use crate::fuse::wire::{self, WRITE_BYTES};
 use crate::fuse::{Code, Device, Header, PAYLOAD_MAX, Step, Tree, Unique};
@@ -59,6 +60,7 @@ struct Mounted {
     ending: bool,
     /// Requests that were taken in and not answered.
     in_flight: u32,
+    unfollowed: Unfollowed,
     /// Bytes of buffers that these hold.
     held: u64,
 }
@@ -163,6 +165,7 @@ impl<S: Service + 'static> Server<S> {
             blocked: false,
             ending: false,
             in_flight: 0,
+            unfollowed: Unfollowed::default(),
             held: 0,
         };
         let number = self.mounts.all.insert(mounted);
@@ -204,7 +207,9 @@ impl<S: Service + 'static> Server<S> {
         mounted.reading = true;
         let descriptor = types::Fd(mounted.device.as_raw_fd());
         let entry = opcode::Readv::new(descriptor, mounted.inbox.vectors(), 2).offset(u64::MAX).build();
-        self.ring.push(entry, Token::Asked(number))
+        // SAFETY: the vectors and what they point to are in the inbox. While `reading` is set it is not touched, and the
+        // filesystem is kept; `Mounts::give_up` leaks it.
+        unsafe { self.ring.push(entry, Token::Asked(number)) }
     }
 
     /// The kernel has asked something, or the filesystem is gone.
@@ -323,7 +328,10 @@ impl<S: Service + 'static> Server<S> {
         mounted.in_flight += 1;
         let ticket = self.flights.insert(flight);
         match self.put(export, Ticket(ticket.into()), request) {
-            Ok(()) => Next::Onward,
+            Ok(()) => {
+                self.followed_mounted(number);
+                Next::Onward
+            }
             Err(not) => self.not_taken(number, ticket, keeps, not),
         }
     }
@@ -354,6 +362,15 @@ impl<S: Service + 'static> Server<S> {
                 self.counts.refused(count);
                 Next::Onward
             }
+        }
+    }
+
+    #[inline]
+    fn followed_mounted(&mut self, number: u32) {
+        if let Some(Mounted { export, count, in_flight, unfollowed, .. }) = self.mounts.all.get_mut(number) {
+            let (export, count) = (*export, *count);
+            let turnaround = unfollowed.came(self.now, *in_flight);
+            self.followed(export, count, turnaround);
         }
     }
 
@@ -397,6 +414,7 @@ impl<S: Service + 'static> Server<S> {
         }
         send(&mounted.device, out, payload);
         mounted.in_flight -= 1;
+        mounted.unfollowed.answered(self.now);
         if let Some(buffer) = buffer {
             mounted.held -= buffer.size();
             self.pool.give_back(buffer);

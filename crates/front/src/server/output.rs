@@ -1,12 +1,11 @@
 //! From answers to sent bytes, and the end of connections.
 
 use std::io;
-use std::os::fd::AsRawFd;
 
-use io_uring::{opcode, types};
 use plimsoll_volume::{Command, Reply, Then};
 
 use super::connection::{Answer, Course};
+use super::parts::Stream;
 use super::ring::Token;
 use super::{Client, Flight, Server};
 use crate::service::Service;
@@ -15,11 +14,10 @@ impl<S: Service + 'static> Server<S> {
     /// Takes the replies that may leave.
     #[inline]
     pub(super) fn answer(&mut self) {
-        if self.service.wake_at().is_none_or(|at| at > self.now) {
-            return;
-        }
+        let Some(at) = self.service.wake_at().filter(|at| *at <= self.now) else { return };
         let mut replies = std::mem::take(&mut self.replies);
         self.service.drain(self.now, &mut replies);
+        self.waker.answered(self.now, at, replies.len());
         self.freed |= !replies.is_empty();
         for reply in replies.drain(..) {
             self.reply(&reply);
@@ -30,27 +28,31 @@ impl<S: Service + 'static> Server<S> {
     #[inline]
     fn reply(&mut self, reply: &Reply) {
         let Some(flight) = self.flights.remove(reply.ticket.0 as u32) else { return };
-        self.counts.answered(flight.count, flight.command, flight.length, reply);
         let (number, voice) = match flight.client {
             Client::Nbd { connection, voice } => (connection, voice),
-            Client::Kernel { mount, unique } => return self.tell(mount, unique, flight, reply),
+            Client::Part { connection, .. } => return self.transferred(connection, flight, reply.outcome),
+            Client::Kernel { mount, unique } => {
+                self.counts.answered(flight.count, flight.command, flight.length, reply);
+                return self.tell(mount, unique, flight, reply);
+            }
         };
+        self.counts.answered(flight.count, flight.command, flight.length, reply);
         let Flight { command, length, mut buffer, blank, .. } = flight;
         let Some(connection) = self.connections.get_mut(number) else { return };
         connection.in_flight -= 1;
+        connection.unfollowed.answered(self.now);
         if connection.course != Course::Broken {
-            let outbox = &mut connection.outbox;
             match (reply.outcome, command) {
                 _ if reply.then == Then::Tear => connection.course = Course::Broken,
-                (Err(errno), _) => outbox.put(None, |out| voice.failed(out, errno)),
-                (Ok(()), Command::Read) if !blank => {
-                    let payload = buffer.take().map(|buffer| Answer { buffer, length });
-                    outbox.put(payload, |out| voice.data(out, length));
-                }
-                (Ok(()), Command::Read) => outbox.put(None, |out| {
+                (Err(errno), _) => connection.put(None, |out| voice.failed(out, errno)),
+                (Ok(()), Command::Read) if blank => connection.put(None, |out| {
                     voice.hole(out, length);
                 }),
-                (Ok(()), _) => outbox.put(None, |out| voice.done(out)),
+                (Ok(()), Command::Read) => match buffer.take() {
+                    Some(buffer) => connection.put(Some(Answer { buffer, length }), |out| voice.data(out, length)),
+                    None => connection.streams.push_back(Stream::new(voice, length)),
+                },
+                (Ok(()), _) => connection.put(None, |out| voice.done(out)),
             }
         }
         if let Some(buffer) = buffer {
@@ -66,6 +68,7 @@ impl<S: Service + 'static> Server<S> {
         let mut touched = std::mem::take(&mut self.touched);
         for number in touched.drain(..) {
             self.send(number)?;
+            self.want_part(number);
             self.close_when_done(number)?;
         }
         // Nothing is touched by that; the list keeps its memory.
@@ -116,9 +119,7 @@ impl<S: Service + 'static> Server<S> {
             Ok(true) => Ok(()),
             Ok(false) => {
                 connection.polling = true;
-                let descriptor = types::Fd(connection.output().as_raw_fd());
-                let entry = opcode::PollAdd::new(descriptor, libc::POLLOUT as u32).build();
-                self.ring.push(entry, Token::Writable(number))
+                self.ring.poll(connection.output(), libc::POLLOUT, Token::Writable(number))
             }
             Err(_) => {
                 connection.course = Course::Broken;
@@ -145,7 +146,8 @@ impl<S: Service + 'static> Server<S> {
             Course::Ending => connection.course = Course::Broken,
             Course::Broken => {}
         }
-        for answer in connection.outbox.clear() {
+        connection.streams.clear();
+        for answer in connection.outbox.clear().chain(connection.later.clear()) {
             connection.held -= answer.buffer.size();
             self.pool.give_back(answer.buffer);
         }
@@ -169,6 +171,6 @@ impl<S: Service + 'static> Server<S> {
             self.pool.give_back(buffer);
         }
         self.blocked.retain(|blocked| *blocked != number);
-        Ok(())
+        self.open_doors()
     }
 }

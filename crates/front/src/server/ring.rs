@@ -2,8 +2,9 @@
 #![allow(unsafe_code)]
 
 use std::io;
+use std::os::fd::{AsRawFd, BorrowedFd};
 
-use io_uring::types::{SubmitArgs, Timespec};
+use io_uring::types::{Fd, SubmitArgs, Timespec};
 use io_uring::{IoUring, opcode, squeue};
 use plimsoll_units::Span;
 
@@ -79,12 +80,15 @@ impl Ring {
         Ok(Self { uring, held: 0 })
     }
 
-    /// Queues an operation. Memory that it refers to must stay until its event comes.
+    /// Queues an operation.
+    ///
+    /// # Safety
+    /// Memory that the operation refers to stays where it is until the event comes, also when the ring is dropped before;
+    /// until then nothing else writes to it, and nothing reads what the operation writes.
     #[inline]
-    pub(super) fn push(&mut self, entry: squeue::Entry, token: Token) -> io::Result<()> {
+    pub(super) unsafe fn push(&mut self, entry: squeue::Entry, token: Token) -> io::Result<()> {
         let entry = entry.user_data(token.pack());
-        // SAFETY: the callers keep buffers in connections, flights and tasks, which are not freed before the event;
-        // when the server is dropped with operations under way, they are leaked (`Server::drop`).
+        // SAFETY: the caller's promise.
         while unsafe { self.uring.submission().push(&entry) }.is_err() {
             passing(self.uring.submit())?;
         }
@@ -94,7 +98,43 @@ impl Ring {
 
     /// Breaks an operation off; its own event comes all the same.
     pub(super) fn cancel(&mut self, token: Token) -> io::Result<()> {
-        self.push(opcode::AsyncCancel::new(token.pack()).build(), Token::Cancelled)
+        // SAFETY: it refers to no memory.
+        unsafe { self.push(opcode::AsyncCancel::new(token.pack()).build(), Token::Cancelled) }
+    }
+
+    /// Waits until a descriptor is ready for `events`, as `poll(2)` names them.
+    pub(super) fn poll(&mut self, descriptor: BorrowedFd<'_>, events: i16, token: Token) -> io::Result<()> {
+        let entry = opcode::PollAdd::new(Fd(descriptor.as_raw_fd()), events as u32).build();
+        // SAFETY: it refers to no memory.
+        unsafe { self.push(entry, token) }
+    }
+
+    /// Waits for a client at a listening socket; the event's result is its descriptor.
+    pub(super) fn accept(&mut self, listener: BorrowedFd<'_>, token: Token) -> io::Result<()> {
+        let nobody = std::ptr::null_mut();
+        let entry = opcode::Accept::new(Fd(listener.as_raw_fd()), nobody, nobody.cast());
+        // SAFETY: it refers to no memory: nobody wants the client's address.
+        unsafe { self.push(entry.flags(libc::SOCK_CLOEXEC).build(), token) }
+    }
+
+    /// Waits for a time to pass.
+    pub(super) fn sleep(&mut self, time: &'static Timespec, token: Token) -> io::Result<()> {
+        // SAFETY: what is static stays.
+        unsafe { self.push(opcode::Timeout::new(time).build(), token) }
+    }
+
+    /// Hands over what is queued.
+    pub(super) fn submit(&mut self) -> io::Result<()> {
+        if self.uring.submission().is_empty() {
+            return Ok(());
+        }
+        passing(self.uring.submit())
+    }
+
+    /// True when [`Ring::wait`] has events to append at once.
+    #[inline]
+    pub(super) fn has_events(&mut self) -> bool {
+        self.uring.submission().taskrun() || !self.uring.completion().is_empty()
     }
 
     /// Hands over what is queued, waits for an event, for at most `most` if that is given, and appends the events.

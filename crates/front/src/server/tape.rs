@@ -153,6 +153,15 @@ impl<S: Service + 'static> Server<S> {
         taken
     }
 
+    /// The same for a request whose payload is moved in parts.
+    pub(super) fn put_timing(&mut self, export: Export, ticket: Ticket, request: &Request) -> Result<(), NotTaken> {
+        let taken = self.service.accept_timing(self.now, export, ticket, request);
+        if !self.tapes.is_empty() && taken.is_ok() {
+            self.note(export, request);
+        }
+        taken
+    }
+
     #[cold]
     fn note(&mut self, export: Export, request: &Request) {
         let tape = self.tapes.iter_mut().find(|(recorded, _)| *recorded == export);

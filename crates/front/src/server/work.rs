@@ -7,11 +7,13 @@ use std::os::fd::RawFd;
 use io_uring::types::{Fd, FsyncFlags};
 use io_uring::{opcode, squeue};
 use plimsoll_device::nbd::wire::Style;
-use plimsoll_volume::{Commit, Errno, Io, Job, JobId, Place, Ticket};
+use plimsoll_volume::{Block, Commit, Errno, Io, Job, JobId, Place, Ticket};
 
 use super::haste::{Haste, LONGEST};
 use super::ring::Token;
 use super::{Client, Server};
+use crate::files::Confirmation;
+use crate::nbd::Division;
 use crate::pool::Buffer;
 use crate::service::Service;
 
@@ -53,17 +55,21 @@ enum Kind {
         mode: i32,
         otherwise: Otherwise,
     },
-    /// To the log, and then made durable.
+    /// To the log, then made durable, then confirmed.
     Append {
         bytes: Vec<u8>,
         done: usize,
+        confirmation: Confirmation,
     },
+    SyncLog(Confirmation),
+    Confirm(Box<Block>),
     /// From a buffer of zeros.
     Zeros(Buffer),
     Sync,
 }
 
-/// Memory of a flight, which outlives its tasks.
+/// The memory of a flight's buffer that is left to be moved. The flight outlives its tasks, and no two tasks of it have the
+/// same bytes of it.
 #[derive(Debug)]
 struct Memory(*mut u8);
 
@@ -110,10 +116,12 @@ impl<S: Service + 'static> Server<S> {
                 return Ok(());
             }
             Io::Read { ticket, into, place, length } => {
-                self.memory(ticket, into).and_then(|memory| self.task(id, place, length.into(), Kind::Read(memory)))
+                let memory = self.memory(ticket, into, length);
+                memory.and_then(|memory| self.task(id, place, length.into(), Kind::Read(memory)))
             }
             Io::Write { ticket, from, place, length } => {
-                self.memory(ticket, from).and_then(|memory| self.task(id, place, length.into(), Kind::Write(memory)))
+                let memory = self.memory(ticket, from, length);
+                memory.and_then(|memory| self.task(id, place, length.into(), Kind::Write(memory)))
             }
             Io::Blank { ticket, into, length } => {
                 self.blank(ticket, into, length);
@@ -137,11 +145,14 @@ impl<S: Service + 'static> Server<S> {
                 self.keep_views(place, length);
                 self.task(id, place, length, Kind::Allocate { mode: PUNCH, otherwise: Otherwise::Zeros })
             }
-            Io::Sync { file } => self.task(id, Place { file, at: 0 }, 0, Kind::Sync),
+            Io::Sync { file, length } => self.task(id, Place { file, at: length }, 0, Kind::Sync),
         };
-        let Some(mut task) = task else {
-            self.worked(id, Err(Errno::Io));
-            return Ok(());
+        let mut task = match task {
+            Ok(task) => task,
+            Err(errno) => {
+                self.worked(id, Err(errno));
+                return Ok(());
+            }
         };
         if task.at_once(&mut self.haste) {
             self.worked(id, Ok(()));
@@ -152,28 +163,37 @@ impl<S: Service + 'static> Server<S> {
     }
 
     #[inline]
-    fn task(&mut self, job: JobId, place: Place, left: u64, kind: Kind) -> Option<Task> {
-        let file = self.files.descriptor(place.file).ok()?;
-        Some(Task { job, file, at: place.at, left, kind })
+    fn task(&mut self, job: JobId, place: Place, left: u64, kind: Kind) -> Result<Task, Errno> {
+        let file = match &kind {
+            Kind::Read(_) | Kind::CopyRead { .. } => self.files.descriptor(place.file),
+            _ => self.files.reaching(place.file, place.at + left),
+        };
+        let file = file.map_err(|error| errno(&error))?;
+        Ok(Task { job, file, at: place.at, left, kind })
     }
 
-    fn append(&mut self, job: JobId, commit: &Commit) -> Option<Task> {
-        let bytes = commit.encode();
-        let file = self.files.log(commit.at + bytes.len() as u64)?;
-        Some(Task { job, file, at: commit.at, left: bytes.len() as u64, kind: Kind::Append { bytes, done: 0 } })
+    fn append(&mut self, job: JobId, commit: &Commit) -> Result<Task, Errno> {
+        let id = self.files.id().ok_or(Errno::Io)?;
+        let bytes = commit.encode(id);
+        let confirmation = self.files.confirmation(commit.sequence).ok_or(Errno::Io)?;
+        let file = self.files.log(commit.at + bytes.len() as u64).ok_or(Errno::Io)?;
+        let left = bytes.len() as u64;
+        Ok(Task { job, file, at: commit.at, left, kind: Kind::Append { bytes, done: 0, confirmation } })
     }
 
-    fn copy(&mut self, job: JobId, from: Place, to: Place, length: u32) -> Option<Task> {
-        let (to_at, to) = (to.at, self.files.descriptor(to.file).ok()?);
+    fn copy(&mut self, job: JobId, from: Place, to: Place, length: u32) -> Result<Task, Errno> {
+        let reaching = self.files.reaching(to.file, to.at + u64::from(length));
+        let (to_at, to) = (to.at, reaching.map_err(|error| errno(&error))?);
         // A copy is not refused for want of memory: it holds up requests that have theirs.
         let buffer = self.pool.lend_anyway(length);
         self.task(job, from, length.into(), Kind::CopyRead { buffer, done: 0, to, to_at, length })
     }
 
     #[inline]
-    fn memory(&self, ticket: Ticket, at: u32) -> Option<Memory> {
-        let flight = self.flights.get(ticket.0 as u32)?;
-        Some(Memory(flight.buffer.as_ref()?.at(at)))
+    fn memory(&self, ticket: Ticket, at: u32, length: u32) -> Result<Memory, Errno> {
+        let buffer = self.flights.get(ticket.0 as u32).and_then(|flight| flight.buffer.as_ref()).ok_or(Errno::Io)?;
+        let fits = u64::from(at) + u64::from(length) <= buffer.size();
+        if fits { Ok(Memory(buffer.at(at))) } else { Err(Errno::Io) }
     }
 
     /// A read of a single piece needs no copy where its file can be sent from.
@@ -200,7 +220,7 @@ impl<S: Service + 'static> Server<S> {
             }
         }
         for connection in self.connections.iter_mut() {
-            for answer in connection.outbox.payloads() {
+            for answer in connection.outbox.payloads().chain(connection.later.payloads()) {
                 answer.buffer.keep(file, place.at, length);
             }
         }
@@ -209,7 +229,11 @@ impl<S: Service + 'static> Server<S> {
     fn blank(&mut self, ticket: Ticket, into: u32, length: u32) {
         let Some(flight) = self.flights.get_mut(ticket.0 as u32) else { return };
         let whole = into == 0 && length == flight.length;
-        let sayable = matches!(flight.client, Client::Nbd { voice, .. } if voice.style > Style::Simple);
+        let sayable = match flight.client {
+            Client::Nbd { voice, .. } => voice.style > Style::Simple,
+            Client::Part { voice, .. } => voice.division == Division::Chunks,
+            Client::Kernel { .. } => false,
+        };
         if whole && sayable {
             flight.blank = true;
         } else if let Some(buffer) = &mut flight.buffer {
@@ -221,7 +245,9 @@ impl<S: Service + 'static> Server<S> {
     fn submit(&mut self, number: u32) -> io::Result<()> {
         let Some(task) = self.tasks.get(number) else { return Ok(()) };
         let beside = if self.flights.len() > 1 { Beside::Others } else { Beside::Nothing };
-        self.ring.push(task.entry(beside), Token::Worked(number))
+        // SAFETY: the memory is the task's own, or in the buffer of a flight that waits for it; tasks and flights are kept
+        // until the event, and leaked by `Server::drop`.
+        unsafe { self.ring.push(task.entry(beside), Token::Worked(number)) }
     }
 
     /// The kernel is done with a part of a task, or with all of it.
@@ -263,8 +289,10 @@ impl Task {
     #[inline]
     fn at_once(&mut self, haste: &mut Haste) -> bool {
         let moved = match &self.kind {
-            Kind::Read(Memory(to)) => haste.read(self.file, *to, self.left as usize, self.at),
-            Kind::Write(Memory(from)) => haste.write(self.file, *from, self.left as usize, self.at),
+            // SAFETY: so many bytes are left of the memory of the flight, which nothing else uses meanwhile.
+            Kind::Read(Memory(to)) => unsafe { haste.read(self.file, *to, self.left as usize, self.at) },
+            // SAFETY: as above.
+            Kind::Write(Memory(from)) => unsafe { haste.write(self.file, *from, self.left as usize, self.at) },
             _ => return false,
         };
         moved.is_some_and(|moved| matches!(self.moved(moved), Progress::Done(Ok(()))))
@@ -291,10 +319,11 @@ impl Task {
             }
             Kind::Allocate { mode, .. } => opcode::Fallocate::new(file, self.left).offset(self.at).mode(*mode).build(),
             Kind::Zeros(zeros) => opcode::Write::new(file, zeros.at(0), left.min(ZEROS_BYTES)).offset(self.at).build(),
-            Kind::Append { bytes, done } => {
+            Kind::Append { bytes, done, .. } => {
                 opcode::Write::new(file, bytes[*done..].as_ptr(), left).offset(self.at).build()
             }
-            Kind::Sync => opcode::Fsync::new(file).flags(FsyncFlags::DATASYNC).build(),
+            Kind::Confirm(block) => opcode::Write::new(file, block.as_ptr(), left).offset(self.at).build(),
+            Kind::Sync | Kind::SyncLog(_) => opcode::Fsync::new(file).flags(FsyncFlags::DATASYNC).build(),
         }
     }
 
@@ -303,6 +332,7 @@ impl Task {
     fn moved(&mut self, moved: u32) -> Progress {
         match &mut self.kind {
             Kind::Allocate { .. } | Kind::Sync => return Progress::Done(Ok(())),
+            Kind::SyncLog(_) => return self.second_half(),
             Kind::Read(Memory(to)) if moved == 0 => {
                 // SAFETY: what is left of the read lies in the flight's buffer, which nobody else uses meanwhile.
                 unsafe { std::slice::from_raw_parts_mut(*to, self.left as usize) }.fill(0);
@@ -317,7 +347,9 @@ impl Task {
             Kind::Read(Memory(at)) | Kind::Write(Memory(at)) => *at = at.wrapping_add(moved as usize),
             Kind::CopyRead { done, .. } | Kind::CopyWrite { done, .. } => *done += moved,
             Kind::Append { done, .. } => *done += moved as usize,
-            Kind::Zeros(_) => {}
+            // A part of a sector is never written.
+            Kind::Confirm(_) if u64::from(moved) < self.left => return Progress::Done(Err(Errno::Io)),
+            Kind::Zeros(_) | Kind::Confirm(_) => {}
         }
         self.at += u64::from(moved);
         self.left = self.left.saturating_sub(u64::from(moved));
@@ -325,15 +357,24 @@ impl Task {
     }
 
     fn second_half(&mut self) -> Progress {
-        if matches!(self.kind, Kind::Append { .. }) {
-            self.kind = Kind::Sync;
-            return Progress::Again;
+        if matches!(self.kind, Kind::Read(_) | Kind::Write(_)) {
+            return Progress::Done(Ok(()));
         }
-        let Kind::CopyRead { to, to_at, length, .. } = self.kind else { return Progress::Done(Ok(())) };
-        if let Kind::CopyRead { buffer, .. } = std::mem::replace(&mut self.kind, Kind::Sync) {
-            self.kind = Kind::CopyWrite { buffer, done: 0 };
+        match std::mem::replace(&mut self.kind, Kind::Sync) {
+            Kind::CopyRead { buffer, to, to_at, length, .. } => {
+                self.kind = Kind::CopyWrite { buffer, done: 0 };
+                (self.file, self.at, self.left) = (to, to_at, length.into());
+            }
+            Kind::Append { confirmation, .. } => self.kind = Kind::SyncLog(confirmation),
+            Kind::SyncLog(Confirmation { file, at, block }) => {
+                (self.file, self.at, self.left) = (file, at, block.len() as u64);
+                self.kind = Kind::Confirm(block);
+            }
+            other => {
+                self.kind = other;
+                return Progress::Done(Ok(()));
+            }
         }
-        (self.file, self.at, self.left) = (to, to_at, length.into());
         Progress::Again
     }
 

@@ -11,9 +11,9 @@ use std::time::{Duration, Instant};
 
 use fastrand::Rng;
 use plimsoll_device::nbd::Asked;
-use plimsoll_device::nbd::wire::{PAYLOAD_MAX, Style, command};
+use plimsoll_device::nbd::wire::{Style, command};
 use plimsoll_front::Server;
-use plimsoll_front::nbd::{Ask, Blocks, Handshake, Header, Offer, Step, Terms, Tls};
+use plimsoll_front::nbd::{Ask, Blocks, Handshake, Header, Offer, PAYLOAD_MAX, Step, Terms, Tls};
 use plimsoll_volume::{Access, Export, Volumes};
 
 use super::memory::{Memory, PATIENCE, SIZE};

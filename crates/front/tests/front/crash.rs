@@ -16,6 +16,8 @@ use std::time::Duration;
 use fastrand::Rng;
 use plimsoll_device::nbd::wire::{Style, chunk, command, command_flag};
 use plimsoll_device::nbd::{Asked, Talk, TalkError};
+use plimsoll_front::{DirectoryError, Files};
+use plimsoll_volume::{Commit, Log, Superblock};
 
 use super::killed::{Killed, SIZE, say};
 use super::truth::{Step, Truth};
@@ -341,6 +343,29 @@ fn life_and_death(world: World, server: &mut Killed, rng: &mut Rng) -> World {
     world.into_inner().unwrap()
 }
 
+/// A log that has lost a part of what was confirmed is refused, wherever it was cut, zeroed or overwritten.
+fn refuse_damage(base: &Path, rng: &mut Rng) {
+    let directory = base.join("data");
+    let (path, superblock) = (directory.join("log"), std::fs::read(directory.join("superblock")).unwrap());
+    let (whole, next) = (std::fs::read(&path).unwrap(), Superblock::read(&superblock).unwrap().next);
+    let log = Log::read(&whole);
+    let confirmed = log.commits.iter().filter(|commit| commit.sequence < next).map(Commit::encoded_bytes).sum::<u64>();
+    // None, when it was killed between a new log and the confirmation of that.
+    let attempts = if confirmed > 0 { 3 } else { 0 };
+    for _ in 0..attempts {
+        let (at, mut damaged) = (rng.usize(0..confirmed as usize), whole.clone());
+        match rng.u32(0..3) {
+            0 => damaged.truncate(at),
+            1 => damaged[at..].fill(0),
+            _ => damaged[at] ^= 1 << rng.u32(0..8),
+        }
+        std::fs::write(&path, &damaged).unwrap();
+        let opened = Files::directory(&directory).map(drop);
+        assert!(matches!(opened, Err(DirectoryError::Log { .. })), "damage at {at} of {confirmed}: {opened:?}");
+    }
+    std::fs::write(&path, whole).unwrap();
+}
+
 /// What an append to the log leaves that was under way when a machine stopped: nobody was told that it succeeded.
 fn tear_log(base: &Path, rng: &mut Rng) {
     let path = base.join("data/log");
@@ -390,6 +415,7 @@ fn a_killed_server_keeps_what_it_promised() {
         server.ready().expect("the server starts on what the last one has left");
         world.compare(&mut server);
         world = life_and_death(world, &mut server, &mut rng);
+        refuse_damage(&base, &mut rng);
         if rng.u32(0..3) == 0 {
             tear_log(&base, &mut rng);
         }

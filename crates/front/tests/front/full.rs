@@ -1,10 +1,16 @@
 //! No space left, and metadata that are torn: clients are told, nothing that was kept is lost, and it goes on.
 
+use std::collections::BTreeMap;
+use std::fs::File;
+use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use plimsoll_device::nbd::wire::{Style, chunk, command, command_flag};
 use plimsoll_device::nbd::{Asked, Talk};
+
+use plimsoll_front::{DirectoryError, Files};
+use plimsoll_volume::LogError;
 
 use super::crash::home;
 use super::killed::{Killed, SIZE};
@@ -87,10 +93,11 @@ fn a_store_that_is_full_recovers() {
 
 /// A server whose data are on a filesystem of so many bytes that nobody else sees and that ends with it.
 fn on_a_small_disk(base: &Path, bytes: u64) -> Option<Killed> {
+    Command::new("unshare").arg("--version").output().ok()?;
     let data = base.join("data");
     std::fs::create_dir_all(&data).unwrap();
     let mut command = Command::new("unshare");
-    let mount = format!("mount -t tmpfs -o size={bytes} none \"$1\" && shift && exec \"$@\"");
+    let mount = format!("mount -t tmpfs -o size={bytes},mode=700 none \"$1\" && shift && exec \"$@\"");
     command.args(["--map-root-user", "--mount", "sh", "-c", &mount, "sh"]);
     command.arg(data).arg(std::env::current_exe().unwrap());
     let mut server = Killed::start_as(base, command);
@@ -147,22 +154,114 @@ fn fill_and_free(mut server: Killed, changes: u32) {
 }
 
 /// The log of the directory, and its length before the last flush.
-fn two_flushes(base: &Path) -> (PathBuf, usize) {
+fn two_flushes(base: &Path) -> (PathBuf, usize, Vec<u8>) {
     let mut server = Killed::start(base);
     server.ready().unwrap();
     let mut talk = server.talk(0);
     assert_eq!((write(&mut talk, 1, 11, 0), flush(&mut talk)), (0, 0));
     let log = base.join("data/log");
     let before = std::fs::metadata(&log).unwrap().len() as usize;
+    let superblock = std::fs::read(base.join("data/superblock")).unwrap();
     assert_eq!((write(&mut talk, 2, 22, 0), flush(&mut talk)), (0, 0));
     server.kill();
-    (log, before)
+    (log, before, superblock)
+}
+
+/// A directory in which a service would not start, and why.
+fn refusal(base: &Path) -> DirectoryError {
+    Files::directory(&base.join("data")).map(drop).expect_err("it has lost what was durable")
+}
+
+/// All files of a directory, those of data up to a megabyte.
+fn files(directory: &Path) -> BTreeMap<PathBuf, Vec<u8>> {
+    let paths = std::fs::read_dir(directory).unwrap().map(|entry| entry.unwrap().path());
+    let begin = |path: &Path| {
+        let mut bytes = Vec::new();
+        File::open(path).unwrap().take(1 << 20).read_to_end(&mut bytes).unwrap();
+        bytes
+    };
+    paths.filter(|path| path.is_file()).map(|path| (path.clone(), begin(&path))).collect()
 }
 
 #[test]
-fn a_log_that_is_torn_at_its_end_loses_its_last_commit_alone() {
+fn a_directory_opens_while_others_look_whether_it_is_served() {
+    let base = home("looked-at");
+    let directory = base.join("data");
+    std::fs::create_dir_all(&directory).unwrap();
+    drop(Files::directory(&directory).unwrap());
+    let is_over = std::sync::atomic::AtomicBool::new(false);
+    std::thread::scope(|scope| {
+        let looker = scope.spawn(|| {
+            let mut looks = 0_u64;
+            while !is_over.load(std::sync::atomic::Ordering::Relaxed) {
+                plimsoll_front::is_served(&directory).unwrap();
+                looks += 1;
+            }
+            looks
+        });
+        let opened: Vec<_> = (0..300).map(|_| Files::directory(&directory).map(drop)).collect();
+        is_over.store(true, std::sync::atomic::Ordering::Relaxed);
+        assert!(looker.join().unwrap() > 0);
+        assert!(opened.iter().all(Result::is_ok), "{:?}", opened.iter().find(|opened| opened.is_err()));
+    });
+}
+
+#[test]
+fn a_log_that_has_lost_an_answered_commit_is_refused() {
+    let base = home("lost");
+    let (log, before, _) = two_flushes(&base);
+    let whole = std::fs::read(&log).unwrap();
+    let held = files(&base.join("data"));
+    let cuts = (0..whole.len()).map(|length| whole[..length].to_vec());
+    let zeroed = (0..whole.len()).map(|from| [&whole[..from], &vec![0; whole.len() - from]].concat());
+    let flips = (0..whole.len()).map(|at| {
+        let mut bytes = whole.clone();
+        bytes[at] ^= 0x40;
+        bytes
+    });
+    for (number, damaged) in cuts.chain(zeroed).chain(flips).enumerate() {
+        std::fs::write(&log, &damaged).unwrap();
+        let why = refusal(&base);
+        let DirectoryError::Log { source, .. } = why else { panic!("case {number}: {why:?}") };
+        let lost_last = matches!(source, LogError::Lost { at, last: 2, .. } if at == before as u64);
+        let lost_more = matches!(source, LogError::Lost { last: 2, .. } | LogError::Missing { last: 2 })
+            || matches!(source, LogError::Damaged { last: 2, .. });
+        assert!(lost_last || lost_more, "case {number}: {source:?}");
+        std::fs::write(&log, &whole).unwrap();
+        assert!(files(&base.join("data")) == held, "case {number}: a refused start has changed something");
+    }
+    std::fs::remove_file(&log).unwrap();
+    let why = refusal(&base);
+    assert!(matches!(why, DirectoryError::Log { source: LogError::Missing { last: 2 }, .. }), "{why:?}");
+    std::fs::write(&log, &whole).unwrap();
+    assert!(Files::directory(&base.join("data")).is_ok(), "the log as it was");
+    std::fs::remove_dir_all(base).unwrap();
+}
+
+#[test]
+fn files_of_another_directory_are_refused() {
+    let (one, other) = (home("one"), home("other"));
+    two_flushes(&one);
+    two_flushes(&other);
+    for (name, kept) in [("log", "log.own"), ("data.0", "kept.0")] {
+        let own = one.join("data").join(name);
+        std::fs::rename(&own, one.join("data").join(kept)).unwrap();
+        std::fs::copy(other.join("data").join(name), &own).unwrap();
+        let why = refusal(&one);
+        let is_foreign = matches!(why, DirectoryError::Log { source: LogError::Foreign { .. }, .. })
+            || matches!(why, DirectoryError::DataFile { .. });
+        assert!(is_foreign, "{name}: {why:?}");
+        std::fs::rename(one.join("data").join(kept), own).unwrap();
+    }
+    for base in [one, other] {
+        std::fs::remove_dir_all(base).unwrap();
+    }
+}
+
+#[test]
+fn an_unanswered_commit_at_the_end_of_a_log_is_dropped_and_kept_as_a_file() {
     let base = home("torn");
-    let (log, before) = two_flushes(&base);
+    let (log, before, superblock) = two_flushes(&base);
     let whole = std::fs::read(&log).unwrap();
     let cuts = (before..whole.len()).map(|length| whole[..length].to_vec());
     let flips = (before..whole.len()).map(|at| {
@@ -170,11 +269,18 @@ fn a_log_that_is_torn_at_its_end_loses_its_last_commit_alone() {
         bytes[at] ^= 0x40;
         bytes
     });
-    let step = 5;
+    let (step, mut kept) = (5, 0);
     for (number, torn) in cuts.chain(flips).enumerate().filter(|(number, _)| number % step == 0) {
-        std::fs::write(&log, torn).unwrap();
+        std::fs::write(&log, &torn).unwrap();
+        // As a kill before the answer would leave it.
+        std::fs::write(base.join("data/superblock"), &superblock).unwrap();
         let mut server = Killed::start(&base);
         server.ready().unwrap();
+        if torn.len() > before {
+            kept += 1;
+            let file = base.join(format!("data/log.torn-{kept}"));
+            assert!(std::fs::read(file).unwrap() == torn[before..], "case {number}");
+        }
         let mut talk = server.talk(0);
         assert_eq!((read(&mut talk, 1), read(&mut talk, 2)), (11, 0), "case {number}");
         // What it had lost is written again, and lasts.
@@ -184,6 +290,7 @@ fn a_log_that_is_torn_at_its_end_loses_its_last_commit_alone() {
         server.ready().unwrap();
         assert_eq!(read(&mut server.talk(0), 2), 22);
         server.kill();
+        std::fs::write(&log, &whole).unwrap();
     }
     std::fs::remove_dir_all(base).unwrap();
 }

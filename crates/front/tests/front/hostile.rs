@@ -1,7 +1,7 @@
 //! Whatever bytes a client sends, cut wherever they are cut: no panic, nothing that grows, and the same answer.
 
-use plimsoll_device::nbd::wire::{EXTENDED_REQUEST, OPTION, PAYLOAD_MAX, REQUEST, Style};
-use plimsoll_front::nbd::{Blocks, Handshake, Header, Offer, Step, Terms, Tls};
+use plimsoll_device::nbd::wire::{EXTENDED_REQUEST, OPTION, REQUEST, Style};
+use plimsoll_front::nbd::{Blocks, Handshake, Header, Offer, PAYLOAD_MAX, Step, Terms, Tls};
 use plimsoll_volume::{Access, Export};
 use proptest::prelude::*;
 

@@ -144,7 +144,7 @@ fn a_server_that_can_be_killed() {
     let mut store = if held.log.commits.is_empty() {
         Store::new(GEOMETRY, CAPACITY)
     } else {
-        let recovered = Store::recover(held.log.commits, held.files, CAPACITY).unwrap();
+        let recovered = Store::recover(held.log.commits, &held.lengths, CAPACITY, held.unreferenced).unwrap();
         pending = recovered.jobs;
         recovered.store
     };

@@ -9,6 +9,7 @@ mod full;
 mod fuse;
 mod hostile;
 mod killed;
+mod long;
 mod memory;
 mod record;
 mod serve;

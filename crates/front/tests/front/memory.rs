@@ -54,16 +54,26 @@ impl Memory {
 
     /// A new volume, offered by this name.
     pub fn create(&self, name: &'static str) {
-        let volume = self.handle.edit(Edit::Create { size: SIZE, text: String::new() }).unwrap();
+        self.create_of(name, SIZE);
+    }
+
+    /// A new volume of so many bytes.
+    pub fn create_of(&self, name: &'static str, size: u64) {
+        let volume = self.handle.edit(Edit::Create { size, text: String::new() }).unwrap();
         self.handle.call(move |server| serve(server, volume, name)).unwrap();
     }
 
     /// A client of an export.
     pub fn talk(&self, export: &str) -> Talk {
-        let address = Address { host: Host::Unix(self.socket.clone()), export: export.into(), tls: None };
-        let mut talk = Talk::begin(&address, PATIENCE).unwrap();
-        assert_eq!(talk.choose(export, true).unwrap().size, SIZE);
+        let mut talk = self.begin();
+        talk.choose(export, true).unwrap();
         talk
+    }
+
+    /// A client that has not chosen an export.
+    pub fn begin(&self) -> Talk {
+        let address = Address { host: Host::Unix(self.socket.clone()), export: String::new(), tls: None };
+        Talk::begin(&address, PATIENCE).unwrap()
     }
 }
 
@@ -77,11 +87,11 @@ impl Drop for Memory {
 }
 
 fn serve(server: &mut Server<Volumes>, volume: VolumeId, name: &str) {
-    let limits = plimsoll_volume::Limits { requests: 64, bytes: 64 << 20, payload: 32 << 20, block: 1 };
+    let limits = plimsoll_volume::Limits { requests: 64, bytes: 64 << 20, payload: 64 << 20, block: 1 };
     let model = plimsoll_model::parse("link(1us)").unwrap();
     let (service, now, _) = server.service();
     let export = service.serve(now, &Serving { volume, model, seed: 1, limits, group: None }).unwrap();
-    let mut offer = Offer::new(export, name, SIZE);
-    offer.access = service.store().about(volume).unwrap().access;
+    let about = service.store().about(volume).unwrap();
+    let offer = Offer { access: about.access, ..Offer::new(export, name, about.size) };
     server.offer(offer);
 }

@@ -27,11 +27,32 @@ pub fn write(talk: &mut Talk, style: Style, offset: u64, data: &[u8], flags: u16
 
 pub fn read(talk: &mut Talk, style: Style, offset: u64, length: u32) -> Vec<u8> {
     talk.request(style, &asked(command::READ, offset, length.into()), &[]).unwrap();
-    let answer = talk.chunk(length).unwrap();
-    assert_eq!((answer.errno(), answer.done, answer.cookie), (0, true, !offset));
-    match answer.kind {
-        chunk::OFFSET_DATA => answer.payload[8..].to_vec(),
-        _ => answer.payload,
+    read_reply(talk, offset, length)
+}
+
+/// The bytes of a read that was requested, whose chunks come in the order of the bytes.
+pub fn read_reply(talk: &mut Talk, offset: u64, length: u32) -> Vec<u8> {
+    let mut bytes = Vec::new();
+    loop {
+        let answer = talk.chunk(length).unwrap();
+        assert_eq!((answer.errno(), answer.cookie), (0, !offset));
+        let place = answer.payload.first_chunk().map(|place| u64::from_be_bytes(*place));
+        match answer.kind {
+            chunk::OFFSET_DATA => {
+                assert_eq!(place, Some(offset + bytes.len() as u64));
+                bytes.extend_from_slice(&answer.payload[8..]);
+            }
+            chunk::OFFSET_HOLE => {
+                assert_eq!(place, Some(offset + bytes.len() as u64));
+                let hole = u32::from_be_bytes(*answer.payload.last_chunk().unwrap());
+                bytes.resize(bytes.len() + hole as usize, 0);
+            }
+            _ => bytes = answer.payload,
+        }
+        if answer.done {
+            assert_eq!(bytes.len(), length as usize);
+            return bytes;
+        }
     }
 }
 
@@ -164,6 +185,47 @@ fn too_many_clients_push_out_those_that_dawdle() {
     talk.choose("data", true).unwrap();
     assert_eq!(read(&mut talk, Style::Simple, 0, 512).len(), 512);
     assert_eq!(dawdling[0].read(&mut [0; 1]).unwrap(), 0, "the first one was let go");
+}
+
+#[test]
+fn ten_thousand_connections_cost_no_more_than_the_limit() {
+    let serving = Serving::start(false, Limits::default());
+    let mut working = serving.talk();
+    working.choose("data", true).unwrap();
+    let (mut held, mut most) = (std::collections::VecDeque::new(), 0);
+    for number in 0..10_000 {
+        held.push_back(UnixStream::connect(serving.socket()).unwrap());
+        if held.len() > 400 {
+            held.pop_front();
+        }
+        if number % 100 == 0 {
+            most = most.max(serving.handle.call(|server| server.connected()).unwrap());
+            assert_eq!(read(&mut working, Style::Simple, 0, 512).len(), 512);
+        }
+    }
+    assert!(most <= 64 + 1 + 16, "{most} clients were let in at the same time");
+    let mut late = serving.talk();
+    late.choose("data", true).unwrap();
+    assert_eq!(read(&mut late, Style::Simple, 0, 512).len(), 512);
+}
+
+#[test]
+fn clients_of_one_socket_leave_room_for_those_of_another() {
+    let serving = Serving::start(false, Limits { connections: 8, ..Limits::default() });
+    let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let port = listener.local_addr().unwrap().port();
+    serving.handle.call(|server| server.listen(listener).unwrap()).unwrap();
+    let address = format!("nbd://127.0.0.1:{port}/data").parse().unwrap();
+    let greedy: Vec<Talk> = (0..20)
+        .filter_map(|_| {
+            let mut talk = Talk::begin(&address, Duration::from_secs(10)).ok()?;
+            talk.choose("data", true).ok().map(|_| talk)
+        })
+        .collect();
+    assert_eq!(greedy.len(), 6, "three quarters of the places");
+    let mut talk = serving.talk();
+    talk.choose("data", true).unwrap();
+    assert_eq!(read(&mut talk, Style::Simple, 0, 512).len(), 512);
 }
 
 #[test]

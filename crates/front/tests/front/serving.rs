@@ -1,5 +1,6 @@
 //! A server on a thread of its own, and where to reach it.
 
+use std::fs::File;
 use std::os::unix::net::UnixListener;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -37,7 +38,11 @@ impl Serving {
         let (told, handle) = channel();
         let home = directory.clone();
         let thread = std::thread::spawn(move || {
-            let files = if in_files { Files::directory(&home).unwrap().0 } else { Files::memory() };
+            let file = |number: u32| {
+                let path = home.join(format!("data.{number}"));
+                File::options().read(true).write(true).create_new(true).open(path).unwrap().into()
+            };
+            let files = if in_files { Files::given([file(0), file(1)]) } else { Files::memory() };
             let mut server = Server::new(Plain::new([SIZE, 1 << 20]), files, limits, Clock::start()).unwrap();
             server.set_tls(tls);
             server.offer(Offer::new(Export(0), "data", SIZE));

@@ -32,7 +32,7 @@ fn start(directory: &Path, model: &str) -> Service {
         let store = if is_new {
             Store::new(Geometry::default(), capacity)
         } else {
-            Store::recover(held.log.commits, held.files, capacity).unwrap().store
+            Store::recover(held.log.commits, &held.lengths, capacity, held.unreferenced).unwrap().store
         };
         let volumes = Volumes::new(store, Slow::NOT);
         let mut server = Server::new(volumes, files, Limits::default(), Clock::start()).unwrap();

@@ -9,11 +9,11 @@ use crate::figure::{Class, Origin};
 use crate::format::{Form, Resemblance, Takes};
 use crate::kind::Kind;
 use crate::lines::{LineFormat, Lines};
-use crate::moment;
 use crate::reading::Fate;
 use crate::refusal::Refusal;
 use crate::series::Said;
 use crate::snapshot::Counted;
+use crate::timestamp;
 
 const KIND: Kind = Kind { id: "atop-labelled", name: "output of atop -P" };
 
@@ -39,7 +39,6 @@ struct Fields<'a> {
     label: &'a str,
     host: &'a str,
     seconds: f64,
-    local: String,
     length: f64,
     rest: std::str::SplitAsciiWhitespace<'a>,
 }
@@ -52,7 +51,7 @@ fn fields(line: &str) -> Option<Fields<'_>> {
     let (date, time) = (words.next()?, words.next()?);
     let length = words.next()?.parse().ok().filter(|length| *length >= 0.0)?;
     let is_date = date.len() == 10 && date.as_bytes()[4] == b'/' && time.contains(':');
-    is_date.then(|| Fields { label, host, seconds, local: format!("{date} {time}"), length, rest: words })
+    is_date.then_some(Fields { label, host, seconds, length, rest: words })
 }
 
 #[derive(Default)]
@@ -122,7 +121,7 @@ impl Labelled {
         if self.seconds.replace(fields.seconds).is_none() {
             fields.host.clone_into(&mut self.sample.host);
             self.sample.length = Span::from_secs_f64(fields.length);
-            self.sample.end = moment::of_text(&fields.local);
+            self.sample.end = timestamp::of_unix(fields.seconds);
         }
         if self.sample.disks.len() < Samples::MOST {
             self.sample.disks.push(disk);

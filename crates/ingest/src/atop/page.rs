@@ -1,6 +1,5 @@
 //! atop's pages of text: a heading with the time, and a line of cells for each disk.
 
-use jiff::civil::DateTime;
 use memchr::memmem;
 use plimsoll_units::Span;
 
@@ -10,11 +9,11 @@ use crate::figure::{Class, Origin};
 use crate::format::{Form, Resemblance, Takes};
 use crate::kind::Kind;
 use crate::lines::{LineFormat, Lines};
-use crate::moment;
 use crate::reading::Fate;
 use crate::refusal::Refusal;
 use crate::series::Said;
 use crate::snapshot::Counted;
+use crate::timestamp::{self, Stamp};
 
 const KIND: Kind = Kind { id: "atop", name: "pages of atop" };
 
@@ -52,6 +51,7 @@ impl LineFormat for Pages {
             self.count += 1;
             match heading(line) {
                 Some((host, end, length)) => {
+                    let end = end.map(|end| out.instant(end));
                     self.sample = Sample { host, end, length, ..Sample::default() };
                 }
                 None => out.caution(Some(Origin::line(number)), "a heading that cannot be read: its page is left out"),
@@ -92,10 +92,10 @@ impl LineFormat for Pages {
 }
 
 /// `ATOP - db1   2026/03/02  09:00:10   ----   10s elapsed`
-fn heading(line: &str) -> Option<(String, Option<DateTime>, Span)> {
+fn heading(line: &str) -> Option<(String, Option<Stamp>, Span)> {
     let mut words = line.strip_prefix("ATOP - ")?.split_ascii_whitespace();
     let host = words.next()?.to_owned();
-    let end = moment::of_text(&format!("{} {}", words.next()?, words.next()?));
+    let end = timestamp::parse(&format!("{} {}", words.next()?, words.next()?));
     let elapsed = words.take_while(|word| *word != "elapsed").last()?;
     Some((host, end, span(elapsed)?))
 }

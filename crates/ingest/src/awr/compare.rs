@@ -166,7 +166,7 @@ fn sets(report: &mut Report, table: &Table, side: usize) -> u32 {
     let elapsed = text("elapsed time (min)");
     report.numerals = Numerals::of(&elapsed).unwrap_or_default();
     // `23-Apr-14 18:30:05 (Wed)`
-    let moment = |name: &str| words::moment(text(name).split('(').next().unwrap_or_default());
+    let moment = |name: &str| words::time(text(name).split('(').next().unwrap_or_default());
     (report.begin, report.end) = (moment("begin snap time"), moment("end snap time"));
     let printed = report.numerals.number(&elapsed).map(|minutes| minutes * 60.0);
     let between = report.begin.zip(report.end).map(|(begin, end)| end.duration_since(begin).as_secs_f64());

@@ -41,6 +41,7 @@ pub(super) fn make(report: &Report, kind: Kind, out: &mut Builder) -> Result<(),
     }
     let scope = out.scope(scope(report));
     let begin = report.begin.or_else(|| report.members.iter().find_map(|member| member.begin));
+    let begin = begin.map(|at| out.local(at));
     let window = out.window(Window { begin, length: Span::from_secs_f64(seconds) });
     let mut page = Page { report, seconds, at: (scope, window), out };
     traffic::make(&mut page);

@@ -61,7 +61,7 @@ impl Histogram {
         let mut before = 0.0;
         for (bound, below) in &self.below {
             // Shares are printed in tenths of a per cent: sums may stray by some of them.
-            let below = below.clamp(before, 1.0);
+            let below = below.min(1.0).max(before);
             shares.push((*bound as f64 / 1e9, below - before));
             before = below;
         }

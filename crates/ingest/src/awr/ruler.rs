@@ -28,11 +28,6 @@ impl Ruler {
         Some(Self { spans })
     }
 
-    /// Where each column begins and ends, in letters.
-    pub(crate) fn spans(&self) -> &[(usize, usize)] {
-        &self.spans
-    }
-
     /// True for a single run of dashes that stands well inside of the line: a ruler below a heading over several columns,
     /// or the end of a section.
     pub(crate) fn is_inner(&self) -> bool {

@@ -5,7 +5,6 @@ mod page;
 use memchr::memmem;
 
 use self::page::Pages;
-pub(crate) use self::page::titles;
 use super::compare::ComparedLines;
 use super::figures;
 use super::section::Section;

@@ -11,10 +11,10 @@ use crate::figure::{Class, Measure, Origin, Scope, Statistic};
 use crate::format::{Form, Input, Resemblance, Takes};
 use crate::json;
 use crate::kind::Kind;
-use crate::moment;
 use crate::refusal::Refusal;
 use crate::series::Said;
 use crate::snapshot::Counted;
+use crate::timestamp;
 use crate::whole::{Whole, WholeFormat};
 
 const KIND: Kind = Kind { id: "azure-monitor", name: "Azure Monitor" };
@@ -97,7 +97,8 @@ impl Azure {
         let (mut means, mut highest, mut lacking) = (Vec::new(), Vec::new(), false);
         for (index, point) in json::list(series, &["data"]).iter().enumerate() {
             let get = |name: &str| json::get(point, &[name]).and_then(json::number);
-            let Some(at) = json::text(point, &["timeStamp"]).and_then(moment::of_text) else { continue };
+            let Some(at) = json::text(point, &["timeStamp"]).and_then(timestamp::parse) else { continue };
+            let at = out.instant(at);
             let origin = out.origin(line, metric, &format!("{path}.data[{index}]"));
             let unit = if matches!(said, Said::Figure(_, Measure::Latency, _)) { 1e-3 } else { 1.0 };
             let mean = if matches!(said, Said::Sum(_)) { get("total") } else { get("average") };

@@ -12,10 +12,10 @@ use crate::figure::{Class, Measure, Origin, Scope, Statistic};
 use crate::format::{Form, Input, Resemblance, Takes};
 use crate::json;
 use crate::kind::Kind;
-use crate::moment;
 use crate::refusal::Refusal;
 use crate::series::Said;
 use crate::snapshot::Counted;
+use crate::timestamp;
 use crate::whole::{Whole, WholeFormat};
 
 const KIND: Kind = Kind { id: "cloudwatch", name: "CloudWatch metrics" };
@@ -100,7 +100,7 @@ impl CloudWatch {
         let pairs = times.iter().zip(values).enumerate();
         let points = pairs.filter_map(|(index, (at, value))| {
             let origin = out.origin(line, label, &format!("{path}.Values[{index}]"));
-            Some((at_of(at)?, json::number(value)? * metric.unit, origin))
+            Some((at_of(at, out)?, json::number(value)? * metric.unit, origin))
         });
         let points = points.collect();
         let scope = out.scope(Scope { part, ..Scope::default() });
@@ -115,7 +115,7 @@ impl CloudWatch {
         let (mut means, mut highest, mut lacking) = (Vec::new(), Vec::new(), 0);
         for (index, point) in json::list(value, &["Datapoints"]).iter().enumerate() {
             let get = |name: &str| point.get(name).and_then(json::number);
-            let Some(at) = point.get("Timestamp").and_then(at_of) else { continue };
+            let Some(at) = point.get("Timestamp").and_then(|at| at_of(at, out)) else { continue };
             let origin = out.origin(line, label, &format!("Datapoints[{index}]"));
             let mean = match &metric.said {
                 Said::Sum(_) => get("Sum").or_else(|| Some(get("Average")? * get("SampleCount")?)),
@@ -137,8 +137,9 @@ impl CloudWatch {
     }
 }
 
-fn at_of(value: &Value) -> Option<DateTime> {
-    value.as_str().and_then(moment::of_text).or_else(|| moment::of_unix(value.as_f64()?))
+fn at_of(value: &Value, out: &mut Builder) -> Option<DateTime> {
+    let printed = value.as_str().and_then(timestamp::parse).map(|at| out.instant(at));
+    printed.or_else(|| timestamp::of_unix(value.as_f64()?))
 }
 
 /// The metric whose name stands in a label, and that name in lower case.

@@ -9,10 +9,10 @@ use crate::figure::{Origin, Scope};
 use crate::format::{Form, Input, Resemblance, Takes};
 use crate::json;
 use crate::kind::Kind;
-use crate::moment;
 use crate::refusal::Refusal;
 use crate::series::Said;
 use crate::snapshot::Counted;
+use crate::timestamp;
 use crate::whole::{Whole, WholeFormat};
 
 const KIND: Kind = Kind { id: "oci-monitoring", name: "OCI Monitoring" };
@@ -70,7 +70,7 @@ impl Oci {
         let owner = dimension("resourceDisplayName").or_else(|| dimension("resourceId")).unwrap_or_default();
         let datapoints = json::list(metric, &["aggregated-datapoints"]);
         let points = datapoints.iter().enumerate().filter_map(|(index, point)| {
-            let at = json::text(point, &["timestamp"]).and_then(moment::of_text)?;
+            let at = out.instant(json::text(point, &["timestamp"]).and_then(timestamp::parse)?);
             let value = json::number(json::get(point, &["value"])?)?;
             Some((at, value, out.origin(line, name, &format!("{path}.aggregated-datapoints[{index}]"))))
         });

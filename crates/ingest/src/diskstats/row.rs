@@ -1,9 +1,8 @@
 //! One line: a device's counters, or when they were taken.
 
-use jiff::civil::DateTime;
 use plimsoll_units::Span;
 
-use crate::moment;
+use crate::timestamp::{self, Stamp};
 
 /// The most counters that a kernel prints.
 pub(super) const MOST: usize = 17;
@@ -19,11 +18,8 @@ pub(super) enum Line<'a> {
     },
     /// The file of sysfs that the next line was read from.
     Heading(&'a str),
-    /// When the next snapshot was taken, and how long its host ran.
-    At {
-        at: Option<DateTime>,
-        age: Option<Span>,
-    },
+    /// When the next snapshot was taken.
+    At(Stamp),
     /// How long the host ran.
     Age(Span),
     /// A device with too few counters.
@@ -119,18 +115,13 @@ fn time(text: &str) -> Line<'_> {
     {
         return if up > 0.0 && up < 1e10 { Line::Age(Span::from_secs_f64(up)) } else { Line::Other };
     }
-    let at = match (seconds, moment::of_text(rest)) {
-        (Some(seconds), Some(local)) => moment::on_clock(seconds, local),
-        _ => moment::of_text(said).or_else(|| moment::of_text(first)).or_else(|| moment::of_date(said)),
-    };
-    if at.is_some() { Line::At { at, age: None } } else { Line::Other }
+    let at = timestamp::parse(said).or_else(|| timestamp::parse(first));
+    at.map_or(Line::Other, Line::At)
 }
 
 #[cfg(test)]
 mod tests {
-    use jiff::civil::date;
-
-    use super::{Line, Span, line};
+    use super::{Line, Span, line, timestamp};
 
     fn row(text: &str) -> (Option<String>, usize, u64) {
         match line(text) {
@@ -154,14 +145,18 @@ mod tests {
 
     #[test]
     fn times_between_snapshots_are_read() {
-        let at = |at| Line::At { at: Some(at), age: None };
-        let nine = date(2026, 3, 2).at(9, 30, 5, 0);
-        assert_eq!(line("TS 1772443805.000000000 2026-03-02 09:30:05"), at(nine));
-        assert_eq!(line("TS 1772443805.5 2026-03-02T10:30:05"), at(date(2026, 3, 2).at(10, 30, 5, 500_000_000)));
-        assert_eq!(line("# 2026-03-02 09:30:05"), at(nine));
-        assert_eq!(line("Mon Mar  2 09:30:05 UTC 2026"), at(nine));
-        assert_eq!(line("zzz ***Mon Mar 2 09:30:05 UTC 2026"), at(nine));
-        assert_eq!(line("1772443805"), at(nine));
+        let check = |text: &str, expected: &str| match line(text) {
+            Line::At(at) => assert_eq!(Line::At(at), Line::At(timestamp::parse(expected).unwrap()), "{text}"),
+            other => panic!("{text}: {other:?}"),
+        };
+        let nine = "2026-03-02T09:30:05Z";
+        check("TS 1772443805.000000000 2026-03-02 09:30:05", nine);
+        check("TS 1772443805.5 2026-03-02T10:30:05", "2026-03-02T09:30:05.5Z");
+        check("# 2026-03-02 09:30:05", "2026-03-02T09:30:05");
+        check("# 2026-03-02T18:30:05+09:00", nine);
+        check("Mon Mar  2 09:30:05 UTC 2026", nine);
+        check("zzz ***Mon Mar 2 09:30:05 UTC 2026", nine);
+        check("1772443805", nine);
         assert_eq!(line("350735.47 234388.90"), Line::Age(Span::from_secs_f64(350_735.47)));
         assert_eq!(line("something else"), Line::Other);
     }

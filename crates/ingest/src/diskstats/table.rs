@@ -9,7 +9,7 @@ use plimsoll_units::Span;
 use super::row::MOST;
 use crate::builder::Builder;
 use crate::figure::{Class, Origin, Scope};
-use crate::layers::Layers;
+use crate::layers::{Layer, Layers};
 use crate::reading::Fate;
 use crate::snapshot::{Count, Counted, Snapshot};
 
@@ -139,6 +139,8 @@ impl Table {
 
     fn counts(&self, row: &Row) -> Vec<Count> {
         let name = &self.devices[row.device].name;
+        // Older kernels do not time the operations of arrays.
+        let untimed = self.layers.layer(name) == Some(Layer::Array) && row.numbers[3] + row.numbers[7] == 0;
         let used = COUNTERS.iter().zip(&self.fields).filter(|((place, ..), _)| match row.count {
             4 => OF_PARTITION.iter().any(|(_, to)| to == place),
             count @ (..15) => *place < 11.min(count),
@@ -151,11 +153,13 @@ impl Table {
             wraps_at: Some(ROUND * unit),
             origin: Origin { line: row.line, table: Some(Arc::clone(name)), field: Arc::clone(field) },
         };
-        used.map(count).collect()
+        used.filter(|((_, counted, ..), _)| !(untimed && counted.is_time())).map(count).collect()
     }
 
     /// Lists what was read and what was left out. How many devices were used.
     pub(super) fn finish(&self, out: &mut Builder) -> usize {
+        let scopes = self.devices.iter().filter_map(|device| Some((device.scope?, self.layers.layer(&device.name)?)));
+        out.arrays(scopes);
         let mut taken = 0;
         for device in &self.devices {
             let is_read = self.layers.takes(&device.name);

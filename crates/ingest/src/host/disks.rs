@@ -8,9 +8,9 @@ use std::sync::Arc;
 use self::heading::Take;
 pub(super) use self::heading::{Heading, NameAt};
 use super::digits;
-use super::layer::{self, Layer};
 use crate::builder::Builder;
 use crate::figure::{Class, Measure, Origin, Scope};
+use crate::layers::{Layer, Layers};
 use crate::reading::Fate;
 
 /// The devices of one host.
@@ -19,6 +19,7 @@ pub(super) struct Disks {
     host: String,
     heading: Heading,
     devices: Vec<Device>,
+    layers: Layers,
     by_name: HashMap<Box<str>, u32>,
     /// The sample that is being read: rows, and a number for each column of each.
     rows: Vec<Row>,
@@ -39,9 +40,8 @@ struct Device {
     name: Box<str>,
     text: Arc<str>,
     scope: Option<u32>,
-    layer: Layer,
-    disk: Option<String>,
-    counts: bool,
+    /// Its layer, when its figures are taken.
+    layer: Option<Layer>,
     /// Discards and flushes are told from when there are any.
     discards: bool,
     flushes: bool,
@@ -198,13 +198,12 @@ impl Disks {
             name: name.into(),
             text: Arc::from(if name.is_empty() { "all disks" } else { name.trim() }),
             scope: None,
-            layer: layer::layer(name),
-            disk: layer::disk_of(name),
-            counts: false,
+            layer: None,
             discards: false,
             flushes: false,
             seen: 0,
         });
+        self.layers.learn(name);
         self.by_name.insert(name.into(), number);
         self.next = number as usize + 1;
         Some(number)
@@ -228,7 +227,7 @@ impl Disks {
             let Row { device, line } = self.rows[index];
             let device = &mut self.devices[device as usize];
             device.seen = self.samples;
-            if device.counts {
+            if device.layer.is_some() {
                 counted += 1;
                 let values = &self.values[index * width..(index + 1) * width];
                 let scope = device.scope(&self.host, out);
@@ -245,26 +244,19 @@ impl Disks {
     /// Devices that were idle may have no row (`iostat -z`): they did nothing, which is known as well.
     fn fill(&mut self, window: u32, out: &mut Builder) {
         let line = self.line();
-        for device in self.devices.iter_mut().filter(|device| device.counts && device.seen != self.samples) {
+        for device in self.devices.iter_mut().filter(|device| device.layer.is_some() && device.seen != self.samples) {
             let scope = device.scope(&self.host, out);
             self.heading.put_idle(device, (scope, window), line, out);
         }
     }
 
-    /// One layer of devices: disks, where there are any, because all operations come to them in the end.
+    /// Chooses the devices that count among all that were seen.
     fn choose(&mut self) {
-        let has = |layer| self.devices.iter().any(|device| device.layer == layer);
-        let is_raid = |device: &Device| device.name.starts_with("md") || device.name.starts_with("/dev/md");
-        let raid = self.devices.iter().any(is_raid);
-        let base = [Layer::Disk, Layer::Upper, Layer::Group].into_iter().find(|layer| has(*layer));
-        let base = base.unwrap_or(Layer::Apart);
-        let by_name = &self.by_name;
+        self.layers.choose();
         for device in &mut self.devices {
-            let within = device.disk.as_deref().is_some_and(|disk| by_name.contains_key(disk));
-            let lowest = base != Layer::Upper || !raid || is_raid(device);
-            device.counts = device.layer == base && !within && lowest;
+            device.layer = self.layers.layer(&device.name);
         }
-        self.counted = self.devices.iter().filter(|device| device.counts).count();
+        self.counted = self.devices.iter().filter(|device| device.layer.is_some()).count();
         self.chosen = self.devices.len();
     }
 
@@ -274,11 +266,12 @@ impl Disks {
             return;
         }
         out.part(name, if self.numbers == 0 { Fate::Empty } else { Fate::Read(self.numbers) });
-        for device in self.devices.iter().filter(|device| !device.counts) {
+        for device in self.devices.iter().filter(|device| device.layer.is_none()) {
             out.part(format!("device {}", device.text), Fate::Ignored);
         }
-        let taken: Vec<&Device> = self.devices.iter().filter(|device| device.counts).collect();
-        if taken.len() > 1 && taken.iter().all(|device| matches!(device.layer, Layer::Upper | Layer::Group)) {
+        out.arrays(self.devices.iter().filter_map(|device| Some((device.scope?, device.layer?))));
+        let taken: Vec<&Device> = self.devices.iter().filter(|device| device.layer.is_some()).collect();
+        if taken.len() > 1 && taken.iter().all(|device| device.layer < Some(Layer::Array)) {
             let first: Vec<&str> = taken.iter().take(3).map(|device| &*device.text).collect();
             let text = format!(
                 "no disks are in it, and {} may lie over one another or hold one another: then their operations are \
@@ -306,6 +299,12 @@ impl Device {
         };
         *told |= operations > 0.0;
         *told
+    }
+
+    /// True for an array whose operations are not timed, as those of older kernels are not.
+    fn is_untimed(&self, measure: Measure, value: f64) -> bool {
+        let of_time = matches!(measure, Measure::Latency | Measure::Busy | Measure::Depth);
+        of_time && value <= 0.0 && self.layer == Some(Layer::Array)
     }
 
     fn origin(&self, line: u64, take: &Take) -> Origin {

@@ -2,11 +2,10 @@
 
 use memchr::memmem;
 
-use super::clock::{self, Moment};
 use super::disks::{Absent, Heading};
 use super::noted::Noted;
 use super::reports::{Follows, Reports};
-use super::timeline::UNDATED;
+use super::timeline::{self, UNDATED};
 use crate::builder::Builder;
 use crate::figure::Origin;
 use crate::format::{Form, Input, Resemblance, Takes};
@@ -14,6 +13,7 @@ use crate::kind::Kind;
 use crate::lines::{LineFormat, Lines};
 use crate::reading::Fate;
 use crate::refusal::Refusal;
+use crate::timestamp::{self, Stamp};
 
 const KIND: Kind = Kind { id: "iostat", name: "iostat (text)" };
 
@@ -47,8 +47,8 @@ struct Iostat {
     /// Blanks before a heading, when all of the text is indented.
     indent: usize,
     /// When the report that is being read was printed, and the one that comes.
-    printed: Option<Moment>,
-    coming: Option<Moment>,
+    printed: Option<Stamp>,
+    coming: Option<Stamp>,
     /// A blank line ended the rows.
     complete: bool,
     doubted: bool,
@@ -73,7 +73,8 @@ impl Iostat {
     fn close(&mut self, follows: Follows, out: &mut Builder) {
         self.in_table = false;
         let absent = if self.complete { Absent::Idle } else { Absent::Unknown };
-        self.reports.close(self.printed.map(|moment| moment.at), absent, follows, out);
+        let at = self.printed.map(|stamp| timeline::instant(stamp, out));
+        self.reports.close(at, absent, follows, out);
     }
 
     /// A line that is no row: a heading, a time, a banner, or none of iostat's.
@@ -86,10 +87,10 @@ impl Iostat {
         if self.heading(text, out) {
             return;
         }
-        if let Some(moment) = self.time(text) {
+        if let Some(stamp) = self.time(text) {
             self.in_table = false;
-            self.doubt(moment, number, out);
-            self.coming = Some(moment);
+            self.doubt(stamp, number, out);
+            self.coming = Some(stamp);
         } else if let Some((host, version)) = banner(text) {
             self.close(Follows::Nothing, out);
             self.reports.run(host, out);
@@ -118,24 +119,20 @@ impl Iostat {
     }
 
     /// A time, with its date or, of old versions, without.
-    fn time(&self, text: &str) -> Option<Moment> {
+    fn time(&self, text: &str) -> Option<Stamp> {
         let text = text.trim_start();
         if let Some(time) = text.strip_prefix("Time: ") {
             let mut words = time.split_whitespace();
-            let (time, _) = clock::time(words.next()?, words.next().unwrap_or_default())?;
+            let (time, _) = timestamp::time_of_day(words.next()?, words.next().unwrap_or_default())?;
             // Without a date only the time between two reports is known, and midnight is passed once a day.
             let last = self.coming.or(self.printed);
-            let day = last.map_or(UNDATED, |last| last.at.date());
-            let at = day.to_datetime(time);
-            let passed = last.is_some_and(|last| at < last.at);
-            let at = if passed { at.checked_add(jiff::SignedDuration::from_hours(24)).ok()? } else { at };
-            return Some(Moment { at, doubtful: false });
+            return last.map_or(Some(Stamp::on(UNDATED, time)), |last| last.next_at(time));
         }
-        clock::moment(text)
+        if text.starts_with(|first: char| first.is_ascii_digit()) { timestamp::parse(text) } else { None }
     }
 
-    fn doubt(&mut self, moment: Moment, line: u64, out: &mut Builder) {
-        if moment.doubtful && !std::mem::replace(&mut self.doubted, true) {
+    fn doubt(&mut self, stamp: Stamp, line: u64, out: &mut Builder) {
+        if stamp.doubtful && !std::mem::replace(&mut self.doubted, true) {
             let text = "dates like this can be read in two ways: the month is taken to come first; \
                         S_TIME_FORMAT=ISO iostat -t leaves no doubt";
             out.caution(Some(Origin::line(line)), text);

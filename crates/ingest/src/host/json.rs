@@ -6,7 +6,6 @@ use jiff::civil::DateTime;
 use memchr::memmem;
 use serde_json::Value;
 
-use super::clock;
 use super::disks::{Absent, Disks, Heading, NameAt};
 use super::reports::{Follows, Reports};
 use super::sadf::whole;
@@ -17,6 +16,7 @@ use crate::format::{Form, Input, Resemblance, Takes};
 use crate::kind::Kind;
 use crate::reading::Fate;
 use crate::refusal::Refusal;
+use crate::timestamp;
 use crate::whole::{Whole, WholeFormat};
 
 const KIND: Kind = Kind { id: "sysstat-json", name: "iostat or sadf (JSON)" };
@@ -110,14 +110,17 @@ impl Samples {
     fn of_iostat(&mut self, sample: &Value, line: u64, out: &mut Builder) {
         let Some(rows) = sample["disk"].as_array().filter(|rows| !rows.is_empty()) else { return };
         self.reports.close(self.at, Absent::Idle, Follows::Report, out);
-        self.at = sample["timestamp"].as_str().and_then(clock::moment).map(|moment| moment.at);
+        self.at = sample["timestamp"].as_str().and_then(timestamp::parse).map(|at| out.instant(at));
         put(rows, &mut self.columns, &mut self.reports.disks, line, out);
     }
 
     fn of_sadf(&mut self, sample: &Value, line: u64, out: &mut Builder) {
         let time = &sample["timestamp"];
         let text = |name: &str| time[name].as_str().unwrap_or_default();
-        let at = clock::moment(&format!("{} {}", text("date"), text("time"))).map(|moment| moment.at);
+        // Without `-t` times are in UTC, which older versions print as a number.
+        let is_utc = time["utc"].as_u64() == Some(1) || text("tz") == "UTC";
+        let zone = if is_utc { " UTC" } else { "" };
+        let at = timestamp::parse(&format!("{} {}{zone}", text("date"), text("time"))).map(|at| out.instant(at));
         let window = self.timeline.sample(at, time["interval"].as_f64(), line, out);
         let transfers = flat(&sample["io"]);
         let columns: Vec<String> = transfers.iter().map(|(name, _)| (*name).to_owned()).collect();

@@ -5,7 +5,6 @@ use std::collections::BTreeMap;
 use jiff::civil::DateTime;
 use memchr::memmem;
 
-use super::clock;
 use super::digits;
 use super::disks::{Absent, Disks, Heading, NameAt};
 use super::noted::Noted;
@@ -17,6 +16,7 @@ use crate::kind::Kind;
 use crate::lines::{LineFormat, Lines};
 use crate::reading::Fate;
 use crate::refusal::Refusal;
+use crate::timestamp;
 
 const KIND: Kind = Kind { id: "sadf", name: "sadf -d" };
 
@@ -114,7 +114,7 @@ impl Sadf {
             self.close(out);
             return Some(());
         }
-        let at = moment(at)?;
+        let at = timestamp::parse(at).map(|at| out.instant(at))?;
         if self.table == In::Others {
             return Some(());
         }
@@ -163,17 +163,6 @@ impl Sadf {
 fn heading(text: &str) -> Option<Heading> {
     let names = text.split_whitespace().filter(|name| *name != "DEV").map(str::to_owned).collect();
     Heading::of(names, NameAt::First).map(|heading| heading.with_text(text))
-}
-
-/// A time with its date, or seconds since 1970.
-fn moment(text: &str) -> Option<DateTime> {
-    match text.parse::<i64>() {
-        Ok(seconds) => {
-            let zone = jiff::tz::TimeZone::UTC;
-            Some(jiff::Timestamp::from_second(seconds).ok()?.to_zoned(zone).datetime())
-        }
-        Err(_) => clock::moment(text).map(|moment| moment.at),
-    }
 }
 
 impl Host {

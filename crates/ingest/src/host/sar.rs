@@ -6,12 +6,11 @@ use jiff::SignedDuration;
 use jiff::civil::{Date, DateTime};
 use memchr::memmem;
 
-use super::clock;
 use super::disks::{Absent, Disks, Heading, NameAt};
 use super::iostat::banner;
 use super::noted::Noted;
 use super::sadf::whole;
-use super::timeline::Timeline;
+use super::timeline::{self, Timeline};
 use crate::builder::Builder;
 use crate::figure::Origin;
 use crate::format::{Form, Input, Resemblance, Takes};
@@ -19,6 +18,7 @@ use crate::kind::Kind;
 use crate::lines::{LineFormat, Lines};
 use crate::reading::Fate;
 use crate::refusal::Refusal;
+use crate::timestamp::{self, Stamp};
 
 const KIND: Kind = Kind { id: "sar", name: "sar (text)" };
 
@@ -54,7 +54,7 @@ fn timed_line(line: &str) -> Option<(jiff::civil::Time, &str)> {
     }
     let rest = rest.trim_start();
     let (next, behind) = rest.split_once([' ', '\t']).unwrap_or((rest, ""));
-    let (time, twelve) = clock::time(first, next)?;
+    let (time, twelve) = timestamp::time_of_day(first, next)?;
     Some((time, if twelve { behind.trim_start() } else { rest }))
 }
 
@@ -104,7 +104,7 @@ struct Sar {
 
 impl Sar {
     fn new(input: &Input) -> Self {
-        let begin = input.begin.map_or(super::timeline::UNDATED, DateTime::date);
+        let begin = input.begin.map_or(timeline::UNDATED, DateTime::date);
         Self {
             disks: Disks::of(""),
             host: Disks::of(""),
@@ -131,10 +131,11 @@ impl Sar {
     }
 
     fn window(&mut self, at: DateTime, line: u64, out: &mut Builder) -> u32 {
-        self.timeline.from(self.from);
-        let apart = self.from.map(|from| at.duration_since(from).as_secs_f64());
+        let mut instant = |at: DateTime| timeline::instant(Stamp::on(at.date(), at.time()), out);
+        let (from, until) = (self.from.map(&mut instant), instant(at));
+        self.timeline.from(from);
         self.from = Some(at);
-        self.timeline.sample(Some(at), apart, line, out)
+        self.timeline.sample(Some(until), from.map(|from| until.duration_since(from).as_secs_f64()), line, out)
     }
 
     /// The moment of a time of day: on the next day when it is far before the one that it goes on from.
@@ -211,7 +212,7 @@ impl Sar {
         self.host.go_on(host, out);
         out.version(version);
         let said = line.rsplit_once(')').map_or(line, |_| line.split_once(')').map_or(line, |(_, rest)| rest));
-        if let Some((date, _)) = said.split_whitespace().next().and_then(clock::date) {
+        if let Some((date, _)) = said.split_whitespace().next().and_then(timestamp::date) {
             self.date = date;
         }
         (self.table, self.from) = (In::Nothing, None);

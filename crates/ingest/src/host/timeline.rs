@@ -7,6 +7,7 @@ use plimsoll_units::Span;
 use crate::builder::Builder;
 use crate::figure::{Origin, Window};
 use crate::format::Input;
+use crate::timestamp::{self, Stamp};
 
 /// Stands for a date that is not said: then only the time between two samples is known.
 pub(super) const UNDATED: Date = jiff::civil::date(1970, 1, 1);
@@ -24,6 +25,14 @@ pub(super) struct Timeline {
     /// What was said once already: that a length was assumed, that the clock went back.
     assumed: bool,
     went_back: bool,
+}
+
+/// A time in UTC; one without a date stays as it is.
+pub(super) fn instant(stamp: Stamp, out: &mut Builder) -> DateTime {
+    match stamp.parts() {
+        (at, _) if at.year() <= UNDATED.year() => at,
+        _ => out.instant(stamp),
+    }
 }
 
 impl Timeline {
@@ -69,7 +78,7 @@ impl Timeline {
         self.last = at.or(self.last);
         let lasted = SignedDuration::from_nanos(i64::try_from(length.as_nanos()).unwrap_or(i64::MAX));
         let begin = match at {
-            Some(at) if at.year() != UNDATED.year() => at.checked_sub(lasted).ok(),
+            Some(at) if at.year() > UNDATED.year() => timestamp::before(at, length),
             _ => self.begin.and_then(|begin| begin.checked_add(self.passed).ok()),
         };
         self.passed = self.passed.checked_add(lasted).unwrap_or(self.passed);

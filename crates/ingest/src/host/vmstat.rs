@@ -11,7 +11,6 @@ use jiff::civil::DateTime;
 use memchr::memmem;
 
 use self::counters::Counters;
-use super::clock;
 use super::digits;
 use super::noted::Noted;
 use super::timeline::Timeline;
@@ -22,6 +21,7 @@ use crate::kind::Kind;
 use crate::lines::{LineFormat, Lines};
 use crate::reading::Fate;
 use crate::refusal::Refusal;
+use crate::timestamp;
 
 const KIND: Kind = Kind { id: "vmstat", name: "vmstat" };
 
@@ -114,7 +114,7 @@ impl Vmstat {
         if !digits::numbers(&text.as_bytes()[..end], &mut self.numbers) || self.numbers.len() != columns.count {
             return false;
         }
-        let at = clock::moment(text[end..].trim()).map(|moment| moment.at);
+        let at = timestamp::parse(&text[end..]).map(|at| out.instant(at));
         let bytes_s = [self.numbers[columns.read] * BLOCK, self.numbers[columns.written] * BLOCK];
         let sample = Sample { line: number, at, bytes_s };
         self.rows += 1;

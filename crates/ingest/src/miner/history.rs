@@ -2,14 +2,14 @@
 
 use std::collections::BTreeMap;
 
-use jiff::SignedDuration;
-use jiff::civil::{Date, DateTime, Time};
+use jiff::civil::DateTime;
 
 use super::KIND;
 use super::block::Row;
 use crate::builder::Builder;
 use crate::figure::{Class, Measure, Statistic};
 use crate::refusal::Refusal;
+use crate::timestamp::{self, Stamp};
 
 /// A database over time.
 #[derive(Default)]
@@ -115,7 +115,7 @@ impl History {
 
     fn metrics(&mut self, row: &Row<'_>, out: &mut Builder) {
         let minutes = row.number("dur_m").filter(|minutes| *minutes > 0.0);
-        let (Some(number), Some(minutes), Some(end)) = (snapshot(row), minutes, moment(row.text("end"))) else {
+        let (Some(number), Some(minutes), Some(end)) = (snapshot(row), minutes, time(row.text("end"))) else {
             let origin = out.origin(row.line, row.block, "");
             return out.caution(Some(origin), "a row without snapshot, minutes or end: left out");
         };
@@ -124,7 +124,7 @@ impl History {
         });
         self.snapshots.entry(number).or_default().instances.push(Instance {
             name: row.text("inst").to_owned(),
-            end,
+            end: out.instant(end),
             seconds: minutes * 60.0,
             line: row.line,
             figures: found.collect(),
@@ -181,7 +181,7 @@ impl Snapshot {
 
 impl Instance {
     pub(super) fn begin(&self) -> Option<DateTime> {
-        self.end.checked_sub(SignedDuration::from_secs_f64(self.seconds)).ok()
+        timestamp::later(self.end, -self.seconds)
     }
 }
 
@@ -190,14 +190,8 @@ fn snapshot(row: &Row<'_>) -> Option<u64> {
     text.parse().ok()
 }
 
-/// A moment: `13/05/09 13:52`, the year first.
-fn moment(text: &str) -> Option<DateTime> {
-    let (date, time) = text.split_once(' ')?;
-    let mut parts = date.split('/').map(str::parse::<i16>);
-    let (year, month, day) = (parts.next()?.ok()?, parts.next()?.ok()?, parts.next()?.ok()?);
-    let year = if year < 100 { 2000 + year } else { year };
-    let (hour, minute) = time.trim().split_once(':')?;
-    let minute = minute.split(':').next()?;
-    let date = Date::new(year, i8::try_from(month).ok()?, i8::try_from(day).ok()?).ok()?;
-    Some(date.to_datetime(Time::new(hour.parse().ok()?, minute.parse().ok()?, 0, 0).ok()?))
+/// `13/05/09 13:52`, the year first.
+fn time(text: &str) -> Option<Stamp> {
+    let is_short = text.as_bytes().get(2) == Some(&b'/');
+    timestamp::parse(&if is_short { format!("20{text}") } else { text.to_owned() })
 }

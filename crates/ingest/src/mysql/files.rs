@@ -5,7 +5,6 @@
 
 use std::collections::BTreeMap;
 
-use jiff::SignedDuration;
 use jiff::civil::DateTime;
 use plimsoll_units::Span;
 
@@ -19,7 +18,7 @@ use crate::reading::Fate;
 use crate::refusal::Refusal;
 use crate::rows::{Known, Rows, Seen};
 use crate::snapshot::{Counted, Snapshot};
-use crate::stamp::{self, Moment};
+use crate::timestamp::{self, Taken};
 
 const KIND: Kind = Kind { id: "mysql-files", name: "files of MySQL's performance schema" };
 
@@ -221,8 +220,7 @@ impl Files {
         }
         let apart = self.input.interval.map(|interval| interval.as_secs_f64() * f64::from(self.samples));
         let began = self.input.begin.filter(|_| apart.is_some() || self.samples == 0);
-        let at =
-            self.at.take().or_else(|| began?.checked_add(SignedDuration::from_secs_f64(apart.unwrap_or(0.0))).ok());
+        let at = self.at.take().or_else(|| timestamp::later(began?, apart.unwrap_or(0.0)));
         let age = apart.filter(|_| at.is_none()).map(Span::from_secs_f64);
         self.samples += 1;
         let mut whole = Counters::default();
@@ -247,14 +245,14 @@ impl LineFormat for Files {
     }
 
     fn line(&mut self, line: &str, number: u64, out: &mut Builder) -> Result<(), Refusal> {
-        if let Some(moment) = stamp::of_line(line) {
+        if let Some(taken) = timestamp::of_line(line) {
             if self.rows.end() {
                 self.row(out);
             }
             self.finish(out);
-            match moment {
-                Moment::At(at) => self.at = Some(at),
-                Moment::Every(every) => self.input.interval = self.input.interval.or(Some(every)),
+            match taken {
+                Taken::At(at) => self.at = Some(out.instant(at)),
+                Taken::Every(every) => self.input.interval = self.input.interval.or(Some(every)),
             }
             return Ok(());
         }

@@ -3,8 +3,6 @@
 //! It gives rates over the last seconds before it was taken, not sums: each output is a window of its own. The texts of
 //! transactions and deadlocks in it are passed over.
 
-use jiff::SignedDuration;
-use jiff::civil::DateTime;
 use plimsoll_units::Span;
 
 use crate::builder::Builder;
@@ -14,7 +12,7 @@ use crate::kind::Kind;
 use crate::lines::{LineFormat, Lines};
 use crate::reading::Fate;
 use crate::refusal::Refusal;
-use crate::stamp;
+use crate::timestamp::{self, Stamp};
 
 const KIND: Kind = Kind { id: "innodb-monitor", name: "SHOW ENGINE INNODB STATUS" };
 
@@ -50,7 +48,7 @@ struct Monitor {
 /// One output, from its heading to its end.
 struct Output {
     line: u64,
-    at: Option<DateTime>,
+    at: Option<Stamp>,
     length_s: Option<f64>,
     /// Inside the section of this name.
     section: Section,
@@ -134,8 +132,9 @@ impl Monitor {
             let text = "its rates are over no time at all: wait some seconds between two SHOW ENGINE INNODB STATUS";
             return out.caution(Some(Origin::line(output.line)), text);
         };
-        let begin = output.at.and_then(|at| at.checked_sub(SignedDuration::from_secs_f64(length_s)).ok());
-        let window = out.window(Window { begin, length: Span::from_secs_f64(length_s) });
+        let length = Span::from_secs_f64(length_s);
+        let begin = output.at.and_then(|at| timestamp::before(out.instant(at), length));
+        let window = out.window(Window { begin, length });
         let at = (out.scope(Scope::default()), window);
         let mut mean = |class, measure, value, line, field| {
             let origin = out.origin(line, "FILE I/O", field);
@@ -176,7 +175,7 @@ impl Monitor {
 }
 
 impl Output {
-    fn new(line: u64, at: Option<DateTime>) -> Self {
+    fn new(line: u64, at: Option<Stamp>) -> Self {
         Self {
             line,
             at,
@@ -248,12 +247,11 @@ fn is_heading(line: &str) -> bool {
 }
 
 /// When an output was taken: `2026-01-31 12:30:05 0x7f...`, `260131 12:30:05`, `260131  2:30:05`.
-fn taken(head: &str) -> Option<DateTime> {
+fn taken(head: &str) -> Option<Stamp> {
     let mut words = head.split_whitespace();
     let (day, time) = (words.next()?, words.next()?);
     if day.len() == 6 && day.bytes().all(|byte| byte.is_ascii_digit()) {
-        let time = format!("{time:0>8}");
-        return stamp::parse(&format!("20{}-{}-{} {time}", &day[..2], &day[2..4], &day[4..]));
+        return timestamp::parse(&format!("20{}-{}-{} {time}", &day[..2], &day[2..4], &day[4..]));
     }
-    stamp::parse(&format!("{day} {time}"))
+    timestamp::parse(&format!("{day} {time}"))
 }

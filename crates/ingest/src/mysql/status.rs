@@ -13,7 +13,7 @@ use crate::format::{Form, Format, Input, Resemblance, Takes};
 use crate::kind::Kind;
 use crate::lines::{LineFormat, Lines};
 use crate::refusal::Refusal;
-use crate::stamp;
+use crate::timestamp;
 
 pub(super) const KIND: Kind = Kind { id: "mysql-status", name: "SHOW GLOBAL STATUS of MySQL or MariaDB" };
 
@@ -143,8 +143,8 @@ impl LineFormat for Status {
             if let Some(variable) = self.name.take() {
                 self.server.values(variable, words.next().map(|word| word.parse().ok()).into_iter(), number, out);
             }
-        } else if let Some(moment) = stamp::of_line(line) {
-            self.server.moment(moment, out);
+        } else if let Some(taken) = timestamp::of_line(line) {
+            self.server.taken(taken, out);
         }
         Ok(())
     }

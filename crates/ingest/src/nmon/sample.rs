@@ -3,7 +3,6 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use jiff::SignedDuration;
 use jiff::civil::DateTime;
 use plimsoll_units::Span;
 
@@ -12,6 +11,7 @@ use crate::builder::Builder;
 use crate::figure::{Class, Measure, Origin, Scope, Window};
 use crate::layers::Layers;
 use crate::reading::Fate;
+use crate::timestamp;
 
 const KIB: f64 = 1_024.0;
 const MILLI: f64 = 1e-3;
@@ -134,6 +134,8 @@ impl Samples {
         while let Some(number) = self.waiting.keys().next().copied() {
             self.hand_over(number, clock, host, out);
         }
+        let scopes = self.devices.iter().filter_map(|device| Some((device.scope?, self.layers.layer(&device.name)?)));
+        out.arrays(scopes);
         for device in &self.devices {
             let is_read = self.layers.takes(&device.name);
             out.part(&*device.name, if is_read { Fate::Read(self.count) } else { Fate::Ignored });
@@ -160,8 +162,7 @@ impl Samples {
             let text = "the clock does not go on since the sample before: left out";
             return out.caution(line.map(Origin::line), text);
         };
-        let begin = SignedDuration::try_from_secs_f64(length.as_secs_f64()).ok();
-        let begin = begin.and_then(|length| at.checked_sub(length).ok());
+        let begin = timestamp::before(at, length);
         let window = out.window(Window { begin, length });
         if self.chosen < self.devices.len() {
             self.layers.choose();

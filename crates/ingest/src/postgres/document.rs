@@ -9,7 +9,7 @@ use crate::figure::{Origin, Scope};
 use crate::format::{Form, Format, Input, Resemblance, Takes};
 use crate::reading::Fate;
 use crate::refusal::Refusal;
-use crate::stamp;
+use crate::timestamp::{self, Taken};
 use crate::whole::{Whole, WholeFormat};
 
 pub(crate) const FORM: Form = Form { kind: KIND, takes: Takes::Text, resembles, open };
@@ -56,8 +56,8 @@ impl WholeFormat for Document {
             let rest = &unwrapped[at..];
             let end = rest.find('\n').map_or(rest.len(), |end| end + 1);
             if !rest.trim_start_matches([' ', '\t']).starts_with(['[', '{']) {
-                if let Some(moment) = stamp::of_line(&rest[..end]) {
-                    self.cluster.moment(moment, out);
+                if let Some(taken) = timestamp::of_line(&rest[..end]) {
+                    self.cluster.taken(taken, out);
                 }
                 (at, line) = (at + end, line + 1);
                 continue;
@@ -111,9 +111,9 @@ fn look(cluster: &mut Cluster, value: &Value, table: &mut u64, line: u64, depth:
                 return;
             }
             if let Some(at) =
-                super::views::TIMES.iter().find_map(|name| object.get(*name)?.as_str()).and_then(stamp::parse)
+                super::views::TIMES.iter().find_map(|name| object.get(*name)?.as_str()).and_then(timestamp::parse)
             {
-                cluster.moment(stamp::Moment::At(at), out);
+                cluster.taken(Taken::At(at), out);
             }
             for value in object.values() {
                 look(cluster, value, table, line, depth - 1, out);

@@ -5,7 +5,6 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use jiff::SignedDuration;
 use jiff::civil::DateTime;
 use plimsoll_units::Span;
 
@@ -18,7 +17,7 @@ use crate::format::Input;
 use crate::reading::Fate;
 use crate::refusal::Refusal;
 use crate::snapshot::{Counted, Snapshot};
-use crate::stamp::{self, Moment};
+use crate::timestamp::{self, Taken};
 
 /// Bytes of a block, unless the server was built otherwise.
 const USUAL_BLOCK: f64 = 8192.0;
@@ -117,20 +116,29 @@ impl Cluster {
     }
 
     /// What comes next belongs to another moment.
-    pub(crate) fn moment(&mut self, moment: Moment, out: &mut Builder) {
+    pub(crate) fn taken(&mut self, taken: Taken, out: &mut Builder) {
+        let at = match taken {
+            Taken::At(at) => Some(out.instant(at)),
+            Taken::Every(_) => None,
+        };
+        self.begin(at, out);
+        if let Taken::Every(every) = taken {
+            self.interval = self.interval.or(Some(every));
+        }
+    }
+
+    /// Begins a sample.
+    fn begin(&mut self, at: Option<DateTime>, out: &mut Builder) {
         if !self.sample.layers.is_empty() || !self.sample.statements.is_empty() {
             self.finish(out);
         }
-        match moment {
-            Moment::At(at) => self.sample.at = Some(at),
-            Moment::Every(every) => self.interval = self.interval.or(Some(every)),
-        }
+        self.sample.at = at.or(self.sample.at);
     }
 
     /// Takes a row of the table with that number. False when it is of no view.
     pub(crate) fn row(&mut self, row: &Fields<'_>, table: u64, out: &mut Builder) -> bool {
         let Some(view) = row.view() else { return false };
-        let at = TIMES.iter().find_map(|name| row.get(name)).and_then(stamp::parse);
+        let at = TIMES.iter().find_map(|name| row.get(name)).and_then(timestamp::parse).map(|at| out.instant(at));
         if let Some(at) = at {
             self.at(view, at, out);
         }
@@ -182,7 +190,7 @@ impl Cluster {
         if same {
             self.sample.at = self.sample.at.or(Some(at));
         } else {
-            self.moment(Moment::At(at), out);
+            self.begin(Some(at), out);
         }
     }
 
@@ -222,7 +230,7 @@ impl Cluster {
             return;
         }
         self.samples += 1;
-        let (at, age) = self.when(&sample);
+        let (at, age) = self.when(&sample, out);
         self.forget_reset(&mut sample, out);
         let counters = self.combined(&sample);
         let scope = self.scope.clone();
@@ -238,13 +246,11 @@ impl Cluster {
     }
 
     /// When a sample was taken, and how long its counters had counted: since the one reset that all its views had.
-    fn when(&mut self, sample: &Sample) -> (Option<DateTime>, Option<Span>) {
+    fn when(&mut self, sample: &Sample, out: &mut Builder) -> (Option<DateTime>, Option<Span>) {
         let Some(at) = sample.at else {
             let apart = self.interval.map(|interval| Span::from_secs_f64(interval.as_secs_f64() * self.untimed as f64));
             self.untimed += 1;
-            let later = |begin: DateTime| {
-                begin.checked_add(SignedDuration::from_secs_f64(apart.unwrap_or(Span::ZERO).as_secs_f64())).ok()
-            };
+            let later = |begin| timestamp::later(begin, apart.unwrap_or(Span::ZERO).as_secs_f64());
             return match self.begin.filter(|_| apart.is_some() || self.untimed == 1) {
                 Some(begin) => (later(begin), None),
                 None => (None, apart),
@@ -253,8 +259,8 @@ impl Cluster {
         let ages: Vec<f64> = sample
             .layers
             .keys()
-            .filter_map(|view| stamp::parse(sample.resets.get(view)?))
-            .map(|reset| at.duration_since(reset).as_secs_f64())
+            .filter_map(|view| timestamp::parse(sample.resets.get(view)?))
+            .map(|reset| at.duration_since(out.instant(reset)).as_secs_f64())
             .collect();
         let (youngest, oldest) =
             ages.iter().fold((f64::MAX, 0.0_f64), |(low, high), age| (low.min(*age), high.max(*age)));

@@ -10,7 +10,7 @@ use crate::lines::{LineFormat, Lines};
 use crate::reading::Fate;
 use crate::refusal::Refusal;
 use crate::rows::{Rows, Seen};
-use crate::stamp;
+use crate::timestamp;
 
 pub(crate) const FORM: Form = Form { kind: KIND, takes: Takes::Text, resembles, open };
 
@@ -73,11 +73,11 @@ impl LineFormat for Text {
     }
 
     fn line(&mut self, line: &str, number: u64, out: &mut Builder) -> Result<(), Refusal> {
-        if let Some(moment) = stamp::of_line(line) {
+        if let Some(taken) = timestamp::of_line(line) {
             if self.rows.end() {
                 self.row(out);
             }
-            self.cluster.moment(moment, out);
+            self.cluster.taken(taken, out);
             return Ok(());
         }
         match self.rows.line(line, number) {

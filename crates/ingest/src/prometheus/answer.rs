@@ -14,11 +14,11 @@ use crate::figure::Origin;
 use crate::format::{Form, Input, Resemblance, Takes};
 use crate::json;
 use crate::kind::Kind;
-use crate::moment;
 use crate::reading::Fate;
 use crate::refusal::Refusal;
 use crate::series::{Edge, Points, Said, Spacing};
 use crate::snapshot::{Count, Counted, Snapshot};
+use crate::timestamp;
 use crate::whole::{Whole, WholeFormat};
 
 const KIND: Kind = Kind { id: "prometheus-json", name: "answer of Prometheus" };
@@ -83,6 +83,7 @@ impl WholeFormat for Answer {
         for series in &found.series {
             *read.entry(&series.owner).or_default() += series.points.len() as u32;
         }
+        chosen.arrays("", out);
         chosen.list(read.into_iter(), out);
         found.series.retain(|series| chosen.takes(&series.owner));
         let (rates, others): (Vec<Series>, Vec<Series>) = found.series.into_iter().partition(|series| series.is_rate);
@@ -178,7 +179,7 @@ impl Found {
 fn point(pair: &Value) -> Option<(DateTime, f64)> {
     let [seconds, value] = pair.as_array()?.as_slice() else { return None };
     let value = json::number(value).filter(|value| value.is_finite())?;
-    Some((moment::of_unix(json::number(seconds)?)?, value))
+    Some((timestamp::of_unix(json::number(seconds)?)?, value))
 }
 
 fn put_rates(rates: &[Series], input: &Input, out: &mut Builder) -> Result<(), Refusal> {

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::metric::Family;
 use crate::builder::Builder;
 use crate::figure::Scope;
-use crate::layers::Layers;
+use crate::layers::{Layer, Layers};
 use crate::reading::Fate;
 
 /// Whose counters they are.
@@ -59,7 +59,7 @@ impl Owner {
 /// Who is taken of all whose series an input has.
 #[derive(Debug, Default)]
 pub(super) struct Chosen {
-    taken: BTreeSet<Owner>,
+    taken: BTreeMap<Owner, Layer>,
 }
 
 impl Chosen {
@@ -72,7 +72,7 @@ impl Chosen {
         for owner in owners {
             by_host.entry(&owner.host).or_default().insert(owner);
         }
-        let mut taken = BTreeSet::new();
+        let mut taken = BTreeMap::new();
         for owners in by_host.values() {
             let Some(family) = owners.iter().map(|owner| owner.family).min() else { continue };
             let with_groups = owners.iter().all(|owner| owner.is_group || owner.family != family);
@@ -89,14 +89,25 @@ impl Chosen {
             }
             layers.choose();
             taken.extend(
-                of_family.into_iter().filter(|owner| layers.takes(&owner.device)).map(|owner| (*owner).clone()),
+                of_family.into_iter().filter_map(|owner| Some(((*owner).clone(), layers.layer(&owner.device)?))),
             );
         }
         Self { taken }
     }
 
     pub(super) fn takes(&self, owner: &Owner) -> bool {
-        self.taken.contains(owner)
+        self.taken.contains_key(owner)
+    }
+
+    /// Says which of the owners are arrays over others, for each host; `host` is that of owners without one.
+    pub(super) fn arrays(&self, host: &str, out: &mut Builder) {
+        let mut by_host: BTreeMap<&str, Vec<(u32, Layer)>> = BTreeMap::new();
+        for (owner, layer) in &self.taken {
+            by_host.entry(&owner.host).or_default().push((out.scope(owner.scope(host)), *layer));
+        }
+        for scopes in by_host.into_values() {
+            out.arrays(scopes);
+        }
     }
 
     pub(super) fn is_empty(&self) -> bool {

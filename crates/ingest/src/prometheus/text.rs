@@ -4,7 +4,6 @@
 
 use std::collections::BTreeMap;
 
-use jiff::SignedDuration;
 use jiff::civil::DateTime;
 use plimsoll_units::Span;
 
@@ -15,9 +14,9 @@ use crate::figure::{Origin, Window};
 use crate::format::{Form, Input, Resemblance, Takes};
 use crate::kind::Kind;
 use crate::lines::{LineFormat, Lines};
-use crate::moment;
 use crate::refusal::Refusal;
 use crate::snapshot::{Count, Counted, Snapshot};
+use crate::timestamp;
 
 const KIND: Kind = Kind { id: "prometheus-text", name: "metrics of an exporter" };
 
@@ -72,7 +71,7 @@ fn sample(line: &str) -> Option<Sample<'_>> {
     let mut words = rest.trim_start_matches('}').split_ascii_whitespace();
     let value = words.next()?.parse().ok()?;
     let at = words.next().and_then(|word| word.parse().ok());
-    let at = at.and_then(|number| moment::of_unix(number).or_else(|| moment::of_unix(number / 1e3)));
+    let at = at.and_then(|number| timestamp::of_unix(number).or_else(|| timestamp::of_unix(number / 1e3)));
     is_name.then_some(Sample { name, labels, value, at })
 }
 
@@ -162,6 +161,7 @@ impl LineFormat for Text {
         if self.count == 0 {
             return unusable("it has no counters of disks: is the collector of diskstats switched on?");
         }
+        self.chosen.arrays(&self.host, out);
         self.chosen.list(self.read.iter().map(|(owner, counters)| (owner, *counters)), out);
         if self.chosen.is_empty() {
             return unusable("its devices are memory and loops alone: was it taken on the host itself?");
@@ -224,8 +224,8 @@ impl Text {
             return;
         }
         let counts = std::mem::take(&mut self.counts);
-        let at = times.at.or_else(|| times.now.and_then(moment::of_unix)).or_else(|| self.counted_on());
-        let boot = times.boot.and_then(moment::of_unix);
+        let at = times.at.or_else(|| times.now.and_then(timestamp::of_unix)).or_else(|| self.counted_on());
+        let boot = times.boot.and_then(timestamp::of_unix);
         let age = at.zip(boot).map(|(at, boot)| at.duration_since(boot).as_secs_f64());
         let age = age.filter(|age| *age > 0.0).map(Span::from_secs_f64);
         let window = self.input.interval.filter(|_| at.is_none() && self.count > 0);
@@ -254,7 +254,7 @@ impl Text {
             (0, _) => 0.0,
             (count, interval) => interval?.as_secs_f64() * f64::from(count),
         };
-        begin.checked_add(SignedDuration::try_from_secs_f64(since).ok()?).ok()
+        timestamp::later(begin, since)
     }
 }
 

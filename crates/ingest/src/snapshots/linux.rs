@@ -1,6 +1,7 @@
 //! Snapshots of a Linux host: its block devices, as `/proc/diskstats` counts them, and the time tasks were stalled.
 //!
-//! Only devices of the lowest layer were collected: what lies above them would count the same operations again.
+//! Devices of the lowest layer were collected, and arrays of software RAID, which count instead of their disks: what lies
+//! above would count the same operations again.
 
 use serde_json::{Map, Value};
 
@@ -8,6 +9,7 @@ use super::{at, number, span};
 use crate::builder::Builder;
 use crate::counters::Counters;
 use crate::figure::{Class, Origin, Scope};
+use crate::layers::{self, Layer};
 use crate::reading::Fate;
 use crate::snapshot::{Counted, Snapshot};
 
@@ -15,7 +17,20 @@ use crate::snapshot::{Counted, Snapshot};
 const SECTOR: f64 = 512.0;
 
 /// What the head says of devices.
-pub(super) fn head(head: &Map<String, Value>, out: &mut Builder) {
+pub(super) fn head(head: &Map<String, Value>, scope: &Scope, out: &mut Builder) {
+    for (array, members) in head.get("arrays").and_then(Value::as_object).into_iter().flatten() {
+        let members: Vec<&str> = members.as_array().into_iter().flatten().filter_map(Value::as_str).collect();
+        for member in &members {
+            let scope = out.scope(Scope { part: (*member).to_owned(), ..scope.clone() });
+            out.set_beneath(scope);
+        }
+        let text = format!(
+            "operations are counted at the software RAID {array}, and its disks {} are left out of totals; --only counts \
+             one device alone",
+            members.join(", "),
+        );
+        out.caution(None, text);
+    }
     for name in head.get("left_out").and_then(Value::as_array).into_iter().flatten().filter_map(Value::as_str) {
         out.part(name, Fate::Ignored);
     }
@@ -26,12 +41,12 @@ pub(super) fn head(head: &Map<String, Value>, out: &mut Builder) {
 
 /// Takes the counters of one moment.
 pub(super) fn sample(scope: &Scope, object: &Map<String, Value>, line: u64, out: &mut Builder) {
-    let (at, age) = (at(object), number(object, "uptime_s").and_then(span));
+    let (at, age) = (at(object).map(|at| out.instant(at)), number(object, "uptime_s").and_then(span));
     let devices = object.get("devices").and_then(Value::as_object).into_iter().flatten();
     for (name, device) in devices {
         let Some(device) = device.as_object() else { continue };
         let scope = out.scope(Scope { part: name.clone(), ..scope.clone() });
-        let counts = device_counters(device, line).counts(None, out);
+        let counts = device_counters(name, device, line).counts(None, out);
         out.snapshot(Snapshot { scope, at, age, counts, origin: Origin::line(line) });
     }
     let pressure = pressure(object, line);
@@ -42,9 +57,15 @@ pub(super) fn sample(scope: &Scope, object: &Map<String, Value>, line: u64, out:
     }
 }
 
-fn device_counters(device: &Map<String, Value>, line: u64) -> Counters {
+fn device_counters(name: &str, device: &Map<String, Value>, line: u64) -> Counters {
     let mut counters = Counters::default();
-    let mut add = |counted, field: &'static str, scale: f64| {
+    // Older kernels do not time the operations of arrays.
+    let timed = ["ms_reading", "ms_writing"].iter().any(|field| number(device, field) > Some(0.0));
+    let untimed = !timed && layers::whole(name) == Some(Layer::Array);
+    let mut add = |counted: Counted, field: &'static str, scale: f64| {
+        if untimed && counted.is_time() {
+            return;
+        }
         counters.add(counted, number(device, field).map(|value| value * scale), (line, "devices", field));
     };
     for (class, operations, sectors, milliseconds) in [

@@ -16,7 +16,7 @@ use crate::figure::{Class, Figure, Measure, Origin, Scope, Statistic, Window};
 use crate::reading::{Database, Fate, Wait};
 use crate::refusal::Refusal;
 use crate::snapshot::{Counted, Snapshot};
-use crate::stamp;
+use crate::timestamp;
 
 /// Snapshots of all instances together: more are another input.
 const MOST_SNAPSHOTS: usize = 200_000;
@@ -83,7 +83,7 @@ impl Script {
     }
 
     fn put(&mut self, kind: &str, row: &Map<String, Value>, instance: String, line: u64, out: &mut Builder) {
-        let Some(at) = at(row) else {
+        let Some(at) = at(row).map(|at| out.instant(at)) else {
             return out.caution(Some(Origin::line(line)), "a row without its moment: left out");
         };
         let key = (instance, at);
@@ -97,8 +97,9 @@ impl Script {
         if moment.line == 0 {
             moment.line = line;
         }
-        moment.started = moment.started.or_else(|| stamp::parse(text(row, "started")?));
-        moment.add(kind, row, line);
+        let time = |key: &str, out: &mut Builder| timestamp::parse(text(row, key)?).map(|at| out.instant(at));
+        moment.started = moment.started.or_else(|| time("started", out));
+        moment.add(kind, row, time("begin", out), line);
     }
 
     /// All rows are there.
@@ -174,7 +175,7 @@ fn metric(name: &str) -> Option<(Class, Measure, f64)> {
 }
 
 impl Moment {
-    fn add(&mut self, kind: &str, row: &Map<String, Value>, line: u64) {
+    fn add(&mut self, kind: &str, row: &Map<String, Value>, begin: Option<DateTime>, line: u64) {
         let name = text(row, "name").unwrap_or_default();
         match kind {
             "filetype" => self.file_type(text(row, "type").unwrap_or_default(), row, line),
@@ -204,7 +205,6 @@ impl Moment {
                 let Some(length) = number(row, "seconds").and_then(span).filter(|length| *length > Span::ZERO) else {
                     return;
                 };
-                let begin = text(row, "begin").and_then(stamp::parse);
                 let (mean, highest) = (number(row, "mean"), number(row, "max"));
                 self.metrics.push(Metric { line, name: name.to_owned(), begin, length, mean, highest });
             }

@@ -3,7 +3,6 @@
 //!
 //! `ts` is the last operation of an interval, in microseconds since the beginning: how long an interval is follows from it.
 
-use jiff::SignedDuration;
 use jiff::civil::DateTime;
 use plimsoll_units::Span;
 
@@ -16,6 +15,7 @@ use crate::lines::{LineFormat, Lines};
 use crate::reading::Fate;
 use crate::refusal::Refusal;
 use crate::snapshot::{Counted, Risen};
+use crate::timestamp;
 
 const KIND: Kind = Kind { id: "trace-features", name: "features of a block trace by interval" };
 
@@ -141,6 +141,6 @@ impl Features {
     }
 
     fn begin(&self, seconds: f64) -> Option<DateTime> {
-        self.input.begin?.checked_add(SignedDuration::try_from_secs_f64(seconds).ok()?).ok()
+        timestamp::later(self.input.begin?, seconds)
     }
 }

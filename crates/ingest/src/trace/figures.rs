@@ -216,7 +216,8 @@ fn windows(tally: &mut Tally, scope: u32, begin: Option<DateTime>, span: Span, a
 /// How long each window is. A last one of less than half of it is part of the one before.
 fn lengths(cells: &mut Vec<Cell>, width_ns: u64, span_ns: u64) -> Vec<u64> {
     let mut lengths = vec![width_ns; cells.len()];
-    let rest = span_ns - (cells.len() as u64 - 1) * width_ns;
+    // Times of a damaged trace may go back: then the last window is the shortest there is.
+    let rest = span_ns.saturating_sub((cells.len() as u64).saturating_sub(1).saturating_mul(width_ns));
     match lengths.as_mut_slice() {
         [.., before, _] if rest < width_ns / 2 => {
             *before += rest;
@@ -296,5 +297,25 @@ impl Telling<'_> {
     fn most(&mut self, class: Class, measure: Measure, value: f64) {
         let ((scope, window), origin) = (self.at, self.origin.clone());
         self.out.figure(Figure { scope, window, class, measure, statistic: Statistic::Maximum, value, origin });
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn windows_beyond_the_end_of_a_trace_have_whole_lengths() {
+        // Times that go back leave windows after the last operation.
+        let check = |count: usize, span_ns: u64, expected: &[u64]| {
+            let mut cells = vec![Cell::default(); count];
+            assert_eq!(lengths(&mut cells, 10, span_ns), expected, "{count} windows, {span_ns} ns");
+            assert_eq!(cells.len(), expected.len());
+        };
+        check(3, 5, &[10, 10]);
+        check(1, 0, &[1]);
+        check(0, 5, &[]);
+        check(3, 28, &[10, 10, 8]);
+        check(3, 22, &[10, 12]);
     }
 }

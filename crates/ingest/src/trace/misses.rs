@@ -6,6 +6,8 @@
 use std::collections::HashMap;
 use std::hash::{BuildHasherDefault, Hasher};
 
+use plimsoll_units::splitmix64;
+
 /// Bytes of a page of the cache.
 pub(super) const PAGE: u64 = 4096;
 /// Pages that are followed at once, at most.
@@ -119,14 +121,14 @@ impl Misses {
         }
         let volume = u64::from(volume) << 48;
         for page in first..=last {
-            self.sample(mixed(page ^ volume), PAGE as u32, is_read);
+            self.sample(splitmix64(page ^ volume), PAGE as u32, is_read);
         }
     }
 
     /// Takes a request for an object that is kept as a whole.
     pub(super) fn object(&mut self, object: u64, bytes: u64) {
         self.reads += 1.0;
-        self.sample(mixed(object), u32::try_from(bytes).unwrap_or(u32::MAX), true);
+        self.sample(splitmix64(object), u32::try_from(bytes).unwrap_or(u32::MAX), true);
     }
 
     /// The curve; none when nothing was asked for.
@@ -268,14 +270,6 @@ fn upper(bucket: usize) -> f64 {
     let (octave, step) = (bucket as u64 / STEPS, bucket as u64 % STEPS);
     // A size of just a step is the lowest of its bucket: pages come in whole ones.
     ((1_u64 << octave) as f64) * (1.0 + (step + 1) as f64 / STEPS as f64)
-}
-
-/// Every bit of the address decides about every bit of the hash (`SplitMix64`: Steele et al. 2014).
-const fn mixed(address: u64) -> u64 {
-    let mut z = address.wrapping_add(0x9e37_79b9_7f4a_7c15);
-    z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-    z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-    z ^ (z >> 31)
 }
 
 #[cfg(test)]

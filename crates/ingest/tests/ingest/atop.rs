@@ -30,7 +30,7 @@ fn lines_for_programs_are_counts_of_a_sample() {
     near(&values(&reading, "sda", Class::All, Measure::Busy), &[0.5; 2]);
     near(&values(&reading, "sda", Class::All, Measure::Depth), &[1.5; 2]);
     near(&values(&reading, "sdb", Class::Discard, Measure::Iops), &[]);
-    assert_eq!(reading.windows[0].begin, Some(date(2026, 3, 2).at(10, 0, 0, 0)));
+    assert_eq!(reading.windows[0].begin, Some(date(2026, 3, 2).at(9, 0, 0, 0)));
     assert!(reading.windows.iter().all(|window| window.length == Span::from_secs(10)) && reading.windows.len() == 2);
     assert!(reading.scopes.iter().all(|scope| scope.host == "db1"));
     cut_anywhere(&labelled());

@@ -1,7 +1,7 @@
 //! Tests of the crate, as one program.
 
 mod account;
-mod anonymize;
+mod arrays;
 mod atop;
 mod awr;
 mod bench;
@@ -29,3 +29,4 @@ mod snapshots;
 mod table_series;
 mod trace_samples;
 mod traces;
+mod zones;

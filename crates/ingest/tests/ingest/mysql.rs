@@ -105,7 +105,7 @@ fn time_comes_from_uptime_a_clock_or_the_caller() {
     };
     let clock = format!("2026-01-31T12:00:00+01:00\n{}2026-01-31T12:00:10+01:00\n{}", print(&FIRST), print(&LATER));
     let read = check(&clock, &FIGURES);
-    assert_eq!(read.windows[0].begin, Some("2026-01-31T12:00:00".parse().unwrap()));
+    assert_eq!(read.windows[0].begin, Some("2026-01-31T11:00:00".parse().unwrap()));
     let bare = print(&FIRST) + &print(&LATER);
     assert!(reading(&bare).figures.is_empty() && cautions(&reading(&bare)).contains("without times"));
     let input = Input { interval: Some(Span::from_secs(10)), ..Input::from("test") };

@@ -252,7 +252,7 @@ fn settings_and_moments_may_stand_below_each_other() {
         now + &expanded(rows)
     };
     let read = check(&(views("2026-01-31 12:00:00", &ROWS[0]) + &views("2026-01-31 12:00:10", &ROWS[1])), &FIGURES);
-    assert_eq!(read.windows[0].begin, Some("2026-01-31T12:00:00.5".parse().unwrap()));
+    assert_eq!(read.windows[0].begin, Some("2026-01-31T11:00:00.5".parse().unwrap()));
     let near = views("2026-01-31 12:00:00", &ROWS[0]) + &views("2026-01-31 12:00:01", &ROWS[1]);
     assert_eq!(reading(&near).windows[0].length, plimsoll_units::Span::from_secs(1));
 }

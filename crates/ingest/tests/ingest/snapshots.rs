@@ -1,6 +1,6 @@
 //! Snapshots as plimsoll collects them, of each source.
 
-use plimsoll_ingest::{Fate, Statistic};
+use plimsoll_ingest::{Class, Fate, Measure, Statistic};
 use proptest::prelude::*;
 
 use super::read::{cautions, check, cut_anywhere, figures, outcome, reading, refusal};
@@ -60,6 +60,22 @@ fn postgres_is_read_as_its_views_are() {
 #[test]
 fn mysql_is_read_as_its_status_is() {
     check(MYSQL, &["reads Iops 1", "reads Throughput 16384", "reads Size 16384"]);
+}
+
+#[test]
+fn members_of_an_array_are_left_out_of_totals() {
+    let text = r#"{"format":"plimsoll.snapshots/1","source":"linux","host":"h","devices":{"md2":{},"sda":{},"sdb":{},"sdc":{}},"arrays":{"md2":["sda","sdb"]}}
+{"at":"2026-03-02T09:00:00Z","devices":{"md2":{"writes":0,"ms_writing":0},"sda":{"writes":0,"ms_writing":0},"sdb":{"writes":0,"ms_writing":0},"sdc":{"writes":0,"ms_writing":0}}}
+{"at":"2026-03-02T09:00:10Z","devices":{"md2":{"writes":1000,"ms_writing":0},"sda":{"writes":900,"ms_writing":900},"sdb":{"writes":900,"ms_writing":900},"sdc":{"writes":50,"ms_writing":50}}}
+"#;
+    let mut ingest = plimsoll_ingest::Ingest::new("linux");
+    ingest.feed(text.as_bytes());
+    let outcomes = ingest.finish();
+    let reading = outcomes[0].reading().expect("it is read");
+    let demand = plimsoll_ingest::Demand::of(&[reading]);
+    let writes = demand.subjects[0].series(Class::Write, Measure::Iops).expect("writes");
+    assert_eq!(writes.values, [Some(105.0)]);
+    assert!(reading.cautions.iter().any(|caution| caution.text.contains("md2, and its disks sda, sdb")));
 }
 
 #[test]

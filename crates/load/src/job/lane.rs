@@ -3,11 +3,10 @@
 use alloc::vec::Vec;
 
 use fastrand::Rng;
-use plimsoll_units::{Kind, Op};
+use plimsoll_units::{Kind, Op, splitmix64};
 
 use super::{LaneSpec, Sizes, Turns};
 use crate::place::{Pattern, Places, Region};
-use crate::stream::mixed;
 
 /// One direction of a job on its way.
 #[derive(Clone, Debug)]
@@ -17,6 +16,7 @@ pub(super) struct Lane {
     align: u64,
     gap: i64,
     hold: u32,
+    holds_place: bool,
     random: f64,
     follows: f64,
     files: Vec<File>,
@@ -61,6 +61,7 @@ impl Lane {
             align: 1,
             gap: 0,
             hold: 1,
+            holds_place: false,
             random: 0.0,
             follows: 0.0,
             files: Vec::new(),
@@ -84,7 +85,7 @@ impl Lane {
         }
         let files = files.iter().enumerate().map(|(index, region)| {
             let blocks = region.length.get() / align;
-            let zones = zones(spec, blocks, mixed(seed ^ (index as u64) << 16))?;
+            let zones = zones(spec, blocks, splitmix64(seed ^ (index as u64) << 16))?;
             let sequential = spec.pattern == Pattern::Sequential && spec.zones.is_empty();
             Some(File { region: *region, zones, sequential, follows: 0, held: 0, visited: 0 })
         });
@@ -94,6 +95,7 @@ impl Lane {
             align,
             gap: spec.gap,
             hold: spec.hold.max(1),
+            holds_place: spec.holds_place,
             random: spec.random,
             follows: spec.follows,
             files: files.collect::<Option<_>>()?,
@@ -101,7 +103,7 @@ impl Lane {
             file: 0,
             on_file: 0,
             last: 0,
-            rng: Rng::with_seed(mixed(seed ^ 0xf11e)),
+            rng: Rng::with_seed(splitmix64(seed ^ 0xf11e)),
         })
     }
 
@@ -129,9 +131,10 @@ impl Lane {
         };
         if !strays {
             let gap = if file.sequential { self.gap } else { 0 };
-            let follows = (within + length).saturating_add_signed(gap);
+            let end = if self.holds_place { within } else { within + length };
+            let follows = end.saturating_add_signed(gap);
             // Going back, the start is reached: from the end again.
-            let backs_out = gap < 0 && (within + length).checked_add_signed(gap).is_none();
+            let backs_out = gap < 0 && end.checked_add_signed(gap).is_none();
             file.follows = if backs_out { (space - length) / self.align * self.align } else { follows };
         }
         file.visited += length;
@@ -213,7 +216,7 @@ fn zones(spec: &LaneSpec, blocks: u64, seed: u64) -> Option<Vec<Zone>> {
         if share == 0 {
             continue;
         }
-        let places = Places::new(spec.pattern, share, 0, mixed(seed ^ index as u64))?;
+        let places = Places::new(spec.pattern, share, 0, splitmix64(seed ^ index as u64))?;
         zones.push(Zone { until, first, blocks: share, places });
         first += share;
     }

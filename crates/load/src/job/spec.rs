@@ -2,7 +2,7 @@
 
 use alloc::vec::Vec;
 
-use plimsoll_units::{Iops, Span};
+use plimsoll_units::{Iops, Op, Span};
 use serde::{Deserialize, Serialize};
 
 use crate::Arrival;
@@ -27,6 +27,10 @@ pub enum Work {
         /// Each so many reads; 1 for each.
         every: u32,
     },
+    /// It discards, by the lane of writes.
+    Trims,
+    /// It discards by the lane of writes, and writes what it discarded. Bytes and operations count once for both.
+    TrimWrites,
 }
 
 /// Sizes of operations. Never empty, no size is zero.
@@ -97,6 +101,9 @@ pub struct LaneSpec {
     pub gap: i64,
     /// Other patterns: so many operations follow each other before the next place is drawn, at least 1.
     pub hold: u32,
+    /// The operations of a hold go to one place instead of following each other.
+    #[serde(default, skip_serializing_if = "LaneSpec::is_off")]
+    pub holds_place: bool,
     /// Share of operations that go to a random place, whatever the pattern says, 0 to 1.
     pub random: f64,
     /// Patterns other than [`Pattern::Sequential`]: share of operations that follow the last one, 0 to 1.
@@ -105,15 +112,64 @@ pub struct LaneSpec {
     /// Parts of each file with their shares of the operations, as `(operations, space)`, each 0 to 1; empty for none.
     /// Places within a part are drawn by the pattern.
     pub zones: Vec<(f64, f64)>,
-    /// Operations per second at most; an open load up to the depth.
+    /// Units of `rate_unit` per second at most; an open load up to the depth.
     pub rate: Option<(Iops, Arrival)>,
+    /// What the rate counts.
+    #[serde(default, skip_serializing_if = "RateUnit::is_operations")]
+    pub rate_unit: RateUnit,
+}
+
+/// What a rate counts.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "kebab-case")]
+pub enum RateUnit {
+    /// Operations.
+    #[default]
+    Operations,
+    /// Bytes: the next operation is due when the rate allows the bytes of all operations before it.
+    Bytes,
+}
+
+impl RateUnit {
+    /// Units that an operation counts.
+    pub(super) const fn of(self, op: &Op) -> u64 {
+        match self {
+            Self::Operations => 1,
+            Self::Bytes => op.length as u64,
+        }
+    }
+
+    // The form is serde's.
+    #[allow(clippy::trivially_copy_pass_by_ref)]
+    fn is_operations(&self) -> bool {
+        *self == Self::Operations
+    }
 }
 
 impl LaneSpec {
     /// Operations of `bytes` by `pattern`, aligned to themselves, as fast as possible.
     pub fn new(bytes: u32, pattern: Pattern) -> Self {
         let sizes = Sizes::one(bytes);
-        Self { sizes, pattern, align: bytes, gap: 0, hold: 1, random: 0.0, follows: 0.0, zones: Vec::new(), rate: None }
+        Self {
+            sizes,
+            pattern,
+            align: bytes,
+            gap: 0,
+            hold: 1,
+            holds_place: false,
+            random: 0.0,
+            follows: 0.0,
+            zones: Vec::new(),
+            rate: None,
+            rate_unit: RateUnit::Operations,
+        }
+    }
+
+    // The form is serde's.
+    #[allow(clippy::trivially_copy_pass_by_ref)]
+    const fn is_off(switch: &bool) -> bool {
+        !*switch
     }
 
     // The form is serde's.
@@ -197,7 +253,8 @@ pub struct JobSpec {
     pub refill: u32,
     /// Each write answers only when durable (`O_DSYNC`).
     pub durable: bool,
-    /// The file is flushed after so many writes to any of them; 0 for never. Nothing else is in flight meanwhile.
+    /// The file is flushed after so many writes to any of them, before the next operation; 0 for never. Nothing else is in
+    /// flight meanwhile, and nothing is flushed behind the last operation.
     pub flush_every: u32,
     /// The last written file is flushed when all else is done, as part of the job.
     pub flush_at_end: bool,
@@ -239,10 +296,11 @@ impl JobSpec {
         *refill == u32::MAX
     }
 
-    /// The largest operation, in bytes.
+    /// The largest operation that moves data, in bytes.
     pub fn largest(&self) -> u32 {
         let reads = if self.reads() { self.reads.sizes.largest() } else { 0 };
-        let writes = if self.writes() { self.writes.sizes.largest() } else { 0 };
+        // A trim needs no buffer.
+        let writes = if self.writes() && self.work != Work::Trims { self.writes.sizes.largest() } else { 0 };
         reads.max(writes)
     }
 
@@ -253,6 +311,6 @@ impl JobSpec {
 
     /// True when some of its operations read.
     pub fn reads(&self) -> bool {
-        !matches!(self.work, Work::Writes) && self.work != Work::Mixed { reads: 0.0 }
+        !matches!(self.work, Work::Writes | Work::Trims | Work::TrimWrites) && self.work != Work::Mixed { reads: 0.0 }
     }
 }

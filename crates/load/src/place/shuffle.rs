@@ -40,7 +40,7 @@ impl Shuffle {
 
     fn turn(&mut self) {
         for (round, key) in self.keys.iter_mut().enumerate() {
-            *key = crate::stream::mixed(self.seed ^ round as u64);
+            *key = plimsoll_units::splitmix64(self.seed ^ round as u64);
         }
         self.seed = self.keys[0];
     }

@@ -155,7 +155,7 @@ impl<'a> Compiler<'a> {
             }
             StageSpec::Split { read, write, flush } => match flow.kind {
                 Kind::Read => self.chain(read, inner, flow, at),
-                Kind::Write | Kind::DurableWrite => self.chain(write, inner + count(read), flow, at),
+                Kind::Write | Kind::DurableWrite | Kind::Trim => self.chain(write, inner + count(read), flow, at),
                 Kind::Flush => self.chain(flush, inner + count(read) + count(write), flow, at),
             },
             StageSpec::Cache { hits, hit, miss } => {
@@ -400,7 +400,7 @@ impl<'a> Compiler<'a> {
             Kind::DurableWrite if waits => self.chain(inside, inner, flow, at),
             Kind::Flush if waits => Node::Series(vec![Node::Await { memory }, self.chain(inside, inner, flow, at)]),
             Kind::Flush => Node::Series(Vec::new()),
-            Kind::Write | Kind::DurableWrite => {
+            Kind::Write | Kind::DurableWrite | Kind::Trim => {
                 let pieces = libm::ceil(flow.length / PIECE).max(1.0);
                 let piece = Flow { kind: Kind::Write, length: flow.length / pieces, ..flow };
                 let behind = Place { behind: true, ..at.share(pieces) };

@@ -9,7 +9,7 @@ use crate::spec::{Demand, DiskSpec};
 pub(super) fn served(demand: &Demand, kind: Kind, bytes: f64) -> (f64, f64) {
     let mean = match kind {
         Kind::Read => demand.mean,
-        Kind::Write | Kind::DurableWrite => demand.write.unwrap_or(demand.mean),
+        Kind::Write | Kind::DurableWrite | Kind::Trim => demand.write.unwrap_or(demand.mean),
         Kind::Flush => demand.flush.unwrap_or(demand.mean),
     };
     let mean = mean.as_nanos() as f64;

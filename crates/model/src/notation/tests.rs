@@ -58,7 +58,8 @@ fn what_cannot_be_read_says_what_can() {
     check("stall(1s, 2s)", "\"stall(1s, 2s)\" cannot be a model: stall(1s, 2s): a stall is shorter");
     check("link(0us)", "\"link(0us)\" cannot be a model: an operation could pass it in no time");
     check("stall(2ms, 1ms)", "\"stall(2ms, 1ms)\" cannot be a model: an operation could pass it");
-    check("limit(3000", "\"limit(3000\" is no stage");
+    check("limit(3000", "\"limit(3000\" lacks a closing parenthesis: write )");
+    check("limit(3000))", "\"limit(3000))\" has a ) too many");
     check("limit(0)", "\"limit(0)\" cannot be read");
     check("limit(3MB/s per 4KiB)", "\"limit(3MB/s per 4KiB)\" cannot be read");
     check("window(4)", "\"window(4)\" cannot be a model: an operation could pass it in no time");

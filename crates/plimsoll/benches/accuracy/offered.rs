@@ -26,6 +26,8 @@ pub struct Seen {
     pub p50: f64,
     pub p90: f64,
     pub p99: f64,
+    /// The share of operations whose response is within 2 % or 15 us of the ideal.
+    pub within: f64,
 }
 
 pub fn reads(size: Bytes, depth: u32) -> StreamSpec {
@@ -89,5 +91,13 @@ pub fn seen(target: &mut dyn Target, case: &Case) -> Seen {
         p50: quantile(0.5),
         p90: quantile(0.9),
         p99: quantile(0.99),
+        within: within(&response, case.ideal_response()),
     }
+}
+
+/// The share of responses within 2 % or 15 us of `ideal`, to the resolution of the bins.
+fn within(responses: &Bins, ideal: Span) -> f64 {
+    let tolerance = Span::from_micros(15).max(ideal / 50);
+    let beyond = responses.share_within(ideal - tolerance);
+    responses.share_within(ideal + tolerance) - beyond
 }

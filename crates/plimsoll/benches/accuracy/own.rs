@@ -6,8 +6,9 @@ use std::process::Command;
 
 use plimsoll_device::Clock;
 use plimsoll_front::nbd::Offer;
-use plimsoll_front::{Files, Limits, Server};
+use plimsoll_front::{Files, Floor, Limits, Server};
 use plimsoll_model::ChainSpec;
+use plimsoll_units::Span;
 use plimsoll_volume::{Edit, Geometry, Serving, Slow, Store, VolumeId, Volumes};
 
 /// Marks that the program is to serve.
@@ -31,11 +32,12 @@ pub fn serve(arguments: &[String]) {
         volume: VolumeId(0),
         model: plimsoll_model::parse(model).unwrap(),
         seed: SEED,
-        limits: plimsoll_volume::Limits { requests: 4096, bytes: 256 << 20, payload: 32 << 20, block: 1 },
+        limits: plimsoll_volume::Limits { requests: 4096, bytes: 256 << 20, payload: 64 << 20, block: 1 },
         group: None,
     };
     let volumes = Volumes::new(Store::new(Geometry::default(), 1 << 40), Slow::NOT);
     let mut server = Server::new(volumes, Files::memory(), Limits::default(), Clock::start()).unwrap();
+    server.set_floor(Floor::measure(Span::from_millis(500)).unwrap());
     let create = Edit::Create { size, text: String::new() };
     let offer = move |server: &mut Server<Volumes>, made: Result<(), _>| {
         made.unwrap();

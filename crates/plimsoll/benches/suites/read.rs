@@ -74,13 +74,3 @@ pub fn tiotest(text: &str) -> Figures {
     };
     rows.map(figure).collect()
 }
-
-/// kB/s of the row below the names.
-pub fn iozone(text: &str) -> Figures {
-    let names = ["write", "rewrite", "read", "reread", "random read", "random write"];
-    let is_figure = |word: &&str| word.bytes().all(|byte| byte.is_ascii_digit());
-    let row = text.lines().map(|line| line.split_whitespace().collect::<Vec<_>>());
-    let row = row.into_iter().find(|words| words.len() >= 2 + names.len() && words.iter().all(is_figure));
-    let row = row.unwrap_or_else(|| panic!("no row in {text}"));
-    names.iter().zip(&row[2..]).map(|(name, figure)| ((*name).to_owned(), figure.parse().ok())).collect()
-}

@@ -14,7 +14,7 @@ Examples:
 /// `plimsoll fio`
 #[derive(Debug, Args)]
 pub struct FioArgs {
-    /// fio's options and job files, and --destroy PATH, --on CONFIG, --lenient, --seed NUMBER; --help lists them
+    /// fio's options and job files, and --destroy PATH, --on CONFIG, --lenient, --notes FILE, --seed NUMBER; --help lists them
     #[arg(value_name = "OPTION|FILE", trailing_var_arg = true, allow_hyphen_values = true)]
     pub arguments: Vec<String>,
 }

@@ -1,12 +1,11 @@
-//! Flags of inputs: those that every command takes that reads them, and of what makes them for `plimsoll demand`,
-//! written out of a workload, or real ones without their names.
+//! Flags of commands that read inputs, and of `plimsoll demo`.
 
 use std::path::PathBuf;
 
 use clap::Args;
 use clap::builder::PossibleValuesParser;
-use jiff::civil::DateTime;
-use plimsoll_ingest::Writing;
+use jiff::tz::TimeZone;
+use plimsoll_ingest::{Writing, time_in_utc};
 use plimsoll_units::Span;
 
 pub(super) const DEMO_EXAMPLES: &str = "\
@@ -15,26 +14,35 @@ Examples:
   plimsoll demo statspack --windows 24 --out day  a day of them, in a folder of its own
   plimsoll demo awr-text --instances 2 --windows 168 --out week && plimsoll demand week";
 
-pub(super) const ANONYMIZE_EXAMPLES: &str = "\
-Examples:
-  plimsoll anonymize awrrpt_1_100_101.html > awr.html   one report without names, to look at before it is given away
-  plimsoll anonymize reports/*.html --out given         several: a name has the same stand-in in all of them";
-
 /// What is read, and what the reader knows of it that it does not say.
 #[derive(Debug, Args)]
 pub struct InputArgs {
     /// Reports: files, packed ones too (gz, zip), folders with all that is below them, or - for standard input
     #[arg(required = true, value_name = "FILE|FOLDER|-")]
     pub files: Vec<PathBuf>,
-    /// When inputs begin that do not say so, such as 2026-03-02T08:00:00
-    #[arg(long, value_name = "TIME")]
-    pub begin: Option<DateTime>,
+    /// Begin of inputs without times, such as 2026-03-02T08:00:00 or 2026-03-02T17:00:00+09:00
+    #[arg(long, value_name = "TIME", value_parser = begin)]
+    pub begin: Option<String>,
+    /// Zone of times without an offset, such as +09:00 or Asia/Tokyo; UTC by default
+    #[arg(long, value_name = "ZONE", value_parser = zone, allow_hyphen_values = true)]
+    pub time_zone: Option<TimeZone>,
     /// How far apart samples are in inputs that do not say so, such as 10s
     #[arg(long, value_name = "TIME", value_parser = interval)]
     pub interval: Option<Span>,
     /// Only this device, file or tablespace: without what is said of all of them together
     #[arg(long, value_name = "PART")]
     pub only: Option<String>,
+}
+
+fn begin(text: &str) -> Result<String, String> {
+    time_in_utc(text, None)
+        .map(|_| text.to_owned())
+        .ok_or_else(|| "write a time such as 2026-03-02T08:00:00".to_owned())
+}
+
+fn zone(text: &str) -> Result<TimeZone, String> {
+    let zone = jiff::fmt::temporal::DateTimeParser::new().parse_time_zone(text);
+    zone.map_err(|_| "no offset such as +09:00, and no zone in the time zone database of this host".to_owned())
 }
 
 fn interval(text: &str) -> Result<Span, String> {
@@ -58,17 +66,6 @@ pub struct DemoArgs {
     #[arg(long, value_name = "COUNT", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=16))]
     pub instances: u32,
     /// Make this folder, and write into it: needed for more than one file
-    #[arg(long, value_name = "FOLDER")]
-    pub out: Option<PathBuf>,
-}
-
-/// `plimsoll anonymize`
-#[derive(Debug, Args)]
-pub struct AnonymizeArgs {
-    /// Reports, lists and logs as text or HTML; gz is unpacked
-    #[arg(required = true, value_name = "FILE")]
-    pub files: Vec<PathBuf>,
-    /// Make this folder, and write into it under names without meaning: needed for more than one file
     #[arg(long, value_name = "FOLDER")]
     pub out: Option<PathBuf>,
 }

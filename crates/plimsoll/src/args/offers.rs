@@ -100,7 +100,7 @@ pub enum CatalogueCommand {
 /// `plimsoll match`
 #[derive(Debug, Args)]
 pub struct MatchArgs {
-    /// A run file, or a name that `plimsoll runs` lists; the last run without it
+    /// A run file, or a kept run by name, unambiguous beginning, `last` or `last~1`; the last run without it
     pub run: Option<PathBuf>,
     /// Bytes that have to be kept; by default as many as were measured on
     #[arg(long, value_name = "SIZE")]
@@ -123,7 +123,7 @@ pub struct MatchArgs {
 /// `plimsoll explain`
 #[derive(Debug, Args)]
 pub struct ExplainArgs {
-    /// A run file, or a name that `plimsoll runs` lists
+    /// A run file, or a kept run by name, unambiguous beginning, `last` or `last~1`
     pub run: PathBuf,
     /// The configuration that it was, or should have been
     #[arg(long = "as", value_name = "CONFIG")]

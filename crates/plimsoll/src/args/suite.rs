@@ -2,11 +2,9 @@
 
 mod articles;
 mod bonnie;
-mod calibrate;
 mod crystaldiskmark;
 mod database;
 mod dd;
-mod iozone;
 mod ladder;
 mod oltp;
 mod slob;
@@ -22,7 +20,7 @@ use clap::{Args, Subcommand};
 use plimsoll_suite::{Facts, Recipe};
 use plimsoll_units::Bytes;
 
-pub use database::{DatabaseArgs, MakeArgs};
+pub use database::{DatabaseArgs, MakeArgs, PhaseWord};
 
 use super::OutputArgs;
 use super::offers::TermsArgs;
@@ -66,34 +64,29 @@ pub struct PlaceArgs {
 /// The suites.
 #[derive(Debug, Subcommand)]
 pub enum SuiteCommand {
-    /// What an article did, with its own commands, beside the table that it published
+    /// The benchmarks of a published article, next to its published table
     Articles(articles::ArticlesArgs),
     /// Bonnie++: a byte at a time, blocks, rewriting, seeks of five processes, small files; its table and its CSV
     Bonnie(bonnie::BonnieArgs),
-    /// Orion and `CALIBRATE_IO`: small operations up to a latency, large ones up to a throughput
-    Calibrate(calibrate::CalibrateArgs),
     /// CrystalDiskMark 3 or 8: sequential and random throughput, the best of several runs
     Crystaldiskmark(crystaldiskmark::CrystalDiskMarkArgs),
     /// dd: a copy in large blocks, through the page cache and past it, with what it leaves behind
     Dd(dd::DdArgs),
-    /// Iozone: writing and reading in order, backward, in strides and at random, by file and record size
-    Iozone(iozone::IozoneArgs),
-    /// A statement of yours at rising concurrency: response, throughput, and what they queue for
+    /// Your own SQL statement at increasing concurrency: response time, throughput and the binding limit
     Ladder(ladder::LadderArgs),
     /// Short transactions as pgbench has them, or TPC-C-like: by clients, and by arrivals up to the load line
     Oltp(oltp::OltpArgs),
-    /// SLOB: random reads and updates of single blocks by sessions in a database, more of them until storage gives no more
+    /// SLOB: random reads and updates of single blocks by an increasing number of database sessions, to saturation
     Slob(slob::SlobArgs),
-    /// Preconditioning and rounds until they are steady, as the SNIA's performance test specification has them
+    /// SNIA performance test specification: preconditioning, and rounds until steady state
     Snia(snia::SniaArgs),
-    /// sql-bench: the eight tests that `MySQL` came with, beside what an article got with them, and whether commits reached
-    /// the storage
+    /// sql-bench: the eight tests of old `MySQL` releases, next to published results, with a check of commit durability
     SqlBench(sql_bench::SqlBenchArgs),
     /// tiotest and tiobench: threads that write and read files of their own, in order and at random
     Tiobench(tiobench::TiobenchArgs),
-    /// Data that say what they are: written, written over and read back, errors located
+    /// Data verification: self-describing blocks are written, overwritten and read back; errors are located
     Verify(verify::VerifyArgs),
-    /// Methods to make a write-ahead log durable, as `pg_test_fsync` tries them, with percentiles
+    /// The sync methods of a write-ahead log, as in `pg_test_fsync`, with percentiles
     Walfsync(walfsync::WalfsyncArgs),
 }
 
@@ -123,6 +116,16 @@ impl<'a> Place<'a> {
     }
 }
 
+impl<'a> Place<'a> {
+    /// The flags of a database.
+    pub const fn database(self) -> Option<&'a DatabaseArgs> {
+        match self {
+            Self::Storage(_) => None,
+            Self::Database(args) => Some(args),
+        }
+    }
+}
+
 /// What every suite's flags are.
 trait Suite {
     /// Where it runs.
@@ -131,6 +134,16 @@ trait Suite {
     /// Sessions of a database that it opens at most.
     fn sessions(&self) -> u32 {
         1
+    }
+
+    /// It loads tables of its own into a database; otherwise it works on those of the user.
+    fn uses_own_tables(&self) -> bool {
+        true
+    }
+
+    /// It may write to a database.
+    fn writes(&self) -> bool {
+        true
     }
 
     /// The recipe on a ground with these facts.
@@ -150,10 +163,8 @@ impl SuiteArgs {
         match &self.suite {
             SuiteCommand::Articles(args) => args,
             SuiteCommand::Bonnie(args) => args,
-            SuiteCommand::Calibrate(args) => args,
             SuiteCommand::Crystaldiskmark(args) => args,
             SuiteCommand::Dd(args) => args,
-            SuiteCommand::Iozone(args) => args,
             SuiteCommand::Ladder(args) => args,
             SuiteCommand::Oltp(args) => args,
             SuiteCommand::Slob(args) => args,
@@ -173,6 +184,16 @@ impl SuiteArgs {
     /// Where the suite runs, and what becomes of the result.
     pub fn place(&self) -> Place<'_> {
         self.chosen().place()
+    }
+
+    /// It loads tables of its own into a database; otherwise it works on those of the user.
+    pub fn uses_own_tables(&self) -> bool {
+        self.chosen().uses_own_tables()
+    }
+
+    /// It may write to a database.
+    pub fn writes(&self) -> bool {
+        self.chosen().writes()
     }
 
     /// Sessions of a database that it opens at most.

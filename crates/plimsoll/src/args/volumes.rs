@@ -27,6 +27,7 @@ Examples:
   plimsoll volume autotune data --default 0 --most 50 --detached-after 336h
   plimsoll volume record data data.trace; plimsoll volume record data --stop
   plimsoll volume faults data --spikes 0.1% --spike 50ms --seed 7
+  plimsoll volume fsck                                is the data directory sound? (while there is no service)
   plimsoll volume top";
 
 /// `plimsoll serve`
@@ -55,6 +56,9 @@ pub struct ServeArgs {
     /// Run with real-time priority (needs the right to it)
     #[arg(long)]
     pub rt: bool,
+    /// Attach again what an earlier run left attached: the same volumes at the same mount points (as root)
+    #[arg(long)]
+    pub reattach: bool,
     /// Record what each volume that is there is asked, as NAME-MOMENT.trace in this folder; later ones: plimsoll volume record
     #[arg(long, value_name = "FOLDER")]
     pub record: Option<PathBuf>,
@@ -168,12 +172,26 @@ pub enum VolumeCommand {
     Detach {
         /// Its name
         name: String,
+        /// Clear what a service that was killed left, while there is none
+        #[arg(long)]
+        offline: bool,
     },
-    /// End volumes or snapshots; their data are lost
+    /// Delete volumes or snapshots with their data
     Delete {
         /// Their names
         #[arg(required = true)]
         names: Vec<String>,
+        /// Without a question; needed where standard input is not a terminal
+        #[arg(long, short = 'y')]
+        yes: bool,
+    },
+    /// Check a data directory while no service has it
+    Fsck {
+        /// The data directory; by default that of the service
+        directory: Option<PathBuf>,
+        /// Repair it: what cannot be used is kept as a file and cut off, and what is missing reads as zeros
+        #[arg(long)]
+        repair: bool,
     },
     /// Show the counts of a volume, and how faithful it was
     Stats {
@@ -216,7 +234,7 @@ pub enum VolumeCommand {
 pub struct AttachArgs {
     /// Its name
     pub name: String,
-    /// The directory that the filesystem on it is mounted at
+    /// The directory that the filesystem on it is mounted at; made where there is none
     pub mountpoint: Option<PathBuf>,
     /// Make a filesystem on it first; refused where the volume carries something already
     #[arg(long, value_name = "KIND")]

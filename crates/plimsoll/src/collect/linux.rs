@@ -58,7 +58,10 @@ impl Source for Linux {
         let mut names: Vec<String> =
             entries.flatten().map(|entry| entry.file_name().to_string_lossy().into_owned()).collect();
         names.sort();
-        let (devices, left_out): (Vec<String>, Vec<String>) = names.into_iter().partition(|name| is_lowest(name));
+        let (devices, left_out): (Vec<String>, Vec<String>) =
+            names.into_iter().partition(|name| is_array(name) || is_lowest(name));
+        let arrays: Map<String, Value> =
+            devices.iter().filter(|name| is_array(name)).map(|name| (name.clone(), json!(members(name)))).collect();
         if devices.is_empty() {
             return Err(Lost::Why("no block device of its own: collect on the host that has the storage".to_owned()));
         }
@@ -72,6 +75,7 @@ impl Source for Linux {
             ("processors", json!(processors)),
             ("memory_bytes", json!(memory(&read("/proc/meminfo")))),
             ("devices", Value::Object(about)),
+            ("arrays", if arrays.is_empty() { Value::Null } else { Value::Object(arrays) }),
             ("left_out", json!(left_out)),
         ];
         Ok(fields
@@ -112,6 +116,26 @@ fn is_lowest(name: &str) -> bool {
         .any(|start| name.strip_prefix(start).is_some_and(|rest| rest.starts_with(|byte: char| byte.is_ascii_digit())));
     let slaves = fs::read_dir(Path::new("/sys/block").join(name).join("slaves")).map_or(0, Iterator::count);
     !no_storage && slaves == 0
+}
+
+/// True for software RAID that has members.
+fn is_array(name: &str) -> bool {
+    let is_named = name.strip_prefix("md").is_some_and(|rest| rest.starts_with(|byte: char| byte.is_ascii_digit()));
+    is_named && !members(name).is_empty()
+}
+
+/// The disks that an array lies on, by itself or by partitions.
+fn members(array: &str) -> Vec<String> {
+    let slaves = fs::read_dir(Path::new("/sys/block").join(array).join("slaves")).into_iter().flatten().flatten();
+    let disk = |slave: fs::DirEntry| {
+        let device = slave.path().canonicalize().ok()?;
+        let whole = if device.join("partition").exists() { device.parent()?.to_owned() } else { device };
+        Some(whole.file_name()?.to_string_lossy().into_owned())
+    };
+    let mut disks: Vec<String> = slaves.filter_map(disk).collect();
+    disks.sort();
+    disks.dedup();
+    disks
 }
 
 fn about(name: &str) -> Value {

@@ -72,6 +72,13 @@ impl Source for Postgres<'_> {
         Ok(head)
     }
 
+    fn missing(&self, sample: &Map<String, Value>) -> Option<&'static str> {
+        (sample.get("server")?.get("track_io_timing")? == "off").then_some(
+            "track_io_timing is off: reads and writes are counted without their times, and diagnose cannot tell what they \
+             cost; end this, set it (ALTER SYSTEM SET track_io_timing = on; SELECT pg_reload_conf();), and collect again",
+        )
+    }
+
     fn sample(&mut self, stop: &dyn Fn() -> bool) -> Result<Map<String, Value>, Lost> {
         let query = self.query.clone();
         self.ask(&query, stop)

@@ -7,12 +7,13 @@ mod folders;
 mod service;
 
 use std::collections::VecDeque;
+use std::fs::File;
 use std::io::Write;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
 use plimsoll_catalogue::Like;
-use plimsoll_device::{disk_counters, host_time};
+use plimsoll_device::{Access, Caching, disk_counters, drop_cache, host_time, open};
 use plimsoll_record::Finding;
 use plimsoll_service::api::{About, Create, Level, Stats, Volume};
 use plimsoll_service::client::volume_path;
@@ -32,6 +33,8 @@ use crate::volumes::{Making, asked, attached, detached};
 const NAME: &str = "data";
 /// How long a volume that somebody still uses is waited for.
 const IN_USE: Duration = Duration::from_secs(15);
+/// Rates that are tried as the fastest that this host answers safely, each half of the one before.
+const HALVINGS: usize = 8;
 /// More seconds of an emulation than this share may not be later than their model.
 const LATE: f64 = 0.05;
 
@@ -39,9 +42,13 @@ const LATE: f64 = 0.05;
 pub struct Stage {
     service: Service,
     folders: Folders,
-    /// As it was attached.
+    /// The stages of the model that is measured.
+    model: String,
+    /// As it is attached.
     volume: Volume,
     is_attached: bool,
+    /// The configuration that it becomes for the measurement; none once it is.
+    becomes: Option<String>,
     /// Its counts then.
     begun: Stats,
     /// Levels that it will have, and when, soonest first.
@@ -68,13 +75,29 @@ impl Stage {
         let service =
             Service::start(&folders.home, &folders.run, making.terms.products.as_deref(), making.slow, console)?;
         let changes = changes_of(&making.changes);
-        let mut stage =
-            Self { service, folders, volume: Volume::default(), is_attached: false, begun: Stats::default(), changes };
+        let mut stage = Self {
+            service,
+            folders,
+            model: String::new(),
+            volume: Volume::default(),
+            is_attached: false,
+            becomes: None,
+            begun: Stats::default(),
+            changes,
+        };
         stage.create(like, size)?;
+        if stage.quicken() {
+            stage.becomes = Some(like.to_owned());
+        }
         interrupted(console)?;
         stage.attach()?;
         interrupted(console)?;
         console.tell(&format!("mounted after {:.0} s", begun.elapsed().as_secs_f64()));
+        if stage.becomes.is_some() {
+            console.tell(&format!(
+                "data are loaded at the full speed of this host; from the measurement on it is like {like}"
+            ));
+        }
         Ok(stage)
     }
 
@@ -83,15 +106,18 @@ impl Stage {
         &self.folders.point
     }
 
-    /// The stages of its model.
+    /// The stages of the model that is measured.
     pub fn model(&self) -> &str {
-        &self.volume.model
+        &self.model
     }
 
-    fn create(&self, like: &str, size: Option<u64>) -> Result<(), Trouble> {
+    fn create(&mut self, like: &str, size: Option<u64>) -> Result<(), Trouble> {
         let wanted = Create { name: NAME.into(), like: like.into(), size_bytes: size, ..Create::default() };
         match self.service.client.post("/v1/volumes", &wanted) {
-            Ok(_) => Ok(()),
+            Ok(answer) => {
+                self.model = self.service.client.read::<Volume>(&answer)?.model;
+                Ok(())
+            }
             Err(error) if error.is_mistake() => {
                 Err(Trouble::usage(format!("--like {like}: {}", with_our_flag(&error.to_string()))))
             }
@@ -120,15 +146,24 @@ impl Stage {
         asked(&self.service.client, &volume_path(NAME, "stats?periods=0"))
     }
 
+    /// Makes it as fast as this host answers safely. False where that is refused.
+    fn quicken(&self) -> bool {
+        let client = &self.service.client;
+        let Ok(about) = asked::<About>(client, "/v1/service") else { return false };
+        // What timers of this host are too coarse for is refused.
+        let rates = std::iter::successors(Some(about.floor.iops / 2), |rate| Some(rate / 2)).take(HALVINGS);
+        rates.take_while(|rate| *rate > 0).any(|rate| {
+            let level = Level { to: format!("limit({rate})"), force_detach: false };
+            client.post(&volume_path(NAME, "level"), &level).is_ok()
+        })
+    }
+
     /// Unmounts it and takes its device back. What is still to be written is not waited for as the product would make one wait:
     /// it is to be removed.
     fn detach(&self) -> Result<(), Trouble> {
         let client = &self.service.client;
-        if let Ok(about) = asked::<About>(client, "/v1/service") {
-            let fastest = Level { to: format!("limit({})", (about.floor.iops / 2).max(1)), force_detach: false };
-            // It only takes longer where that is refused.
-            let _ = client.post(&volume_path(NAME, "level"), &fastest);
-        }
+        // It only takes longer where that is refused.
+        self.quicken();
         let until = Instant::now() + IN_USE;
         while let Err(trouble) = detached(client, NAME) {
             if Instant::now() > until || !self.service.answers() {
@@ -168,6 +203,25 @@ impl Below for Stage {
         }
     }
 
+    fn is_fast(&self) -> bool {
+        self.becomes.is_some()
+    }
+
+    fn begin_measuring(&mut self) -> Result<(), String> {
+        let Some(like) = self.becomes.take() else { return Ok(()) };
+        let point = self.point();
+        let failed = |error: std::io::Error| format!("writing what was loaded to {}: {error}", point.display());
+        let directory = File::open(point).map_err(failed)?;
+        rustix::fs::syncfs(&directory).map_err(|error| failed(error.into()))?;
+        uncache(point);
+        let to = Level { to: like.clone(), force_detach: false };
+        let made = self.service.client.post(&volume_path(NAME, "level"), &to);
+        let volume = made.and_then(|answer| self.service.client.read(&answer));
+        self.volume = volume.map_err(|error| format!("becoming like {like}: {error}"))?;
+        self.begun = self.stats().unwrap_or_default();
+        Ok(())
+    }
+
     fn change(&mut self, elapsed: Span) -> Option<String> {
         let (_, level) = self.changes.front().filter(|(at, _)| *at <= elapsed)?.clone();
         self.changes.pop_front();
@@ -181,6 +235,20 @@ impl Below for Stage {
     fn findings(&self) -> Vec<Finding> {
         let doubts = self.volume.doubts.iter().cloned().map(|what| Finding::ModelDoubted { what });
         doubts.chain(self.stats().ok().and_then(|stats| late(&self.begun, &stats))).collect()
+    }
+}
+
+/// Empties the page cache of all files below a directory, whose data are written. What cannot be opened keeps its pages.
+fn uncache(directory: &Path) {
+    for entry in std::fs::read_dir(directory).into_iter().flatten().flatten() {
+        match entry.file_type() {
+            Ok(kind) if kind.is_dir() => uncache(&entry.path()),
+            Ok(kind) if kind.is_file() => {
+                let opened = open(&entry.path(), Access::Read, Caching::Buffered);
+                let _ = opened.and_then(|opened| drop_cache(&opened.file));
+            }
+            _ => {}
+        }
     }
 }
 

@@ -12,8 +12,20 @@ pub fn within<T>(read: impl FnOnce(&Surroundings<'_>) -> T) -> T {
         variable: &variable,
         page_bytes: rustix::param::page_size() as u64,
         memory_mib: memory_mib().unwrap_or(0),
-        processors: std::thread::available_parallelism().map_or(1, |count| count.get() as u32),
+        processors: usable_processors(),
+        processors_present: processors_present().unwrap_or_else(usable_processors),
     })
+}
+
+fn usable_processors() -> u32 {
+    std::thread::available_parallelism().map_or(1, |count| count.get() as u32)
+}
+
+/// Processors that the host has: `0-1` or `0,2-3` are 2 and 4.
+fn processors_present() -> Option<u32> {
+    let text = std::fs::read_to_string("/sys/devices/system/cpu/present").ok()?;
+    let last: u32 = text.trim().rsplit(['-', ',']).next()?.parse().ok()?;
+    last.checked_add(1)
 }
 
 /// Limit of a job file.

@@ -32,9 +32,11 @@ plimsoll's own:
   --on=CONFIG                   run on a product of the catalogue or on stages in virtual time, or on an
                                 export of an NBD server (nbd://HOST/NAME), instead of the jobs' files
   --lenient                     leave out options that plimsoll does not do, with a note
+  --notes=FILE                  write notes on the jobs to this file, - for standard error
   --seed=NUMBER                 of all random numbers
 
 Left out, and refused by name: clients and servers of fio, triggers, profiles, engines for networks,
-metadata, persistent memory and single stores, trims, zoned devices, polling, priorities of operations.
-What is worth a word goes to standard error, and results to standard output.
+metadata, persistent memory and single stores, zoned devices, polling, priorities of operations.
+Results go to standard output, and errors to standard error. Notes on what runs otherwise than its words suggest
+go to the file of --notes; without it they are shown on a terminal only, as fio is silent too.
 ";

@@ -131,6 +131,7 @@ const fn direction(kind: Kind) -> Option<Direction> {
     match kind {
         Kind::Read => Some(Direction::Read),
         Kind::Write | Kind::DurableWrite => Some(Direction::Write),
+        Kind::Trim => Some(Direction::Trim),
         Kind::Flush => None,
     }
 }

@@ -7,7 +7,7 @@ use std::fs::{File, OpenOptions};
 use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::os::fd::OwnedFd;
 use std::os::unix::fs::{FileExt, FileTypeExt};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use plimsoll_device::{Space, drop_cache, preallocate};
 use plimsoll_fio::Allocation;
@@ -35,11 +35,18 @@ pub fn at(path: &str) -> Result<Option<Existing>, String> {
     Ok(Some(Existing::Device(Bytes::new(length))))
 }
 
+/// True when a path leads to a directory.
+pub fn is_directory(path: &str) -> bool {
+    Path::new(path).is_dir()
+}
+
 /// The files of a run: made, laid out, and to be removed again.
 #[derive(Debug)]
 pub struct Laid<'a> {
     files: &'a [FilePlan],
     ground: Ground,
+    /// Directories that were made for them, each behind the one that it lies in.
+    directories: Vec<PathBuf>,
 }
 
 impl<'a> Laid<'a> {
@@ -53,13 +60,16 @@ impl<'a> Laid<'a> {
         on: &mut dyn plimsoll_suite::Ground,
         console: &mut Console,
     ) -> Result<Self, String> {
-        let laid = Self { files, ground };
+        let mut laid = Self { files, ground, directories: Vec::new() };
         let missing = |file: &&FilePlan| file.existing.is_none() && !file.may_create && ground == Ground::Paths;
         if let Some(path) = files.iter().find(missing).and_then(|file| file.path.as_ref()) {
             return Err(format!("{path}: it does not exist, and allow_file_create=0 was given; make it first"));
         }
         let specs: Vec<_> = files.iter().map(|file| file.spec(ground)).collect();
-        let made = on.lay(&specs).map_err(|unfit| words(&unfit)).and_then(|()| laid.prepare(console));
+        let made = laid
+            .make_directories()
+            .and_then(|()| on.lay(&specs).map_err(|unfit| words(&unfit)))
+            .and_then(|()| laid.prepare(console));
         match made {
             Ok(()) => Ok(laid),
             Err(why) => {
@@ -67,6 +77,21 @@ impl<'a> Laid<'a> {
                 Err(why)
             }
         }
+    }
+
+    /// Makes the directories that a file's name leads through, as fio does.
+    fn make_directories(&mut self) -> Result<(), String> {
+        let missing = self.files.iter().filter(|file| file.existing.is_none() && self.ground == Ground::Paths);
+        for parent in missing.filter_map(|file| Path::new(file.path.as_ref()?).parent()) {
+            let absent = parent.ancestors().take_while(|above| !above.as_os_str().is_empty() && !above.exists());
+            let mut absent: Vec<PathBuf> = absent.map(Path::to_path_buf).collect();
+            while let Some(directory) = absent.pop() {
+                std::fs::create_dir(&directory)
+                    .map_err(|error| format!("making the directory {}: {error}", directory.display()))?;
+                self.directories.push(directory);
+            }
+        }
+        Ok(())
     }
 
     fn prepare(&self, console: &mut Console) -> Result<(), String> {
@@ -83,13 +108,17 @@ impl<'a> Laid<'a> {
         Ok(())
     }
 
-    /// Removes files that were not there before: nothing ran on them.
+    /// Removes files and directories that were not there before: nothing ran on them.
     pub fn discard(&self) {
         let made = self.files.iter().filter(|file| file.existing.is_none() && self.ground == Ground::Paths);
         for path in made.filter_map(|file| file.path.as_ref()).filter(|path| plimsoll_device::is_ours(Path::new(path)))
         {
             // What is left behind is marked, and used by the next run.
             let _ = std::fs::remove_file(path);
+        }
+        for directory in self.directories.iter().rev() {
+            // One that holds something by now is not plimsoll's alone.
+            let _ = std::fs::remove_dir(directory);
         }
     }
 

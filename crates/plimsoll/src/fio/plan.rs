@@ -56,6 +56,8 @@ pub struct Around<'a> {
     pub fresh_seed: u64,
     /// Why there is no ring, if there is none.
     pub ring_refused: Option<String>,
+    /// Why the kernel has no asynchronous I/O, if it has none.
+    pub aio_refused: Option<String>,
 }
 
 /// Of fio's default for `randseed`.
@@ -122,13 +124,13 @@ impl Planner<'_> {
         let parts = spread.parts(job, &mut self.plan.files, &mut self.known)?;
         let until = until(job, &spread);
         let spec = JobSpec {
-            work: match (job.access.direction.reads, job.access.direction.writes) {
-                (true, true) => Work::Mixed { reads: f64::from(job.access.read_percent) / 100.0 },
-                (false, true) if !only_verifies(job) => Work::Writes,
-                _ => Work::Reads,
-            },
+            work: work(job),
             reads: lanes::lane(job, if only_verifies(job) { lanes::Way::Write } else { lanes::Way::Read }, &spread)?,
-            writes: lanes::lane(job, lanes::Way::Write, &spread)?,
+            writes: lanes::lane(
+                job,
+                if job.access.direction.trims { lanes::Way::Trim } else { lanes::Way::Write },
+                &spread,
+            )?,
             // The ground says where they are.
             files: Vec::new(),
             turns: turns(job)?,
@@ -142,6 +144,12 @@ impl Planner<'_> {
             until,
             seed,
         };
+        if job.access.direction.trims && !matches!(self.around.whereabouts.ground, Ground::Paths) {
+            return Err(format!(
+                "rw={} with --on: trims are of files and devices; name one, and leave --on out",
+                job.access.rw
+            ));
+        }
         if job.files.fsync_every.is_some() && job.files.fdatasync_every.is_some() {
             return Err("fsync and fdatasync together: a flush is made in one way; remove one of them".into());
         }
@@ -199,6 +207,7 @@ impl Planner<'_> {
     /// What issues operations in an engine's place.
     fn issuer(&self, engine: Engine) -> Issuer {
         match engine {
+            Engine::Libaio if self.around.aio_refused.is_none() => Issuer::Aio,
             Engine::IoUring | Engine::Libaio | Engine::Windowsaio if self.around.ring_refused.is_none() => Issuer::Ring,
             Engine::IoUring | Engine::Libaio | Engine::Windowsaio | Engine::Posixaio => Issuer::Threads,
             Engine::Sync | Engine::Psync | Engine::Vsync | Engine::Pvsync | Engine::Pvsync2 => Issuer::Inline,
@@ -246,7 +255,14 @@ fn verify_note(job: &Job) -> Option<String> {
 
 fn rate_note(job: &Job) -> Option<String> {
     let flow = &job.flow;
-    let rates = [flow.rate.read, flow.rate.write, flow.rate_iops.read, flow.rate_iops.write];
+    let rates = [
+        flow.rate.read,
+        flow.rate.write,
+        flow.rate.trim,
+        flow.rate_iops.read,
+        flow.rate_iops.write,
+        flow.rate_iops.trim,
+    ];
     let what = "lat runs from the moment at which the rate asked for an operation, clat from when it was handed over";
     rates.iter().any(Option::is_some).then(|| what.to_owned())
 }
@@ -254,6 +270,24 @@ fn rate_note(job: &Job) -> Option<String> {
 fn submission_note(job: &Job) -> Option<String> {
     let wants = job.shown.slat_percentiles || job.logs.latency.is_some();
     wants.then(|| "slat is not measured: how long it takes to hand operations over is within clat".to_owned())
+}
+
+/// What the job does.
+fn work(job: &Job) -> Work {
+    let direction = job.access.direction;
+    match (direction.reads, direction.writes, direction.trims) {
+        _ if only_verifies(job) => Work::Reads,
+        (_, true, true) => Work::TrimWrites,
+        (_, false, true) => Work::Trims,
+        (true, true, false) => Work::Mixed { reads: f64::from(job.access.read_percent) / 100.0 },
+        (false, true, false) => Work::Writes,
+        (_, false, false) => Work::Reads,
+    }
+}
+
+/// The job discards, and does nothing else.
+const fn only_trims(job: &Job) -> bool {
+    job.access.direction.trims && !job.access.direction.writes
 }
 
 /// The job writes nothing, and reads what it would have written.

@@ -82,7 +82,7 @@ impl Course {
     }
 }
 
-/// fio's letters: `R` reads, `W` writes, `M` does both; small ones of a random order.
+/// fio's letters: `R` reads, `W` writes, `M` does both, `D` trims; small ones of a random order.
 fn letter(job: &Job) -> char {
     let direction = job.access.direction;
     match (job.access.is_random(), direction.reads, direction.writes) {
@@ -90,6 +90,8 @@ fn letter(job: &Job) -> char {
         (true, true, true) => 'm',
         (false, _, true) => 'W',
         (true, _, true) => 'w',
+        (true, ..) if direction.trims => 'd',
+        (false, ..) if direction.trims => 'D',
         (true, ..) => 'r',
         (false, ..) => 'R',
     }
@@ -115,8 +117,8 @@ fn rates(series: &[Slice]) -> String {
             counters().fold((0, 0), |sum, counter| (sum.0 + counter.bytes, sum.1 + counter.operations()));
         (bytes as f64 / seconds, operations as f64 / seconds)
     };
-    let both = [("r", of(|kind| kind == Kind::Read)), ("w", of(|kind| kind != Kind::Read && kind != Kind::Flush))];
-    let used = || both.iter().filter(|(_, (_, operations))| *operations > 0.0);
+    let ways = [("r", of(|kind| kind == Kind::Read)), ("w", of(Kind::writes)), ("t", of(|kind| kind == Kind::Trim))];
+    let used = || ways.iter().filter(|(_, (_, operations))| *operations > 0.0);
     let told = |what: fn(&(f64, f64)) -> String| {
         used().map(|(way, rate)| format!("{way}={}", what(rate))).collect::<Vec<_>>().join(",")
     };

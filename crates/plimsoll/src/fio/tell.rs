@@ -77,6 +77,7 @@ pub fn report(job: &Job, member: &Member, seen: &WorkerSeen, started_unix_ms: u6
         description: job.description.clone(),
         read: lane(&counters, |kind| kind == Kind::Read, read, shown).sampled(job, &cut, |kind| kind == Kind::Read),
         write: lane(&counters, is_write, write, shown).sampled(job, &cut, is_write),
+        trim: lane(&counters, |kind| kind == Kind::Trim, cut.span, shown).sampled(job, &cut, |kind| kind == Kind::Trim),
         sync,
         unified: match shown.reporting {
             Reporting::Apart => Unified::Apart,

@@ -5,16 +5,17 @@ use std::sync::Mutex;
 
 use plimsoll_device::nbd::wire::flag;
 use plimsoll_device::nbd::{Address, Chosen, Connection, Emulation, Host, NoAddress, TalkError};
-use plimsoll_device::{Caching, Clock, Watch};
+use plimsoll_device::{ActivityDelta, Caching, Clock, Watch};
 use plimsoll_front::Floor;
 use plimsoll_record::{Curve, Device, Finding, Run, Source, Subject};
 use plimsoll_units::{Bytes, Instant, Span};
 
 use super::work::Work;
-use super::{Head, addressed, only_this, size_of_existing, usage};
+use super::{Begun, Head, addressed, only_this, size_of_existing, usage};
 use crate::args::{EngineWord, Measure};
 use crate::checks::{self, Evidence};
 use crate::console::Console;
+use crate::course::Travelled;
 use crate::output::{Outputs, finish};
 use crate::plan::Grid;
 use crate::probe;
@@ -29,13 +30,10 @@ const FLOOR: Span = Span::from_millis(500);
 
 /// Measures the export at `uri`.
 pub(super) fn run(args: &Measure, work: Work, uri: &str, outputs: &Outputs) -> Result<(), Trouble> {
-    let address: Address = uri.parse().map_err(|error: NoAddress| usage(error))?;
-    only_this(args)?;
-    meant_for_files(args, &work)?;
-    let mut export = Export::open(args, work, address)?;
+    let mut export = Export::named(args, work, uri)?;
     let mut console = Console::new(args.output.quiet).map_err(|error| Trouble::Failed(error.into()))?;
     let curve = export.measure(args, &mut console)?;
-    finish(curve, outputs)
+    finish(curve, None, outputs)
 }
 
 /// Flags about the page cache of this host, which no export goes through.
@@ -52,20 +50,30 @@ fn meant_for_files(args: &Measure, work: &Work) -> Result<(), Trouble> {
 }
 
 /// An export that is ready to be measured.
-struct Export {
-    work: Work,
+pub(super) struct Export {
+    pub(super) work: Work,
     address: Address,
     chosen: Chosen,
     emulation: Option<Emulation>,
-    storage: Storage,
-    size: Bytes,
-    grid: Grid,
+    pub(super) storage: Storage,
+    pub(super) size: Bytes,
+    pub(super) grid: Grid,
     findings: Vec<Finding>,
+    /// The best that a server on this host can do, where the server is on this host.
+    floor: Option<Floor>,
     /// It may be written to.
     writable: bool,
 }
 
 impl Export {
+    /// Opens the export at `uri`.
+    pub(super) fn named(args: &Measure, work: Work, uri: &str) -> Result<Self, Trouble> {
+        let address: Address = uri.parse().map_err(|error: NoAddress| usage(error))?;
+        only_this(args)?;
+        meant_for_files(args, &work)?;
+        Self::open(args, work, address)
+    }
+
     fn open(args: &Measure, work: Work, address: Address) -> Result<Self, Trouble> {
         let mut findings = Vec::new();
         let writable = !args.target.destroy.is_empty();
@@ -98,13 +106,21 @@ impl Export {
         let emulation: Option<Emulation> = chosen.description.as_deref().and_then(|text| text.parse().ok());
         let way = Way::Export(address.clone(), Mutex::new(vec![connection]));
         let storage = Storage { way, threads, compressible: work.compressible() };
-        Ok(Self { work, address, chosen, emulation, storage, size, grid, findings, writable })
+        Ok(Self { work, address, chosen, emulation, storage, size, grid, findings, floor: None, writable })
     }
 
     fn measure(&mut self, args: &Measure, console: &mut Console) -> Result<Curve, Trouble> {
+        let begun = self.begin(args)?;
+        let travelled = self.work.follow(&begun.streams, &mut self.storage, console);
+        let activity = begun.activity();
+        self.end(begun, travelled, activity)
+    }
+
+    /// Probes.
+    pub(super) fn begin(&mut self, args: &Measure) -> Result<Begun, Trouble> {
         let started = jiff::Timestamp::now();
         let clock = Clock::start();
-        let floor = self.floor()?;
+        self.floor = self.floor()?;
         self.findings.extend(self.emulation.as_ref().and_then(slowed));
         let mut evidence = Evidence::default();
         if self.writable && self.emulation.is_none() && self.chosen.flags & flag::READ_ONLY == 0 {
@@ -115,10 +131,21 @@ impl Export {
         evidence.data = addressed(&streams);
         let watch = Watch::host();
         let before = watch.snapshot();
-        let travelled = self.work.follow(&streams, &mut self.storage, console);
-        evidence.activity = watch.snapshot().since(&before);
+        Ok(Begun { started, clock, evidence, streams, watch, before })
+    }
+
+    /// Makes a curve of what was measured, with the findings.
+    pub(super) fn end(
+        &mut self,
+        begun: Begun,
+        travelled: Travelled,
+        activity: ActivityDelta,
+    ) -> Result<Curve, Trouble> {
+        let Begun { started, clock, mut evidence, streams, .. } = begun;
+        evidence.activity = activity;
+        evidence.aside = travelled.aside.clone();
         self.findings.extend(self.work.findings());
-        self.findings.extend(floor.map(|floor| added(&floor, &travelled.runs)));
+        self.findings.extend(self.floor.as_ref().map(|floor| added(floor, &travelled.runs)));
         let head = Head {
             started,
             source: self.source(),
@@ -149,7 +176,7 @@ impl Export {
     }
 
     /// What is emulated has the name that a simulation of it has, so that both stand under it in a report.
-    fn subject(&self) -> Subject {
+    pub(super) fn subject(&self) -> Subject {
         let (name, kind) = match &self.emulation {
             Some(Emulation { like: Some(like), .. }) => (like.clone(), "product"),
             Some(Emulation { model, .. }) => (model.clone(), "model"),

@@ -106,7 +106,7 @@ pub(super) fn run_on_hosts(args: &Measure, plan: Plan, outputs: &Outputs) -> Res
     })?;
     let subject = Subject { name: format!("{named}:{path}"), kind: "path on other hosts".into(), size, device: None };
     let curve = measure(&plan, streams, &mut fio, subject, findings, &mut console)?;
-    finish(curve, outputs)
+    finish(curve, None, outputs)
 }
 
 fn measure(

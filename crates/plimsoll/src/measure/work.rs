@@ -4,7 +4,7 @@
 
 use plimsoll_device::Caching;
 use plimsoll_load::StreamSpec;
-use plimsoll_record::{Conditions, Finding};
+use plimsoll_record::{Conditions, Finding, Objective};
 use plimsoll_units::{Bytes, Span};
 
 use crate::args::{EngineWord, Measure};
@@ -13,6 +13,7 @@ use crate::course::{Travelled, follow};
 use crate::plan::{Grid, Plan};
 use crate::replay::{Replaying, Venue};
 use crate::stand::Storage;
+use crate::store;
 use crate::trouble::Trouble;
 use crate::words::WorkingSet;
 
@@ -48,6 +49,18 @@ impl Work {
             Self::Generated(plan) => plan.compressible,
             Self::Recorded(replaying) => replaying.compressible(),
         }
+    }
+
+    /// Takes the objective that was chosen for an earlier run of this load on this subject, so that runs compare.
+    ///
+    /// `None` when the user named one, or nothing was kept.
+    pub(super) fn remember_objective(&mut self, subject: &str, streams: &[StreamSpec]) -> Option<Objective> {
+        let Self::Generated(plan) = self else { return None };
+        if plan.sweep.objective.is_some() {
+            return None;
+        }
+        plan.sweep.objective = store::chosen_objective(subject, streams);
+        plan.sweep.objective
     }
 
     /// True when some operations change the storage.

@@ -1,20 +1,25 @@
 //! `plimsoll volume attach` and `detach`: the service shows a volume as a file, and what needs root is done here: a loop
 //! device on it, a filesystem, a mount. What a step that fails has left is undone.
 
+use std::io::{IsTerminal, Write};
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
+use std::sync::mpsc;
+use std::time::{Duration, Instant};
 
 use anyhow::{Context, anyhow};
 use plimsoll_device::{Access, LoopDevice, LoopError, Refusal, claim, occupant};
+use plimsoll_front::fuse;
 use plimsoll_service::api::{About, Attachment, Volume};
 use plimsoll_service::client::{Address, Answer, Client, ClientError, volume_path};
 use plimsoll_service::mounted_file;
 use rustix::io::Errno;
 use rustix::mount::UnmountFlags;
 
-use super::{Desk, asked, show};
-use crate::args::{AttachArgs, MakeFs};
+use super::{Desk, asked, home, show};
+use crate::args::{AttachArgs, MakeFs, ReachArgs};
+use crate::output::Outputs;
 use crate::trouble::Trouble;
 
 /// How a filesystem is made.
@@ -38,11 +43,8 @@ pub fn attached(client: &Client, args: &AttachArgs, making: Making) -> Result<An
     if !args.file {
         root("attaching a volume", "add --file for the file alone, or connect over NBD (plimsoll volume show NAME)")?;
     }
-    if let Some(point) = &args.mountpoint
-        && !point.is_dir()
-    {
-        let point = point.display();
-        return Err(Trouble::usage(format!("{point} is no directory to mount at: make it first (mkdir -p {point})")));
+    if let Some(point) = &args.mountpoint {
+        check_point(point, &args.name)?;
     }
     let volume: Volume = asked(client, &volume_path(&args.name, ""))?;
     if args.mkfs.is_some() && !volume.writable {
@@ -63,16 +65,45 @@ pub fn attached(client: &Client, args: &AttachArgs, making: Making) -> Result<An
     Ok(client.get(&volume_path(&args.name, ""))?)
 }
 
+/// A directory that something can be mounted at, or a path at which one can be made.
+fn check_point(point: &Path, name: &str) -> Result<(), Trouble> {
+    let shown = point.display();
+    match rustix::fs::stat(point) {
+        Ok(stat) if rustix::fs::FileType::from_raw_mode(stat.st_mode).is_dir() => Ok(()),
+        Err(Errno::NOTCONN | Errno::CONNABORTED | Errno::IO | Errno::STALE | Errno::NXIO | Errno::SHUTDOWN) => {
+            Err(Trouble::usage(format!(
+                "{shown} is a dead mount, of a service that has ended: plimsoll volume detach {name} clears that of {name} \
+                 (as root), umount -l {shown} any other"
+            )))
+        }
+        Err(Errno::NOENT) => Ok(()),
+        _ => Err(Trouble::usage(format!("{shown} is no directory to mount at: name a directory"))),
+    }
+}
+
 /// What was made on a volume's file.
 #[derive(Default)]
 struct OnIt {
     device: Option<LoopDevice>,
     mounted: bool,
+    /// The mount point, where this made it.
+    made_point: Option<PathBuf>,
+}
+
+/// Makes the directory to mount at, where there is none. Returns it if it was made.
+fn make_mount_point(point: &Path) -> Result<Option<PathBuf>, Trouble> {
+    if point.is_dir() {
+        return Ok(None);
+    }
+    let refused = |error| Trouble::usage(format!("{}: cannot be made ({error}): name a directory", point.display()));
+    std::fs::create_dir_all(point).map_err(refused)?;
+    Ok(Some(point.to_owned()))
 }
 
 /// The steps that need root, one on the other.
 fn build(here: &Here<'_>, args: &AttachArgs, making: Making, volume: &Volume, on_it: &mut OnIt) -> Result<(), Trouble> {
     here.check_file()?;
+    on_it.made_point = args.mountpoint.as_deref().map(make_mount_point).transpose()?.flatten();
     let access = if volume.writable { Access::Write } else { Access::Read };
     let made = on_it.device.insert(LoopDevice::over(&here.file, access).map_err(refused)?);
     let path = made.device().to_owned();
@@ -94,6 +125,7 @@ fn undo(here: &Here<'_>, args: &AttachArgs, on_it: OnIt) {
     if let Some(point) = args.mountpoint.as_ref().filter(|_| on_it.mounted) {
         let _ = rustix::mount::unmount(point, UnmountFlags::NOFOLLOW);
     }
+    let _ = on_it.made_point.map(std::fs::remove_dir);
     let _ = on_it.device.map(LoopDevice::detach);
     let _ = here.client.delete(&here.path);
 }
@@ -116,7 +148,9 @@ fn make_filesystem(kind: MakeFs, making: Making, device: &Path) -> Result<(), Tr
         MakeFs::Xfs => ("mkfs.xfs", "xfsprogs", ["-K"].as_slice()),
     };
     let options = if making == Making::Fresh { fresh } else { &[] };
-    run(Command::new(program).arg("-q").args(options).arg(device), program, package)
+    // A fresh one takes no time, and belongs to a suite that shows its own progress.
+    let waiting = (making == Making::Usual).then(|| format!("{program} runs at the speed of the volume"));
+    run(Command::new(program).arg("-q").args(options).arg(device), program, package, waiting.as_deref())
 }
 
 fn mount(device: &Path, point: &Path, options: Option<&str>) -> Result<(), Trouble> {
@@ -124,12 +158,21 @@ fn mount(device: &Path, point: &Path, options: Option<&str>) -> Result<(), Troub
     if let Some(options) = options {
         command.arg("-o").arg(options);
     }
-    run(command.arg("--").arg(device).arg(point), "mount", "util-linux")
+    run(command.arg("--").arg(device).arg(point), "mount", "util-linux", Some("mount runs at the speed of the volume"))
 }
 
-/// Runs a program that says what is wrong on its standard error.
-fn run(command: &mut Command, program: &str, package: &str) -> Result<(), Trouble> {
-    let output = command.stdin(Stdio::null()).output().map_err(|error| {
+/// Runs a program that explains its failure on standard error, and shows `waiting` with the time while it takes long.
+fn run(command: &mut Command, program: &str, package: &str, waiting: Option<&str>) -> Result<(), Trouble> {
+    let output = std::thread::scope(|scope| {
+        let (running, ended) = mpsc::channel::<()>();
+        if let Some(what) = waiting.filter(|_| std::io::stderr().is_terminal()) {
+            scope.spawn(move || show_waiting(what, &ended));
+        }
+        let output = command.stdin(Stdio::null()).output();
+        drop(running);
+        output
+    });
+    let output = output.map_err(|error| {
         let error = anyhow!(error);
         Trouble::Failed(error.context(format!("{program} cannot be run: install {package}, or use another kind")))
     })?;
@@ -141,8 +184,21 @@ fn run(command: &mut Command, program: &str, package: &str) -> Result<(), Troubl
     Err(Trouble::usage(format!("{program} refused: {said}")))
 }
 
+/// Shows the elapsed seconds on a terminal until the sender is gone.
+fn show_waiting(what: &str, ended: &mpsc::Receiver<()>) {
+    let begun = Instant::now();
+    while ended.recv_timeout(Duration::from_secs(1)) == Err(mpsc::RecvTimeoutError::Timeout) {
+        // Progress that cannot be shown is no reason to stop.
+        let _ = write!(std::io::stderr(), "\r{what}: {} s\x1b[K", begun.elapsed().as_secs());
+    }
+    let _ = write!(std::io::stderr(), "\r\x1b[K");
+}
+
 /// `plimsoll volume detach`.
 pub fn detach(desk: &Desk, name: &str) -> Result<(), Trouble> {
+    if let Err(error @ ClientError::NoService { .. }) = desk.client.get("/v1/service") {
+        return Err(Trouble::usage(format!("{error}; --offline clears what a service that was killed left")));
+    }
     detached(&desk.client, name)?;
     if desk.json {
         return Ok(());
@@ -150,20 +206,67 @@ pub fn detach(desk: &Desk, name: &str) -> Result<(), Trouble> {
     desk.outputs.print(&format!("{name} is detached\n"))
 }
 
-/// Undoes what `attached` did, and what is left of it where the service ended meanwhile.
-pub fn detached(client: &Client, name: &str) -> Result<(), Trouble> {
-    let here = Here::new(client, name)?;
-    let devices = LoopDevice::all_over(&here.file).context("looking for loop devices")?;
+/// Takes back the loop devices over a volume's file, and unmounts what is on them. Returns whether there were any.
+fn take_back(name: &str, file: &Path) -> Result<bool, Trouble> {
+    let devices = LoopDevice::all_over(file).context("looking for loop devices")?;
     if !devices.is_empty() {
         root("detaching a volume that is a block device", "sudo plimsoll volume detach NAME --service PATH")?;
     }
-    let cleared = !devices.is_empty();
+    let any = !devices.is_empty();
     for device in devices {
         while let Some(point) = device.mounted_at() {
             unmount(name, &point)?;
         }
         device.detach().map_err(refused)?;
     }
+    Ok(any)
+}
+
+/// `plimsoll volume detach --offline`: clears what a service that was killed left.
+pub fn detach_offline(reach: &ReachArgs, name: &str) -> Result<(), Trouble> {
+    let directory = home::data_directory(reach)?;
+    let shown = directory.display();
+    let is_served = plimsoll_front::is_served(&directory).with_context(|| format!("looking at {shown}"))?;
+    if is_served {
+        return Err(Trouble::usage(format!("a service has {shown}: leave out --offline")));
+    }
+    let file = mounted_file(&directory, name);
+    let point = file.parent().unwrap_or(&file);
+    let any = take_back(name, &file)?;
+    let stale = fuse::clear_stale(point).with_context(|| format!("unmounting {}", point.display()))?;
+    if !any && !stale {
+        return Err(Trouble::usage(format!("{name} is not attached: nothing is left of it below {shown}")));
+    }
+    // Somebody may have put something there.
+    let _ = std::fs::remove_dir(point);
+    if reach.json { Ok(()) } else { Outputs::plain(reach.no_color).print(&format!("{name} is detached\n")) }
+}
+
+/// Attaches a volume again as an earlier run of the service left it. Returns where it is now.
+pub fn reattached(client: &Client, volume: &Volume) -> Result<String, Trouble> {
+    let name = volume.name.clone();
+    let Attachment { device, mountpoint, .. } = volume.attachment.clone().unwrap_or_default();
+    let mount_options = mountpoint.as_deref().and_then(|point| options_of(Path::new(point)));
+    detached(client, &name)?;
+    let (mountpoint, file) = (mountpoint.map(PathBuf::from), device.is_none());
+    let args = AttachArgs { name, mountpoint, mkfs: None, mount_options, file };
+    let volume: Volume = client.read(&attached(client, &args, Making::Usual)?)?;
+    Ok(volume.attachment.as_ref().map(show::device).unwrap_or_default())
+}
+
+/// The options that a mount was given and that any filesystem takes.
+fn options_of(point: &Path) -> Option<String> {
+    const KNOWN: [&str; 8] = ["noatime", "nodiratime", "relatime", "strictatime", "nosuid", "nodev", "noexec", "sync"];
+    let mounts = std::fs::read_to_string("/proc/self/mounts").ok()?;
+    let line = mounts.lines().rev().find(|line| line.split(' ').nth(1).is_some_and(|at| Path::new(at) == point))?;
+    let options: Vec<&str> = line.split(' ').nth(3)?.split(',').filter(|option| KNOWN.contains(option)).collect();
+    (!options.is_empty()).then(|| options.join(","))
+}
+
+/// Undoes what `attached` did, and what is left of it where the service ended meanwhile.
+pub fn detached(client: &Client, name: &str) -> Result<(), Trouble> {
+    let here = Here::new(client, name)?;
+    let cleared = take_back(name, &here.file)?;
     match client.delete(&here.path) {
         // All that a killed service left was the device.
         Err(ClientError::Refused { status: 409, .. }) if cleared => Ok(()),
@@ -186,7 +289,7 @@ fn unmount(name: &str, point: &Path) -> Result<(), Trouble> {
 
 /// The device of a volume that has grown takes over its size. Returns a sentence about that, and what comes next.
 pub fn grown(volume: &Volume) -> Vec<(&'static str, String)> {
-    let Some(Attachment { file: Some(file), device: Some(device), mountpoint }) = &volume.attachment else {
+    let Some(Attachment { file: Some(file), device: Some(device), mountpoint, .. }) = &volume.attachment else {
         return Vec::new();
     };
     let resized = LoopDevice::existing(device.as_ref(), file.as_ref()).and_then(|device| device.resize());

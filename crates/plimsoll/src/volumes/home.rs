@@ -43,6 +43,16 @@ pub fn client(args: &ReachArgs) -> Result<Client, Trouble> {
     Ok(Client::new(address, token).context("asking the service")?)
 }
 
+/// The data directory of that service, which need not run.
+pub fn data_directory(args: &ReachArgs) -> Result<PathBuf, Trouble> {
+    match args.service.clone().map_or_else(named, |address| Ok(Some(address)))? {
+        None => directory(),
+        Some(Address::Unix(path)) if path.is_dir() || path.file_name().is_none_or(|name| name != CONTROL) => Ok(path),
+        Some(Address::Unix(socket)) => Ok(socket.parent().unwrap_or(&socket).to_owned()),
+        Some(Address::Tcp(at)) => Err(Trouble::usage(format!("name the data directory instead of http://{at}"))),
+    }
+}
+
 fn named() -> Result<Option<Address>, Trouble> {
     let Some(text) = std::env::var_os(SERVICE_VARIABLE).filter(|text| !text.is_empty()) else { return Ok(None) };
     let address = text.to_string_lossy().parse();

@@ -37,7 +37,9 @@ pub fn volumes(volumes: &[Volume], style: &TextStyle) -> String {
 fn row(volume: &Volume) -> Vec<String> {
     let none = || "–".to_owned();
     let attachment = volume.attachment.as_ref();
-    let device = attachment.and_then(|at| at.mountpoint.clone().or(at.device.clone()).or(at.file.clone()));
+    let place = attachment.and_then(|at| at.mountpoint.clone().or(at.device.clone()).or(at.file.clone()));
+    let is_dead = attachment.is_some_and(|at| at.dead);
+    let device = place.map(|place| if is_dead { format!("{place} (dead)") } else { place });
     let of = volume.of.as_ref().map(|of| if volume.writable { of.clone() } else { format!("{of} (snapshot)") });
     vec![
         volume.name.clone(),
@@ -45,7 +47,7 @@ fn row(volume: &Volume) -> Vec<String> {
         volume.like.clone(),
         volume.level.map_or_else(none, |level| level.to_string()),
         volume.clients.to_string(),
-        volume.cost.as_ref().map_or_else(none, |cost| format!("{} {}", show::amount(&cost.monthly), cost.currency)),
+        volume.cost.as_ref().map_or_else(none, |cost| show::money(&cost.monthly, &cost.currency)),
         of.unwrap_or_else(none),
         device.unwrap_or_else(none),
     ]
@@ -88,9 +90,9 @@ mod tests {
         let snapshot =
             Volume { name: "old".into(), of: Some("data".into()), like: "limit(3000)".into(), ..Volume::default() };
         let text = volumes(&[data.clone(), snapshot], &TextStyle { width: 100, ..TextStyle::default() });
-        let expected = "name  size    like           level  clients  a month    of               device\n\
-            data  50 GiB  oci:50GB@0vpu      0        2  1.275 USD  –                –\n\
-            old   0 B     limit(3000)        –        0  –          data (snapshot)  –\n\
+        let expected = "name  size    like           level  clients  a month   of               device\n\
+            data  50 GiB  oci:50GB@0vpu      0        2  1.28 USD  –                –\n\
+            old   0 B     limit(3000)        –        0  –         data (snapshot)  –\n\
             every volume is emulated; prices are list prices\n\
             10 times slower than the clock: every figure is in the model's time\n";
         assert_eq!(text, expected);

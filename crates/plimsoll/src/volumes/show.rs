@@ -1,5 +1,6 @@
 //! One volume in facts. Pure: answers of the API in, words and texts out.
 
+use plimsoll_catalogue::{Currency, Money};
 use plimsoll_service::api::{Attachment, Autotune, Bin, Cost, Faults, Floor, Recorded, Stats, Volume};
 use plimsoll_units::{Bytes, Span};
 
@@ -45,7 +46,7 @@ pub fn changed(volume: &Volume) -> Facts {
 
 /// Where a volume is on this host.
 pub fn attached(volume: &Volume) -> Facts {
-    let Attachment { file, device, mountpoint } = volume.attachment.clone().unwrap_or_default();
+    let Attachment { file, device, mountpoint, .. } = volume.attachment.clone().unwrap_or_default();
     let facts = vec![
         ("size", size(volume)),
         ("model", volume.model.clone()),
@@ -172,25 +173,30 @@ fn level(volume: &Volume) -> String {
 }
 
 fn monthly(cost: &Cost) -> String {
-    format!("{} {} a month of 730 hours, at list prices", amount(&cost.monthly), cost.currency)
+    format!("{} a month of 730 hours, at list prices", money(&cost.monthly, &cost.currency))
 }
 
 fn cost(cost: &Cost) -> String {
-    format!("{} {} so far; {}", amount(&cost.so_far), cost.currency, monthly(cost))
+    format!("{} so far; {}", money(&cost.so_far, &cost.currency), monthly(cost))
 }
 
-/// Without zeros behind the hundredths.
-pub fn amount(exact: &str) -> String {
-    let Some((whole, fraction)) = exact.split_once('.') else { return exact.to_owned() };
-    format!("{whole}.{:0<2}", fraction.trim_end_matches('0'))
+/// An exact amount in the digits of its currency; a text that is no amount as it is.
+pub fn money(exact: &str, currency: &str) -> String {
+    let money = exact.parse().ok().zip(currency.parse().ok());
+    money.map_or_else(
+        || format!("{exact} {currency}"),
+        |(amount, currency): (f64, Currency)| {
+            Money { millionths: (amount * 1e6).round() as i128, currency }.to_string()
+        },
+    )
 }
 
-fn device(attachment: &Attachment) -> String {
+/// Where a volume is, in one line.
+pub fn device(attachment: &Attachment) -> String {
     let device = attachment.device.as_deref().or(attachment.file.as_deref()).unwrap_or("attached");
-    match &attachment.mountpoint {
-        Some(mountpoint) => format!("{device} on {mountpoint}"),
-        None => device.to_owned(),
-    }
+    let mounted = attachment.mountpoint.as_ref().map(|mountpoint| format!(" on {mountpoint}")).unwrap_or_default();
+    let dead = if attachment.dead { " (dead: detach it)" } else { "" };
+    format!("{device}{mounted}{dead}")
 }
 
 fn autotune(autotune: &Autotune) -> String {
@@ -260,11 +266,13 @@ mod tests {
     }
 
     #[test]
-    fn amounts_keep_what_they_say() {
-        let cases = [("1.275000", "1.275"), ("0.000000", "0.00"), ("12.100000", "12.10"), ("7", "7")];
+    fn costs_have_the_digits_of_their_currency() {
+        let cases =
+            [("1.275000", "1.28 USD"), ("0.000000", "0.00 USD"), ("0.004250", "0.00425 USD"), ("7", "7.00 USD")];
         for (exact, shown) in cases {
-            assert_eq!(amount(exact), shown);
+            assert_eq!(money(exact, "USD"), shown);
         }
+        assert_eq!(money("unknown", "USD"), "unknown USD");
     }
 
     #[test]

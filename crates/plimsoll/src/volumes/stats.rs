@@ -52,7 +52,8 @@ pub fn text(name: &str, stats: &Stats, style: &TextStyle) -> String {
     text += "\n";
     text += &grid(&KINDS, &kinds, &[], style);
     if !seconds.is_empty() {
-        let note = "response times are the model's; lateness is what this host added to them".to_owned();
+        let note = "response times are the model's; lateness is what this host added until the client has the answer"
+            .to_owned();
         text += "\n";
         text += &grid(&SECONDS, &seconds, &[note], style);
     }

@@ -4,6 +4,10 @@ use super::{Folder, demand, lines, plimsoll, said};
 
 #[test]
 fn devices_of_this_host_are_collected() {
+    if !std::path::Path::new("/sys/block").is_dir() {
+        eprintln!("skipped: /sys is not mounted");
+        return;
+    }
     let folder = Folder::new("host");
     let file = folder.join("host.jsonl");
     let out = file.to_str().unwrap();

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-use super::{Folder, demand, is_root, lines, plimsoll, said, until};
+use super::{Folder, demand, is_installed, is_root, lines, plimsoll, said, until};
 
 struct Server {
     programs: PathBuf,
@@ -19,6 +19,10 @@ impl Server {
             eprintln!("skipped: needs PostgreSQL (the package postgresql)");
             return None;
         };
+        if is_root() && !(is_installed("chown") && is_installed("runuser")) {
+            eprintln!("skipped: needs chown and runuser, as PostgreSQL refuses to run as root");
+            return None;
+        }
         let folder = Folder::new(name);
         if is_root() {
             assert!(Command::new("chown").arg("postgres").arg(&folder.0).status().unwrap().success());
@@ -102,6 +106,21 @@ fn a_server_at_work_is_collected() {
     assert_eq!(demand["inputs"][0]["kind"], "plimsoll-snapshots", "{demand:#}");
     let series = demand.to_string();
     assert!(series.contains("\"redo\"") && series.contains("\"reads\""), "{demand:#}");
+}
+
+#[test]
+fn times_that_the_server_does_not_keep_are_reported_at_once() {
+    let Some(server) = Server::start("pgt") else { return };
+    let stderr_of = |options: &str| {
+        let file = server.folder.join("pg.jsonl");
+        let mut collect =
+            server.collect(&["--interval", "100ms", "--duration", "200ms", "--out", file.to_str().unwrap()]);
+        let stderr = said(&collect.env("PGOPTIONS", options).output().unwrap());
+        std::fs::remove_file(file).unwrap();
+        stderr
+    };
+    assert!(stderr_of("-c track_io_timing=off").starts_with("plimsoll: track_io_timing is off: "));
+    assert!(!stderr_of("-c track_io_timing=on").contains("track_io_timing"));
 }
 
 #[test]

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
 use plimsoll_record::SuiteRun;
+use rustix::process::Pid;
 
 /// Removed when it is dropped.
 pub struct Place(PathBuf);
@@ -59,7 +60,7 @@ impl Place {
         let mounts = fs::read_to_string("/proc/self/mounts").expect("there is one");
         assert!(!mounts.contains(here), "still mounted: {mounts}");
         assert_eq!(loop_devices(&self.0), Vec::<PathBuf>::new(), "loop devices are left");
-        assert_eq!(processes(here), Vec::<u32>::new(), "processes are left");
+        assert_eq!(processes(here), [], "processes are left");
     }
 }
 
@@ -80,14 +81,14 @@ pub fn loop_devices(folder: &Path) -> Vec<PathBuf> {
 }
 
 /// Processes with this text among their arguments, without those that have ended.
-pub fn processes(text: &str) -> Vec<u32> {
+pub fn processes(text: &str) -> Vec<Pid> {
     let numbers = fs::read_dir("/proc").into_iter().flatten().flatten();
-    let numbers = numbers.filter_map(|entry| entry.file_name().to_str()?.parse::<u32>().ok());
-    let has = |number: &u32| {
-        let arguments = fs::read(format!("/proc/{number}/cmdline")).unwrap_or_default();
+    let numbers = numbers.filter_map(|entry| Pid::from_raw(entry.file_name().to_str()?.parse().ok()?));
+    let has = |process: &Pid| {
+        let arguments = fs::read(format!("/proc/{process}/cmdline")).unwrap_or_default();
         String::from_utf8_lossy(&arguments).contains(text)
     };
-    numbers.filter(|number| *number != std::process::id()).filter(has).collect()
+    numbers.filter(|process| *process != rustix::process::getpid()).filter(has).collect()
 }
 
 pub fn said(output: &Output) -> String {

@@ -7,6 +7,7 @@ use std::process::{Child, Command, ExitStatus, Stdio};
 use std::time::{Duration, Instant};
 
 use plimsoll_record::{Source, StepWork};
+use rustix::process::{Pid, Signal, kill_process};
 
 use crate::place::{Place, loop_devices, processes, said};
 
@@ -120,8 +121,7 @@ fn what_fails_on_an_emulated_volume_leaves_nothing() {
     let mut running = Begun::new(&place);
     let service = processes(&place.storage());
     assert_eq!(service.len(), 1, "the service alone names its data");
-    let killed = Command::new("kill").args(["-KILL", &service[0].to_string()]).status().expect("kill runs");
-    assert!(killed.success());
+    kill_process(service[0], Signal::KILL).expect("it runs");
     assert!(!running.end().success());
     place.assert_clean();
 }
@@ -134,8 +134,7 @@ fn a_user_who_has_enough_gets_the_host_back() {
     let place = Place::new("stage-ends");
     let mut running = Begun::new(&place);
     assert_eq!(loop_devices(&place.file("storage")).len(), 1);
-    let sent = Command::new("kill").args(["-INT", &running.0.id().to_string()]).status().expect("kill runs");
-    assert!(sent.success());
+    kill_process(Pid::from_child(&running.0), Signal::INT).expect("it runs");
     assert_eq!(running.end().code(), Some(130));
     place.assert_clean();
 }

@@ -3,11 +3,13 @@
 #![allow(clippy::print_stdout, reason = "what is skipped is said")]
 
 mod beside_fio;
+mod conformance;
 mod exported;
 mod refusals;
 mod runs;
 mod samples;
 mod simulated;
+mod trims;
 mod verification;
 
 use std::fs;

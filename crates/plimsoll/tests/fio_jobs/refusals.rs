@@ -30,7 +30,7 @@ fn what_plimsoll_did_not_make_is_only_read() {
 fn what_was_named_is_written_and_what_is_foreign_is_read() {
     let folder = Folder::new("destroyed");
     folder.put("foreign", &"data".repeat(4_096));
-    let output = folder.run("--name=a --rw=randread --filename=foreign --unlink=1");
+    let output = folder.run("--name=a --rw=randread --filename=foreign --unlink=1 --notes=-");
     assert!(output.status.success(), "{}", stderr(&output));
     assert!(stderr(&output).contains("foreign: unlink=1, and no job made it"), "{}", stderr(&output));
     let output = folder.run("--name=a --rw=write --filename=foreign --destroy=foreign");
@@ -46,7 +46,8 @@ fn what_cannot_be_is_refused() {
     check("", "no job at all");
     check("--name=a --rw=read", "you need to specify size=");
     check("--name=a --rw=read --size=64k --filename=/dev/null", "that is no file and no block device");
-    check("--name=a --rw=read --size=64k --directory=nowhere", "nowhere/a.0.0");
+    check("--name=a --rw=read --size=64k --directory=nowhere", "directory=nowhere: it is not a directory");
+    check("--name=a --rw=read --size=64k --cpus_allowed=0,60000", "no processor 60000 here");
     check("--name=a --rw=read --size=64k --allow_file_create=0", "a.0.0: it does not exist");
     check("--name=a --rw=write --size=64k --verify=pattern", "verify=pattern without a verify_pattern");
     check("--name=a --rw=write --size=64k --bs=1k+1 --verify=md5", "1k+1");

@@ -21,7 +21,7 @@ fn jobs_do_as_much_as_they_say() {
     check("write", "rw=write size=64k", [0, 0, 16, 65_536]);
     check("read", "rw=read size=64k bs=8k", [8, 65_536, 0, 0]);
     check("part", "rw=randwrite size=10000", [0, 0, 2, 8_192]);
-    check("files", "rw=write size=1m nrfiles=3", [0, 0, 255, 1_044_480]);
+    check("nrfiles", "rw=write size=1m nrfiles=3", [0, 0, 255, 1_044_480]);
     check("filesize", "rw=write size=64k filesize=16k", [0, 0, 4, 16_384]);
     check("io-size", "rw=randread size=64k io_size=192k", [48, 196_608, 0, 0]);
     check("percent", "rw=write size=64k io_size=50%", [0, 0, 8, 32_768]);
@@ -214,4 +214,23 @@ fn what_was_done_until_an_interruption_is_told() {
     assert_eq!(fields.len(), 2, "{lines}");
     assert!(fields[0][5].parse::<u64>().unwrap() > 0, "{lines}");
     assert_eq!(folder.length("k.0.0"), Some(65_536), "files of all stages are made before the first");
+}
+
+#[test]
+fn notes_go_to_their_file_and_not_to_standard_error() {
+    let folder = Folder::new("notes");
+    let words = "--name=j --rw=write --size=64k --thread --ioengine=posixaio --rate_iops=100000";
+    let output = folder.run(words);
+    assert!(output.status.success());
+    assert_eq!(stderr(&output), "", "programs that start fio take any line for a failure");
+    let output = folder.run(&format!("{words} --notes=n.txt"));
+    assert_eq!(stderr(&output), "");
+    let notes = std::fs::read_to_string(folder.path().join("n.txt")).unwrap();
+    for expected in ["thread changes nothing", "threads with pread and pwrite stand for it", "lat runs from the moment"]
+    {
+        assert!(notes.contains(expected), "{expected}: {notes}");
+    }
+    assert_eq!(stderr(&folder.run(&format!("{words} --notes=-"))).lines().count(), notes.lines().count());
+    let output = folder.run(&format!("{words} --notes=none/n.txt"));
+    assert!(stderr(&output).contains("--notes=none/n.txt: No such file"), "{}", stderr(&output));
 }

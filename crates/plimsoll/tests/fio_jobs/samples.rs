@@ -1,13 +1,15 @@
-//! Real job files, cut short: those that can run here run, and their results have the form of fio's own.
+//! Real job files, cut short: those that can run here run, and do what fio does with them.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
-use std::process::Command;
 
-use super::{Folder, beside_fio, read, stderr};
+use serde_json::Value;
 
-/// Options that are left out: places, sizes, times, rates and logs, so that a job is over at once; and one with which fio
-/// 3.33 never ends where there is no rate.
+use super::conformance::{counts, files, theirs};
+use super::{Folder, beside_fio, read, real, stderr, whole};
+
+/// Options that are left out: places, sizes, times and logs, so that a job is over at once; one with which fio 3.33 never
+/// ends where there is no rate; and a seed that each run draws.
 const LEFT_OUT: [&str; 26] = [
     "filename",
     "directory",
@@ -25,8 +27,8 @@ const LEFT_OUT: [&str; 26] = [
     "ramp_time",
     "startdelay",
     "thinktime",
-    "rate",
-    "rate_iops",
+    "time_based",
+    "randrepeat",
     "write_bw_log",
     "write_lat_log",
     "write_iops_log",
@@ -37,13 +39,18 @@ const LEFT_OUT: [&str; 26] = [
     "io_submit_mode",
 ];
 
-/// The jobs of a file, of 1 MiB and 200 ms each.
+/// The time of a job at most, in milliseconds.
+const LASTS_MS: u64 = 2_000;
+
+/// The jobs of a file, of 1 MiB and two seconds each.
 fn short(text: &str) -> String {
     let is_left_out = |line: &&str| LEFT_OUT.contains(&line.split(['=', ' ']).next().unwrap_or_default());
     let lines = text.lines().map(str::trim).filter(|line| !is_left_out(line));
     let section = |line: &str| line.starts_with('[') && !line.starts_with("[global");
     lines
-        .map(|line| if section(line) { format!("{line}\nsize=1m\nruntime=200ms\n") } else { format!("{line}\n") })
+        .map(
+            |line| if section(line) { format!("{line}\nsize=1m\nruntime={LASTS_MS}ms\n") } else { format!("{line}\n") },
+        )
         .collect()
 }
 
@@ -64,6 +71,7 @@ fn real_job_files_run_or_say_why_they_do_not() {
     paths.sort();
     let mut table = BTreeMap::<String, usize>::new();
     let mut ran = 0;
+    let mut all_differences = Vec::new();
     for path in &paths {
         let text = String::from_utf8_lossy(&std::fs::read(path).unwrap()).into_owned();
         let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
@@ -72,16 +80,22 @@ fn real_job_files_run_or_say_why_they_do_not() {
         let outcome = match output.status.code() {
             Some(0) => {
                 ran += 1;
-                let theirs = theirs(&short(&text));
-                match theirs {
+                let other = Folder::new(&format!("sample-theirs-{ran}"));
+                match theirs(&other, &short(&text)) {
                     Some(theirs) => {
-                        let missing = beside_fio::missing(&theirs, &read(&output));
+                        let ours = read(&output);
+                        let mut other_than_fio = differences(&theirs, &ours);
+                        if files(&other) != files(&own) {
+                            other_than_fio.push(format!("files {:?}, fio {:?}", files(&own), files(&other)));
+                        }
+                        all_differences.extend(other_than_fio.iter().map(|words| format!("{name}: {words}")));
+                        let missing = beside_fio::missing(&theirs, &ours);
                         // How far a job comes in its time is its own affair, and so what bins it has.
                         let of_time = [".disk_util", ".bins.", ".percentile."];
                         let is_other = |key: &&String| of_time.iter().all(|part| !key.contains(part));
                         let missing: Vec<_> = missing.iter().filter(is_other).collect();
                         assert!(missing.is_empty(), "{name}: {missing:?}");
-                        "runs, in fio's form".to_owned()
+                        "runs, as in fio".to_owned()
                     }
                     None => "runs; not in the installed fio".to_owned(),
                 }
@@ -96,15 +110,52 @@ fn real_job_files_run_or_say_why_they_do_not() {
     for (outcome, count) in &table {
         println!("{count:5} {outcome}");
     }
+    assert!(all_differences.is_empty(), "{all_differences:#?}");
     // The others are templates, or ask for what plimsoll has not: networks, metadata, commands past the block layer.
     assert!(ran * 3 > paths.len(), "{ran} of {} run", paths.len());
 }
 
-/// What fio makes of the same file, if it takes it.
-fn theirs(text: &str) -> Option<serde_json::Value> {
-    let folder = Folder::new("sample-theirs");
-    folder.put("job.fio", text);
-    let output =
-        Command::new("fio").args(["--output-format=json+", "job.fio"]).current_dir(folder.path()).output().ok()?;
-    output.status.success().then(|| read(&output))
+/// In what jobs differ: their names, counts and rates.
+fn differences(theirs: &Value, ours: &Value) -> Vec<String> {
+    let jobs = |report: &Value| report["jobs"].as_array().cloned().unwrap_or_default();
+    let (their_jobs, our_jobs) = (jobs(theirs), jobs(ours));
+    let names = |jobs: &[Value]| jobs.iter().map(|job| job["jobname"].to_string()).collect::<Vec<_>>();
+    if names(&their_jobs) != names(&our_jobs) {
+        return vec![format!("jobs {:?}, fio {:?}", names(&our_jobs), names(&their_jobs))];
+    }
+    let mut found = Vec::new();
+    for (their, our) in their_jobs.iter().zip(&our_jobs) {
+        let option = |name: &str| their["job options"][name].as_str().or(theirs["global options"][name].as_str());
+        let lasted = |least: u64| whole(their, "job_runtime") >= least || whole(our, "job_runtime") >= least;
+        let is_mixed = matches!(option("rw"), Some("rw" | "readwrite" | "randrw"));
+        // Sizes are drawn by each program in its own way, and so is what of a mix is written and then verified.
+        let is_drawn = option("bssplit").or(option("bsrange")).is_some() || (is_mixed && option("verify").is_some());
+        let difference = if ["rate", "rate_iops"].iter().any(|name| option(name).is_some()) && lasted(LASTS_MS / 2) {
+            other_rate(their, our)
+        } else if !lasted(LASTS_MS - 100) && !is_drawn {
+            other_count(their, our, is_mixed)
+        } else {
+            None
+        };
+        found.extend(difference.map(|words| format!("{}: {words}", our["jobname"])));
+    }
+    found
+}
+
+/// Operations a second of each direction, within a tenth and two of them.
+fn other_rate(their: &Value, our: &Value) -> Option<String> {
+    ["read", "write", "trim"].iter().find_map(|way| {
+        let [theirs, ours] = [their, our].map(|report| real(report, &format!("{way}.iops")));
+        let is_other = (theirs - ours).abs() > theirs / 10.0 + 2.0;
+        is_other.then(|| format!("{way} {ours:.1} operations a second, fio {theirs:.1}"))
+    })
+}
+
+/// Counts of operations, bytes and flushes. Which of a mix is read is drawn by each program in its own way, and with it
+/// where flushes come.
+fn other_count(their: &Value, our: &Value, is_mixed: bool) -> Option<String> {
+    let together = |counts: [u64; 7]| vec![counts[0] + counts[2], counts[1] + counts[3], counts[4], counts[5]];
+    let of = |job: &Value| if is_mixed { together(counts(job)) } else { counts(job).to_vec() };
+    let (theirs, ours) = (of(their), of(our));
+    (theirs != ours).then(|| format!("counts {ours:?}, fio {theirs:?}"))
 }

@@ -133,7 +133,9 @@ fn an_interrupt_keeps_the_steps_that_were_made() {
     assert_eq!(part.steps[0].name, "filling the file");
     assert!(part.steps.len() <= 2, "{}", part.steps.len());
     assert!(folder.names("place").is_empty(), "{:?}", folder.names("place"));
-    assert_eq!(folder.names("runs").len(), 1, "what was seen is kept");
-    let shown = folder.run(&["report"]);
+    let kept = folder.names("runs");
+    assert_eq!(kept.len(), 1, "its steps until then are kept");
+    assert_eq!(folder.run(&["report"]).status.code(), Some(2), "an interrupted run is no default");
+    let shown = folder.run(&["report", &kept[0]]);
     assert!(text(&shown.stdout).contains("crystaldiskmark on"), "{}", said(&shown));
 }

@@ -97,30 +97,6 @@ fn tiobench_shares_a_station_among_threads() {
     assert_eq!(suite.steps.iter().filter(|step| step.name.starts_with("Read")).count(), 2, "one for each pass");
 }
 
-/// Four servers take four operations at once: 4,000 a second, and the limit of latency is never reached.
-#[test]
-fn calibrate_finds_what_the_servers_take() {
-    let suite = simulated("station(4, 1ms)", "calibrate", &["--size", "16MiB", "--point", "500ms"]);
-    let listing = ["max_iops = 4000\nactual_latency = 1\nmax_mbps = 4000\n"];
-    check(&suite, "4 small, 0 large outstanding", (2000, 500), &listing);
-
-    // With 20 ms for each operation no load keeps 5 ms.
-    let suite =
-        simulated("station(1, 20ms)", "calibrate", &["--size", "16MiB", "--point", "1s", "--max-latency", "5ms"]);
-    assert!(suite.verdicts.concat().contains("5 ms"), "{:?}", suite.verdicts);
-}
-
-#[test]
-fn iozone_writes_its_row() {
-    let row =
-        "              64       4     4000     4000     4000     4000     4000     4000     4000      4000      4000";
-    check(&simulated(STATION, "iozone", &["--size", "64KiB"]), "Read, 64 KiB by 4 KiB", (16, 16), &[row]);
-
-    let suite = simulated(STATION, "iozone", &["--threads", "2", "--size", "64KiB", "--operations", "-i", "0,1"]);
-    let listing = &suite.listings[0].text;
-    assert!(listing.contains("Children see throughput for  2") && listing.contains("ops/sec"), "{listing}");
-}
-
 #[test]
 fn snia_is_steady_after_five_rounds_of_a_model() {
     let few =

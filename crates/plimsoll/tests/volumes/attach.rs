@@ -7,6 +7,8 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
+use rustix::process::Signal;
+
 use crate::home::{Home, SLOWLY, found, noise, program};
 
 /// One at a time: free loop devices are looked for.
@@ -99,7 +101,7 @@ fn a_volume_is_attached_with_a_filesystem_grown_and_detached() {
     fs::write(host.point.join("file"), &data).expect("it can be written");
 
     home.refuses(&["volume", "attach", "data"], "is attached already at /dev/loop");
-    home.refuses(&["volume", "delete", "data"], "is attached at /dev/loop");
+    home.refuses(&["volume", "delete", "data", "--yes"], "is attached at /dev/loop");
     let grown = home.does(&["volume", "resize", "data", "1GiB"]);
     assert!(grown.contains("has 1 GiB now") && grown.contains(&format!("xfs_growfs {point}")), "{grown}");
     assert_eq!(program("blockdev", &["--getsize64", &host.device()]).trim(), (1u64 << 30).to_string());
@@ -119,7 +121,7 @@ fn a_volume_is_attached_with_a_filesystem_grown_and_detached() {
     home.does(&["volume", "attach", "data", point]);
     assert_eq!(fs::read(host.point.join("file")).expect("it is there"), data);
     home.does(&["volume", "detach", "data"]);
-    home.does(&["volume", "delete", "data"]);
+    home.does(&["volume", "delete", "data", "--yes"]);
 }
 
 #[test]
@@ -145,7 +147,16 @@ fn a_file_alone_and_a_snapshot_are_attached() {
     home.refuses(&["volume", "detach", "data"], &format!("in use by process {} (", std::process::id()));
     drop(open);
     home.does(&["volume", "detach", "data"]);
-    home.refuses(&["volume", "attach", "data", "/no/such/point"], "mkdir -p /no/such/point");
+    let made = home.path().join("made/here");
+    home.does(&["volume", "attach", "data", made.to_str().expect("a plain path")]);
+    assert!(made.join("lost+found").is_dir(), "the mount point is made");
+    home.does(&["volume", "detach", "data"]);
+    let occupied = home.path().join("occupied");
+    fs::write(&occupied, "").expect("it can be written");
+    home.refuses(
+        &["volume", "attach", "data", occupied.to_str().expect("a plain path")],
+        "occupied is no directory to mount at",
+    );
     home.refuses(&["volume", "attach", "other"], "there is no volume \"other\"");
 }
 
@@ -156,19 +167,57 @@ fn what_a_killed_service_left_is_detached_by_the_next() {
     host.home.does(&["volume", "attach", "data", &point, "--mkfs", "ext4"]);
     fs::write(host.point.join("file"), noise(5, 1 << 20)).expect("it can be written");
     program("sync", &["-f", &point]);
-    assert_eq!(host.home.signal("-KILL").signal(), Some(9));
+    assert_eq!(host.home.signal(Signal::KILL).signal(), Some(9));
     host.home.serve(SLOWLY);
-    assert!(host.attachment().is_null());
-    host.home.refuses(&["volume", "attach", "data"], "data is in use by /dev/loop");
+    let left = host.attachment();
+    assert_eq!((left["dead"].as_bool(), left["mountpoint"].as_str()), (Some(true), Some(point.as_str())), "{left}");
+    assert!(host.home.does(&["volume", "list"]).contains(&format!("{point} (dead)")));
+    host.home.refuses(&["volume", "attach", "data"], "data has a dead attachment at /dev/loop");
+    host.home.refuses(&["volume", "detach", "data", "--offline"], "leave out --offline");
     host.home.does(&["volume", "detach", "data"]);
     host.home.does(&["volume", "attach", "data", &point]);
     assert_eq!(fs::read(host.point.join("file")).expect("it is there"), noise(5, 1 << 20));
     host.home.does(&["volume", "detach", "data"]);
     host.home.does(&["volume", "attach", "data", "--file"]);
-    assert!(host.home.signal("-TERM").success());
+    assert!(host.home.signal(Signal::TERM).success());
     let mounts = fs::read_to_string("/proc/self/mounts").expect("there is one");
     assert!(
         !mounts.contains(host.home.data().to_str().expect("it has a plain name")),
         "nothing stays mounted: {mounts}"
     );
+}
+
+#[test]
+fn what_a_killed_service_left_is_detached_without_one() {
+    let Some(mut host) = Host::new("attach-offline") else { return };
+    let point = host.point().to_owned();
+    host.home.does(&["volume", "attach", "data", &point, "--mkfs", "xfs"]);
+    assert_eq!(host.home.signal(Signal::KILL).signal(), Some(9));
+    let dead = fs::read_dir(&host.point).map(Iterator::count);
+    eprintln!("the dead mount: {dead:?}");
+    assert_eq!(host.home.does(&["volume", "detach", "data", "--offline"]), "data is detached\n");
+    host.home.refuses(&["volume", "detach", "data", "--offline"], "data is not attached");
+    let mounts = fs::read_to_string("/proc/self/mounts").expect("there is one");
+    assert!(!mounts.contains(host.home.path().to_str().expect("it has a plain name")), "nothing is left: {mounts}");
+}
+
+#[test]
+fn what_a_killed_service_left_is_attached_again() {
+    let Some(mut host) = Host::new("attach-again") else { return };
+    let point = host.point().to_owned();
+    host.home.does(&["volume", "attach", "data", &point, "--mkfs", "xfs", "--mount-options", "noatime"]);
+    fs::write(host.point.join("file"), noise(5, 1 << 20)).expect("it can be written");
+    program("sync", &["-f", &point]);
+    assert_eq!(host.home.signal(Signal::KILL).signal(), Some(9));
+    host.home.serve(&[SLOWLY, &["--reattach"]].concat());
+    let begun = std::time::Instant::now();
+    while host.attachment()["dead"].as_bool() == Some(true) || host.attachment()["mountpoint"].is_null() {
+        assert!(begun.elapsed().as_secs() < 60, "it is not attached again: {}", host.attachment());
+        std::thread::sleep(std::time::Duration::from_millis(50));
+    }
+    assert_eq!(host.attachment()["mountpoint"].as_str(), Some(point.as_str()));
+    assert_eq!(fs::read(host.point.join("file")).expect("it is there"), noise(5, 1 << 20));
+    let mounts = fs::read_to_string("/proc/self/mounts").expect("there is one");
+    assert!(mounts.lines().any(|line| line.contains(&point) && line.contains("noatime")), "{mounts}");
+    host.home.does(&["volume", "detach", "data"]);
 }

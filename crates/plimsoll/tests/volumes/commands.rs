@@ -11,7 +11,7 @@ fn a_volume_is_made_changed_watched_and_ended() {
     assert!(volume(&["list"]).starts_with("no volumes yet: plimsoll volume create"));
     let made = volume(&["create", "data", "--like", "oci:50GB@0vpu"]);
     for part in
-        ["data: emulated, like oci/block-volume:50GB", "limit(", "1.275 USD a month", "nbdinfo 'nbd+unix:///data?"]
+        ["data: emulated, like oci/block-volume:50GB", "limit(", "1.28 USD a month", "nbdinfo 'nbd+unix:///data?"]
     {
         assert!(made.contains(part), "no {part:?} in {made}");
     }
@@ -36,10 +36,7 @@ fn a_volume_is_made_changed_watched_and_ended() {
     assert!(volume(&["stats", "data"]).contains("flush"));
     let watched = volume(&["top", "data", "test"]);
     assert!(watched.contains("in flight") && watched.contains("emulated") && !watched.contains("before"), "{watched}");
-    assert_eq!(
-        volume(&["delete", "test", "before"]),
-        "test is ended, its data are gone\nbefore is ended, its data are gone\n"
-    );
+    assert_eq!(volume(&["delete", "test", "before", "--yes"]), "volume test deleted\nvolume before deleted\n");
     let left: Value = serde_json::from_str(&volume(&["list", "--json"])).expect("it is JSON");
     assert_eq!((left[0]["name"].as_str(), left[1].is_null()), (Some("data"), true), "{left}");
 }
@@ -53,7 +50,8 @@ fn volumes_of_a_group_are_listed_with_it() {
     home.does(&["volume", "create", "data", "--like", "limit(3000)", "--size", "64MiB", "--group", "vm"]);
     assert!(group(&["list"]).contains("vm     limit(1000)  data"));
     home.refuses(&["volume", "group", "delete", "vm"], "data");
-    home.does(&["volume", "delete", "data"]);
+    home.refuses(&["volume", "delete", "data"], "plimsoll volume delete data --yes");
+    home.does(&["volume", "delete", "data", "--yes"]);
     assert_eq!(group(&["delete", "vm"]), "group vm is ended\n");
 }
 
@@ -63,7 +61,7 @@ fn what_cannot_be_is_refused_in_one_line() {
     let volume = |arguments: &[&str], expected: &str| home.refuses(&[&["volume"], arguments].concat(), expected);
     home.does(&["volume", "create", "data", "--like", "oci:50GB@20vpu"]);
     volume(&["show", "dada"], "data");
-    volume(&["delete", "../data"], "no volume");
+    volume(&["delete", "../data", "--yes"], "no volume");
     volume(&["create", "data", "--like", "limit(3000)", "--size", "1GiB"], "there is a volume data already");
     volume(&["create", "a b", "--like", "limit(3000)", "--size", "1GiB"], "letters");
     volume(&["create", "other", "--like", "limit(3000)"], "size");

@@ -1,5 +1,7 @@
 //! What clients of others write to a volume stays as it is: through snapshots, clones and a kill.
 
+use rustix::process::Signal;
+
 use crate::home::{Home, SLOWLY, content, found, noise, program};
 
 const SIZE: usize = 8 << 20;
@@ -54,7 +56,7 @@ fn after_a_kill_all_is_there_again() {
     home.does(&["volume", "snapshot", "small", "before"]);
     home.does(&["volume", "level", "data", "10"]);
     let before = home.does(&["volume", "list"]);
-    assert!(!home.signal("-KILL").success());
+    assert!(!home.signal(Signal::KILL).success());
     let greeted = home.serve(SLOWLY);
     assert!(greeted.contains("Serving 3 volumes"), "{greeted}");
     assert_eq!(home.does(&["volume", "list"]), before);

@@ -6,6 +6,8 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitStatus, Output, Stdio};
 use std::time::{Duration, Instant};
 
+use rustix::process::{Pid, Signal, kill_process};
+
 /// No step takes longer on a busy host.
 const DEADLINE: Duration = Duration::from_secs(120);
 
@@ -88,10 +90,9 @@ impl Home {
     }
 
     /// Sends a signal to the service, and waits for its end.
-    pub fn signal(&mut self, signal: &str) -> ExitStatus {
+    pub fn signal(&mut self, signal: Signal) -> ExitStatus {
         let service = self.service.as_mut().expect("it serves");
-        let sent = Command::new("kill").args([signal, &service.id().to_string()]).status().expect("kill runs");
-        assert!(sent.success());
+        kill_process(Pid::from_child(service), signal).expect("it runs");
         let begun = Instant::now();
         loop {
             if let Some(status) = service.try_wait().expect("it can be waited for") {

@@ -1,5 +1,7 @@
 //! What a served volume is asked, recorded and replayed.
 
+use rustix::process::Signal;
+
 use crate::home::{Home, SLOWLY};
 
 #[test]
@@ -25,11 +27,11 @@ fn a_recorded_load_is_replayed_on_other_products() {
 fn a_service_records_all_its_volumes_from_the_beginning() {
     let mut home = Home::serving("recording", SLOWLY);
     home.does(&["volume", "create", "data", "--like", "limit(5000)", "--size", "8MiB"]);
-    home.signal("-TERM");
+    home.signal(Signal::TERM);
     let here = home.path().to_str().expect("a plain path").to_owned();
     home.serve(&[SLOWLY, &["--record", &here]].concat());
     home.does(&["measure", &home.uri("data"), "--depth", "2", "--duration", "500ms", "--quiet"]);
-    assert!(home.signal("-TERM").success());
+    assert!(home.signal(Signal::TERM).success());
     let entries = std::fs::read_dir(home.path()).expect("it is there").flatten();
     let traces: Vec<_> = entries.filter(|entry| entry.file_name().to_string_lossy().ends_with(".trace")).collect();
     let [trace] = &traces[..] else { panic!("one trace and not {traces:?}") };

@@ -5,6 +5,8 @@ use std::os::fd::OwnedFd;
 use std::os::unix::fs::PermissionsExt;
 use std::os::unix::net::UnixListener;
 
+use rustix::process::{Pid, Signal, kill_process};
+
 use crate::certificates::certificates;
 use crate::home::{Home, Running, SLOWLY, found, program};
 
@@ -25,7 +27,7 @@ fn after<'a>(greeting: &'a str, word: &str) -> &'a str {
 
 #[test]
 fn a_signal_ends_it_cleanly() {
-    for signal in ["-INT", "-TERM"] {
+    for signal in [Signal::INT, Signal::TERM] {
         let mut home = Home::serving("stopped", SLOWLY);
         home.does(&["volume", "create", "data", "--like", "limit(500)", "--size", "64MiB"]);
         let mode = |name: &str| home.data().join(name).metadata().map(|found| found.permissions().mode() & 0o777);
@@ -33,7 +35,7 @@ fn a_signal_ends_it_cleanly() {
             (mode("control.sock").ok(), mode("nbd.sock").ok(), mode("").ok()),
             (Some(0o600), Some(0o600), Some(0o700))
         );
-        assert_eq!(home.signal(signal).code(), Some(0), "{signal}");
+        assert_eq!(home.signal(signal).code(), Some(0), "{signal:?}");
         assert!(!home.data().join("control.sock").exists() && !home.data().join("nbd.sock").exists());
         home.refuses(&["volume", "list"], "no service answers");
         home.serve(&[]);
@@ -145,8 +147,7 @@ fn sockets_that_the_starter_made_are_used() {
         home.does(&[&["volume", "create", "data", "--like", "limit(500)", "--size", "1MiB"], &list[2..]].concat());
     assert!(made.contains(&format!("socket={}", socket("nbd").display())), "{made}");
     assert!(!home.data().join("nbd.sock").exists() && !home.data().join("control.sock").exists());
-    let sent = std::process::Command::new("kill").args(["-TERM", &service.0.id().to_string()]).status();
-    assert!(sent.expect("kill runs").success());
+    kill_process(Pid::from_child(&service.0), Signal::TERM).expect("it runs");
     assert_eq!(service.0.wait().expect("it ends").code(), Some(0));
     assert!(socket("control").exists() && socket("nbd").exists(), "they are the service manager's");
 }

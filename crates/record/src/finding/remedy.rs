@@ -1,8 +1,17 @@
 //! What to do about a finding: one sentence for each.
 
 use super::Finding;
+use crate::Source;
 
 impl Finding {
+    /// What to do about it in a run from `source`: a model has no device to precondition.
+    pub const fn remedy_for(&self, source: &Source) -> &'static str {
+        match (self, source) {
+            (Self::NoSteadyState { .. }, Source::Simulated { .. }) => "simulate longer: --thorough, or --duration",
+            _ => self.remedy(),
+        }
+    }
+
     /// What to do about it.
     pub const fn remedy(&self) -> &'static str {
         match self {
@@ -23,6 +32,9 @@ impl Finding {
             Self::RateDropped { .. } => {
                 "measure for longer than the burst lasts (--thorough), and plan with the lower rate"
             }
+            Self::CarriedInBursts { .. } => "plan with the lasting rate; a burst is there again after a time of rest",
+            Self::LineFell { .. } => "measure for longer (--thorough), and plan with the lower rate",
+            Self::SlotsLeftOut { .. } => "measure on a quieter host, or with a longer limit",
             Self::StolenTime { .. } => "measure at a quieter hour, or on dedicated processors",
             Self::Unrepeatable { .. } => "measure at several times of the day, and plan with the worst",
             Self::OtherLoad { .. } => "stop the other load, or count it in",
@@ -50,6 +62,9 @@ impl Finding {
             Self::NotReplayed { .. } => {
                 "compare only with replays that leave out the same: storage is asked to read, write and flush, no more"
             }
+            Self::Throttled { .. } => "raise the limit, or measure outside of the control group",
+            Self::LoopCached { .. } => "turn direct I/O on (losetup --direct-io=on DEVICE), or measure the file itself",
+            Self::FlushesDisabled { .. } => "remove the setting before you measure commits",
             Self::BudgetSpent { .. } => "use --thorough, or a longer --duration",
             Self::PageCacheBelowDatabase { .. }
             | Self::ClientBound { .. }

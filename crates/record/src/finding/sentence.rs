@@ -61,6 +61,33 @@ impl Finding {
         text
     }
 
+    /// The sentences about loads that did not last and about a load line.
+    fn line_text(&self) -> String {
+        match self {
+            Self::RateDropped { at_seconds, before, after } => format!(
+                "the rate fell from {before:.0} to {after:.0} IOPS after {at_seconds:.0} s: a burst allowance or a \
+                 write cache may have run out"
+            ),
+            Self::CarriedInBursts { burst, lasting } => format!(
+                "carried in bursts only: {burst:.0} IOPS for less than a second, {lasting:.0} IOPS when held after burst \
+                 allowances were used up"
+            ),
+            Self::LineFell { before, after } => {
+                format!("the load line fell from {before:.0} to {after:.0} IOPS during the measurement")
+            }
+            Self::SlotsLeftOut { left_out, of } => format!(
+                "{left_out} of {of} slots missed the objective because the generator was late, and do not count"
+            ),
+            Self::BudgetSpent { half_width } => {
+                format!(
+                    "the time was spent while the objective was known to ±{} only",
+                    format_args!("{:.0} %", half_width * 100.0)
+                )
+            }
+            _ => self.database_text(),
+        }
+    }
+
     /// The sentences about the course, the surroundings and the place, rather than about who answered.
     fn course_text(&self) -> String {
         let percent = |share: f64| format!("{:.0} %", share * 100.0);
@@ -68,10 +95,6 @@ impl Finding {
             Self::NoSteadyState { measure, drift } => {
                 format!("no steady state: {measure} changed by {:+.0} % within the run", drift * 100.0)
             }
-            Self::RateDropped { at_seconds, before, after } => format!(
-                "the rate fell from {before:.0} to {after:.0} IOPS after {at_seconds:.0} s: a burst allowance or a \
-                 write cache may have run out"
-            ),
             Self::StolenTime { share } => format!("the hypervisor took {} of the processor time", percent(*share)),
             Self::Unrepeatable { low_p99, high_p99 } => format!(
                 "the same load was answered with a p99 of {low_p99} once and {high_p99} another time: the storage or its \
@@ -116,9 +139,6 @@ impl Finding {
             Self::ReadOnly => "read-only: every write of the load was made a read".into(),
             Self::Errors { count, errno } => format!("{count} operations failed, most with errno {errno}"),
             Self::NotSaturated { depth } => format!("not saturated: more was still answered at depth {depth}"),
-            Self::BudgetSpent { half_width } => {
-                format!("the time was spent while the objective was known to ±{} only", percent(*half_width))
-            }
             Self::TraceIncomplete { dropped, kept } => format!(
                 "the recording lacks {dropped} operations beside the {kept} that it has: the volume was asked for more \
                  than this"
@@ -127,7 +147,23 @@ impl Finding {
             Self::NotReplayed { count, what } => {
                 format!("{count} operations of the recording were left out: {what}")
             }
-            _ => self.database_text(),
+            _ => self.placement_text(),
+        }
+    }
+
+    /// The sentences about where the path is and how its host treats its I/O.
+    fn placement_text(&self) -> String {
+        match self {
+            Self::Throttled { file, disk, quantity, per_second } => {
+                format!("a control group limits this process to {per_second} {quantity} on {disk} ({file})")
+            }
+            Self::LoopCached { device, file } => {
+                format!("{device} keeps its file {file} in the page cache: its direct I/O is memory's, not storage's")
+            }
+            Self::FlushesDisabled { setting } => {
+                format!("flushes do not reach the storage ({setting}): commits survive no power failure")
+            }
+            _ => self.line_text(),
         }
     }
 
@@ -145,7 +181,7 @@ impl Finding {
                 percent(*share)
             ),
             Self::OtherWork { share } => format!(
-                "others took {} of the host's processor time: neither the database nor plimsoll",
+                "other processes used {} of the host's processor time, and the load waited for a processor",
                 percent(*share)
             ),
             Self::NotDurable { setting } if setting.is_empty() => {

@@ -3,7 +3,6 @@
 use plimsoll_choose::sizing::{Choice, Limit, Rejection, Sizing};
 
 use super::row;
-use crate::money;
 use crate::words::{clean, sizing as words};
 
 const HEADER: [&str; 19] = [
@@ -55,7 +54,7 @@ fn chosen(verdict: &str, rank: usize, choice: &Choice) -> [String; 19] {
         clean(&choice.offer.short().to_string()),
         choice.offer.product().name().to_owned(),
         choice.offer.capacity.get().to_string(),
-        price.map_or_else(String::new, |price| money::decimal(price.monthly)),
+        price.map_or_else(String::new, |price| price.monthly.exact()),
         price.map_or_else(String::new, |price| price.monthly.currency.to_string()),
         price.and_then(|price| price.region.as_deref()).map_or_else(String::new, clean),
         price.map_or_else(String::new, |price| clean(&price.cite.date)),

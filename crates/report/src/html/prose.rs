@@ -5,7 +5,7 @@ use plimsoll_record::Curve;
 
 use crate::chart::{sentence, typeset};
 use crate::doubts::{self, Doubt};
-use crate::{number, words};
+use crate::words;
 
 /// Findings of the curve and of its runs, the heaviest first.
 pub(super) fn findings(curve: &Curve) -> Markup {
@@ -59,7 +59,8 @@ pub(super) fn about(curve: &Curve) -> Markup {
                 @if let Some(mount) = mount { dt { "Mounted" } dd { (words::clean(mount)) } }
                 @if let Some(host) = host { dt { "Host" } dd { (host) } }
                 dt { "Source" } dd { (words::source(curve)) }
-                @if let Some(started) = &curve.started { dt { "Began" } dd { (words::clean(started)) ", took " (number::clock(curve.wall)) } }
+                @if let Some(started) = &curve.started { dt { "Began" } dd { (words::clean(started)) } }
+                dt { "Duration" } dd { (words::duration(&curve.source, curve.wall)) }
             }
         }
     }

@@ -165,7 +165,7 @@ fn facts(suite: &SuiteRun) -> Vec<(&'static str, String)> {
         ("Its settings", about.map(database::settings).unwrap_or_default()),
         ("Host", suite.host.as_ref().map(words::host).unwrap_or_default()),
         ("Began", suite.started.as_ref().map(|started| clean(started)).unwrap_or_default()),
-        ("Took", number::clock(suite.wall)),
+        ("Duration", words::duration(&suite.source, suite.wall)),
         ("Command", words::command(&suite.command)),
         ("Go on", database::snapshots(suite)),
         ("Figures", database::meant(suite)),

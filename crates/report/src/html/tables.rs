@@ -266,11 +266,12 @@ fn rung(line: &LoadLine) -> Markup {
         LoadLine::Never { least, .. } => {
             format!("missed at the lightest load: least {} {least}", line.objective().bounded())
         }
+        LoadLine::Refused { .. } => words::load_line(line),
     };
     html! {
         tr {
             th scope="row" { (typeset(&line.objective().to_string())) }
-            td { (iops.map_or("none".into(), |iops| number::three(iops.value))) }
+            td { (iops.map_or("–".into(), |iops| number::three(iops.value))) }
             td { (interval.map_or("–".into(), |(low, high)| format!("{} – {}", number::three(low), number::three(high)))) }
             td class="l" { (typeset(&verdict)) }
         }

@@ -67,6 +67,10 @@ fn sentence(curve: &Curve) -> Markup {
                     strong { (typeset(&least.to_string())) } ", at the lightest load. " (word)
                 }
             },
+            Some(line @ LoadLine::Refused { .. }) => {
+                p class="big words" { "No load line" }
+                p class="promise" { (typeset(&words::load_line(line))) ". " (word) }
+            },
             None if curve.runs.is_empty() => {
                 p class="big words" { "Nothing was " (if curve.source.word() == "simulated" { "simulated" } else { "measured" }) }
                 p class="promise" { "There is no run in this curve. " (word) }

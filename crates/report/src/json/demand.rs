@@ -63,6 +63,7 @@ fn read(reading: &Reading, verdict: Verdict) -> Value {
         "kind": reading.kind.id,
         "verdict": if verdict == Verdict::Read { "read" } else { "partly" },
         "version": reading.version,
+        "assumed_zone": reading.assumed_zone,
         "sections": parts.collect::<Vec<_>>(),
         "cautions": cautions(reading),
         "figures": reading.figures.iter().map(|one| figure(reading, one)).collect::<Vec<_>>(),

@@ -4,7 +4,6 @@ use plimsoll_catalogue::{Ask, Bound, Charge, Cite, Counts, Doubt, Money, Offer, 
 use serde_json::{Value, json};
 
 use super::number;
-use crate::money;
 
 /// Configuration, title, capacity, what it needs of a machine, and doubts.
 pub(super) fn offer(offer: &Offer) -> Value {
@@ -76,7 +75,7 @@ fn bound(offer: &Offer, bound: &Bound) -> Value {
 
 /// A sum, exactly.
 pub(super) fn money(sum: Money) -> Value {
-    json!({ "amount": money::decimal(sum), "currency": sum.currency.code() })
+    json!({ "amount": sum.exact(), "currency": sum.currency.code() })
 }
 
 /// A price with its parts.

@@ -68,12 +68,29 @@ pub(crate) fn inputs(outcomes: &[Outcome]) -> Filled {
         vec![file_name(outcome.name()).to_owned(), kind, verdict.to_owned(), figures]
     };
     let rows: Vec<Vec<String>> = outcomes.iter().map(row).collect();
-    Filled::new(&INPUTS, rows, ignored(outcomes).into_iter().collect())
+    Filled::new(&INPUTS, rows, ignored(outcomes).into_iter().chain(times(outcomes)).collect())
 }
 
 /// The end of a path: what tells files apart in a table.
 fn file_name(name: &str) -> &str {
     name.rsplit('/').next().unwrap_or(name)
+}
+
+/// In which zone times are: of inputs with dates alone.
+fn times(outcomes: &[Outcome]) -> Option<String> {
+    let readings = || outcomes.iter().filter_map(Outcome::reading);
+    let dated = readings().flat_map(|reading| &reading.windows).any(|window| window.begin.is_some());
+    let mut zones: Vec<&str> = readings().filter_map(|reading| reading.assumed_zone.as_deref()).collect();
+    zones.sort_unstable();
+    zones.dedup();
+    match zones.as_slice() {
+        _ if !dated => None,
+        [] => Some("Times are in UTC.".to_owned()),
+        zones => Some(format!(
+            "Times are in UTC. Times without an offset are taken as {} (--time-zone sets another zone).",
+            zones.join(", ")
+        )),
+    }
 }
 
 fn ignored(outcomes: &[Outcome]) -> Option<String> {

@@ -1,10 +1,11 @@
 //! The sentences: verdict, findings, and where it was measured.
 
-use plimsoll_record::{Curve, LoadLine, Weight};
+use plimsoll_record::{Curve, Ended, Weight};
 
 use super::TextStyle;
 use super::paint::{INDENT, Line, Tone, hanging, wrap};
 use crate::doubts::{self, Doubt};
+use crate::words::standing;
 use crate::{number, pick, words};
 
 /// The load line, what limits it, the knee and the most.
@@ -15,6 +16,15 @@ pub(super) fn headline(curve: &Curve, style: &TextStyle) -> Vec<Line> {
         add(ended, Tone::Yellow);
     }
     add(&verdict(curve), Tone::Strong);
+    if let Some(confidence) = standing::confidence(curve) {
+        add(&format!("Confidence: {confidence}."), Tone::Plain);
+    }
+    if let Some(next) = standing::next(curve) {
+        add(&format!("Next: {next}"), Tone::Plain);
+    }
+    if let Some(meaning) = standing::meaning(curve) {
+        add(&meaning, Tone::Plain);
+    }
     if let Some(limit) = words::limit(curve) {
         add(&limit, Tone::Plain);
     }
@@ -40,13 +50,17 @@ fn verdict(curve: &Curve) -> String {
         return format!("{replay} - {word}");
     }
     match &curve.load_line {
-        Some(line @ (LoadLine::At { .. } | LoadLine::Beyond { .. })) => {
-            format!("Load line: {} - {word}", words::load_line(line))
-        }
-        Some(line @ LoadLine::Never { .. }) => format!("Load line: {} - {word}", words::load_line(line)),
+        Some(line) => format!("Load line: {}{} - {word}", words::load_line(line), typical(curve)),
+        None if curve.ended != Ended::Complete => format!("Load line: none, as the measurement has no end - {word}"),
         None if pick::seen(curve).next().is_none() => format!("Load line: none, as nothing was completed - {word}"),
         None => format!("Load line: none was drawn - {word}"),
     }
+}
+
+/// Which part of the time keeps the objective at the line.
+fn typical(curve: &Curve) -> String {
+    let basis = curve.basis.filter(|_| pick::has_line(curve));
+    basis.map_or_else(String::new, |basis| format!(" in the typical {}", standing::slot(basis.slot)))
 }
 
 /// Findings, the heaviest first, each with its remedy.
@@ -98,7 +112,7 @@ pub(super) fn place(curve: &Curve, style: &TextStyle) -> Vec<Line> {
         add("host", &host);
     }
     let began = curve.started.as_ref().map(|started| format!(", began {}", words::clean(started))).unwrap_or_default();
-    add("source", &format!("{}{began}, took {}", words::source(curve), number::clock(curve.wall)));
+    add("source", &format!("{}{began}, duration {}", words::source(curve), words::duration(&curve.source, curve.wall)));
     let intervals = match curve.conditions.trace {
         None => "95 % intervals by batch means",
         Some(_) => "no intervals, as another hour would be another load",

@@ -1,6 +1,6 @@
 //! A small table of load lines by objective.
 
-use plimsoll_record::{Estimate, LoadLine};
+use plimsoll_record::{Estimate, LoadLine, NoLine};
 
 use super::TextStyle;
 use super::paint::Line;
@@ -19,7 +19,7 @@ pub(super) fn ladder(lines: &[LoadLine], style: &TextStyle) -> Vec<Line> {
         expendable,
         cells: lines.iter().map(of).collect(),
     };
-    let iops = |line: &LoadLine| pick::line_iops(line).map_or("none".into(), |iops| number::three(iops.value));
+    let iops = |line: &LoadLine| pick::line_iops(line).map_or("–".into(), |iops| number::three(iops.value));
     let interval = |line: &LoadLine| pick::line_iops(line).map_or("–".into(), |iops| range(&iops));
     let columns = vec![
         column("objective", "", Align::Left, 0, &|line| line.objective().to_string()),
@@ -34,7 +34,15 @@ fn verdict(line: &LoadLine) -> String {
     match line {
         LoadLine::At { .. } => String::new(),
         LoadLine::Beyond { .. } => "at least".into(),
-        LoadLine::Never { least, .. } => format!("least {} {least}", line.objective().bounded()),
+        LoadLine::Never { least, .. } => format!("missed: {} is {least} at the least", line.objective().bounded()),
+        LoadLine::Refused { why, .. } => match why {
+            NoLine::Scatter { low, high, .. } if *low > 0.0 => {
+                format!("between {} and {}", number::three(*low), number::three(*high))
+            }
+            NoLine::Scatter { high, .. } => format!("below {}", number::three(*high)),
+            NoLine::Generator { .. } => "generator too late".into(),
+            NoLine::NotLasting { below } => format!("below {}", number::three(*below)),
+        },
     }
 }
 

@@ -7,9 +7,9 @@ use super::crowds;
 use super::paint::{INDENT, Line, Tone, hanging, wrap};
 use super::prose::told;
 use crate::chart::sentence;
+use crate::doubts;
 use crate::suite::{meanings as meanings_of, rows, skipped, table};
 use crate::words::{self, clean, database};
-use crate::{doubts, number};
 
 /// All of it.
 pub(super) fn parts(suite: &SuiteRun, style: &TextStyle) -> Vec<Vec<Line>> {
@@ -86,7 +86,7 @@ fn place(suite: &SuiteRun, style: &TextStyle) -> Vec<Line> {
             add(name, text);
         }
     }
-    add("source", &format!("{}{began}, took {}", suite.source.word(), number::clock(suite.wall)));
+    add("source", &format!("{}{began}, duration {}", suite.source.word(), words::duration(&suite.source, suite.wall)));
     add("figures", &database::meant(suite));
     if suite.database.is_some() {
         let facts = [("repeat", words::command(&suite.command)), ("go on", database::snapshots(suite))];

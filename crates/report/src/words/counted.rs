@@ -1,7 +1,8 @@
 //! What a run counts, and so how its rates and its paces are called. Knows nothing about layout.
 
 use plimsoll_load::Pace;
-use plimsoll_record::{Estimate, LoadLine};
+use plimsoll_record::{Estimate, LoadLine, NoLine, Objective};
+use plimsoll_units::Span;
 
 use super::spacing;
 use crate::number;
@@ -70,6 +71,34 @@ impl Counted {
             LoadLine::Never { least, .. } => {
                 let measure = objective.bounded();
                 format!("none: {objective} was missed even at the lightest load (least {measure} {least})")
+            }
+            LoadLine::Refused { why, .. } => self.no_line(&objective, why),
+        }
+    }
+
+    /// Why there is no load line, in a sentence without its full stop.
+    fn no_line(self, objective: &Objective, why: &NoLine) -> String {
+        let unit = self.unit();
+        match *why {
+            NoLine::Scatter { low, high, seconds } => {
+                let range = if low > 0.0 {
+                    format!("between {} and {} {unit}", number::three(low), number::three(high))
+                } else {
+                    format!("below {} {unit}", number::three(high))
+                };
+                let needed = number::clock(Span::from_secs_f64(seconds));
+                format!(
+                    "{range} at {objective}: response times scatter too much for a number (about {needed} of measuring \
+                     would do)"
+                )
+            }
+            NoLine::Generator { lateness_p99 } => format!(
+                "none at {objective}: the generator was itself late by {lateness_p99} (p99), and can judge limits from \
+                 {} on",
+                lateness_p99 * 5
+            ),
+            NoLine::NotLasting { below } => {
+                format!("below {} {unit} at {objective}: no load that was held met it to the end", number::three(below))
             }
         }
     }

@@ -1,6 +1,7 @@
 //! Where figures come from: source, target, host, conditions, command.
 
 use plimsoll_record::{Conditions, Curve, Host, Source, Subject};
+use plimsoll_units::Span;
 
 use super::clean;
 use crate::number;
@@ -23,6 +24,14 @@ pub fn source(curve: &Curve) -> String {
 pub fn source_line(curve: &Curve) -> String {
     let place = source_place(curve);
     date(curve).map_or(place.clone(), |date| format!("{place}, {date}"))
+}
+
+/// The length of a run by its own clock: `2:11`, or `2:11 of virtual time` for a simulation.
+pub(crate) fn duration(source: &Source, wall: Span) -> String {
+    match source {
+        Source::Simulated { .. } => format!("{} of virtual time", number::clock(wall)),
+        _ => number::clock(wall),
+    }
 }
 
 /// The line that every chart carries, without the date.

@@ -183,7 +183,11 @@ impl Page<'_> {
             }
         }
         let name = "plimsoll_volume_lateness_seconds";
-        self.family(name, "histogram", "How long after the moment of the model answers left.");
+        self.family(
+            name,
+            "histogram",
+            "How long after the moment of the model clients have answers: the way to them is estimated.",
+        );
         for (volume, stats) in self.volumes {
             self.lateness(name, &volume.name, stats);
         }

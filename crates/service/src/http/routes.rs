@@ -368,6 +368,10 @@ fn refused(status: StatusCode, error: &str) -> Response {
     (status, [(CONTENT_TYPE, "application/json")], body).into_response()
 }
 
+pub(super) fn busy() -> Response {
+    refused(StatusCode::SERVICE_UNAVAILABLE, "the service is busy with other requests: try again later")
+}
+
 fn too_long() -> Response {
     refused(StatusCode::PAYLOAD_TOO_LARGE, "the body of the request is longer than 64 KiB")
 }

@@ -1,7 +1,11 @@
 //! Clients that show no token, or that hold the service up.
 
 use std::io::{Read, Write};
-use std::os::unix::net::UnixStream;
+use std::net::TcpStream;
+use std::os::unix::net::{UnixListener, UnixStream};
+use std::time::{Duration, Instant};
+
+use plimsoll_service::client::{Address, Client, ClientError};
 
 use crate::serving::{DEADLINE, Serving, TOKEN};
 
@@ -54,6 +58,42 @@ fn clients_that_do_not_go_on_hold_nobody_up() {
         let mut said = Vec::new();
         let _ = stream.read_to_end(&mut said).expect("the service lets it go");
     }
+}
+
+#[test]
+fn half_sent_requests_without_the_token_delay_nobody_who_has_it() {
+    let serving = Serving::start();
+    let holder = serving.client_over_tcp(Some(TOKEN));
+    let beginnings: [&[u8]; 3] =
+        [b"", b"GET /v1/vol", b"POST /v1/volumes HTTP/1.1\r\nhost: x\r\ncontent-length: 9\r\n\r\n{"];
+    let strangers: Vec<TcpStream> = (0..193)
+        .map(|number| {
+            let mut stream = TcpStream::connect(&serving.port).unwrap();
+            // Those that were pushed out may be closed already.
+            let _ = stream.write_all(beginnings[number % 3]);
+            stream
+        })
+        .collect();
+    for _ in 0..10 {
+        let begun = Instant::now();
+        holder.get("/v1/volumes").unwrap();
+        assert!(begun.elapsed() < Duration::from_secs(2), "it was kept waiting for {:?}", begun.elapsed());
+    }
+    drop(strangers);
+}
+
+#[test]
+fn a_service_whose_queue_is_full_is_busy_and_not_absent() {
+    let directory = std::env::temp_dir().join(format!("plimsoll-busy-{}", std::process::id()));
+    std::fs::create_dir_all(&directory).unwrap();
+    let path = directory.join("control.sock");
+    let listener = UnixListener::bind(&path).unwrap();
+    rustix::net::listen(&listener, 0).unwrap();
+    let waiting: Vec<UnixStream> = (0..1).map(|_| UnixStream::connect(&path).unwrap()).collect();
+    let error = Client::new(Address::Unix(path), None).unwrap().get("/v1/volumes").unwrap_err();
+    assert!(matches!(error, ClientError::Busy(_)) && error.to_string().contains("busy"), "{error}");
+    drop((waiting, listener));
+    std::fs::remove_dir_all(directory).unwrap();
 }
 
 #[test]

@@ -44,6 +44,24 @@ pub fn directory() -> PathBuf {
     directory
 }
 
+/// A copy of the files of a data directory. The superblock comes first: it is never ahead of the rest. A log that is being
+/// replaced is left out: it may be renamed meanwhile, and the one that it replaces is there until then.
+pub fn copy(from: &Path) -> PathBuf {
+    let copy = directory();
+    std::fs::create_dir_all(&copy).unwrap();
+    let files = std::fs::read_dir(from).unwrap().map(|entry| entry.unwrap().path());
+    let is_data = |path: &PathBuf| {
+        let name = path.file_name().unwrap().to_str().unwrap();
+        name.starts_with("data.") || (name.starts_with("log") && name != "log.new")
+    };
+    for path in std::iter::once(from.join("superblock")).chain(files.filter(is_data)) {
+        let to = copy.join(path.file_name().unwrap());
+        let copied = std::process::Command::new("cp").arg("--sparse=always").arg(&path).arg(to).status();
+        assert!(copied.unwrap().success());
+    }
+    copy
+}
+
 impl Home {
     pub fn new() -> Self {
         Self::open(options(&directory()))
@@ -71,18 +89,7 @@ impl Home {
 
     /// What a kill at this moment would leave, opened as another service.
     pub fn after_a_kill(&self) -> Self {
-        let copy = directory();
-        std::fs::create_dir_all(&copy).unwrap();
-        for entry in std::fs::read_dir(&self.directory).unwrap() {
-            let path = entry.unwrap().path();
-            let name = path.file_name().unwrap().to_str().unwrap();
-            if name.starts_with("data.") || name.starts_with("log") {
-                let copied =
-                    std::process::Command::new("cp").arg("--sparse=always").arg(&path).arg(copy.join(name)).status();
-                assert!(copied.unwrap().success());
-            }
-        }
-        Self::open(options(&copy))
+        Self::open(options(&copy(&self.directory)))
     }
 
     /// Stops it, and leaves its directory.

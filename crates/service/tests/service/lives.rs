@@ -100,9 +100,7 @@ fn a_directory_of_something_else_is_refused() {
     let home = Home::new();
     home.service.handle().edit(plimsoll_volume::Edit::Create { size: 1, text: "of somebody else".into() }).unwrap();
     let mut options = options(&home.directory);
-    let directory = crate::home::directory();
-    std::fs::create_dir_all(&directory).unwrap();
-    std::fs::copy(home.directory.join("log"), directory.join("log")).unwrap();
+    let directory = crate::home::copy(&home.directory);
     options.directory.clone_from(&directory);
     let refused = Service::open(options).map(drop).unwrap_err();
     assert!(matches!(refused, OpenError::Remembered { volume: 0, .. }), "{refused}");

@@ -2,6 +2,7 @@
 #![allow(clippy::unwrap_used)] // a test's failure is a panic
 
 mod clones;
+mod damage;
 mod home;
 mod kills;
 mod levels;

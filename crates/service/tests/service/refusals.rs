@@ -1,5 +1,7 @@
 //! What is refused, and the one line that says why and what to do.
 
+use std::time::{Duration, Instant};
+
 use plimsoll_service::{Kind, Refusal, api};
 
 use crate::home::Home;
@@ -82,7 +84,7 @@ fn what_is_in_use_is_neither_deleted_nor_attached_twice() {
     home.until("data", |volume| volume.clients == 0);
     let attach = |file: &str, device: Option<&str>| {
         let attachment =
-            api::Attachment { file: Some(file.into()), device: device.map(String::from), mountpoint: None };
+            api::Attachment { file: Some(file.into()), device: device.map(String::from), ..api::Attachment::default() };
         home.service.attach("data", &attachment)
     };
     check(home.service.detach("data"), Kind::Conflict, &["is not attached"]);
@@ -94,6 +96,28 @@ fn what_is_in_use_is_neither_deleted_nor_attached_twice() {
     check(home.service.delete("data"), Kind::Conflict, &["is attached at /dev/loop3", "volume detach data"]);
     home.service.detach("data").unwrap();
     home.service.delete("data").unwrap();
+}
+
+#[test]
+fn a_deletion_that_waits_for_a_client_delays_no_other_request() {
+    let home = Home::new();
+    home.create("data", "link(1us)");
+    home.create("other", "link(1us)");
+    let client = home.client("data");
+    let service = &home.service;
+    std::thread::scope(|scope| {
+        let deletion = scope.spawn(|| service.delete("data"));
+        let mut shown = 0;
+        while !deletion.is_finished() {
+            let begun = Instant::now();
+            service.volume("other").unwrap();
+            assert!(begun.elapsed() < Duration::from_millis(500), "it took {:?}", begun.elapsed());
+            shown += 1;
+        }
+        assert!(shown > 10, "only {shown} requests were answered while a deletion waited for 1 s");
+        check(deletion.join().unwrap(), Kind::Conflict, &["has 1 client"]);
+    });
+    drop(client);
 }
 
 #[test]
@@ -147,4 +171,40 @@ fn autotune_and_faults_say_what_is_missing() {
     check(suffer(api::Faults { spikes_ppm: 1, ..api::Faults::default() }), Kind::Bad, &["give spike_ns"]);
     let only = Some("writes".to_owned());
     check(suffer(api::Faults { only, ..api::Faults::default() }), Kind::Bad, &["\"writes\" is none of read"]);
+}
+
+#[test]
+fn a_volume_in_a_group_obeys_the_rules_of_its_product_on_that_machine() {
+    let home = Home::new();
+    let group = api::Group { name: "vm1".into(), like: "oci/VM.Standard.E4.Flex:1ocpu".into() };
+    home.service.create_group(&group).unwrap();
+    let create = |name: &str, like: &str| {
+        let (name, group) = (name.to_owned(), Some("vm1".to_owned()));
+        home.service.create(&api::Create { name, like: like.into(), group, ..api::Create::default() })
+    };
+    create("g1", "oci:256GB@20vpu").unwrap();
+    check(create("g2", "oci:256GB@120vpu"), Kind::Bad, &["in the group vm1", "16"]);
+    let level = api::Level { to: "120".into(), force_detach: false };
+    check(home.service.level("g1", &level), Kind::Bad, &["in the group vm1", "16"]);
+    assert_eq!(home.service.volume("g1").unwrap().level, Some(20));
+    let autotune = api::Autotune { default: Some(20), most: Some(120), ..api::Autotune::default() };
+    check(home.service.set_autotune("g1", &autotune), Kind::Bad, &["in the group vm1"]);
+    let fork = api::Fork { name: "g3".into(), like: Some("oci:256GB@120vpu".into()) };
+    check(home.service.clone_volume("g1", &fork), Kind::Bad, &["in the group vm1"]);
+}
+
+#[test]
+fn a_volume_that_is_too_fast_for_the_host_is_copied_all_the_same() {
+    let home = Home::new();
+    home.create("fast", "oci:256GB@120vpu");
+    home.client("fast").write(0, &[5; 512]);
+    let mut options = crate::home::options(&home.keep());
+    options.floor =
+        api::Floor { round_trip_p50_ns: 20_000, timer_p50_ns: 50_000, iops: 1_000, ..api::Floor::default() };
+    let home = Home::open(options);
+    let fork = |name: &str, like: Option<&str>| api::Fork { name: name.into(), like: like.map(str::to_owned) };
+    home.service.snapshot("fast", &fork("before", None)).unwrap();
+    home.service.clone_volume("fast", &fork("test", None)).unwrap();
+    assert_eq!(home.client("test").read(0, 512), [5; 512]);
+    check(home.service.clone_volume("fast", &fork("other", Some("oci:256GB@100vpu"))), Kind::Bad, &["--slow"]);
 }

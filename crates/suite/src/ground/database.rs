@@ -23,6 +23,7 @@ pub use beside::Sink;
 use self::beside::{Beside, Seen};
 use super::{Facts, Ground, Unfit};
 use crate::below::Below;
+use crate::crew::unstarted;
 use crate::recipe::crowd_of;
 use crate::seen::{IoSeen, StepSeen};
 use crate::sql::{CrowdSeen, CrowdStep, StatementsSeen, StatementsStep};
@@ -59,6 +60,14 @@ impl Database {
         Self { sink, ..self }
     }
 
+    /// A fault with why a server that was made for the run failed, where that is known.
+    fn explained(&self, fault: Fault) -> Fault {
+        match self.target.post_mortem() {
+            None => fault,
+            Some(why) => Fault { source: std::io::Error::other(format!("{}; {why}", fault.source)), ..fault },
+        }
+    }
+
     fn observer(&mut self) -> Option<Box<dyn Observer>> {
         match self.target.observer() {
             Ok(observer) => Some(observer),
@@ -70,14 +79,18 @@ impl Database {
     }
 }
 
-/// Runs a step while somebody looks on.
-fn watched<T>(look_on: impl FnOnce(&AtomicBool) -> Seen + Send, run: impl FnOnce() -> T) -> (T, Seen) {
+/// Runs a step while a thread observes it.
+///
+/// # Errors
+/// The thread could not be started: the step was not run.
+fn watched<T>(look_on: impl FnOnce(&AtomicBool) -> Seen + Send, run: impl FnOnce() -> T) -> Result<(T, Seen), Fault> {
     let stop = AtomicBool::new(false);
     std::thread::scope(|scope| {
-        let looking = scope.spawn(|| look_on(&stop));
+        let observer = std::thread::Builder::new().name("observer".into());
+        let looking = observer.spawn_scoped(scope, || look_on(&stop)).map_err(|source| unstarted(1, source))?;
         let done = run();
         stop.store(true, Ordering::Relaxed);
-        (done, looking.join().expect("who looks on does not panic"))
+        Ok((done, looking.join().expect("the observer does not panic")))
     })
 }
 
@@ -92,6 +105,16 @@ fn torn(fault: Option<Fault>, seen: StepSeen, is_empty: bool) -> Result<StepSeen
 impl Ground for Database {
     fn facts(&self) -> &Facts {
         &self.facts
+    }
+
+    fn begin_measuring(&mut self) -> Result<(), Fault> {
+        let Some(below) = self.below.as_mut().filter(|below| below.is_fast()) else { return Ok(()) };
+        self.target.checkpoint().map_err(|failure| calls::fault("writing what was loaded", failure))?;
+        let failed = |why: String| Fault {
+            attempt: "preparing the storage for the measurement".into(),
+            source: std::io::Error::other(why),
+        };
+        below.begin_measuring().map_err(failed)
     }
 
     fn findings(&self) -> Vec<Finding> {
@@ -124,26 +147,29 @@ impl Ground for Database {
         step: &StatementsStep,
         observe: Observe<'_>,
     ) -> Result<StepSeen, Box<Torn<Option<StepSeen>>>> {
+        let unseen = |fault| Box::new(Torn { fault, until: None });
         let (clock, before) = (Clock::start(), cpu_time());
         let observer = self.observer();
         let below = self.below.as_mut();
         let (numbers, began) = (Vec::new(), clock.now());
         let beside = Beside { clock, observer, below, sink: None, numbers, began, counts: false };
         let target = &*self.target;
-        let ((seen, fault), beside) = watched(|stop| beside.look_on(stop), || statements::run(target, step, observe));
+        let watched = watched(|stop| beside.look_on(stop), || statements::run(target, step, observe));
+        let ((seen, fault), beside) = watched.map_err(unseen)?;
         let used = cpu_time();
         let part = beside.whole();
         let client = CpuTime { user: used.user - before.user, system: used.system - before.system };
         self.blind = self.blind.take().or(beside.blind);
         let seen = StatementsSeen { counted: part.counted, storage: part.storage, client, ..seen };
         let is_empty = seen.done == 0;
+        let fault = fault.map(|fault| self.explained(fault));
         torn(fault, StepSeen::Statements(Box::new(seen)), is_empty)
     }
 
     fn crowd(&mut self, step: &CrowdStep, observe: Observe<'_>) -> Result<StepSeen, Box<Torn<Option<StepSeen>>>> {
-        let refused = |failure: Failure| {
-            Box::new(Torn { fault: calls::fault("writing dirty blocks before a step", failure), until: None })
-        };
+        let unseen = |fault| Box::new(Torn { fault, until: None });
+        let refused =
+            |failure: Failure| unseen(self.explained(calls::fault("writing dirty blocks before a step", failure)));
         if step.checkpoint {
             self.target.checkpoint().map_err(refused)?;
         }
@@ -156,7 +182,7 @@ impl Ground for Database {
             let began = clock.now();
             Beside { clock, observer, below, sink, numbers, began, counts: true }.look_on(stop)
         };
-        let ((seen, fault), beside) = watched(look_on, || crowd::run(&shared, observe));
+        let ((seen, fault), beside) = watched(look_on, || crowd::run(&shared, observe)).map_err(unseen)?;
         let began = shared.began();
         self.blind = self.blind.take().or_else(|| beside.blind.clone());
         let is_empty = seen.series.iter().all(|slice| slice.tally.0.is_empty());
@@ -165,6 +191,7 @@ impl Ground for Database {
         if let Some((system, about)) = &self.facts.database {
             seen.findings = judged::findings(&seen, *system, about);
         }
+        let fault = fault.map(|fault| self.explained(fault));
         torn(fault, StepSeen::Crowd(Box::new(seen)), is_empty)
     }
 

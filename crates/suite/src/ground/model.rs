@@ -49,6 +49,7 @@ impl Model {
     /// A model at rest.
     pub fn new(spec: &ChainSpec, seed: u64, facts: Facts) -> Self {
         let line = Line::Bare(Box::new(Simulated::new(Chain::new(spec, seed))));
+        let facts = Facts { write_back: spec.write_back(), ..facts };
         Self { line, facts, regions: Vec::new(), stages: spec.names(), buffered: false }
     }
 
@@ -163,7 +164,8 @@ impl Ground for Model {
 
     fn findings(&self) -> Vec<Finding> {
         let Line::Cached(target) = &self.line else {
-            return self.buffered.then_some(Finding::NoPageCache).into_iter().collect();
+            let uncached = self.buffered && self.facts.write_back.is_none();
+            return uncached.then_some(Finding::NoPageCache).into_iter().collect();
         };
         let seen = target.model().seen();
         let Some(settings) = self.facts.page_cache.filter(|_| self.buffered) else { return Vec::new() };

@@ -1,6 +1,5 @@
 //! Workers on threads of their own, each with a target of its own.
 
-use std::sync::Barrier;
 use std::time::Duration;
 
 use plimsoll_device::{Clock, Shape, sharpen_timers, thread_usage};
@@ -12,7 +11,7 @@ use rustix::thread::{CpuSet, sched_setaffinity};
 use super::watched::Watched;
 use super::{misfit, slice_of};
 use crate::conduct::Signal;
-use crate::crew::{Tie, merge, together};
+use crate::crew::{StartBarrier, Tie, merge, together};
 use crate::seen::{IoSeen, WorkerSeen};
 use crate::step::{IoStep, Order, Worker};
 
@@ -29,7 +28,7 @@ pub(super) fn run(targets: &dyn Targets, step: &IoStep, observe: Observe<'_>) ->
     let groups: Vec<_> = if step.order == Order::InTurn { numbered.chunks(1).collect() } else { vec![&numbered[..]] };
     let mut all = IoSeen::default();
     for group in groups {
-        let barrier = Barrier::new(group.len());
+        let barrier = StartBarrier::new(group.len());
         let members = group.iter().map(|&(index, worker)| {
             let post = Post { targets, step, index, worker, clock, barrier: &barrier };
             move |tie: &mut Tie<'_>| post.work(tie)
@@ -40,20 +39,16 @@ pub(super) fn run(targets: &dyn Targets, step: &IoStep, observe: Observe<'_>) ->
             stopped |= onward.is_break();
             onward
         });
+        let seen = match seen {
+            Ok(seen) => seen,
+            Err(fault) => return Err(Box::new(Torn { fault, until: all })),
+        };
         let mut fault = None;
         for one in seen {
-            let started = one.map_err(|source| Fault { attempt: "starting a thread for a worker".into(), source });
-            let worker = match started {
-                Ok(Ok(worker)) => worker,
-                Ok(Err(torn)) => {
-                    fault.get_or_insert(torn.fault);
-                    torn.until
-                }
-                Err(error) => {
-                    fault.get_or_insert(error);
-                    WorkerSeen::default()
-                }
-            };
+            let worker = one.unwrap_or_else(|torn| {
+                fault.get_or_insert(torn.fault);
+                torn.until
+            });
             merge(&mut all.series, worker.seen.series.clone());
             all.workers.push(worker);
         }
@@ -77,7 +72,7 @@ struct Post<'a> {
     index: usize,
     worker: &'a Worker,
     clock: Clock,
-    barrier: &'a Barrier,
+    barrier: &'a StartBarrier,
 }
 
 impl Post<'_> {
@@ -94,8 +89,7 @@ impl Post<'_> {
             flush: access.flush,
             durable: access.durable,
         };
-        self.settle();
-        let made = self.targets.target(self.worker, &shape, self.clock);
+        let made = self.bind().and_then(|()| self.targets.target(self.worker, &shape, self.clock));
         // All are ready, or have failed, before the first one begins.
         self.barrier.wait();
         let at_once = |fault| Box::new(Torn { fault, until: WorkerSeen::default() });
@@ -137,18 +131,21 @@ impl Post<'_> {
             Some(fault) => Err(Box::new(Torn { fault, until: seen })),
         }
     }
-    /// Binds the thread to the processors that it may run on. One that is not there binds nothing.
-    fn settle(&self) {
+
+    /// Binds the thread to the processors that it may run on.
+    fn bind(&self) -> Result<(), Fault> {
         let processors = &self.worker.conduct.processors;
         if processors.is_empty() {
-            return;
+            return Ok(());
         }
         let mut set = CpuSet::new();
         for processor in processors.iter().map(|number| *number as usize).filter(|number| *number < CpuSet::MAX_CPU) {
             set.set(processor);
         }
-        // Without it the job runs all the same, and the system says where.
-        let _ = sched_setaffinity(None, &set);
+        sched_setaffinity(None, &set).map_err(|error| Fault {
+            attempt: format!("binding a worker to the processors {processors:?}: leave them out, or name others"),
+            source: error.into(),
+        })
     }
 
     /// Sleeps until all that this worker begins after was given, or it is to end.

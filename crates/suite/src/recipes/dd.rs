@@ -269,6 +269,14 @@ impl Recipe for Dd {
 impl Dd {
     /// What the buffered copy left behind, and the rate with its flush.
     fn buffered(&self, copy: &IoSeen, done: &[Done], facts: &Facts) -> Option<String> {
+        if let Some(cache) = facts.write_back.filter(|_| !facts.has_cache()) {
+            let left = cache.min(Bytes::new(copy.total().bytes()));
+            let rate = print::rate(copy.total().bytes(), copy.span());
+            return Some(format!(
+                "a write-back cache of {cache} is part of the model: {rate} is the speed of that memory as much as of the \
+                 storage, and when the copy ended up to {left} waited to be written"
+            ));
+        }
         if !facts.has_cache() {
             return Some(
                 "there is no page cache here, so the buffered copy is storage alone: on a host it prints more, by what \

@@ -60,6 +60,8 @@ pub enum LadderUntil {
 pub struct LadderOptions {
     /// What is executed.
     pub statement: LadderStatement,
+    /// A script may write; otherwise its sessions only read, unless the server was made for the run.
+    pub may_write: bool,
     /// Statements that are run once before.
     pub setup: Option<String>,
     /// Statements that are run once after.
@@ -77,6 +79,7 @@ impl LadderOptions {
     pub fn article() -> Self {
         Self {
             statement: LadderStatement::Table(Bytes::gib(1)),
+            may_write: false,
             setup: None,
             teardown: None,
             rungs: published::ROWS.iter().map(|row| row.sessions).collect(),
@@ -92,6 +95,8 @@ pub struct Ladder {
     sql: Arc<str>,
     /// What is run in each session before its first execution.
     opening: Option<&'static str>,
+    /// Sessions only read.
+    read_only: bool,
     /// Before the first rung.
     before: Vec<Step>,
     /// What came back, rung by rung.
@@ -116,7 +121,7 @@ impl Ladder {
     /// What to say instead, in one line: no rungs, rungs that do not rise, nothing to execute, no database, a system for which
     /// the built-in table is not known.
     pub fn new(options: LadderOptions, facts: &Facts) -> Result<Self, String> {
-        let Some((system, _)) = facts.database else {
+        let Some((system, ref about)) = facts.database else {
             return Err(format!("{}: there is no database here", facts.subject.name));
         };
         check(&options)?;
@@ -124,6 +129,8 @@ impl Ladder {
         if let Some(setup) = &options.setup {
             before.push(Step::statements("Set-up", StatementsStep::of(vec![setup.clone()])).uncounted());
         }
+        let is_script = matches!(options.statement, LadderStatement::Script { .. });
+        let read_only = is_script && !options.may_write && !about.made;
         let (sql, opening) = match &options.statement {
             LadderStatement::Script { sql, .. } => (sql.clone(), None),
             LadderStatement::Table(size) => {
@@ -139,7 +146,7 @@ impl Ladder {
         for _ in 1..options.rungs.len() {
             witnesses.push(Arc::new(witnesses[0].beside()));
         }
-        Ok(Self { options, sql: sql.into(), opening, before, witnesses })
+        Ok(Self { options, sql: sql.into(), opening, read_only, before, witnesses })
     }
 
     /// Executions that have columns of their own; none where they are too many, or time ends a rung.
@@ -166,6 +173,7 @@ impl Ladder {
         let work = Executions {
             sql: Arc::clone(&self.sql),
             opening: self.opening,
+            read_only: self.read_only,
             own_tables: matches!(self.options.statement, LadderStatement::Table(_)),
             kinds: kinds.len() as u64,
             witness: Arc::clone(&self.witnesses[index]),
@@ -297,8 +305,9 @@ impl Recipe for Ladder {
             LadderUntil::Time(time) => ("time of a rung".to_owned(), time.to_string()),
         };
         let opening = self.opening.map(|sql| ("each session begins with".to_owned(), sql.to_owned()));
+        let reading = self.read_only.then(|| ("each session".to_owned(), "only reads".to_owned()));
         let both = [("statement".to_owned(), statement), ("sessions".to_owned(), rungs.join(", ")), until];
-        both.into_iter().chain(opening).collect()
+        both.into_iter().chain(opening).chain(reading).collect()
     }
 
     fn files(&self) -> Vec<FileSpec> {
@@ -312,6 +321,11 @@ impl Recipe for Ladder {
             }
             LadderStatement::Script { .. } => Bytes::default(),
         }
+    }
+
+    fn data(&self) -> Option<String> {
+        let LadderStatement::Table(size) = self.options.statement else { return None };
+        Some(format!("tables {}, each of {size}", self.options.rungs.last()?))
     }
 
     fn expected(&self) -> usize {

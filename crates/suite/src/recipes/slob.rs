@@ -26,7 +26,7 @@ use plimsoll_record::{DatabaseAbout, DatabaseSide, Listing, Run, Slice};
 use plimsoll_units::{Bytes, Span};
 
 use crate::ground::Facts;
-use crate::recipe::{Done, Recipe};
+use crate::recipe::{Done, Recipe, crowd_of};
 use crate::seen::StepSeen;
 use crate::sql::{Asked as AskedOf, CrowdStep, StatementsStep};
 use crate::step::{FileSpec, Step, Work};
@@ -98,7 +98,7 @@ impl Slob {
             self.given.iter().zip(done).filter(|(asked, _)| asked.is_some_and(|asked| asked.update_pct == pct))
         {
             if let (Work::Crowd(step), Some(seen)) = (&done.step.work, done.seen.crowd()) {
-                runs.push(points::units(step, seen));
+                runs.push(crowd_of(step, seen).run);
                 spent = seen.series.iter().map(|slice: &Slice| slice.span).fold(spent, |sum, span| sum + span);
             }
         }
@@ -111,7 +111,7 @@ impl Slob {
         let plan = self.plan();
         let sweep = self.sweep.get_or_insert_with(|| Sweep::new(plan));
         // Open loads are no part of this suite: sessions ask again as soon as they are answered.
-        sweep.next(&runs, spent).filter(|load| matches!(load.pace, Pace::Closed { .. }))
+        sweep.next(&runs, &[], spent)
     }
 
     fn plan(&self) -> SweepPlan {
@@ -127,6 +127,7 @@ impl Slob {
             repetitions: 1,
             least_point: LEAST_POINT.min(each / 2),
             most_point: MOST_POINT,
+            slots: None,
         }
     }
 
@@ -171,9 +172,9 @@ fn preparations(layout: &Arc<Layout>) -> Vec<Step> {
     let tables = schemas.clone().flat_map(|schema| system.table(layout, schema)).collect();
     let count = system.count(layout);
     vec![
-        Step::statements("Creating tables", StatementsStep::of(tables)).uncounted(),
-        Step::statements("Loading rows, one to a block", filling(layout)).uncounted(),
-        Step::statements("Indexes and statistics", finishing(layout)).uncounted(),
+        Step::statements("Creating tables", StatementsStep::of(tables)).loading(),
+        Step::statements("Loading rows, one to a block", filling(layout)).loading(),
+        Step::statements("Indexes and statistics", finishing(layout)).loading(),
         Step::statements(
             "Counting rows and blocks",
             StatementsStep::new(1, move |_| vec![AskedOf::Told(count.clone())]),
@@ -246,6 +247,10 @@ impl Recipe for Slob {
     fn loads(&self) -> Bytes {
         // A row fills a block; the index beside it takes little.
         Bytes::new(u64::from(self.layout.schemas) * self.layout.rows * self.layout.block)
+    }
+
+    fn data(&self) -> Option<String> {
+        Some(self.layout.data())
     }
 
     fn expected(&self) -> usize {

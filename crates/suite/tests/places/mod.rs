@@ -42,6 +42,7 @@ pub fn facts(nature: Nature, space: Bytes) -> Facts {
         read_only: false,
         stages: Vec::new(),
         page_cache: None,
+        write_back: None,
         database: None,
     }
 }

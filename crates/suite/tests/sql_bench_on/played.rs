@@ -1,10 +1,10 @@
 //! A database that is played: it answers as it is told, in a fixed time.
 
 use plimsoll_database::System;
-use plimsoll_record::{Bins, CpuTime, DatabaseAbout, DatabaseCounters, DiskCounters, Source, StorageSide, Subject};
+use plimsoll_record::{Bins, CpuTime, DatabaseAbout, DatabaseCounters, DiskCounters, Source, StorageSide};
 use plimsoll_suite::recipes::sql_bench::{SqlBench, SqlBenchOptions};
-use plimsoll_suite::{Done, Facts, Nature, Recipe, StatementsSeen, StatementsStep, StepSeen, Work};
-use plimsoll_units::{Bytes, Span};
+use plimsoll_suite::{Done, Facts, Recipe, StatementsSeen, StatementsStep, StepSeen, Work};
+use plimsoll_units::Span;
 
 /// How it answers.
 pub struct Answers {
@@ -29,18 +29,8 @@ impl Default for Answers {
 }
 
 pub fn facts(system: System) -> Facts {
-    Facts {
-        source: Source::Measured { engine: system.name().into() },
-        subject: Subject { name: "played".into(), kind: "database".into(), size: Bytes::ZERO, device: None },
-        host: None,
-        space: Bytes::ZERO,
-        grid: 1,
-        nature: Nature::Database,
-        read_only: false,
-        stages: Vec::new(),
-        page_cache: None,
-        database: Some((system, DatabaseAbout::default())),
-    }
+    let source = Source::Measured { engine: system.name().into() };
+    Facts::of_database("played".into(), source, system, DatabaseAbout::default())
 }
 
 pub fn recipe(system: System, options: SqlBenchOptions) -> SqlBench {

@@ -9,6 +9,7 @@ fn second(ops: u64, response: Span, late: impl Fn(u64) -> Span) -> Verdict {
     let mut fidelity = Fidelity::new(Instant::ZERO);
     for index in 0..ops {
         let at = Instant::from_nanos(index * 1_000 * MS / ops);
+        fidelity.in_flight(1);
         fidelity.answered(at, response, 4_096);
         fidelity.handed_out(at + late(index), late(index), 4_096);
     }
@@ -51,6 +52,13 @@ fn a_window_that_differs_is_a_breach_even_when_few_are_late() {
     assert_eq!(second(1_000, Span::from_micros(250), late), Verdict::Unfaithful(Breach::Flow));
     let fewer = |index: u64| if (296..300).contains(&index) { Span::from_millis(10) } else { Span::ZERO };
     assert_eq!(second(1_000, Span::from_micros(250), fewer), Verdict::Faithful);
+}
+
+#[test]
+fn operations_that_were_not_asked_for_are_a_breach() {
+    // One at a time: 14 us more for each of 3,800 is 5.3 % of the second, in which 200 more could have been asked for.
+    assert_eq!(second(3_800, Span::from_micros(250), |_| Span::from_micros(14)), Verdict::Unfaithful(Breach::Offered));
+    assert_eq!(second(3_400, Span::from_micros(250), |_| Span::from_micros(14)), Verdict::Faithful);
 }
 
 #[test]

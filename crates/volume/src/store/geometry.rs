@@ -7,7 +7,7 @@ use crate::job::{FileId, Place};
 pub struct Geometry {
     /// Bytes of a cluster, the unit that is shared and copied: a power of two from 4 KiB to 2 MiB.
     pub cluster_bytes: u32,
-    /// Clusters in one data file: a power of two.
+    /// Clusters in one data file, the first of which is the shell's: a power of two, at least 2.
     pub clusters_per_file: u32,
 }
 
@@ -22,7 +22,11 @@ impl Geometry {
     /// True when the units are within their bounds.
     pub const fn is_valid(self) -> bool {
         let size = self.cluster_bytes;
-        size.is_power_of_two() && size >= 1 << 12 && size <= 1 << 21 && self.clusters_per_file.is_power_of_two()
+        size.is_power_of_two()
+            && size >= 1 << 12
+            && size <= 1 << 21
+            && self.clusters_per_file.is_power_of_two()
+            && self.clusters_per_file > 1
     }
 
     /// The most bytes of one volume.
@@ -50,6 +54,18 @@ impl Geometry {
     #[inline]
     pub(crate) const fn byte(self, cluster: u32) -> u64 {
         (cluster as u64) << self.shift()
+    }
+
+    /// The data file of a cluster.
+    pub(crate) const fn file(self, cluster: u32) -> FileId {
+        FileId(cluster / self.clusters_per_file)
+    }
+
+    /// Bytes that a data file has when it ends with the last of so many clusters of all data files.
+    pub(crate) const fn file_bytes(self, file: FileId, clusters: u32) -> u64 {
+        let within = clusters.saturating_sub(file.0.saturating_mul(self.clusters_per_file));
+        let within = if within < self.clusters_per_file { within } else { self.clusters_per_file };
+        self.byte(within)
     }
 
     /// Where a byte of the line of all data files is, and how many bytes follow it in the same file.

@@ -256,6 +256,8 @@ impl Store {
         if task.fresh.1 == 0 {
             task.fresh = self.space.take(task.needed);
             task.needed -= task.fresh.1;
+            // Its file has to be long enough, even if nothing is written: see the order that the store keeps.
+            self.rounds.wrote(self.geometry.file(task.fresh.0));
         }
         let cluster = task.fresh.0;
         task.fresh = (task.fresh.0 + 1, task.fresh.1 - 1);

@@ -1,11 +1,13 @@
 //! A store from what a crash left of it, and the records that say everything about one.
 
+use std::collections::BTreeMap;
+
 use super::{Geometry, Space, Store, Stored, VolumeId, clusters_of};
-use crate::job::Job;
+use crate::job::{FileId, Job};
 use crate::record::{Access, Commit, Record};
 
 /// Why commits are not those of a store.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Unrecoverable {
     /// There is no commit, or the first one is not whole.
     #[error("the metadata do not begin with a whole commit: they are not those of a store, or their beginning is lost")]
@@ -21,6 +23,41 @@ pub enum Unrecoverable {
     /// A record contradicts those before it.
     #[error("commit {0} contradicts those before it: the metadata are damaged")]
     Contradiction(u64),
+    /// Data files are shorter than the map, or missing.
+    #[error("{}", .0.iter().map(ToString::to_string).collect::<Vec<_>>().join("; "))]
+    Short(Vec<ShortFile>),
+}
+
+/// A data file that does not reach as far as the map refers to it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ShortFile {
+    /// Which.
+    pub file: FileId,
+    /// Bytes that it has; 0 when it is missing.
+    pub length: u64,
+    /// Bytes that the map refers to.
+    pub needed: u64,
+    /// The volumes with content behind its end.
+    pub volumes: Vec<VolumeId>,
+}
+
+impl std::fmt::Display for ShortFile {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let Self { file: FileId(file), length, needed, .. } = self;
+        match length {
+            0 => write!(f, "data.{file} is missing, and volumes have content in it up to byte {needed}"),
+            _ => write!(f, "data.{file} has {length} bytes, and volumes have content in it up to byte {needed}"),
+        }
+    }
+}
+
+/// The fate of clusters that no volume refers to when a store is recovered.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Unreferenced {
+    /// Punched, and given out again.
+    Punch,
+    /// Kept as they are: a commit that was dropped may have referred to them.
+    Keep,
 }
 
 /// A store, and what has to be done before it is served.
@@ -31,21 +68,24 @@ pub struct Recovered {
     /// The first punches of clusters that nobody refers to; more follow as they are worked. Until then space is given
     /// out from beyond the present files.
     pub jobs: Vec<Job>,
+    /// Bytes of the data files that no volume refers to, holes among them.
+    pub unreferenced_bytes: u64,
 }
 
 impl Store {
-    /// A store as of its last commit. `commits` begin with the last whole one; `files` is how many data files there are,
-    /// `capacity` how many bytes of them may be used.
+    /// A store as of its last commit. `commits` begin with the last whole one; `lengths` are the bytes of the data files,
+    /// 0 for a missing one, and `capacity` is how many bytes of them may be used.
     pub fn recover(
         commits: impl IntoIterator<Item = Commit>,
-        files: u32,
+        lengths: &[u64],
         capacity: u64,
+        unreferenced: Unreferenced,
     ) -> Result<Recovered, Unrecoverable> {
         let mut replay = Replay::default();
         for commit in commits {
             replay.apply(&commit)?;
         }
-        replay.finish(files, capacity)
+        replay.finish(lengths, capacity, unreferenced)
     }
 
     /// Everything about the store at this moment, as records.
@@ -119,8 +159,12 @@ impl Replay {
                 self.stored_mut(to)?.map = map;
             }
             &Record::Map { volume, first, count, at } => {
+                let clusters_per_file = self.geometry?.clusters_per_file;
                 let stored = self.within(volume, first, count)?;
                 at.checked_add(count).filter(|end| *end < u32::MAX)?;
+                // Neither a file's first cluster, nor over the end of a file.
+                (count == 0 || (at % clusters_per_file > 0 && at % clusters_per_file + count <= clusters_per_file))
+                    .then_some(())?;
                 for step in 0..count {
                     stored.map.set(first + step, Some(at + step));
                 }
@@ -174,11 +218,12 @@ impl Replay {
         (end <= geometry.clusters(stored.size)).then_some(stored)
     }
 
-    fn finish(self, files: u32, capacity: u64) -> Result<Recovered, Unrecoverable> {
+    fn finish(self, lengths: &[u64], capacity: u64, unreferenced: Unreferenced) -> Result<Recovered, Unrecoverable> {
         let geometry = self.geometry.ok_or(Unrecoverable::NoBeginning)?;
-        let mark = files.saturating_mul(geometry.clusters_per_file).min(u32::MAX - 1);
         let mut references: Vec<u32> = Vec::new();
-        for stored in self.stored.iter().flatten() {
+        let mut short: BTreeMap<u32, ShortFile> = BTreeMap::new();
+        for (number, stored) in self.stored.iter().enumerate() {
+            let Some(stored) = stored else { continue };
             for (_, count, at) in stored.map.allocated(0..geometry.clusters(stored.size)) {
                 if references.len() < (at + count) as usize {
                     references.resize((at + count) as usize, 0);
@@ -186,15 +231,43 @@ impl Replay {
                 for count in &mut references[at as usize..(at + count) as usize] {
                     *count += 1;
                 }
+                let file = geometry.file(at);
+                let (length, needed) = (length_of(lengths, file), geometry.file_bytes(file, at + count));
+                if length < needed {
+                    let volumes = Vec::new();
+                    let short = short.entry(file.0).or_insert(ShortFile { file, length, needed, volumes });
+                    short.needed = short.needed.max(needed);
+                    short.volumes.push(VolumeId(number as u32));
+                    short.volumes.dedup();
+                }
             }
         }
-        let (space, unclean) = Space::recovered(references, mark, clusters_of(geometry, capacity));
+        if !short.is_empty() {
+            return Err(Unrecoverable::Short(short.into_values().collect()));
+        }
+        let empty = Space::new(clusters_of(geometry, capacity), geometry.clusters_per_file);
+        let (space, unclean) = Space::recovered(references, mark(geometry, lengths), empty);
+        let unreferenced_bytes = geometry.byte(1) * unclean.iter().map(|(_, count)| u64::from(*count)).sum::<u64>();
         let mut store = Store::with(geometry, self.stored, space);
         store.rounds.resume(self.next, self.log_end, self.log_records, self.log_records_first);
         let mut jobs = Vec::new();
-        for run in unclean {
-            store.punch(run, &mut jobs);
+        if unreferenced == Unreferenced::Punch {
+            for run in unclean {
+                store.punch(run, &mut jobs);
+            }
         }
-        Ok(Recovered { store, jobs })
+        Ok(Recovered { store, jobs, unreferenced_bytes })
     }
+}
+
+fn length_of(lengths: &[u64], file: FileId) -> u64 {
+    lengths.get(file.0 as usize).copied().unwrap_or(0)
+}
+
+/// The end of the last data file, in clusters of all data files.
+fn mark(geometry: Geometry, lengths: &[u64]) -> u32 {
+    let Some(last) = lengths.len().checked_sub(1) else { return 0 };
+    let within = geometry.clusters(lengths[last].min(geometry.byte(geometry.clusters_per_file)));
+    let before = (last as u32).saturating_mul(geometry.clusters_per_file);
+    before.saturating_add(within).min(u32::MAX - 1)
 }

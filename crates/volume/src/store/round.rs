@@ -157,7 +157,8 @@ impl Store {
                 self.commit(jobs);
             }
             for file in files {
-                let job = self.job(Owner::Sync, Io::Sync { file });
+                let job =
+                    self.job(Owner::Sync, Io::Sync { file, length: self.geometry.file_bytes(file, self.space.mark()) });
                 jobs.push(job);
             }
         }

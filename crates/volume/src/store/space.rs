@@ -1,6 +1,7 @@
 //! Which clusters of the data files are used, by how many, and which may be used next.
 //!
-//! A cluster that is given out reads as zeros: it was never written, or was punched since.
+//! A cluster that is given out reads as zeros: it was never written, or was punched since. The first cluster of each data
+//! file is the shell's and never given out.
 
 use std::collections::BTreeMap;
 
@@ -17,16 +18,18 @@ pub(crate) struct Space {
     free_count: u32,
     /// The most clusters that may be neither free nor above the mark.
     capacity: u32,
+    clusters_per_file: u32,
 }
 
 impl Space {
-    pub(crate) const fn new(capacity: u32) -> Self {
-        Self { references: Vec::new(), free: BTreeMap::new(), free_count: 0, capacity }
+    pub(crate) const fn new(capacity: u32, clusters_per_file: u32) -> Self {
+        Self { references: Vec::new(), free: BTreeMap::new(), free_count: 0, capacity, clusters_per_file }
     }
 
     /// What the references leave is used by nobody, and unclean: returned in runs up to `mark`.
-    pub(crate) fn recovered(mut references: Vec<u32>, mark: u32, capacity: u32) -> (Self, Vec<Clusters>) {
+    pub(crate) fn recovered(mut references: Vec<u32>, mark: u32, empty: Self) -> (Self, Vec<Clusters>) {
         references.resize(references.len().max(mark as usize), 0);
+        references.iter_mut().step_by(empty.clusters_per_file as usize).for_each(|header| *header = 1);
         let mut unclean: Vec<Clusters> = Vec::new();
         for (cluster, _) in references.iter().enumerate().filter(|(_, count)| **count == 0) {
             match unclean.last_mut() {
@@ -34,7 +37,7 @@ impl Space {
                 _ => unclean.push((cluster as u32, 1)),
             }
         }
-        (Self { references, free: BTreeMap::new(), free_count: 0, capacity }, unclean)
+        (Self { references, ..empty }, unclean)
     }
 
     /// Clusters that can be given out at once.
@@ -44,7 +47,12 @@ impl Space {
 
     /// Clusters that are used, or not yet free again.
     pub(crate) fn taken(&self) -> u32 {
-        self.references.len() as u32 - self.free_count
+        self.mark() - self.mark().div_ceil(self.clusters_per_file) - self.free_count
+    }
+
+    /// The clusters that were ever given out are below it.
+    pub(crate) const fn mark(&self) -> u32 {
+        self.references.len() as u32
     }
 
     pub(crate) const fn capacity(&self) -> u32 {
@@ -55,12 +63,16 @@ impl Space {
         self.capacity = capacity;
     }
 
-    /// Gives out the first run there is, at most `count` clusters, each with one reference. The caller has checked that
-    /// so many are available.
+    /// Gives out the first run there is, at most `count` clusters of one data file, each with one reference. The caller
+    /// has checked that so many are available.
     pub(crate) fn take(&mut self, count: u32) -> Clusters {
         let Some((&first, &length)) = self.free.first_key_value() else {
-            let first = self.references.len() as u32;
-            self.references.resize(self.references.len() + count as usize, 1);
+            if self.mark().is_multiple_of(self.clusters_per_file) {
+                self.references.push(1);
+            }
+            let first = self.mark();
+            let count = count.min(self.clusters_per_file - first % self.clusters_per_file);
+            self.references.resize((first + count) as usize, 1);
             return (first, count);
         };
         let taken = length.min(count);

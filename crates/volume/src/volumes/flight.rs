@@ -1,7 +1,7 @@
 //! A request between its acceptance and its reply, and a volume between its first and its last one.
 
 use plimsoll_model::ChainSpec;
-use plimsoll_units::Instant;
+use plimsoll_units::{Instant, Span};
 
 use super::{Bound, Export, Limits, NotTaken, Serving};
 use crate::faults::{Fate, Injector};
@@ -23,12 +23,20 @@ pub(super) struct Flight {
     pub(super) due: Option<Instant>,
     /// How the real work ended, once it did.
     pub(super) outcome: Option<Result<(), Errno>>,
+    /// A part of a request, moved without the model.
+    pub(super) is_transfer: bool,
 }
 
 impl Flight {
     pub(super) const fn new(export: Export, ticket: Ticket, request: &Request, fate: Fate) -> Self {
         let (class, payload) = (request.class(), request.payload());
-        Self { export, ticket, class, payload, fate, bound_by: Bound::Fault, due: None, outcome: None }
+        let bound_by = Bound::Fault;
+        Self { export, ticket, class, payload, fate, bound_by, due: None, outcome: None, is_transfer: false }
+    }
+
+    /// Leaves as soon as its real work has ended.
+    pub(super) const fn transfer(now: Instant, export: Export, ticket: Ticket, part: &Request) -> Self {
+        Self { due: Some(now), is_transfer: true, ..Self::new(export, ticket, part, Fate::NONE) }
     }
 
     /// The real work ended; true when the request is ready.
@@ -53,8 +61,12 @@ pub(super) struct Served {
     pub(super) limits: Limits,
     pub(super) is_open: bool,
     pub(super) in_flight: u32,
+    /// Parts of requests that are being moved.
+    pub(super) transfers: u32,
     /// Bytes of payloads in flight.
     pub(super) bytes: u64,
+    /// What an answer takes to its client, and a request from there, in model time.
+    pub(super) path: Span,
     pub(super) fidelity: Fidelity,
     pub(super) totals: Totals,
     pub(super) injector: Option<Injector>,
@@ -69,11 +81,18 @@ impl Served {
             limits,
             is_open: true,
             in_flight: 0,
+            transfers: 0,
             bytes: 0,
+            path: Span::ZERO,
             fidelity: Fidelity::new(now),
             totals: Totals::default(),
             injector: None,
         }
+    }
+
+    /// No request of it is under way.
+    pub(super) const fn is_idle(&self) -> bool {
+        self.in_flight == 0 && self.transfers == 0
     }
 
     /// The first request of a volume at rest is always taken, however long.

@@ -6,9 +6,13 @@
 use std::collections::BTreeMap;
 
 use fastrand::Rng;
-use plimsoll_volume::{Commit, Errno, FileId, Io, Job, JobId, Log, Place, Recovered, Store, Ticket};
+use plimsoll_volume::{
+    Commit, Errno, FileId, Io, Job, JobId, Log, Place, Recovered, Store, StoreId, Ticket, Unreferenced,
+};
 
 pub const SECTOR: u64 = 512;
+
+const ID: StoreId = StoreId([1; 16]);
 
 type Sector = (FileId, u64);
 
@@ -18,9 +22,13 @@ pub struct Disk {
     seen: BTreeMap<Sector, u64>,
     /// What certainly survives.
     durable: BTreeMap<Sector, u64>,
+    /// Bytes that each file has at least.
+    lengths: BTreeMap<FileId, u64>,
     /// Changes since the last sync of each file.
     unsynced: BTreeMap<FileId, Vec<(u64, u64)>>,
     log: Vec<u8>,
+    /// Commits below this number were answered.
+    next: u64,
     /// Jobs that were handed over; syncs with the number of changes that they cover.
     jobs: Vec<(Job, usize)>,
     pub payloads: BTreeMap<Ticket, Vec<u64>>,
@@ -37,7 +45,7 @@ impl Disk {
     pub fn take_over(&mut self, jobs: &mut Vec<Job>) {
         for job in jobs.drain(..) {
             let covered = match &job.io {
-                Io::Sync { file } => self.unsynced.get(file).map_or(0, Vec::len),
+                Io::Sync { file, .. } => self.unsynced.get(file).map_or(0, Vec::len),
                 _ => 0,
             };
             if let Io::Commit(_) = job.io {
@@ -84,12 +92,17 @@ impl Disk {
             Io::Blank { ticket, into, length } => {
                 self.fill(ticket, into, &vec![0; (u64::from(length) / SECTOR) as usize]);
             }
-            Io::Sync { file } => {
+            Io::Sync { file, length } => {
+                let durable = self.lengths.entry(file).or_default();
+                *durable = length.max(*durable);
                 let rest = self.unsynced.entry(file).or_default().split_off(covered);
                 let done = self.unsynced.insert(file, rest).unwrap_or_default();
                 self.durable.extend(done.into_iter().map(|(sector, value)| ((file, sector), value)));
             }
-            Io::Commit(commit) => self.log = written(&self.log, &commit),
+            Io::Commit(commit) => {
+                self.log = written(&self.log, &commit);
+                self.next = commit.sequence + 1;
+            }
             other => {
                 for (sector, value) in self.changes(&other) {
                     self.change(sector, value);
@@ -176,20 +189,30 @@ impl Disk {
     /// Opens what is there, as a shell would: the rest of a torn commit is cut off. `None` when nothing was ever
     /// committed.
     pub fn open(&mut self, capacity: u64) -> Option<Recovered> {
-        let log = Log::read(&self.log).expect("a crash tears only the end");
+        let log = Log::read(&self.log);
+        assert_eq!(log.check(ID, self.next), Ok(()), "a crash tears only the end");
         self.log.truncate(log.length as usize);
         if log.commits.is_empty() {
             return None;
         }
         let files = self.seen.last_key_value().map_or(0, |((file, _), _)| file.0 + 1);
-        Some(Store::recover(log.commits, files, capacity).expect("what was committed can be recovered"))
+        let files = self.lengths.last_key_value().map_or(files, |(file, _)| files.max(file.0 + 1));
+        // No longer than they have to be, but for bytes that were written and may survive.
+        let written = |file: u32| {
+            let range = (FileId(file), 0)..(FileId(file + 1), 0);
+            self.seen.range(range).next_back().map_or(0, |((_, sector), _)| (sector + 1) * SECTOR)
+        };
+        let synced = |file: u32| self.lengths.get(&FileId(file)).copied().unwrap_or(0);
+        let lengths: Vec<u64> = (0..files).map(|file| synced(file).max(written(file))).collect();
+        let recovered = Store::recover(log.commits, &lengths, capacity, Unreferenced::Punch);
+        Some(recovered.expect("what was committed can be recovered"))
     }
 }
 
 fn written(log: &[u8], commit: &Commit) -> Vec<u8> {
     let mut bytes = if commit.whole { Vec::new() } else { log[..commit.at as usize].to_vec() };
     assert_eq!(bytes.len() as u64, commit.at);
-    bytes.extend(commit.encode());
+    bytes.extend(commit.encode(ID));
     bytes
 }
 

@@ -38,7 +38,7 @@ fn flat() -> Flat {
 fn bytes_are_where_they_are() {
     let file = FileId(1);
     let place = Place { file, at: 4096 };
-    let (sync, ticket) = (Io::Sync { file }, Ticket(3));
+    let (sync, ticket) = (Io::Sync { file, length: 0 }, Ticket(3));
     let write = Io::Write { ticket, from: 0, place, length: 100 };
     let free = Command::WriteZeroes { space: Space::Free };
     let keep = Command::WriteZeroes { space: Space::Keep };

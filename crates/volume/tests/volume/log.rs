@@ -1,7 +1,13 @@
 //! Commits as bytes: read back exactly, torn anywhere, damaged anywhere, and never more than what was written.
 
-use plimsoll_volume::{Access, Commit, Geometry, Log, LogError, Record, Store, Unrecoverable, VolumeId};
+use plimsoll_volume::{
+    Access, Commit, FileId, Geometry, Log, LogError, Record, ShortFile, Store, StoreId, Unrecoverable, Unreferenced,
+    VolumeId,
+};
+
 use proptest::prelude::*;
+
+const ID: StoreId = StoreId([1; 16]);
 
 fn record() -> impl Strategy<Value = Record> {
     let volume = (0..4_u32).prop_map(VolumeId);
@@ -53,7 +59,7 @@ fn commits() -> impl Strategy<Value = Vec<Commit>> {
 }
 
 fn bytes(commits: &[Commit]) -> Vec<u8> {
-    commits.iter().flat_map(Commit::encode).collect()
+    commits.iter().flat_map(|commit| commit.encode(ID)).collect()
 }
 
 proptest! {
@@ -62,17 +68,34 @@ proptest! {
     #[test]
     fn what_was_written_is_read(commits in commits()) {
         let bytes = bytes(&commits);
-        prop_assert_eq!(Log::read(&bytes), Ok(Log { commits, length: bytes.len() as u64 }));
+        let next = commits.last().unwrap().sequence + 1;
+        let log = Log::read(&bytes);
+        prop_assert_eq!(&log, &Log { commits, length: bytes.len() as u64, later: vec![], id: Some(ID) });
+        prop_assert_eq!(log.check(ID, next), Ok(()));
+        prop_assert_eq!(log.check(ID, next + 3), Err(LogError::Lost { at: log.length, first: next, last: next + 2 }));
+        let other = StoreId([2; 16]);
+        prop_assert_eq!(log.check(other, 0), Err(LogError::Foreign { found: ID, expected: other }));
     }
 
     #[test]
-    fn a_torn_end_is_dropped(commits in commits(), cut in 0.0..1.0_f64) {
+    fn a_torn_end_is_dropped_unless_it_was_confirmed(commits in commits(), cut in 0.0..1.0_f64) {
         let bytes = bytes(&commits);
         let cut = (bytes.len() as f64 * cut) as usize;
-        let log = Log::read(&bytes[..cut]).unwrap();
+        let log = Log::read(&bytes[..cut]);
         let whole = commits.iter().take_while(|commit| commit.at + commit.encoded_bytes() <= cut as u64).count();
         prop_assert_eq!(&log.commits, &commits[..whole]);
         prop_assert_eq!(log.length, log.commits.iter().map(Commit::encoded_bytes).sum::<u64>());
+        let mut zeroed = bytes.clone();
+        zeroed[cut..].fill(0);
+        for log in [log, Log::read(&zeroed)] {
+            prop_assert_eq!(log.commits.len(), whole);
+            prop_assert_eq!(log.check(ID, log.next()), Ok(()));
+            for next in log.next() + 1..=commits.last().unwrap().sequence + 1 {
+                let (at, first, last) = (log.length, log.next(), next - 1);
+                let lost = if whole == 0 { LogError::Missing { last } } else { LogError::Lost { at, first, last } };
+                prop_assert_eq!(log.check(ID, next), Err(lost));
+            }
+        }
     }
 
     #[test]
@@ -81,30 +104,32 @@ proptest! {
         let at = (bytes.len() as f64 * at) as usize;
         bytes[at] ^= 1 << bit;
         let hit = commits.iter().position(|commit| (commit.at + commit.encoded_bytes()) as usize > at).unwrap();
-        match Log::read(&bytes) {
-            // The last commit cannot be told from a torn one.
-            Ok(log) => {
-                prop_assert_eq!(hit + 1, commits.len());
-                prop_assert_eq!(&log.commits, &commits[..hit]);
-            }
-            Err(LogError::Damaged { at, sound }) => {
-                prop_assert_eq!(at, commits[hit].at);
-                prop_assert_eq!(sound, commits[hit + 1].at);
-            }
-        }
+        let log = Log::read(&bytes);
+        prop_assert_eq!(&log.commits, &commits[..hit]);
+        prop_assert_eq!(log.later.len(), commits.len() - hit - 1);
+        let last = commits.last().unwrap().sequence;
+        let (at, first) = (commits[hit].at, log.next());
+        // Without a confirmation, the last commit cannot be told from a torn one.
+        prop_assert_eq!(log.check(ID, 0).is_ok(), hit + 1 == commits.len());
+        let lost = match (hit, hit + 1 == commits.len()) {
+            (0, true) => LogError::Missing { last },
+            (_, true) => LogError::Lost { at, first, last },
+            (_, false) => LogError::Damaged { at, first, last },
+        };
+        prop_assert_eq!(log.check(ID, last + 1), Err(lost));
     }
 
     #[test]
     fn any_bytes_are_survived(bytes in prop::collection::vec(any::<u8>(), 0..400)) {
         let _ = Log::read(&bytes);
-        let _ = Log::read(&[b"PLMS", bytes.as_slice()].concat());
+        let _ = Log::read(&[b"PLM2", bytes.as_slice()].concat());
     }
 
     #[test]
     fn records_that_contradict_each_other_are_refused_or_applied(commits in commits()) {
-        match Store::recover(commits.clone(), 1, 1 << 30) {
+        match Store::recover(commits.clone(), &[1 << 30], 1 << 30, Unreferenced::Punch) {
             Ok(recovered) => prop_assert!(recovered.store.volumes().count() <= 4),
-            Err(why) => prop_assert!(matches!(why, Unrecoverable::Contradiction(_))),
+            Err(why) => prop_assert!(matches!(why, Unrecoverable::Contradiction(_) | Unrecoverable::Short(_))),
         }
     }
 }
@@ -114,8 +139,28 @@ fn a_missing_commit_and_a_missing_beginning_are_named() {
     let commit = |sequence, whole, records| Commit { sequence, whole, at: 0, records };
     let first = commit(0, true, vec![geometry()]);
     let second = commit(2, false, vec![Record::Delete { volume: VolumeId(0) }]);
-    let refused = |commits: Vec<Commit>| Store::recover(commits, 0, 0).map(|_| ()).unwrap_err();
+    let refused = |commits: Vec<Commit>| Store::recover(commits, &[], 0, Unreferenced::Punch).map(|_| ()).unwrap_err();
     assert_eq!(refused(vec![]), Unrecoverable::NoBeginning);
     assert_eq!(refused(vec![second.clone()]), Unrecoverable::NoBeginning);
     assert_eq!(refused(vec![first, second]), Unrecoverable::Missing { expected: 1, found: 2 });
+}
+
+#[test]
+fn a_data_file_that_is_shorter_than_the_map_is_refused() {
+    let volume = VolumeId(0);
+    let records = vec![
+        geometry(),
+        Record::Create { volume, size: 1 << 20, access: Access::ReadWrite },
+        Record::Map { volume, first: 3, count: 2, at: 5 },
+        Record::Map { volume, first: 9, count: 1, at: 64 + 1 },
+    ];
+    let recover = |lengths: &[u64]| {
+        let commit = Commit { sequence: 0, whole: true, at: 0, records: records.clone() };
+        Store::recover([commit], lengths, 1 << 30, Unreferenced::Punch).map(|recovered| recovered.unreferenced_bytes)
+    };
+    let short = |file, length, needed| ShortFile { file: FileId(file), length, needed, volumes: vec![volume] };
+    assert_eq!(recover(&[7 * 4096, 2 * 4096]), Ok((4 + 57) * 4096), "clusters 1 to 4, and those behind the first file");
+    assert_eq!(recover(&[7 * 4096 - 1, 2 * 4096]), Err(Unrecoverable::Short(vec![short(0, 7 * 4096 - 1, 7 * 4096)])));
+    let both = vec![short(0, 0, 7 * 4096), short(1, 0, 2 * 4096)];
+    assert_eq!(recover(&[]), Err(Unrecoverable::Short(both)));
 }

@@ -5,8 +5,8 @@ use fastrand::Rng;
 use plimsoll_model::{Chain, Model, parse};
 use plimsoll_units::{Instant, Kind, Op, Slot, Span};
 use plimsoll_volume::{
-    Access, Bound, Class, Command, Edit, EditError, Errno, Export, Faults, Geometry, Job, Limits, NotServed, NotTaken,
-    Reply, Request, Serving, Slow, Space, Store, Then, Ticket, Verdict, VolumeId, Volumes,
+    Access, Bound, Class, Command, Edit, EditError, Errno, Export, Faults, Geometry, Job, Lead, Limits, NotServed,
+    NotTaken, Reply, Request, Serving, Slow, Space, Store, Then, Ticket, Verdict, VolumeId, Volumes,
 };
 use proptest::prelude::*;
 
@@ -109,6 +109,47 @@ fn a_reply_leaves_when_both_model_and_work_are_done() {
 }
 
 #[test]
+fn answers_leave_early_by_what_their_way_takes() {
+    let (mut world, export) = World::with("link(100us)");
+    world.volumes.set_lead(export, Lead { path: Span::from_micros(30), front: Span::ZERO });
+    world.accept(at(0), export, &READ).unwrap();
+    world.work(at(0));
+    assert_eq!(world.volumes.wake_at(), Some(at(70_000)));
+    let replies = world.drain(at(72_000));
+    assert_eq!((replies[0].due, replies[0].lateness), (at(100_000), Span::from_nanos(2_000)));
+    assert_eq!(world.volumes.wake_at(), None);
+}
+
+#[test]
+fn delayed_answers_leave_early_by_their_path() {
+    let (mut world, export) = World::with("link(100us)");
+    world.volumes.set_lead(export, Lead { path: Span::from_micros(30), front: Span::ZERO });
+    let faults = Faults { spikes_ppm: 1_000_000, spike: Span::from_micros(400), ..Faults::default() };
+    world.volumes.inject(at(0), export, Some(faults));
+    world.accept(at(0), export, &READ).unwrap();
+    world.work(at(0));
+    assert_eq!(world.drain(at(70_000)), []);
+    assert_eq!(world.volumes.wake_at(), Some(at(470_000)));
+    let replies = world.drain(at(472_000));
+    assert_eq!((replies[0].due, replies[0].lateness), (at(500_000), Span::from_nanos(2_000)));
+}
+
+#[test]
+fn a_way_that_no_model_has_time_for_is_lateness() {
+    let (mut world, export) = World::with("limit(1000000) then link(10us)");
+    world.volumes.set_lead(export, Lead { path: Span::from_micros(60), front: Span::ZERO });
+    for index in 0..1_000 {
+        let now = at(index * 1_000_000);
+        world.accept(now, export, &READ).unwrap();
+        world.work(now);
+        assert_eq!(world.drain(now)[0].lateness, Span::from_micros(50));
+    }
+    world.drain(at(2_000_000_000));
+    let fidelity = world.volumes.fidelity(export).unwrap();
+    assert_eq!(fidelity.counted(), (0, 1), "a client of this volume sees 60 us instead of 10");
+}
+
+#[test]
 fn lateness_is_in_the_fidelity_and_never_hidden() {
     let (mut world, export) = World::with("link(100us)");
     for index in 0..1_000 {
@@ -140,7 +181,7 @@ fn what_cannot_be_served_is_refused_at_once() {
     assert_eq!(refused(request(Command::Trim, end - 1, 8192)), Errno::Inval);
     assert_eq!(refused(request(Command::Read, 0, 0)), Errno::Inval);
     assert_eq!(refused(request(Command::Read, 0, 100)), Errno::Inval);
-    assert_eq!(refused(request(Command::Read, 0, 64 << 20)), Errno::Inval);
+    assert_eq!(refused(request(Command::Read, 0, (64 << 20) + 512)), Errno::Inval);
     let beyond = Request { command: Command::Read, offset: u64::MAX - 511, length: 1024, fua: false };
     assert_eq!(refused(beyond), Errno::Inval);
     assert!(world.volumes.withdraw(export));
@@ -182,6 +223,29 @@ fn no_more_is_taken_than_the_limits_say() {
     world.work(at(100_000));
     assert_eq!(world.drain(at(200_000)).len(), 4);
     assert!(world.volumes.takes(export, 4096));
+}
+
+#[test]
+fn a_request_in_parts_is_one_to_the_model_and_its_parts_are_not_timed() {
+    let (mut world, export) = World::with("link(100us)");
+    for (number, block) in [(1, 0), (2, 16)] {
+        let part = request(Command::Write, block, 64 << 10);
+        world.disk.payloads.insert(Ticket(number), vec![number; (part.length / SECTOR) as usize]);
+        world.volumes.transfer(at(0), export, Ticket(number), &part, &mut world.jobs).unwrap();
+    }
+    assert!(world.drain(at(0)).is_empty(), "their work is not done");
+    world.work(at(0));
+    assert_eq!(world.drain(at(0)).len(), 2, "as soon as it is");
+    let whole = request(Command::Write, 0, 128 << 10);
+    world.volumes.accept_timing(at(0), export, Ticket(3), &whole).unwrap();
+    assert!(world.jobs.is_empty() && world.drain(at(99_999)).is_empty());
+    assert_eq!(world.drain(at(100_000)).len(), 1);
+    let totals = world.volumes.totals(export).unwrap();
+    let writes = Class::Write.index();
+    assert_eq!((totals.ops[writes], totals.bytes[writes]), (1, 128 << 10));
+    let part = request(Command::Read, 0, 4096);
+    world.volumes.transfer(at(100_000), export, Ticket(4), &part, &mut world.jobs).unwrap();
+    assert!(!world.volumes.withdraw(export), "a part is being moved");
 }
 
 #[test]

@@ -7,11 +7,13 @@ use std::io::{self, ErrorKind};
 use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use plimsoll_units::Bytes;
 
 use crate::failure::{Failure, Kind};
 use crate::kept::User;
+use crate::leftovers;
 
 /// The longest path of a Unix socket, less the socket's own name and the number of this process.
 const SHORT: usize = 107 - 40;
@@ -19,7 +21,11 @@ const SHORT: usize = 107 - 40;
 const MANY: u32 = 1000;
 
 /// A directory that only its user may enter. It and all in it are removed when this is dropped.
-pub(super) struct Folder(PathBuf);
+pub(super) struct Folder {
+    path: PathBuf,
+    /// It stays.
+    is_kept: AtomicBool,
+}
 
 impl Folder {
     /// Makes one in `parent`, with the number of this process in its name.
@@ -30,7 +36,10 @@ impl Folder {
             // A server changes to its directory, so the path has to hold from there too.
             let path = std::path::absolute(parent).map_err(|error| unmade(parent, &error))?.join(name);
             match DirBuilder::new().mode(0o700).create(&path) {
-                Ok(()) => return Ok(Self(path)),
+                Ok(()) => {
+                    leftovers::mark(&path).map_err(|error| unmade(parent, &error))?;
+                    return Ok(Self { path, is_kept: AtomicBool::new(false) });
+                }
                 Err(error) if error.kind() == ErrorKind::AlreadyExists => {}
                 Err(error) => return Err(unmade(parent, &error)),
             }
@@ -39,15 +48,20 @@ impl Folder {
     }
 
     pub(super) fn path(&self) -> &Path {
-        &self.0
+        &self.path
+    }
+
+    /// Leaves it there when this is dropped.
+    pub(super) fn keep(&self) {
+        self.is_kept.store(true, Ordering::Relaxed);
     }
 
     /// Gives it to that user; says who runs the server: where there is no such user, this one.
     pub(super) fn give_to(&self, user: User) -> Result<User, Failure> {
-        match user.own(&self.0) {
+        match user.own(&self.path) {
             Ok(()) => Ok(user),
             Err(error) if error.kind() == ErrorKind::NotFound => Ok(User::Same),
-            Err(error) => Err(unmade(&self.0, &error)),
+            Err(error) => Err(unmade(&self.path, &error)),
         }
     }
 
@@ -55,7 +69,12 @@ impl Folder {
     pub(super) fn check_entry(&self, user: &User) -> Result<(), Failure> {
         let User::Other(name) = user else { return Ok(()) };
         let mut test = user.command(Path::new("test"), "KILL", None);
-        test.arg("-w").arg(&self.0).current_dir("/").stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+        test.arg("-w")
+            .arg(&self.path)
+            .current_dir("/")
+            .stdin(Stdio::null())
+            .stdout(Stdio::null())
+            .stderr(Stdio::null());
         let status = test.status().map_err(|error| {
             Failure::new(
                 Kind::Unsupported,
@@ -65,19 +84,19 @@ impl Folder {
         if status.success() {
             return Ok(());
         }
-        let what = format!("the user {name}, as whom a server runs, may not enter {}", self.0.display());
+        let what = format!("the user {name}, as whom a server runs, may not enter {}", self.path.display());
         Err(Failure::new(Kind::Refused, format!("{what}: let others pass the directories above it (chmod o+x)")))
     }
 
     /// Refuses a place with less space than that.
     pub(super) fn check_space(&self, needed: u64) -> Result<(), Failure> {
-        let Ok(space) = rustix::fs::statvfs(&self.0) else { return Ok(()) };
+        let Ok(space) = rustix::fs::statvfs(&self.path) else { return Ok(()) };
         let free = space.f_bavail.saturating_mul(space.f_frsize);
         if free >= needed {
             return Ok(());
         }
         let (free, needed) = (Bytes::new(free), Bytes::new(needed));
-        let place = self.0.parent().unwrap_or(&self.0).display();
+        let place = self.path.parent().unwrap_or(&self.path).display();
         let what = format!("{place}: {free} are free, and an empty server needs {needed}");
         Err(Failure::new(Kind::NoSpace, format!("{what}: free some, or take a smaller cache")))
     }
@@ -85,7 +104,9 @@ impl Folder {
 
 impl Drop for Folder {
     fn drop(&mut self) {
-        let _ = fs::remove_dir_all(&self.0);
+        if !self.is_kept.load(Ordering::Relaxed) {
+            let _ = fs::remove_dir_all(&self.path);
+        }
     }
 }
 

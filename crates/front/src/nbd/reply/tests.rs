@@ -4,7 +4,7 @@ use super::*;
 
 fn said(style: Style, say: impl FnOnce(Voice, &mut Vec<u8>)) -> Vec<u8> {
     let mut out = Vec::new();
-    say(Voice { style, cookie: 0x0102, offset: 0x200 }, &mut out);
+    say(Voice { style, cookie: 0x0102, offset: 0x200, division: Division::Chunks }, &mut out);
     out
 }
 
@@ -30,6 +30,17 @@ fn every_style_has_its_frame() {
     assert_eq!(&error[26..], text.as_bytes());
     assert_eq!(said(Style::Extended, |voice, out| assert!(voice.hole(out, 512))).len(), 32 + 12);
     assert!(said(Style::Simple, |voice, out| assert!(!voice.hole(out, 512))).is_empty());
+}
+
+#[test]
+fn only_the_last_part_of_a_read_ends_it() {
+    let part = |offset, rest| Part { offset, length: 512, rest };
+    let first = said(Style::Structured, |voice, out| voice.data_part(out, part(0x200, 512)));
+    assert_eq!((&first[4..8], &first[20..]), (&[0, 0, 0, 1][..], &0x200u64.to_be_bytes()[..]));
+    let last = said(Style::Extended, |voice, out| voice.hole_part(out, part(0x400, 0)));
+    assert_eq!(last[4..8], [0, 1, 0, 2]);
+    assert_eq!(last[16..24], 0x200u64.to_be_bytes(), "the request's offset");
+    assert_eq!(last[32..], [&0x400u64.to_be_bytes()[..], &512u32.to_be_bytes()].concat());
 }
 
 #[test]

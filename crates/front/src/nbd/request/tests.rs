@@ -30,8 +30,8 @@ fn headers_are_found_in_the_stream() {
     }
     assert_eq!(Header::parse(Style::Structured, &compact), Ok(Some(expected)));
     assert!(matches!(Header::parse(Style::Extended, &[&compact[..], &[0; 4]].concat()), Err(Broken::Magic { .. })));
-    compact[24] = 3;
-    assert_eq!(Header::parse(Style::Simple, &compact), Err(Broken::Payload(0x0300_1000)));
+    compact[24] = 5;
+    assert_eq!(Header::parse(Style::Simple, &compact), Err(Broken::Payload(0x0500_1000)));
 
     let mut extended = wire::EXTENDED_REQUEST.to_be_bytes().to_vec();
     extended.extend([0, 0, 0, 4, 0, 0, 0, 0, 0, 0, 0, 5, 0, 0, 0, 0, 0, 0, 2, 0, 0, 0, 0, 9, 0, 0, 16, 0]);
@@ -84,7 +84,7 @@ fn what_cannot_be_is_refused() {
         assert_eq!(header(command, 0, 0, 512).ask(&read_only), Err(Errno::Perm));
     }
     check(Style::Extended, &header(command::READ, command_flag::PAYLOAD_LEN, 0, 512), Err(Errno::Inval));
-    let long = header(command::READ, 0, 0, 64 << 20);
+    let long = header(command::READ, 0, 0, 65 << 20);
     let large = |style| Terms { size: 1 << 40, ..terms(style) };
     assert_eq!(long.ask(&large(Style::Simple)), Err(Errno::Inval));
     assert_eq!(long.ask(&large(Style::Structured)), Err(Errno::Overflow));

@@ -102,7 +102,7 @@ fn kinds_of_reads(page: &mut Page<'_>) {
         (2.0 * block * several - slack..=LARGEST_READ * several + slack).contains(&large(*several))
     };
     let section = page.statistics();
-    let Some(several) = [counted - aside, counted].into_iter().map(|several| several.clamp(0.0, reads)).find(fits)
+    let Some(several) = [counted - aside, counted].into_iter().map(|several| several.min(reads).max(0.0)).find(fits)
     else {
         let origin = page.origin(section, multiple);
         let text = "the counter of reads of several blocks does not fit the bytes: random and sequential reads are not told apart";

@@ -54,7 +54,7 @@ fn names(report: &mut Report, section: Section, table: &Table) -> u32 {
                 .count() as u32;
         }
     }
-    if let Some(moment) = text_of(row, table.column("startup time")).and_then(words::moment) {
+    if let Some(moment) = text_of(row, table.column("startup time")).and_then(words::time) {
         report.startup = Some(moment);
     }
     1
@@ -68,8 +68,8 @@ fn snapshots(report: &mut Report, table: &Table) -> u32 {
     for row in &table.rows {
         let cell = time.map_or("", |time| row.cell(time));
         match row.cell(0).trim_end_matches(':') {
-            "Begin Snap" => report.begin = words::moment(cell),
-            "End Snap" => report.end = words::moment(cell),
+            "Begin Snap" => report.begin = words::time(cell),
+            "End Snap" => report.end = words::time(cell),
             name @ ("Elapsed" | "DB Time") => {
                 // The only number of which it is known that it has two decimals: it tells how all are printed.
                 let number = cell.split('(').next().unwrap_or_default().trim();
@@ -114,7 +114,7 @@ fn members(report: &mut Report, table: &Table) -> u32 {
         }
         let cells = Cells::of(report, table);
         let text = |column: &str| text_of(row, table.column(column)).unwrap_or_default().to_owned();
-        let moment = |column: &str| text_of(row, table.column(column)).and_then(words::moment);
+        let moment = |column: &str| text_of(row, table.column(column)).and_then(words::time);
         let name = text("instance");
         if name.is_empty() {
             continue;

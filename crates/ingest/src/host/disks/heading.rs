@@ -7,6 +7,7 @@ use crate::builder::Builder;
 use crate::figure::{Class, Measure};
 use crate::host::column::{Column, Known, known};
 use crate::host::digits;
+use crate::layers::Layer;
 
 /// Where the name of a row's device stands.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -244,7 +245,10 @@ impl Heading {
             if !device.tells(take.class, if take.measure == Measure::Iops { value } else { 0.0 }) {
                 continue;
             }
-            if take.class == Class::All {
+            if device.is_untimed(take.measure, value) {
+                continue;
+            }
+            if take.class == Class::All && device.layer != Some(Layer::Array) {
                 sums.add(take.measure, value, operations);
             }
             out.mean(at, take.class, take.measure, value, device.origin(line, take));
@@ -257,7 +261,7 @@ impl Heading {
     pub(super) fn put_idle(&self, device: &mut Device, at: (u32, u32), line: u64, out: &mut Builder) {
         for take in &self.takes {
             let rate = matches!(take.measure, Measure::Iops | Measure::Throughput | Measure::Depth | Measure::Busy);
-            if rate && device.tells(take.class, 0.0) {
+            if rate && device.tells(take.class, 0.0) && !device.is_untimed(take.measure, 0.0) {
                 out.mean(at, take.class, take.measure, 0.0, device.origin(line, take));
             }
         }

@@ -1,15 +1,17 @@
 //! `vmstat -d` and `-D`: what the kernel counted since it was started, of each disk or of all.
 
-use jiff::SignedDuration;
+use std::collections::BTreeMap;
+
 use jiff::civil::DateTime;
 
 use crate::builder::Builder;
 use crate::figure::{Class, Scope};
 use crate::format::Input;
-use crate::host::layer::{self, Layer};
-use crate::host::{clock, digits};
+use crate::host::digits;
+use crate::layers::{self, Layer};
 use crate::reading::Fate;
 use crate::snapshot::{Count, Counted, Snapshot};
+use crate::timestamp;
 
 /// Disks and the samples of them.
 #[derive(Debug)]
@@ -22,6 +24,7 @@ pub(super) struct Counters {
     seen: Vec<String>,
     disks: u32,
     left_out: Vec<String>,
+    scopes: BTreeMap<u32, Layer>,
     numbers: Vec<f64>,
     undated: bool,
     /// A table of another kind that is known by name.
@@ -47,6 +50,7 @@ impl Counters {
             seen: Vec::new(),
             disks: 0,
             left_out: Vec::new(),
+            scopes: BTreeMap::new(),
             numbers: Vec::new(),
             undated: false,
             other: false,
@@ -74,7 +78,7 @@ impl Counters {
         if name.is_empty() || !is {
             return line.contains("merged");
         }
-        let at = clock::moment(rest[end..].trim()).map(|moment| moment.at);
+        let at = timestamp::parse(&rest[end..]).map(|at| out.instant(at));
         self.disk(name, at, number, out);
         true
     }
@@ -87,19 +91,20 @@ impl Counters {
         if self.seen.len() < Self::MOST {
             self.seen.push(name.to_owned());
         }
-        if layer::layer(name) != Layer::Disk || layer::disk_of(name).is_some() {
+        let Some(layer) = layers::whole(name) else {
             if self.left_out.len() < Self::MOST && !self.left_out.iter().any(|known| known == name) {
                 self.left_out.push(name.to_owned());
             }
             return;
-        }
-        let passed = self.interval.map(|seconds| SignedDuration::from_secs_f64(seconds * f64::from(self.samples)));
+        };
+        let passed = self.interval.map(|seconds| seconds * f64::from(self.samples));
         // Without a date of its own only the time between samples counts.
         let begin = self.begin.unwrap_or(crate::host::timeline::UNDATED.to_datetime(jiff::civil::Time::midnight()));
         self.undated |= at.is_none() && self.begin.is_none();
-        let at = at.or_else(|| passed.and_then(|passed| begin.checked_add(passed).ok()));
+        let at = at.or_else(|| passed.and_then(|passed| timestamp::later(begin, passed)));
         let scope = out.scope(Scope { part: name.to_owned(), ..Scope::default() });
-        let counts = self.counts(line, name, out);
+        self.scopes.insert(scope, layer);
+        let counts = self.counts(line, name, layer, out);
         let origin = out.origin(line, name, "");
         self.disks += 1;
         if at.is_some() {
@@ -107,7 +112,9 @@ impl Counters {
         }
     }
 
-    fn counts(&self, line: u64, name: &str, out: &mut Builder) -> Vec<Count> {
+    fn counts(&self, line: u64, name: &str, layer: Layer, out: &mut Builder) -> Vec<Count> {
+        // Older kernels do not time the operations of arrays.
+        let untimed = layer == Layer::Array && self.numbers[3] + self.numbers[7] <= 0.0;
         let columns = [
             (Counted::Operations(Class::Read), 0, 1.0, "reads"),
             (Counted::Bytes(Class::Read), 2, SECTOR, "sectors read"),
@@ -123,10 +130,11 @@ impl Counters {
             wraps_at: None,
             origin: out.origin(line, name, field),
         };
-        columns.into_iter().map(count).collect()
+        columns.into_iter().filter(|(counted, ..)| !(untimed && counted.is_time())).map(count).collect()
     }
 
     pub(super) fn end(&self, out: &mut Builder) {
+        out.arrays(self.scopes.iter().map(|(scope, layer)| (*scope, *layer)));
         if self.disks > 0 {
             out.part("disks", Fate::Read(self.disks));
         }

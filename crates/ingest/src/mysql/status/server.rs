@@ -17,7 +17,7 @@ use crate::format::Input;
 use crate::reading::Fate;
 use crate::refusal::Refusal;
 use crate::snapshot::{Counted, Snapshot};
-use crate::stamp::Moment;
+use crate::timestamp::Taken;
 
 /// Where counters of servers of 32 bits begin anew.
 const WRAP: f64 = 4_294_967_296.0;
@@ -72,11 +72,11 @@ impl Server {
     }
 
     /// What comes next was taken at that moment, or so long after what came before.
-    pub(crate) fn moment(&mut self, moment: Moment, out: &mut Builder) {
+    pub(crate) fn taken(&mut self, taken: Taken, out: &mut Builder) {
         self.finish(out);
-        match moment {
-            Moment::At(at) => self.at = Some(at),
-            Moment::Every(every) => self.interval = self.interval.or(Some(every)),
+        match taken {
+            Taken::At(at) => self.at = Some(out.instant(at)),
+            Taken::Every(every) => self.interval = self.interval.or(Some(every)),
         }
     }
 

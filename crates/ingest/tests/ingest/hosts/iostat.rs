@@ -222,12 +222,12 @@ fn json_has_the_same_figures() {
     let text = format!("{head}{},\n{}", sample("00", 1.0), sample("10", 100.0));
     let expected = "
         sysstat-json Linux 6.1.0
-        host1/sda 2025-03-24T16:46:00+10 reads Iops 100 (line 5, sda: r/s)
-        host1/sda 2025-03-24T16:46:00+10 all Depth 0.05 (line 5, sda: aqu-sz)
-        host1/sda 2025-03-24T16:46:00+10 reads Latency 0.5 ms (line 5, sda: r_await)
-        host1/sda 2025-03-24T16:46:00+10 reads Size 8192 (line 5, sda: rareq-sz)
-        host1/sda 2025-03-24T16:46:00+10 reads Throughput 819200 (line 5, sda: rkB/s)
-        host1/sda 2025-03-24T16:46:00+10 all Busy 0.05 (line 5, sda: util)
+        host1/sda 2025-03-24T23:46:00+10 reads Iops 100 (line 5, sda: r/s)
+        host1/sda 2025-03-24T23:46:00+10 all Depth 0.05 (line 5, sda: aqu-sz)
+        host1/sda 2025-03-24T23:46:00+10 reads Latency 0.5 ms (line 5, sda: r_await)
+        host1/sda 2025-03-24T23:46:00+10 reads Size 8192 (line 5, sda: rareq-sz)
+        host1/sda 2025-03-24T23:46:00+10 reads Throughput 819200 (line 5, sda: rkB/s)
+        host1/sda 2025-03-24T23:46:00+10 all Busy 0.05 (line 5, sda: util)
         devices: Read(6)
         first report, since boot: Ignored";
     check("test", &format!("{text}]}}]}}}}"), expected);

@@ -13,16 +13,30 @@ use crate::args::offers::TermsArgs;
 #[derive(Debug, Args)]
 pub struct DatabaseArgs {
     /// The database: `postgres://USER@HOST/NAME`, `mysql://USER@HOST/NAME`, `sqlite:FILE`, `oracle://USER@HOST/SERVICE`. It
-    /// has to be empty. A password is better in `PGPASSWORD` or `MYSQL_PWD` than here
+    /// has to be empty, or to hold data that plimsoll loaded. A password is better in `PGPASSWORD` or `MYSQL_PWD` than here
     #[arg(value_name = "URL", required_unless_present = "make", conflicts_with = "make")]
     pub url: Option<String>,
     /// Drop all that is in the database of this name first. ITS DATA ARE LOST
     #[arg(long, value_name = "NAME")]
     pub destroy: Option<String>,
+    /// Load the data and keep them, measure on loaded data and keep them, or drop them; otherwise all three, in one run
+    #[arg(long, value_enum, value_name = "PHASE", requires = "url")]
+    pub phase: Option<PhaseWord>,
     #[command(flatten)]
     pub making: MakeArgs,
     #[command(flatten)]
     pub output: OutputArgs,
+}
+
+/// A part of a run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum PhaseWord {
+    /// Load the data, and keep them for runs with the same options
+    Prepare,
+    /// Measure on data that are there, as often as wanted
+    Run,
+    /// Drop what plimsoll loaded, of any suite
+    Cleanup,
 }
 
 /// A server for the run.

@@ -15,10 +15,13 @@ use super::{DatabaseArgs, Place, Suite};
 pub struct LadderArgs {
     #[command(flatten)]
     pub place: DatabaseArgs,
-    /// The file of the statement or script that is executed; without it a full scan of a table that is made for it, one for each
+    /// The file of the statement or script that is executed, on tables of yours; without it a full scan of a table that is made for it, one for each
     /// session
     #[arg(long, value_name = "FILE")]
     pub sql: Option<PathBuf>,
+    /// Let the statement write. YOUR TABLES ARE CHANGED. Otherwise its sessions only read
+    #[arg(long, requires = "sql")]
+    pub allow_writes: bool,
     /// About how large each of these tables is: larger than all memory that could hold it, so that storage is asked
     #[arg(long, value_name = "SIZE", default_value = "256MiB", conflicts_with = "sql")]
     pub table: Bytes,
@@ -84,6 +87,14 @@ impl Suite for LadderArgs {
         self.concurrency.0.last().copied().unwrap_or(1)
     }
 
+    fn uses_own_tables(&self) -> bool {
+        self.sql.is_none()
+    }
+
+    fn writes(&self) -> bool {
+        self.uses_own_tables() || self.allow_writes || self.setup.is_some() || self.teardown.is_some()
+    }
+
     fn recipe(&self, facts: &Facts) -> Result<Box<dyn Recipe>, String> {
         let statement = match &self.sql {
             Some(path) => LadderStatement::Script { name: path.display().to_string(), sql: read(path)? },
@@ -91,6 +102,7 @@ impl Suite for LadderArgs {
         };
         let options = LadderOptions {
             statement,
+            may_write: self.allow_writes,
             setup: self.setup.as_deref().map(read).transpose()?,
             teardown: self.teardown.as_deref().map(read).transpose()?,
             rungs: self.concurrency.0.clone(),

@@ -83,7 +83,7 @@ impl Filling {
 /// True when what was written is read back after each round.
 pub(super) fn reads_back(job: &Job) -> bool {
     let wanted = |verification: &Verification| verification.after_writing && !verification.only;
-    job.writes() && job.verification.as_ref().is_some_and(|one| wanted(one) && one.sum != "null")
+    job.access.direction.writes && job.verification.as_ref().is_some_and(|one| wanted(one) && one.sum != "null")
 }
 
 /// What a copy of a job writes on `regions`, and what checks it.

@@ -1,7 +1,7 @@
 //! One direction of a job as a lane of a load: sizes, pattern, rate.
 
-use plimsoll_fio::{BlockSizes, Distribution, Extent, Job, Order, Rate};
-use plimsoll_load::{Arrival, LaneSpec, Pattern, Sizes};
+use plimsoll_fio::{BlockSizes, Distribution, Each, Extent, Job, Order, Rate};
+use plimsoll_load::{Arrival, LaneSpec, Pattern, RateUnit, Sizes};
 use plimsoll_units::Iops;
 
 use super::space::Spread;
@@ -11,6 +11,18 @@ use super::space::Spread;
 pub(super) enum Way {
     Read,
     Write,
+    Trim,
+}
+
+impl Way {
+    /// The value of this direction.
+    const fn of<T>(self, each: &Each<T>) -> &T {
+        match self {
+            Self::Read => &each.read,
+            Self::Write => &each.write,
+            Self::Trim => &each.trim,
+        }
+    }
 }
 
 /// The lane of one direction.
@@ -18,24 +30,20 @@ pub(super) fn lane(job: &Job, way: Way, spread: &Spread) -> Result<LaneSpec, Str
     let access = &job.access;
     let blocks = blocks(job, way)?;
     let sizes = sizes(blocks, access.unaligned);
-    let align = match way {
-        Way::Read => access.alignment.read,
-        Way::Write => access.alignment.write,
-    };
-    let random_percent = match way {
-        Way::Read => access.random_percent.read,
-        Way::Write => access.random_percent.write,
-    };
+    let random_percent = *way.of(&access.random_percent);
+    let (rate, rate_unit) = rate(job, way, &sizes);
     let mut lane = LaneSpec {
-        rate: rate(job, way, &sizes),
-        align: align.get().clamp(1, u64::from(u32::MAX)) as u32,
+        rate,
+        rate_unit,
+        align: way.of(&access.alignment).get().clamp(1, u64::from(u32::MAX)) as u32,
         ..LaneSpec::new(sizes.smallest(), Pattern::Sequential)
     };
     lane.sizes = sizes;
     match access.order {
         Order::Sequential { step } => lane.gap = step,
-        Order::Random { run } => {
+        Order::Random { run, identical } => {
             lane.hold = run.min(u64::from(u32::MAX)) as u32;
+            lane.holds_place = identical;
             lane.pattern = pattern(job)?;
             lane.follows = 1.0 - f64::from(random_percent) / 100.0;
             lane.zones = zones(&access.distribution, spread);
@@ -77,14 +85,13 @@ fn zones(distribution: &Distribution, spread: &Spread) -> Vec<(f64, f64)> {
 /// `bs_is_seq_rand`: sizes of reads are of sequential operations, those of writes of random ones.
 fn blocks(job: &Job, way: Way) -> Result<&BlockSizes, String> {
     let access = &job.access;
-    let percent = if way == Way::Read { access.random_percent.read } else { access.random_percent.write };
-    match (access.sizes_by_order, way) {
-        (true, _) if access.is_random() && percent < 100 => {
+    match access.sizes_by_order {
+        true if access.is_random() && *way.of(&access.random_percent) < 100 => {
             Err("bs_is_seq_rand with percentage_random: sizes are of a direction; leave one of them out".into())
         }
-        (true, _) if access.is_random() => Ok(&access.blocks.write),
-        (true, _) | (false, Way::Read) => Ok(&access.blocks.read),
-        (false, Way::Write) => Ok(&access.blocks.write),
+        true if access.is_random() => Ok(&access.blocks.write),
+        true => Ok(&access.blocks.read),
+        false => Ok(way.of(&access.blocks)),
     }
 }
 
@@ -114,22 +121,23 @@ fn mean(sizes: &Sizes) -> f64 {
     }
 }
 
-fn rate(job: &Job, way: Way, sizes: &Sizes) -> Option<(Iops, Arrival)> {
+/// Operations or bytes a second, at most. Bytes are counted as they are asked for, so that sizes that differ keep the rate;
+/// random gaps are of operations of the mean size.
+fn rate(job: &Job, way: Way, sizes: &Sizes) -> (Option<(Iops, Arrival)>, RateUnit) {
     let flow = &job.flow;
-    let (bytes, operations) = match way {
-        Way::Read => (flow.rate.read, flow.rate_iops.read),
-        Way::Write => (flow.rate.write, flow.rate_iops.write),
-    };
     let arrival = match flow.rate_process {
         Rate::Linear => Arrival::Constant,
         Rate::Poisson => Arrival::Poisson,
     };
-    let of_bytes = |bytes: u64| {
-        if sizes.smallest() == sizes.largest() {
-            Iops { ops: bytes, seconds: u64::from(sizes.largest()) }
-        } else {
-            Iops::from_f64((bytes as f64 / mean(sizes)).max(0.001))
+    // Where trims are written, fio paces the writes.
+    let way = if way == Way::Trim && job.access.direction.writes { Way::Write } else { way };
+    match (*way.of(&flow.rate_iops), *way.of(&flow.rate), arrival) {
+        (Some(operations), _, _) => (Some((Iops::per_second(operations), arrival)), RateUnit::Operations),
+        (None, Some(bytes), Arrival::Poisson) => {
+            let mean = Iops::from_f64((bytes as f64 / mean(sizes)).max(0.001));
+            (Some((mean, arrival)), RateUnit::Operations)
         }
-    };
-    operations.map(Iops::per_second).or(bytes.map(of_bytes)).map(|rate| (rate, arrival))
+        (None, Some(bytes), _) => (Some((Iops::per_second(bytes), arrival)), RateUnit::Bytes),
+        (None, None, _) => (None, RateUnit::Operations),
+    }
 }

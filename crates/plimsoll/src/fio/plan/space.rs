@@ -1,6 +1,6 @@
 //! Where a copy of a job goes: its files, their sizes, and the parts of them that it uses.
 //!
-//! Learned by running fio 3.33: a size is of all files together and shared evenly, a part of a block is left out; with an
+//! Learned by running fio 3.33: a size is of all files together and shared evenly, a part of a block is not used; with an
 //! offset a file reaches from there on, so that it is longer than its size; an offset in percent is of what exists; a
 //! `filesize` limits what is done, and one that is drawn is a multiple of the smallest block; without a size what exists is
 //! used whole.
@@ -37,6 +37,8 @@ pub enum Ground {
 pub struct Whereabouts<'a> {
     /// What is at a path; nothing, or why it cannot be used.
     pub at: &'a dyn Fn(&str) -> Result<Option<Existing>, String>,
+    /// True when a path leads to a directory.
+    pub is_directory: &'a dyn Fn(&str) -> bool,
     /// What paths are of.
     pub ground: Ground,
 }
@@ -96,7 +98,10 @@ struct Stretch {
     path: Option<String>,
     existing: Option<Existing>,
     start: u64,
+    /// Bytes that are used: whole blocks.
     length: Bytes,
+    /// Where it ends: the file reaches so far, also where no whole block is left.
+    end: Bytes,
 }
 
 /// All files of a copy.
@@ -127,18 +132,21 @@ pub fn bases(parts: &[Part], files: &[FilePlan], ground: Ground) -> Vec<Region> 
 
 /// A number from 0 to `most`, the same for the same seed (SplitMix64; Steele, Lea and Flood, 2014).
 pub(super) fn drawn(seed: u64, most: u64) -> u64 {
-    let mut x = seed.wrapping_add(0x9e37_79b9_7f4a_7c15);
-    x = (x ^ (x >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-    x = (x ^ (x >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-    x ^= x >> 31;
+    let x = plimsoll_units::splitmix64(seed);
     if most == u64::MAX { x } else { x % (most + 1) }
 }
 
 /// Works out where a copy goes.
 pub(super) fn spread(job: &Job, copy: u64, seed: u64, whereabouts: &Whereabouts<'_>) -> Result<Spread, String> {
     let smallest = job.access.smallest().get().max(1);
-    let paths = job.files.paths(&job.name, copy);
+    let paths = job.files.paths(&job.section, copy);
     let is_null = job.flow.engine == Engine::Null;
+    if whereabouts.ground == Ground::Paths {
+        let missing = job.files.directories.iter().find(|directory| !(whereabouts.is_directory)(directory));
+        if let Some(directory) = missing {
+            return Err(format!("directory={directory}: it is not a directory; make it first"));
+        }
+    }
     let mut found = Vec::new();
     for path in paths {
         let existing = match whereabouts.ground {
@@ -183,7 +191,8 @@ pub(super) fn spread(job: &Job, copy: u64, seed: u64, whereabouts: &Whereabouts<
                  smaller bs or offset"
             ));
         }
-        stretches.push(Stretch { path, existing, start, length: Bytes::new(usable) });
+        let end = Bytes::new(start.saturating_add(wanted));
+        stretches.push(Stretch { path, existing, start, length: Bytes::new(usable), end });
     }
     Ok(Spread { stretches, size })
 }
@@ -265,14 +274,15 @@ impl Stretch {
     fn plan(&self, job: &Job) -> Result<FilePlan, String> {
         let files = &job.files;
         let writes = job.writes() && !super::only_verifies(job);
-        let is_read_first = job.access.direction.reads || super::only_verifies(job);
+        // What is discarded held something before.
+        let is_read_first = job.access.direction.reads || super::only_verifies(job) || super::only_trims(job);
         let is_mapped = job.flow.engine == Engine::Mmap;
         if files.allocation == Allocation::KeepSize {
             return Err("fallocate=keep is not supported; write native, posix, truncate or none".into());
         }
         Ok(FilePlan {
             path: self.path.clone(),
-            size: Bytes::new(self.start.saturating_add(self.length.get())),
+            size: self.end,
             existing: self.existing,
             writes,
             filling: (is_read_first || files.overwrite).then(|| Filling::of(job)),

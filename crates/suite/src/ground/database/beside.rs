@@ -3,7 +3,7 @@
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use plimsoll_database::{Activity, Failure, Observer};
+use plimsoll_database::{Failure, Observer};
 use plimsoll_device::{Clock, cpu_time};
 use plimsoll_record::{CpuTime, DatabaseCounters, Spent, Split, StorageSide};
 use plimsoll_units::{Instant, Span};
@@ -19,24 +19,8 @@ const SNAPSHOTS: Duration = Duration::from_secs(1);
 /// Where snapshots go that `plimsoll diagnose` reads. Their head is for who makes this to write.
 pub type Sink = Box<dyn FnMut(&Map<String, Value>) + Send>;
 
-/// The activities that a session can be at, in the order in which they are counted.
-const ACTIVITIES: [(Activity, Spent); 8] = [
-    (Activity::Processor, Spent::Processor),
-    (Activity::Read, Spent::Reading),
-    (Activity::Write, Spent::Writing),
-    (Activity::Commit, Spent::Committing),
-    (Activity::Lock, Spent::Locked),
-    (Activity::Internal, Spent::Internal),
-    (Activity::Client, Spent::Client),
-    (Activity::Other, Spent::Other),
-];
-
-/// Something for each activity, in that order.
-type Each<T> = [T; ACTIVITIES.len()];
-
-fn place(activity: Activity) -> usize {
-    ACTIVITIES.iter().position(|(known, _)| *known == activity).unwrap_or(ACTIVITIES.len() - 1)
-}
+/// Something for each way in which sessions spend their time.
+type Each<T> = [T; Spent::ALL.len()];
 
 /// All counters at a moment.
 #[derive(Clone, Debug)]
@@ -117,8 +101,8 @@ impl Beside<'_> {
         let spent = self.observer.as_mut().and_then(|observer| observer.spent());
         let spent = spent.map(|parts| {
             let mut each = Each::default();
-            for (activity, span) in parts {
-                each[place(activity)] += span;
+            for (spent, span) in parts {
+                each[spent as usize] += span;
             }
             each
         });
@@ -132,7 +116,7 @@ impl Beside<'_> {
         if !activity.is_empty() {
             let mut each = Each::default();
             for one in activity {
-                each[place(one)] += 1;
+                each[one as usize] += 1;
             }
             seen.activity.push((self.clock.now(), each));
             self.numbers = numbers;
@@ -211,7 +195,7 @@ impl Seen {
                 after.iter().zip(before).map(|(after, before)| (*after - before).as_secs_f64()).collect();
             return divided(&each, "timed by the library itself".into());
         }
-        let mut each = [0.0; ACTIVITIES.len()];
+        let mut each = [0.0; Spent::ALL.len()];
         let (mut looks, mut sessions) = (0, 0);
         for (_, seen) in self.activity.iter().filter(|(at, _)| *at >= from && *at <= to) {
             looks += 1;
@@ -229,19 +213,19 @@ fn of_counters(counted: &DatabaseCounters, span: Span, sessions: u32) -> Option<
     let (reading, locked) = (seconds(counted.read_time), seconds(counted.lock_time));
     let cpu = counted.cpu.map(|cpu| (cpu.user + cpu.system).as_secs_f64())?;
     counted.read_time?;
-    let mut each = [0.0; ACTIVITIES.len()];
-    each[place(Activity::Processor)] = cpu.min(all);
-    each[place(Activity::Read)] = reading.min(all);
-    each[place(Activity::Lock)] = locked.min(all);
+    let mut each = [0.0; Spent::ALL.len()];
+    each[Spent::Processor as usize] = cpu.min(all);
+    each[Spent::Reading as usize] = reading.min(all);
+    each[Spent::Locked as usize] = locked.min(all);
     let known: f64 = each.iter().sum();
-    each[place(Activity::Other)] = (all - known).max(0.0);
+    each[Spent::Other as usize] = (all - known).max(0.0);
     divided(&each, "counted by the server, the rest is commits, latches and the client".into())
 }
 
 fn divided(each: &[f64], method: String) -> Option<Split> {
     let sum: f64 = each.iter().sum();
-    let shares = each.iter().zip(ACTIVITIES).filter(|(part, _)| **part > 0.0);
-    (sum > 0.0).then(|| Split { shares: shares.map(|(part, (_, spent))| (spent, part / sum)).collect(), method })
+    let shares = each.iter().zip(Spent::ALL).filter(|(part, _)| **part > 0.0);
+    (sum > 0.0).then(|| Split { shares: shares.map(|(part, spent)| (spent, part / sum)).collect(), method })
 }
 
 fn scaled(span: Span, share: f64) -> Span {

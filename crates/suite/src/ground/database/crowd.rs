@@ -3,8 +3,8 @@
 
 use std::collections::HashMap;
 use std::ops::ControlFlow;
+use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Barrier, Mutex};
 
 use plimsoll_analyse::{Settle, settle, tight_enough};
 use plimsoll_database::{Database, Failure, Session};
@@ -17,7 +17,7 @@ use plimsoll_units::{Instant, Span};
 use super::calls::{Cancels, fault};
 use super::picked::Picked;
 use super::{alone, in_server, pool};
-use crate::crew::{Tie, merge, together};
+use crate::crew::{StartBarrier, Tie, merge, together};
 use crate::recipe::by_part;
 use crate::sql::{CrowdSeen, CrowdStep, CrowdWork, Taker};
 
@@ -46,7 +46,7 @@ pub(super) struct Shared<'a> {
     pub digests: Digests,
     pub clock: Clock,
     /// All are connected, or have failed.
-    connected: Barrier,
+    pub connected: StartBarrier,
     /// The server's numbers of the sessions that are connected.
     numbers: Mutex<Vec<u64>>,
     /// When the first one began, in nanoseconds of the clock.
@@ -70,16 +70,15 @@ impl<'a> Shared<'a> {
             cancels: Cancels::default(),
             digests: Digests::default(),
             clock,
-            // Who looks on waits here, too.
-            connected: Barrier::new(step.sessions as usize + 1),
+            connected: StartBarrier::new(step.sessions as usize),
             numbers: Mutex::default(),
             began: AtomicU64::new(u64::MAX),
         }
     }
 
-    /// Waits until all sessions are connected. Their numbers, if all have one.
+    /// Waits until all sessions are connected or none will be any more. Their numbers, if all have one.
     pub fn await_all(&self) -> Vec<u64> {
-        self.connected.wait();
+        self.connected.watch();
         let numbers = self.numbers.lock().unwrap_or_else(std::sync::PoisonError::into_inner).clone();
         if numbers.len() == self.step.sessions as usize { numbers } else { Vec::new() }
     }
@@ -147,6 +146,8 @@ pub(super) fn run(shared: &Shared<'_>, observe: Observe<'_>) -> (CrowdSeen, Opti
         Pace::Open { .. } => pool::run(shared, &mut watch),
         Pace::Closed { .. } => side_by_side(shared, &mut watch),
     };
+    // Who still waits for sessions that were never started waits no more.
+    shared.connected.close();
     seen.differing = shared.digests.differing.load(Ordering::Relaxed);
     (seen, fault.filter(|_| !stopped))
 }
@@ -166,12 +167,12 @@ fn side_by_side(shared: &Shared<'_>, watch: Observe<'_>) -> (CrowdSeen, Option<F
     });
     let mut seen = CrowdSeen::default();
     let mut failed = None;
-    for mine in together(members.collect(), watch) {
-        let (series, fault) = match mine {
-            Ok(Ok(mine)) => mine,
-            Ok(Err(fault)) => (Vec::new(), Some(fault)),
-            Err(source) => (Vec::new(), Some(Fault { attempt: "starting a thread for a session".into(), source })),
-        };
+    let all = match together(members.collect(), watch) {
+        Ok(all) => all,
+        Err(fault) => return (seen, Some(fault)),
+    };
+    for mine in all {
+        let (series, fault) = mine.unwrap_or_else(|fault| (Vec::new(), Some(fault)));
         merge(&mut seen.series, series);
         failed = failed.or(fault);
     }

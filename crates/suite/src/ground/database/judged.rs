@@ -21,10 +21,7 @@ pub(super) fn limit(seen: &CrowdSeen) -> Option<String> {
         let shares = seen.split.iter().flat_map(|split| &split.shares);
         shares.filter(|(known, _)| *known == part).map(|(_, share)| share).sum::<f64>()
     };
-    let processors = seen.storage.host.map(|host| {
-        let all = host.busy + host.waiting + host.idle + host.stolen;
-        host.busy.as_secs_f64() / all.as_secs_f64().max(1e-9)
-    });
+    let processors = seen.storage.host.map(|host| host.busy.as_secs_f64() / host.whole().as_secs_f64().max(1e-9));
     if share(Spent::Locked) >= MOST {
         return Some("locks that other transactions hold".into());
     }
@@ -67,10 +64,7 @@ pub(super) fn findings(seen: &CrowdSeen, system: System, about: &DatabaseAbout) 
     if let Some(share) = answered_above(seen, about).filter(|share| *share > LITTLE) {
         findings.push(Finding::PageCacheBelowDatabase { share });
     }
-    let busy = seen.storage.host.map(|host| {
-        let all = (host.busy + host.waiting + host.idle + host.stolen).as_secs_f64();
-        (host.busy.as_secs_f64(), all.max(1e-9))
-    });
+    let busy = seen.storage.host.map(|host| (host.busy.as_secs_f64(), host.whole().as_secs_f64().max(1e-9)));
     let client = seen.client.map(|cpu| (cpu.user + cpu.system).as_secs_f64());
     if let Some((busy, all)) = busy.filter(|_| system != System::Sqlite) {
         let client = client.unwrap_or_default();
@@ -101,11 +95,9 @@ pub(super) fn findings(seen: &CrowdSeen, system: System, about: &DatabaseAbout) 
 
 /// Share of the blocks that the database asked the operating system for and that did not come from storage.
 fn answered_above(seen: &CrowdSeen, about: &DatabaseAbout) -> Option<f64> {
-    if about.direct == Some(true) || about.block.get() == 0 {
+    if about.direct == Some(true) {
         return None;
     }
-    let asked = seen.counted.reads.filter(|reads| *reads >= FEW_READS)? as f64 * about.block.get() as f64;
-    // What its own processes fetched; else what the device read, for whomever.
-    let fetched = seen.counted.fetched_bytes.or_else(|| Some(seen.storage.disk.as_ref()?.read_bytes))? as f64;
-    Some((1.0 - fetched / asked).max(0.0))
+    seen.counted.reads.filter(|reads| *reads >= FEW_READS)?;
+    seen.storage.page_cache_share(&seen.counted, about.block)
 }

@@ -9,6 +9,7 @@ use plimsoll_units::{Instant, Op, Slot};
 use super::alone::{Settling, take};
 use super::crowd::Shared;
 use super::picked::Picked;
+use crate::crew::unstarted;
 use crate::sql::{CrowdSeen, CrowdWork};
 
 /// All sessions as one target: slot N is session N.
@@ -22,8 +23,6 @@ struct Pool<'a> {
 pub(super) fn run(shared: &Shared<'_>, watch: Observe<'_>) -> (CrowdSeen, Option<Fault>) {
     let CrowdWork::Transactions(transactions) = &shared.step.work else {
         let source = std::io::Error::new(std::io::ErrorKind::Unsupported, "a loop in the server has no arrivals");
-        // Who looks on waits for the sessions.
-        (0..shared.step.sessions).for_each(|_| drop(shared.connect(0)));
         return (CrowdSeen::default(), Some(Fault { attempt: "offering an open load".into(), source }));
     };
     std::thread::scope(|scope| {
@@ -32,7 +31,13 @@ pub(super) fn run(shared: &Shared<'_>, watch: Observe<'_>) -> (CrowdSeen, Option
         for number in 0..shared.step.sessions {
             let (give, asked) = channel();
             let send = send.clone();
-            scope.spawn(move || serve(shared, number, &asked, &send));
+            let session = move || serve(shared, number, &asked, &send);
+            let started = std::thread::Builder::new().name(format!("session {number}")).spawn_scoped(scope, session);
+            if let Err(source) = started {
+                // Those that wait for this one end.
+                shared.connected.close();
+                return (CrowdSeen::default(), Some(unstarted(shared.step.sessions as usize, source)));
+            }
             sessions.push(give);
         }
         drop(send);

@@ -58,17 +58,14 @@ pub(super) fn run(
     });
     let mut stopped = false;
     let mine = together(members.collect(), &mut |series| shared.cancels.ask(observe, series, &mut stopped));
+    let mine = match mine {
+        Ok(mine) => mine,
+        Err(fault) => return (StatementsSeen::default(), Some(fault)),
+    };
     let mut seen = StatementsSeen { span: clock.now().since(Instant::ZERO), ..StatementsSeen::default() };
     let (mut series, mut failed) = (Vec::new(), None);
     for one in mine {
-        let one = match one {
-            Ok(Ok(mine)) => mine,
-            Ok(Err(fault)) => Mine { fault: Some(fault), ..Mine::default() },
-            Err(source) => Mine {
-                fault: Some(Fault { attempt: "starting a thread for a session".into(), source }),
-                ..Mine::default()
-            },
-        };
+        let one = one.unwrap_or_else(|fault| Mine { fault: Some(fault), ..Mine::default() });
         merge(&mut series, one.series);
         seen.wrong += one.wrong;
         seen.first_wrong = seen.first_wrong.or(one.first_wrong);

@@ -92,6 +92,7 @@ fn files(options: &BonnieOptions, work: FileWork, ordered: bool) -> Step {
         name: format!("{verb} files, {order}"),
         round: 1,
         counts: true,
+        loads: false,
         measures: "what the filesystem does for a file, until all of it is durable",
         work: StepWork::Files(FilesStep {
             work,

@@ -150,7 +150,7 @@ pub(super) fn planned(options: &CrystalDiskMarkOptions, fills: bool) -> Vec<Plan
 }
 
 fn rest(interval: Span) -> Step {
-    Step { name: "rest".into(), round: 1, counts: false, measures: "", work: Work::Pause(interval) }
+    Step { name: "rest".into(), round: 1, counts: false, loads: false, measures: "", work: Work::Pause(interval) }
 }
 
 fn contents(options: &CrystalDiskMarkOptions) -> Contents {

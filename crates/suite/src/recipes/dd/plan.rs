@@ -132,7 +132,7 @@ fn copy(kind: DdKind, options: &DdOptions, total: Bytes, facts: &Facts) -> Step 
     let name = format!("Copy, {}", kind.name());
     Step::io(name, vec![Worker::new(job, 0, total, access)])
         .together(|step| step.before = before)
-        .measuring(measures(kind, facts.has_cache()))
+        .measuring(measures(kind, facts.has_cache() || facts.write_back.is_some()))
 }
 
 const fn measures(kind: DdKind, has_cache: bool) -> &'static str {

@@ -5,7 +5,7 @@
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
 
-use plimsoll_database::{Failure, Session, System};
+use plimsoll_database::{Failure, Kind, Session, System};
 use plimsoll_units::Bytes;
 
 use crate::recipes::numbers::{numbers, parts};
@@ -48,6 +48,8 @@ impl Witness {
 pub(super) struct Executions {
     pub(super) sql: Arc<str>,
     pub(super) opening: Option<&'static str>,
+    /// Sessions are refused to write.
+    pub(super) read_only: bool,
     /// The statement is the built-in one, on a table for each session.
     pub(super) own_tables: bool,
     pub(super) kinds: u64,
@@ -67,6 +69,9 @@ impl Transactions for Executions {
         if let Some(opening) = self.opening {
             session.run(opening)?;
         }
+        if self.read_only {
+            session.read_only().map_err(|failure| with_remedy(&failure))?;
+        }
         let sql = if self.own_tables { full_scan_of(&self.sql, number) } else { Arc::clone(&self.sql) };
         Ok(Box::new(Execution { sql, witness: Arc::clone(&self.witness) }))
     }
@@ -79,10 +84,19 @@ struct Execution {
 
 impl Taker for Execution {
     fn take(&mut self, session: &mut dyn Session, _kind: u8, _random: u64) -> Result<Option<u64>, Failure> {
-        let answer = session.run(&self.sql)?;
+        let answer = session.run(&self.sql).map_err(|failure| match failure.kind {
+            Kind::ReadOnly => with_remedy(&failure),
+            _ => failure,
+        })?;
         self.witness.sees(answer.digest);
         Ok(Some(answer.digest))
     }
+}
+
+/// The failure of a session that only reads, with what allows it to write.
+fn with_remedy(failure: &Failure) -> Failure {
+    let remedy = "the statement runs in sessions that only read: add --allow-writes if it may change your tables";
+    Failure::new(failure.kind, format!("{}: {remedy}", failure.message))
 }
 
 /// True for a text whose first statement only reads, as far as its first word says.
@@ -137,7 +151,7 @@ pub(super) fn filling(system: System, size: Bytes, sessions: u32) -> Option<Vec<
         System::Mysql => "ANALYZE TABLE",
         _ => "ANALYZE",
     };
-    let step = |name: &str, statements: Vec<String>| Step::statements(name, StatementsStep::of(statements)).uncounted();
+    let step = |name: &str, statements: Vec<String>| Step::statements(name, StatementsStep::of(statements)).loading();
     Some(vec![
         step("Create the tables", create.collect()),
         step("Fill the tables", made),

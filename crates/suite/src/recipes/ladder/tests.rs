@@ -92,6 +92,7 @@ fn rungs_come_in_their_order_between_set_up_and_tear_down() {
     let statement = LadderStatement::Script { name: "x.sql".into(), sql: "UPDATE t SET a = 1".into() };
     let options = LadderOptions {
         statement,
+        may_write: true,
         setup: Some("CREATE TABLE t (a int)".into()),
         teardown: Some("DROP TABLE t".into()),
         rungs: vec![1, 2, 4],

@@ -72,8 +72,8 @@ pub(super) fn tables(system: System, scale: u64) -> Option<Tables> {
     })
 }
 
-/// What is wrong with the balances and the history; empty where they agree with each other and with what was committed.
-pub(super) fn wrongs(script: Script, row: &Row, ledger: &Ledger) -> Vec<String> {
+/// What is wrong with the balances and the history, which had `before` rows before the first transaction; empty where they agree with each other and with what was committed.
+pub(super) fn wrongs(script: Script, row: &Row, before: i64, ledger: &Ledger) -> Vec<String> {
     let figure = |index: usize| row.get(index).and_then(Value::int).unwrap_or(0);
     let (accounts, tellers, branches, moved, rows) = (figure(0), figure(1), figure(2), figure(3), figure(4));
     let mut wrongs = Vec::new();
@@ -85,7 +85,7 @@ pub(super) fn wrongs(script: Script, row: &Row, ledger: &Ledger) -> Vec<String> 
         wrongs.push(format!("tellers hold {tellers} and branches {branches}, where {others} were moved"));
     }
     let (least, unsure) = (if script == Script::SelectOnly { 0 } else { ledger.made(0) }, ledger.unsure());
-    let rows = u64::try_from(rows).unwrap_or(0);
+    let rows = u64::try_from(rows - before).unwrap_or(0);
     if !(least..=least + unsure).contains(&rows) {
         wrongs.push(format!("{least} transactions were committed, {unsure} perhaps, and the history has {rows} rows"));
     }

@@ -150,8 +150,16 @@ fn fill(system: System, warehouses: u64) -> Option<Vec<Vec<String>>> {
     Some(vec![first, lines])
 }
 
+/// Rows before the first transaction.
+pub(super) struct Before {
+    /// Of the orders.
+    pub(super) orders: i64,
+    /// Of the payments.
+    pub(super) payments: i64,
+}
+
 /// What does not agree; empty where all does.
-pub(super) fn wrongs(warehouses: u64, row: &Row, ledger: &Ledger) -> Vec<String> {
+pub(super) fn wrongs(warehouses: u64, row: &Row, before: &Before, ledger: &Ledger) -> Vec<String> {
     let figure = |index: usize| row.get(index).and_then(Value::int).unwrap_or(0);
     let mut wrongs = Vec::new();
     let mut same = |what: &str, one: i64, other: i64| {
@@ -163,9 +171,9 @@ pub(super) fn wrongs(warehouses: u64, row: &Row, ledger: &Ledger) -> Vec<String>
     same("lines of orders, and what the orders say that they have", figure(2), figure(3));
     same("money of warehouses and of their districts, in hundredths", figure(4), figure(5));
     same("districts whose newest order is not the last number given out", figure(8), 0);
-    let before = (ORDERS * DISTRICTS * warehouses).cast_signed();
+    let initial = (ORDERS * DISTRICTS * warehouses).cast_signed();
     let undelivered = ((ORDERS + 1 - UNDELIVERED) * DISTRICTS * warehouses).cast_signed();
-    same("new orders, of orders and of those not delivered", figure(0) - before, figure(7) - undelivered);
+    same("new orders, of orders and of those not delivered", figure(0) - initial, figure(7) - undelivered);
     let unsure = ledger.unsure();
     let mut committed = |what: &str, least: u64, seen: i64| {
         let seen = u64::try_from(seen).unwrap_or(0);
@@ -173,7 +181,7 @@ pub(super) fn wrongs(warehouses: u64, row: &Row, ledger: &Ledger) -> Vec<String>
             wrongs.push(format!("{least} {what} were committed, {unsure} transactions perhaps, and {seen} are there"));
         }
     };
-    committed("new orders", ledger.made(NEW_ORDER), figure(0) - before);
-    committed("payments", ledger.made(PAYMENT), figure(6));
+    committed("new orders", ledger.made(NEW_ORDER), figure(0) - before.orders);
+    committed("payments", ledger.made(PAYMENT), figure(6) - before.payments);
     wrongs
 }

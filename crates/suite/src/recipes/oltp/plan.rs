@@ -2,10 +2,10 @@
 //!
 //! Knows nothing about transactions.
 
-use plimsoll_analyse::{Point, Precision, Purpose, SweepPlan};
+use plimsoll_analyse::{Point, Precision, Purpose, SlotPlan, SweepPlan};
 use plimsoll_load::{Arrival, Pace};
-use plimsoll_record::Run;
-use plimsoll_units::Span;
+use plimsoll_record::{LoadSlot, Run, SlotRole};
+use plimsoll_units::{Instant, Span};
 
 use super::{Loads, OltpOptions};
 
@@ -15,6 +15,8 @@ const SHARE_OF_CLOSED: u64 = 3;
 const MOST_SESSIONS: u32 = 4096;
 /// Branches or warehouses at most: numbers of accounts have to fit 32 bits.
 const MOST_SCALE: u32 = 20_000;
+/// Open loads that a sweep measures in one pass.
+const SLOTS_IN_A_PASS: u32 = 5;
 /// Sessions that an open load has at least to take from.
 const LEAST_OPEN: u32 = 16;
 
@@ -48,7 +50,32 @@ pub(super) fn plan(options: &OltpOptions) -> Result<SweepPlan, String> {
         repetitions: 1,
         least_point: least,
         most_point: most,
+        slots: (options.loads == Loads::Searched).then(|| slots(options, least)),
     })
+}
+
+/// Slots of open loads, after the closed ones. Nothing is held: transactions have no burst allowance of their own.
+fn slots(options: &OltpOptions, least: Span) -> SlotPlan {
+    SlotPlan { least, scouts: 1, hold: 0.0, window: least, overrun: 0.0, seed: options.seed }
+}
+
+/// The points so far as slots.
+pub(super) fn slots_of(runs: &[Run]) -> Vec<LoadSlot> {
+    let mut start = Instant::ZERO;
+    let mut open = 0;
+    let slot = |run: &Run| {
+        let (role, pass) = match run.offered {
+            Pace::Closed { .. } => (SlotRole::Most, 0),
+            Pace::Open { .. } => {
+                open += 1;
+                (SlotRole::Pass, (open - 1) / SLOTS_IN_A_PASS)
+            }
+        };
+        let slot = LoadSlot::of(run, role, pass, start);
+        start = start + run.warm_up + run.span;
+        slot
+    };
+    runs.iter().map(slot).collect()
 }
 
 fn check(options: &OltpOptions) -> Result<(), String> {
@@ -98,7 +125,7 @@ pub(super) fn expected_points(options: &OltpOptions) -> usize {
         Loads::Clients(clients) => clients.len(),
         Loads::Rates(rates) => rates.len(),
         Loads::Rising => options.most_sessions.ilog2() as usize + 1,
-        Loads::Searched => options.most_sessions.ilog2() as usize + 9,
+        Loads::Searched => 35,
     }
 }
 

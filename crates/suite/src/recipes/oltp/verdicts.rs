@@ -31,7 +31,7 @@ pub(super) fn verdicts(oltp: &Oltp, done: &[Done], facts: &Facts) -> Vec<String>
             load(best.step.pace)
         ));
         said.extend(judged.knee.as_ref().map(knee));
-        said.extend(judged.load_line.as_ref().map(load_line));
+        said.extend(judged.load_line.as_ref().and_then(load_line));
         said.push(format!("What binds at the most: {}.", bound(best.seen)));
         said.extend(client(best, facts));
     }
@@ -59,8 +59,8 @@ fn knee(knee: &Knee) -> String {
     format!("The knee is at {}: {:.0} transactions a second, {mean} each on average.", load(knee.offered), knee.iops)
 }
 
-fn load_line(line: &LoadLine) -> String {
-    match line {
+fn load_line(line: &LoadLine) -> Option<String> {
+    Some(match line {
         LoadLine::At { objective, iops } => {
             format!("The load line is at {:.0} transactions a second: the most at which {objective} holds.", iops.value)
         }
@@ -71,7 +71,8 @@ fn load_line(line: &LoadLine) -> String {
         LoadLine::Never { objective, least } => {
             format!("There is no load line: {objective} did not hold at the lightest load, which had {least}.")
         }
-    }
+        LoadLine::Refused { .. } => return None,
+    })
 }
 
 /// The share of the host's processors that this program took. In `SQLite` it is the database, too.
@@ -80,7 +81,7 @@ fn client(best: &Measured<'_>, facts: &Facts) -> Option<String> {
         return None;
     }
     let (host, cpu) = best.seen.storage.host.zip(best.seen.client)?;
-    let all = (host.busy + host.waiting + host.idle + host.stolen).as_secs_f64();
+    let all = host.whole().as_secs_f64();
     let share = (cpu.user + cpu.system).as_secs_f64() / all.max(1e-9);
     let caution = if share > LITTLE {
         ": caution, this is a part of what was measured; give the host more processors, or leave out --statements"

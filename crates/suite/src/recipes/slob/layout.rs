@@ -53,6 +53,15 @@ pub(super) struct Layout {
 }
 
 impl Layout {
+    /// What its tables and procedures are made of, in one line.
+    pub(super) fn data(&self) -> String {
+        let Self { schemas, rows, block, column, work_unit, changed, hot, think, compressible, seed, .. } = self;
+        format!(
+            "schemas {schemas}, rows {rows}, block {block}, columns of {column}, work unit {work_unit}, changed {changed}, \
+             hotspot {hot:?}, think time {think:?}, compressible {compressible}, seed {seed}"
+        )
+    }
+
     /// A layout of so many rows on blocks of so many bytes.
     ///
     /// # Errors

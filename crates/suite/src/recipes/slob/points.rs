@@ -4,7 +4,7 @@
 
 use plimsoll_analyse::knee;
 use plimsoll_record::{Bins, CpuTime, DatabaseCounters, LoadLine, Run, Split, StorageSide};
-use plimsoll_units::Span;
+use plimsoll_units::{Bytes, Span};
 
 use super::turns::{SELECT, UPDATE};
 use crate::recipe::crowd_of;
@@ -121,15 +121,13 @@ impl Point {
 
     /// Share of the bytes that the database asked the operating system for and that never came from storage, 0 to 1.
     pub(super) fn page_cache_share(&self, block: u64) -> Option<f64> {
-        let asked = self.counted.reads? * block;
-        let fetched = self.counted.fetched_bytes.or_else(|| Some(self.storage.disk.as_ref()?.read_bytes))?;
-        (asked > 0).then(|| (1.0 - fetched as f64 / asked as f64).clamp(0.0, 1.0))
+        self.storage.page_cache_share(&self.counted, Bytes::new(block))
     }
 
     /// The server's share of all processors of this host, 0 to 1.
     pub(super) fn server_share(&self) -> Option<f64> {
         let (cpu, host) = (self.counted.cpu?, self.storage.host?);
-        let all = (host.busy + host.waiting + host.idle + host.stolen).as_secs_f64();
+        let all = host.whole().as_secs_f64();
         (all > 0.0).then(|| (cpu.user + cpu.system).as_secs_f64() / all)
     }
 
@@ -139,11 +137,6 @@ impl Point {
         let disk = self.storage.disk.as_ref()?;
         (seconds > 0.0).then(|| (disk.busy.as_secs_f64() / seconds).min(1.0))
     }
-}
-
-/// Units of work as one run: a commit belongs to its update, and is not counted as another unit.
-pub(super) fn units(step: &CrowdStep, seen: &CrowdSeen) -> Run {
-    crowd_of(step, seen).run
 }
 
 /// The points of one share of updates.

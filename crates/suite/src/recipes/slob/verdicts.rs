@@ -93,6 +93,7 @@ fn line(curve: &Curve<'_>, name: &str, objective: Option<Objective>) -> Option<S
         LoadLine::Never { least, .. } => {
             format!("{name}: units of work keep {objective} at no load: {least} at the least.")
         }
+        LoadLine::Refused { .. } => return None,
     })
 }
 

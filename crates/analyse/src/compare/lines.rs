@@ -1,0 +1,220 @@
+//! Load lines of two sides: one run each, several runs each, or passes of both in turns.
+//!
+//! Single runs: a difference is real only if the intervals do not meet and it exceeds 5 %. Adding the half widths in
+//! quadrature instead called 11 % of pairs of equal runs different. Several runs: Welch's t-test on the logarithms,
+//! which also covers changes between runs. Passes in turns: a delete-a-group jackknife (Shao & Tu 1995) of the logarithm
+//! of the ratio.
+
+use plimsoll_record::{Estimate, LoadLine, LoadSlot, NoLine, Objective};
+use serde::Serialize;
+
+use super::Verdict;
+use crate::estimate::{GENERATOR_MARGIN, lateness_p99, line_and_floor, passes_of};
+use crate::interval::student;
+
+/// The smallest relative difference of load lines that is called real.
+const LEAST_LN: f64 = 0.048_790_164; // ln 1.05
+/// Runs of one side from which on their own scatter is known.
+const RUNS_FOR_SCATTER: usize = 3;
+/// Groups of neighbouring pass pairs in the jackknife.
+const GROUPS: usize = 10;
+/// Passes in turns from which on a jackknife is meaningful.
+const LEAST_PASSES: usize = 6;
+
+/// The evidence behind a comparison of load lines.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Method {
+    /// One run on each side: intervals that do not meet.
+    SingleRuns,
+    /// Several runs on each side: Welch's t-test on logarithms.
+    SeveralRuns,
+    /// Passes on both sides in turns: jackknife.
+    Interleaved,
+}
+
+/// Scatter of the load line between earlier runs of one subject.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct History {
+    /// Standard deviation of the logarithm of the line.
+    pub deviation: f64,
+    /// Runs that it was computed from, at least 3.
+    pub runs: usize,
+}
+
+impl History {
+    /// The scatter of load lines in operations per second; `None` with fewer than 3.
+    pub fn of(lines: &[f64]) -> Option<Self> {
+        (lines.len() >= RUNS_FOR_SCATTER)
+            .then(|| Self { deviation: Logs::of(lines).variance().sqrt(), runs: lines.len() })
+    }
+}
+
+/// The load lines of two sides under one objective.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct LineComparison {
+    /// The objective of both.
+    pub objective: Objective,
+    /// How they were compared.
+    pub method: Method,
+    /// Runs of each side; passes of each where they were measured in turns.
+    pub counts: [usize; 2],
+    /// Load line of the first side in operations per second; the geometric mean of several.
+    pub a: f64,
+    /// Load line of the second side.
+    pub b: f64,
+    /// `b / a` with its 95 % interval.
+    pub ratio: Estimate,
+    /// The smallest relative difference that these runs could have shown, such as 0.2 for 20 %.
+    pub resolution: f64,
+}
+
+impl LineComparison {
+    fn new(
+        objective: Objective,
+        method: Method,
+        counts: [usize; 2],
+        logs: [f64; 2],
+        half: [f64; 2],
+        least: f64,
+    ) -> Self {
+        let difference = logs[1] - logs[0];
+        Self {
+            objective,
+            method,
+            counts,
+            a: logs[0].exp(),
+            b: logs[1].exp(),
+            ratio: Estimate {
+                value: difference.exp(),
+                interval: Some(((difference - half[0]).exp(), (difference + half[1]).exp())),
+            },
+            resolution: least.exp_m1(),
+        }
+    }
+
+    /// Better or worse where the difference exceeds the resolution; no real change otherwise.
+    pub fn verdict(&self) -> Verdict {
+        let least = self.resolution.ln_1p();
+        match self.ratio.value.ln() {
+            difference if difference > least => Verdict::Better,
+            difference if -difference > least => Verdict::Worse,
+            _ => Verdict::NoRealChange,
+        }
+    }
+}
+
+/// Compares the load lines of one run, or of three or more, on each side. `history` is the scatter between earlier
+/// runs of the subject; it widens the comparison of single runs.
+///
+/// # Errors
+/// Why no comparison is possible, as a clause.
+pub fn compare_lines(a: &[LoadLine], b: &[LoadLine], history: Option<History>) -> Result<LineComparison, String> {
+    let objective = a.first().ok_or("no run has a load line")?.objective();
+    let (first, second) = (known(a)?, known(b)?);
+    match (first.len(), second.len()) {
+        (1, 1) => Ok(single(objective, first[0], second[0], history)),
+        (m, n) if m >= RUNS_FOR_SCATTER && n >= RUNS_FOR_SCATTER => Ok(several(objective, &first, &second)),
+        _ => Err("two runs do not show how much runs vary: give one run, or at least three, on each side".into()),
+    }
+}
+
+/// The lines with both ends known.
+fn known(lines: &[LoadLine]) -> Result<Vec<(f64, f64, f64)>, String> {
+    let ends = |line: &LoadLine| match *line {
+        LoadLine::At { iops, .. } => match iops.interval {
+            Some((low, high)) if low > 0.0 => Ok((iops.value.ln(), low.ln(), high.ln())),
+            _ => Err("a run gives its load line without an interval: measure without --depth and --rate".to_owned()),
+        },
+        LoadLine::Beyond { objective, .. } => Err(format!("a run met {objective} at its highest load")),
+        LoadLine::Never { objective, .. } => Err(format!("a run missed {objective} even at its lightest load")),
+        LoadLine::Refused { why: NoLine::Scatter { .. }, .. } => {
+            Err("response times of a run scatter too much for a load line".to_owned())
+        }
+        LoadLine::Refused { why: NoLine::Generator { .. }, objective } => {
+            Err(format!("the generator of a run was too late to judge {objective}"))
+        }
+        LoadLine::Refused { why: NoLine::NotLasting { .. }, objective } => {
+            Err(format!("no load that a run held met {objective} to the end"))
+        }
+    };
+    lines.iter().map(ends).collect()
+}
+
+fn single(objective: Objective, a: (f64, f64, f64), b: (f64, f64, f64), history: Option<History>) -> LineComparison {
+    // The half widths that face each other.
+    let facing = if b.0 > a.0 { (a.2 - a.0) + (b.0 - b.1) } else { (a.0 - a.1) + (b.2 - b.0) };
+    let between = history.map_or(0.0, |history| student(history.runs - 1) * history.deviation * 2f64.sqrt());
+    let least = facing.max(between).max(LEAST_LN);
+    let low = (a.2 - a.0).hypot(b.0 - b.1).max(between);
+    let high = (a.0 - a.1).hypot(b.2 - b.0).max(between);
+    LineComparison::new(objective, Method::SingleRuns, [1, 1], [a.0, b.0], [low, high], least)
+}
+
+fn several(objective: Objective, a: &[(f64, f64, f64)], b: &[(f64, f64, f64)]) -> LineComparison {
+    let logs = |side: &[(f64, f64, f64)]| Logs(side.iter().map(|run| run.0).collect());
+    let (first, second) = (logs(a), logs(b));
+    let (u, v) = (first.variance() / a.len() as f64, second.variance() / b.len() as f64);
+    // Welch and Satterthwaite.
+    let degrees = (u + v).powi(2) / (u.powi(2) / (a.len() - 1) as f64 + v.powi(2) / (b.len() - 1) as f64);
+    let degrees = if degrees.is_finite() { degrees } else { (a.len() + b.len() - 2) as f64 };
+    let half = student(degrees.max(1.0) as usize) * (u + v).sqrt();
+    let mut within: Vec<f64> = a.iter().chain(b).map(|run| (run.2 - run.1) / 2.0).collect();
+    let least = half.max(LEAST_LN).max(crate::estimate::median(&mut within) / 2.0);
+    let means = [first.mean(), second.mean()];
+    LineComparison::new(objective, Method::SeveralRuns, [a.len(), b.len()], means, [half, half], least)
+}
+
+/// Compares slots of two targets that were measured in turns, pass by pass.
+///
+/// # Errors
+/// Why no comparison is possible, as a clause.
+pub fn compare_interleaved(a: &[LoadSlot], b: &[LoadSlot], objective: Objective) -> Result<LineComparison, String> {
+    let passes: Vec<u32> = passes_of(a).into_iter().filter(|pass| passes_of(b).contains(pass)).collect();
+    if passes.len() < LEAST_PASSES {
+        return Err(format!("{} passes of both are too few: give a longer --duration, or --thorough", passes.len()));
+    }
+    let lateness = lateness_p99(a).max(lateness_p99(b)).as_secs_f64();
+    if lateness * GENERATOR_MARGIN > objective.limit.as_secs_f64() {
+        return Err(format!("the generator was too late to judge {objective}"));
+    }
+    let line = |slots: &[LoadSlot], but: &[u32]| {
+        let kept: Vec<LoadSlot> = slots.iter().filter(|slot| !but.contains(&slot.pass)).cloned().collect();
+        line_and_floor(&kept, objective).filter(|(x, _)| x.is_finite())
+    };
+    let unknown = || format!("{objective} was met at all loads, or at none, on one side");
+    let ((x, floor_a), (y, floor_b)) = line(a, &[]).zip(line(b, &[])).ok_or_else(unknown)?;
+    let groups = GROUPS.min(passes.len());
+    let differences: Vec<f64> = (0..groups)
+        .map(|group| &passes[group * passes.len() / groups..(group + 1) * passes.len() / groups])
+        .filter_map(|but| Some(line(b, but)?.0 - line(a, but)?.0))
+        .collect();
+    if differences.len() < LEAST_PASSES {
+        return Err(unknown());
+    }
+    let logs = Logs(differences);
+    let count = logs.0.len() as f64;
+    let error = ((count - 1.0).powi(2) / count * logs.variance()).sqrt();
+    let half = (student(logs.0.len() - 1) * error).hypot(floor_a).hypot(floor_b);
+    let counts = [passes.len(), passes.len()];
+    Ok(LineComparison::new(objective, Method::Interleaved, counts, [x, y], [half, half], half.max(LEAST_LN)))
+}
+
+/// Logarithms of one quantity.
+struct Logs(Vec<f64>);
+
+impl Logs {
+    fn of(values: &[f64]) -> Self {
+        Self(values.iter().map(|value| value.max(1e-9).ln()).collect())
+    }
+
+    fn mean(&self) -> f64 {
+        self.0.iter().sum::<f64>() / self.0.len().max(1) as f64
+    }
+
+    /// Sample variance.
+    fn variance(&self) -> f64 {
+        let mean = self.mean();
+        self.0.iter().map(|log| (log - mean).powi(2)).sum::<f64>() / (self.0.len().max(2) - 1) as f64
+    }
+}

@@ -1,0 +1,419 @@
+//! The load line from slots: the load at which the typical slot meets the objective, with its interval.
+//!
+//! One slot says almost nothing about a tail: between slots of one load the logit of the late share has a standard
+//! deviation of 0.5 to 2.7, where counting alone would give 0.07. So many short slots at fixed loads, in random order,
+//! are reduced to one number each, and the medians of these numbers, made monotone in the load, cross zero at the line.
+//! Medians of slots repeat better than pooled shares, logit lines or bisection (`docs/loadline.md` has the tables).
+//!
+//! The interval has two parts: resampling of slots among their neighbours in load, and a floor for changes between
+//! runs, which slots of one run cannot show.
+
+mod choice;
+mod isotonic;
+mod lasting;
+mod rung;
+
+use fastrand::Rng;
+use plimsoll_load::Pace;
+use plimsoll_record::{Estimate, LineBasis, LoadLine, LoadSlot, Measure, NoLine, Objective, SlotRole};
+use plimsoll_units::Span;
+
+use crate::interval::student;
+
+pub(crate) use choice::light_p99;
+pub use choice::{LADDER, OBJECTIVES_BEYOND, headline_objective, ladder_objectives};
+pub(crate) use isotonic::{crossing, median, slope};
+pub(crate) use lasting::holds;
+pub use rung::{RUNG_LN, rung, rung_load};
+
+/// Logits further out than this say no more.
+const CLIP: f64 = 3.0;
+/// Resamples of the bootstrap.
+const RESAMPLES: usize = 200;
+const SEED: u64 = 7;
+/// Slots in a stratum: neighbours in load.
+const STRATUM: usize = 5;
+/// Slots in a row are alike (lag-1 correlation 0.2), which widens the interval.
+const ALIKE: f64 = 1.3;
+/// Standard deviation between runs of the logit of the late share.
+const BETWEEN_RUNS: f64 = 0.5;
+/// The same of the logarithm of the line, where the curve is so steep that the former means nothing.
+const REPEATS: f64 = 0.02;
+/// An interval wider than this factor supports no number.
+const WIDEST: f64 = 4.0;
+/// Distance in the logarithm of the load within which slots are near the line.
+const NEAR: f64 = 0.4;
+/// Distance below the line from which on a missed slot is a lapse: loads of less than 0.8 of the line.
+const WELL_BELOW: f64 = 0.2;
+/// Passes from which on their halves are compared.
+const PASSES_FOR_HALVES: usize = 8;
+/// Share of the slots near the line that may be left out because of the generator.
+const GENERATOR_SHARE: f64 = 0.2;
+/// The generator is to blame for a missed slot in which its late arrivals are more than this part of the late ones.
+const GENERATOR_PART: f64 = 1.0 / 3.0;
+/// A limit shorter than this many times the generator's lateness cannot be judged.
+pub(crate) const GENERATOR_MARGIN: f64 = 5.0;
+
+/// A load line and what it stands on.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Estimated {
+    /// The line, or why there is none.
+    pub line: LoadLine,
+    /// What it stands on.
+    pub basis: LineBasis,
+    /// Operations per second of the leading stream at the line that slots give, or at its lower bound, before any hold.
+    pub rate: Option<f64>,
+}
+
+/// One slot under one objective.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Point {
+    /// Logarithm of the load.
+    pub(crate) x: f64,
+    /// Above zero when the objective was missed.
+    pub(crate) z: f64,
+    pass: u32,
+    is_the_generators: bool,
+}
+
+impl Point {
+    /// Slots of one rung.
+    pub(crate) fn is_at_load_of(&self, other: &Self) -> bool {
+        (self.x - other.x).abs() < 1e-9
+    }
+}
+
+/// What the points of a run, or of half of it, give.
+#[derive(Clone, Copy, Debug)]
+enum Drawn {
+    /// Logarithms of the line and of the ends of its interval, which may be infinite.
+    At {
+        x: f64,
+        low: f64,
+        high: f64,
+    },
+    Beyond,
+    Never,
+}
+
+/// The load line of slots of storage under `objective`; `None` without slots of open loads.
+pub fn estimate(slots: &[LoadSlot], objective: Objective) -> Option<Estimated> {
+    estimate_with(slots, objective, BETWEEN_RUNS)
+}
+
+/// The same of a model, which does not change between runs.
+pub fn estimate_of_model(slots: &[LoadSlot], objective: Objective) -> Option<Estimated> {
+    estimate_with(slots, objective, 0.0)
+}
+
+/// `between_runs` is the deviation of the logit of the late share that slots of one run do not show.
+fn estimate_with(slots: &[LoadSlot], objective: Objective, between_runs: f64) -> Option<Estimated> {
+    let draw = |points: &[Point]| draw(points, between_runs);
+    let all = points(slots, objective);
+    let counting = counting(&all);
+    if counting.is_empty() {
+        return None;
+    }
+    let lateness_p99 = lateness_p99(slots);
+    let mut drawn = draw(&counting);
+    let (mut halves, mut fell) = (None, false);
+    if let Some((early, late)) = halved(&counting) {
+        let (early, late) = (draw(&early), draw(&late));
+        match (early, late) {
+            (Drawn::At { x: first, low, .. }, Drawn::At { x: second, high, .. }) => {
+                halves = Some((first.exp(), second.exp()));
+                if high < low {
+                    (drawn, fell) = (late, true);
+                }
+            }
+            (_, Drawn::Never) if matches!(drawn, Drawn::At { .. }) => (drawn, fell) = (late, true),
+            _ => {}
+        }
+    }
+    let scale = Scale::of(slots);
+    let mut basis = LineBasis {
+        slots: counting.len() as u32,
+        left_out: (all.len() - counting.len()) as u32,
+        lateness_p99,
+        slot: scale.slot,
+        nineteen_of_twenty: nineteen_of_twenty(&counting).map(|x| scale.iops(x)),
+        halves: halves.map(|(first, second)| (scale.iops(first.ln()), scale.iops(second.ln()))),
+        fell,
+        ..LineBasis::default()
+    };
+    let unjudged = lateness_p99.as_secs_f64() * GENERATOR_MARGIN > objective.limit.as_secs_f64();
+    let line = match drawn {
+        _ if unjudged => LoadLine::Refused { objective, why: NoLine::Generator { lateness_p99 } },
+        Drawn::Never => never(slots, objective, &scale),
+        Drawn::Beyond => LoadLine::Beyond { objective, iops: Estimate::bare(scale.iops(heaviest(&counting))) },
+        Drawn::At { x, low, high } => {
+            basis.slope = slope(&counting, x);
+            basis.lapses = lapses(&counting, x);
+            basis.generator_bound = is_generator_bound(&all, x);
+            if basis.generator_bound {
+                LoadLine::Beyond { objective, iops: Estimate::bare(scale.iops(x)) }
+            } else {
+                scale.line(objective, x, low, high)
+            }
+        }
+    };
+    let rate = match drawn {
+        Drawn::At { x, .. } => Some(x.exp()),
+        // As much as was completed at most.
+        Drawn::Beyond => Some(heaviest(&counting).exp().min(scale.completed - scale.beside)),
+        Drawn::Never => None,
+    };
+    Some(lasting::judged(Estimated { line, basis, rate }, slots, objective, &scale))
+}
+
+/// The loads at which the typical slot so far would be at its limit: what the next pass is measured around.
+///
+/// The logarithm of the load and the slope of the medians there; infinite when every slot met the objective, negative
+/// infinity when the lightest missed it. `None` without slots of open loads.
+pub(crate) fn crossing_so_far(slots: &[LoadSlot], objective: Objective) -> Option<(f64, f64)> {
+    let counting = counting(&points(slots, objective));
+    (!counting.is_empty()).then(|| {
+        let x = crossing(&counting);
+        (x, slope(&counting, x))
+    })
+}
+
+/// The logarithm of the load line of the slots, and half the width that its interval has at least. Infinite as for
+/// [`crossing_so_far`]; `None` without slots of open loads.
+pub(crate) fn line_and_floor(slots: &[LoadSlot], objective: Objective) -> Option<(f64, f64)> {
+    let counting = counting(&points(slots, objective));
+    (!counting.is_empty()).then(|| {
+        let x = crossing(&counting);
+        (x, if x.is_finite() { floor(&counting, x, BETWEEN_RUNS) } else { 0.0 })
+    })
+}
+
+/// Numbers of the passes of slots of open loads, ascending.
+pub(crate) fn passes_of(slots: &[LoadSlot]) -> Vec<u32> {
+    let mut passes: Vec<u32> = slots.iter().filter(|slot| is_counted(slot)).map(|slot| slot.pass).collect();
+    passes.sort_unstable();
+    passes.dedup();
+    passes
+}
+
+/// Operations per second of slots, and the time that they took.
+pub(crate) struct Scale {
+    /// Operations per second of streams beside the leading one.
+    beside: f64,
+    /// The highest mean rate completed at one load: single slots scatter upwards.
+    completed: f64,
+    /// Measuring time in seconds.
+    seconds: f64,
+    /// Median measured time of an open slot.
+    slot: Span,
+}
+
+impl Scale {
+    fn of(slots: &[LoadSlot]) -> Self {
+        let open: Vec<&LoadSlot> = slots.iter().filter(|slot| is_counted(slot)).collect();
+        let mut beside: Vec<f64> = open.iter().map(|slot| slot.beside_iops).collect();
+        let mut spans: Vec<Span> = open.iter().map(|slot| slot.span).collect();
+        spans.sort_unstable();
+        Self {
+            beside: median(&mut beside),
+            completed: most_completed(slots),
+            seconds: slots.iter().map(|slot| (slot.warm_up + slot.span).as_secs_f64()).sum(),
+            slot: spans.get(spans.len() / 2).copied().unwrap_or_default(),
+        }
+    }
+
+    /// Operations per second of all streams, never more than was completed.
+    pub(crate) fn iops(&self, x: f64) -> f64 {
+        (x.exp() + self.beside).min(self.completed)
+    }
+
+    fn line(&self, objective: Objective, x: f64, low: f64, high: f64) -> LoadLine {
+        let half = (high - low) / 2.0;
+        let value = self.iops(x);
+        let (low, high) = (if low.is_finite() { self.iops(low) } else { 0.0 }, self.iops(high));
+        if high > WIDEST * low {
+            // Precision grows with the root of the time; with an open end it is not known, and at least four times as
+            // long.
+            let times = if half.is_finite() { (half / 1.2_f64.ln()).powi(2) } else { 4.0 };
+            let why = NoLine::Scatter { low, high, seconds: self.seconds * times.max(2.0) };
+            return LoadLine::Refused { objective, why };
+        }
+        LoadLine::At { objective, iops: Estimate { value, interval: Some((low, high)) } }
+    }
+}
+
+/// The highest rate that was completed at one load, averaged over its slots by their time.
+fn most_completed(slots: &[LoadSlot]) -> f64 {
+    let mut loads: Vec<(Pace, f64, f64)> = Vec::new();
+    for slot in slots {
+        let seconds = slot.span.as_secs_f64();
+        match loads.iter_mut().find(|load| load.0 == slot.offered) {
+            Some(load) => (load.1, load.2) = (load.1 + slot.iops * seconds, load.2 + seconds),
+            None => loads.push((slot.offered, slot.iops * seconds, seconds)),
+        }
+    }
+    loads.into_iter().map(|(_, completed, seconds)| completed / seconds.max(1e-9)).fold(0.0, f64::max)
+}
+
+/// The least load missed the objective: none, unless a slot that met it contradicts that.
+fn never(slots: &[LoadSlot], objective: Objective, scale: &Scale) -> LoadLine {
+    let counted = slots.iter().filter(|slot| is_counted(slot));
+    let least = counted.filter_map(|slot| slot.measured(&objective)).min().unwrap_or_default();
+    if least > objective.limit {
+        return LoadLine::Never { objective, least };
+    }
+    let met =
+        slots.iter().filter(|slot| is_counted(slot) && slot.measured(&objective).is_some_and(|m| m <= objective.limit));
+    let high = met.filter_map(LoadSlot::rate).fold(0.0, f64::max);
+    let why = NoLine::Scatter { low: 0.0, high: scale.iops(high.max(1e-9).ln()), seconds: 4.0 * scale.seconds };
+    LoadLine::Refused { objective, why }
+}
+
+/// Slots of open loads from which a line is drawn.
+fn is_counted(slot: &LoadSlot) -> bool {
+    matches!(slot.role, SlotRole::Scout | SlotRole::Pass) && slot.rate().is_some()
+}
+
+pub(crate) fn points(slots: &[LoadSlot], objective: Objective) -> Vec<Point> {
+    slots.iter().filter(|slot| is_counted(slot)).filter_map(|slot| point(slot, objective)).collect()
+}
+
+fn point(slot: &LoadSlot, objective: Objective) -> Option<Point> {
+    let (all, late) = slot.late(&objective);
+    let z = missed_by(slot, &objective)?;
+    let arrivals = slot.lateness.count.max(1) as f64;
+    let by_the_generator = slot.lateness.above(objective.limit) as f64 / arrivals;
+    let is_the_generators = z > 0.0 && by_the_generator > late as f64 / all as f64 * GENERATOR_PART;
+    Some(Point { x: slot.rate()?.ln(), z, pass: slot.pass, is_the_generators })
+}
+
+/// How clearly a slot missed the objective, above zero, or met it: the logit of the late share against that of the
+/// share allowed, or the logarithm of the mean against the limit. `None` when nothing completed.
+pub(crate) fn missed_by(slot: &LoadSlot, objective: &Objective) -> Option<f64> {
+    let (all, late) = slot.late(objective);
+    if all == 0 {
+        return None;
+    }
+    let z = match objective.measure {
+        Measure::Quantile(share) => logit_over(all as f64, late as f64, 1.0 - share),
+        Measure::Mean => {
+            let mean = slot.measured(objective)?.as_nanos().max(1);
+            (mean as f64 / objective.limit.as_nanos() as f64).ln()
+        }
+    };
+    Some(z.clamp(-CLIP, CLIP))
+}
+
+/// The logit of `late` of `all` operations over that of the share `allowed`.
+fn logit_over(all: f64, late: f64, allowed: f64) -> f64 {
+    ((late + 0.5) / (all - late + 0.5)).ln() - (allowed / (1.0 - allowed)).ln()
+}
+
+fn counting(all: &[Point]) -> Vec<Point> {
+    all.iter().filter(|point| !point.is_the_generators).copied().collect()
+}
+
+fn draw(points: &[Point], between_runs: f64) -> Drawn {
+    let x = crossing(points);
+    if x == f64::INFINITY {
+        return Drawn::Beyond;
+    }
+    if x == f64::NEG_INFINITY {
+        return Drawn::Never;
+    }
+    let (low, high) = resampled(points);
+    let near = points.iter().filter(|point| (point.x - x).abs() < NEAR).count();
+    let wider = ALIKE * student(near.saturating_sub(2).max(1)) / 1.96;
+    let floor = floor(points, x, between_runs);
+    Drawn::At {
+        x,
+        low: x - ((x - low).max(0.0) * wider).hypot(floor),
+        high: x + ((high - x).max(0.0) * wider).hypot(floor),
+    }
+}
+
+/// The 2.5 % and 97.5 % points of the crossing when slots are drawn anew from among their neighbours in load: whole
+/// passes drawn anew would lose rungs.
+fn resampled(points: &[Point]) -> (f64, f64) {
+    let mut sorted = points.to_vec();
+    sorted.sort_by(|a, b| a.x.total_cmp(&b.x).then(a.z.total_cmp(&b.z)));
+    let mut strata: Vec<&[Point]> = sorted.chunks(STRATUM).collect();
+    if strata.len() > 1 && strata[strata.len() - 1].len() < 3 {
+        strata.pop();
+        let begin = (strata.len() - 1) * STRATUM;
+        *strata.last_mut().expect("there was more than one") = &sorted[begin..];
+    }
+    let mut rng = Rng::with_seed(SEED);
+    let mut crossings: Vec<f64> = (0..RESAMPLES)
+        .map(|_| {
+            let drawn: Vec<Point> = strata
+                .iter()
+                .flat_map(|stratum| stratum.iter().map(|_| stratum[rng.usize(..stratum.len())]).collect::<Vec<_>>())
+                .collect();
+            crossing(&drawn)
+        })
+        .collect();
+    crossings.sort_by(f64::total_cmp);
+    (crossings[RESAMPLES / 40], crossings[RESAMPLES - RESAMPLES / 40 - 1])
+}
+
+/// Half the width that the interval has at least: changes between runs, read through the slope, and the gap between
+/// the loads beside the line, of which nothing was seen.
+fn floor(points: &[Point], x: f64, between_runs: f64) -> f64 {
+    let below = points.iter().map(|point| point.x).filter(|at| *at <= x).fold(f64::NEG_INFINITY, f64::max);
+    let above = points.iter().map(|point| point.x).filter(|at| *at > x).fold(f64::INFINITY, f64::min);
+    let gap = above - below;
+    let between = between_runs / slope(points, x);
+    1.96 * between.hypot(REPEATS).hypot(gap / 12.0_f64.sqrt())
+}
+
+fn halved(points: &[Point]) -> Option<(Vec<Point>, Vec<Point>)> {
+    let mut passes: Vec<u32> = points.iter().map(|point| point.pass).collect();
+    passes.sort_unstable();
+    passes.dedup();
+    let middle = *passes.get(passes.len() / 2)?;
+    (passes.len() >= PASSES_FOR_HALVES).then(|| points.iter().partition(|point| point.pass < middle))
+}
+
+fn heaviest(points: &[Point]) -> f64 {
+    points.iter().map(|point| point.x).fold(f64::NEG_INFINITY, f64::max)
+}
+
+/// The share of slots well below the line that missed the objective, and how many there are.
+fn lapses(points: &[Point], x: f64) -> Option<(f64, u32)> {
+    let below: Vec<&Point> = points.iter().filter(|point| point.x < x - WELL_BELOW).collect();
+    let missed = below.iter().filter(|point| point.z > 0.0).count();
+    (!below.is_empty()).then(|| (missed as f64 / below.len() as f64, below.len() as u32))
+}
+
+/// The highest load up to which 19 of 20 slots met the objective, where that many were seen.
+fn nineteen_of_twenty(points: &[Point]) -> Option<f64> {
+    let mut sorted = points.to_vec();
+    sorted.sort_by(|a, b| a.x.total_cmp(&b.x));
+    let (mut seen, mut missed, mut best) = (0, 0, None);
+    for rung in sorted.chunk_by(Point::is_at_load_of) {
+        seen += rung.len();
+        missed += rung.iter().filter(|point| point.z > 0.0).count();
+        if seen >= 20 && missed * 20 <= seen {
+            best = Some(rung[0].x);
+        }
+    }
+    best
+}
+
+fn is_generator_bound(all: &[Point], x: f64) -> bool {
+    let near: Vec<&Point> = all.iter().filter(|point| (point.x - x).abs() < NEAR).collect();
+    let blamed = near.iter().filter(|point| point.is_the_generators).count();
+    blamed as f64 > GENERATOR_SHARE * near.len() as f64
+}
+
+/// 99th percentile of the generator's lateness in the median slot.
+pub(crate) fn lateness_p99(slots: &[LoadSlot]) -> Span {
+    let mut each: Vec<Span> = slots
+        .iter()
+        .filter(|slot| is_counted(slot))
+        .map(|slot| slot.lateness.quantile(0.99).unwrap_or_default())
+        .collect();
+    each.sort_unstable();
+    each.get(each.len() / 2).copied().unwrap_or_default()
+}

@@ -1,0 +1,73 @@
+//! Medians of slots made monotone in the load, and where they cross zero.
+//!
+//! L1 isotonic regression by pooling adjacent violators (Barlow et al. 1972; Robertson & Waltman 1968 for medians).
+
+use super::Point;
+
+/// A stretch of loads with one value.
+struct Block {
+    first: f64,
+    last: f64,
+    /// Sorted.
+    values: Vec<f64>,
+    median: f64,
+}
+
+impl Block {
+    fn of(first: f64, last: f64, mut values: Vec<f64>) -> Self {
+        let median = median(&mut values);
+        Self { first, last, values, median }
+    }
+}
+
+/// Where the isotonic medians cross zero, as the logarithm of the load: infinite when they stay at or below zero,
+/// negative infinity when they begin above.
+pub(crate) fn crossing(points: &[Point]) -> f64 {
+    let blocks = blocks(points);
+    let Some(up) = blocks.iter().position(|block| block.median > 0.0) else { return f64::INFINITY };
+    let Some(below) = up.checked_sub(1) else { return f64::NEG_INFINITY };
+    let (a, b) = (&blocks[below], &blocks[up]);
+    a.last + (b.first - a.last) * -a.median / (b.median - a.median)
+}
+
+fn blocks(points: &[Point]) -> Vec<Block> {
+    let mut sorted = points.to_vec();
+    sorted.sort_by(|a, b| a.x.total_cmp(&b.x));
+    let mut blocks: Vec<Block> = Vec::new();
+    for load in sorted.chunk_by(Point::is_at_load_of) {
+        blocks.push(Block::of(load[0].x, load[0].x, load.iter().map(|point| point.z).collect()));
+        while let [.., left, right] = &blocks[..]
+            && left.median >= right.median
+        {
+            let (right, left) = (blocks.pop().expect("two are there"), blocks.pop().expect("two are there"));
+            let values = [left.values, right.values].concat();
+            blocks.push(Block::of(left.first, right.last, values));
+        }
+    }
+    blocks
+}
+
+/// How fast the medians rise with the logarithm of the load around `x`, at least 1: within a quarter to each side, or
+/// as far out as two slots on each side need. 5 where these are not there.
+pub(crate) fn slope(points: &[Point], x: f64) -> f64 {
+    for within in [0.25, 0.4, 0.7, 2.0] {
+        let below: Vec<&Point> = points.iter().filter(|point| x - within <= point.x && point.x < x).collect();
+        let above: Vec<&Point> = points.iter().filter(|point| x < point.x && point.x <= x + within).collect();
+        if below.len() > 1 && above.len() > 1 {
+            let middle = |side: &[&Point]| median(&mut side.iter().map(|point| point.z).collect::<Vec<_>>());
+            let centre = |side: &[&Point]| side.iter().map(|point| point.x).sum::<f64>() / side.len() as f64;
+            return ((middle(&above) - middle(&below)) / (centre(&above) - centre(&below))).max(1.0);
+        }
+    }
+    5.0
+}
+
+/// The median, sorting the values; zero of none.
+pub(crate) fn median(values: &mut [f64]) -> f64 {
+    values.sort_by(f64::total_cmp);
+    match values.len() {
+        0 => 0.0,
+        odd if odd % 2 == 1 => values[odd / 2],
+        even => f64::midpoint(values[even / 2 - 1], values[even / 2]),
+    }
+}

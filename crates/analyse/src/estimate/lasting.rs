@@ -1,0 +1,84 @@
+//! Whether a load line lasts: loads that were held without a pause after burst allowances were used up.
+
+use plimsoll_record::{Estimate, Lasting, LoadLine, LoadSlot, NoLine, Objective, SlotRole};
+
+use super::{Estimated, RUNG_LN, Scale, median, missed_by};
+
+/// Twice the share that the objective allows may be late in the typical window: a window is one draw.
+const ALLOWED: f64 = std::f64::consts::LN_2;
+/// A line that was found by going down three rungs is known to so many rungs below and above.
+const BELOW_RUNGS: f64 = 3.5;
+const ABOVE_RUNGS: f64 = 2.5;
+/// A load of which less than this share was completed is throttled.
+const THROTTLED: f64 = 0.9;
+/// A hold so many rungs below the line is a proof for it: it is made on the rung below.
+const SAME_RUNGS: f64 = 1.5;
+
+/// One load, held.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Hold {
+    /// Logarithm of the load.
+    pub(crate) x: f64,
+    /// The objective was met in the second half of the windows.
+    pub(crate) lasts: bool,
+    /// Operations per second of the leading stream that were completed in the typical window of the second half.
+    pub(crate) completed: f64,
+    seconds: f64,
+}
+
+/// The loads that were held, in the order of time.
+pub(crate) fn holds(slots: &[LoadSlot], objective: Objective) -> Vec<Hold> {
+    let windows: Vec<&LoadSlot> = slots.iter().filter(|slot| slot.role == SlotRole::Hold).collect();
+    windows.chunk_by(|a, b| a.pass == b.pass).filter_map(|windows| hold(windows, objective)).collect()
+}
+
+fn hold(windows: &[&LoadSlot], objective: Objective) -> Option<Hold> {
+    let late = &windows[windows.len() / 2..];
+    let mut missed: Vec<f64> = late.iter().filter_map(|window| missed_by(window, &objective)).collect();
+    let mut completed: Vec<f64> = late.iter().map(|window| window.iops - window.beside_iops).collect();
+    Some(Hold {
+        completed: median(&mut completed),
+        x: windows.first()?.rate()?.ln(),
+        lasts: !missed.is_empty() && median(&mut missed) <= ALLOWED,
+        seconds: windows.iter().map(|window| window.span.as_secs_f64()).sum(),
+    })
+}
+
+/// The estimate after the holds: unchanged when its line was held or not tried, else the highest load that was held.
+pub(super) fn judged(found: Estimated, slots: &[LoadSlot], objective: Objective, scale: &Scale) -> Estimated {
+    let Some(Estimate { value, .. }) = found.line.iops() else { return found };
+    let is_at = |hold: &Hold, line: f64| scale.iops(hold.x + SAME_RUNGS * RUNG_LN) >= line;
+    // A load above the line says nothing about it.
+    let holds: Vec<Hold> =
+        holds(slots, objective).into_iter().filter(|hold| scale.iops(hold.x) <= value * RUNG_LN.exp()).collect();
+    let Some(first) = holds.first().filter(|first| is_at(first, value)) else { return found };
+    let again = holds.get(1).filter(|second| (second.x - first.x).abs() < 1e-9);
+    if let Some(held) = [Some(first), again].into_iter().flatten().find(|hold| hold.lasts) {
+        let lasting = Lasting::Held { iops: scale.iops(held.x), seconds: held.seconds };
+        return with(found, found.line, lasting);
+    }
+    if again.is_none() {
+        // One refusal may be a neighbour's.
+        return found;
+    }
+    let last = holds[holds.len() - 1];
+    if !last.lasts {
+        let below = scale.iops(last.x);
+        return with(found, LoadLine::Refused { objective, why: NoLine::NotLasting { below } }, Lasting::NotHeld);
+    }
+    let low = scale.iops(last.x - BELOW_RUNGS * RUNG_LN);
+    // Where throughput fell, the loads in between would have been throttled, too. Late operations alone may have been a
+    // neighbour's, and leave the line of the slots possible.
+    let high = if first.completed < THROTTLED * first.x.exp() {
+        scale.iops(last.x + ABOVE_RUNGS * RUNG_LN).min(value)
+    } else {
+        found.line.iops().and_then(|iops| iops.interval).map_or(value, |(_, high)| high)
+    };
+    let interval = Some((low, high));
+    let line = LoadLine::At { objective, iops: Estimate { value: scale.iops(last.x), interval } };
+    with(found, line, Lasting::BurstsOnly { burst_iops: value })
+}
+
+fn with(found: Estimated, line: LoadLine, lasting: Lasting) -> Estimated {
+    Estimated { line, basis: plimsoll_record::LineBasis { lasting, ..found.basis }, ..found }
+}

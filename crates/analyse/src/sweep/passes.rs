@@ -1,0 +1,269 @@
+//! Open loads around the load line: passes of five short slots in random order, then a load that is held.
+//!
+//! Knows nothing about intervals; it only asks where the slots so far cross the objective.
+
+use std::collections::VecDeque;
+
+use fastrand::Rng;
+use plimsoll_load::{Arrival, Pace};
+use plimsoll_record::{LoadSlot, Measure, Objective, SlotRole};
+use plimsoll_units::{Iops, Span};
+
+use super::{Point, Purpose};
+use crate::estimate::{RUNG_LN, crossing_so_far, estimate, holds, rung, rung_load};
+
+/// What slots are like, and how the time is divided among them.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct SlotPlan {
+    /// The shortest measured time of a slot.
+    pub least: Span,
+    /// Passes at fixed shares of the highest rate, before those around the line.
+    pub scouts: u32,
+    /// Share of the budget that is kept for holding the line without a pause; zero for no hold.
+    pub hold: f64,
+    /// Window of a hold.
+    pub window: Span,
+    /// Time that holds may take beyond the budget, as a share of it, when a load did not last.
+    pub overrun: f64,
+    /// What determines the order of loads.
+    pub seed: u64,
+}
+
+/// Depths for the highest rate. All of them: an end at the first that gains nothing halved it in a slow second.
+const DEPTHS: [u32; 5] = [1, 4, 16, 64, 256];
+/// Scouts, as shares of the highest rate.
+const SCOUTS: [f64; 6] = [0.15, 0.30, 0.45, 0.60, 0.75, 0.90];
+/// The heaviest load around which a pass is made, and the lightest while half of the budget is left and later.
+const HEAVIEST: f64 = 1.05;
+const LIGHTEST: f64 = 0.15;
+const LIGHTEST_LATER: f64 = 0.03;
+/// A pass is begun when this part of its time is left.
+const BEGUN: f64 = 0.7;
+/// No slot is longer than this part of the budget for the sake of its operations.
+const LONGEST: f64 = 1.0 / 40.0;
+/// Operations late at the limit that a slot is made for.
+const LATE_WANTED: f64 = 10.0;
+/// Rise of the medians to one side of the middle load that a pass spans.
+const RISE: f64 = 1.5;
+/// The same where nothing is known of the slope.
+const USUAL_SLOPE: f64 = 5.0;
+const MOST_RUNGS_APART: i32 = 6;
+/// How far below the line the lower anchor may lie, in rungs.
+const ANCHOR_RUNGS: i32 = 24;
+/// Depth of the load that uses up burst allowances, and its share of the budget.
+const SOAK_DEPTH: u32 = 64;
+const SOAK: f64 = 0.02;
+/// Share of the budget for holding one load, and windows that it has at least.
+const HELD: f64 = 0.065;
+const LEAST_WINDOWS: u64 = 4;
+/// After a load that did not last, the next is at least so many rungs lower.
+const HOLD_STEP: i32 = 3;
+const MOST_HOLDS: u32 = 8;
+/// Late operations of a p99 line within about a fifth, of which one in a hundred is late.
+const OPERATIONS_FOR_A_LINE: f64 = 25_000.0 * 0.01;
+/// More passes than any budget has: a bound, not a plan.
+const MOST_PASSES: u32 = 500;
+
+/// Where the passes are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Stage {
+    Most,
+    Scouting,
+    Passing,
+    /// The rung below the line.
+    Holding(i32),
+    Done,
+}
+
+/// The passes of a sweep.
+#[derive(Clone, Debug)]
+pub(super) struct Passes {
+    plan: SlotPlan,
+    budget_s: f64,
+    arrival: Arrival,
+    max_depth: u32,
+    rng: Rng,
+    stage: Stage,
+    queue: VecDeque<Point>,
+    pass: u32,
+    /// Operations per second of the leading stream at most; zero until that was measured.
+    most: f64,
+}
+
+impl Passes {
+    pub(super) fn new(plan: SlotPlan, budget: Span, arrival: Arrival, max_depth: u32) -> Self {
+        Self {
+            plan,
+            budget_s: budget.as_secs_f64(),
+            arrival,
+            max_depth,
+            rng: Rng::with_seed(plan.seed),
+            stage: Stage::Most,
+            queue: VecDeque::new(),
+            pass: 0,
+            most: 0.0,
+        }
+    }
+
+    /// True when the next point begins a pass: the objective may change before it.
+    pub(super) fn is_between_passes(&self) -> bool {
+        self.queue.is_empty()
+    }
+
+    /// The next slot, or `None` at the end. `slots` are all so far, `spent_s` the seconds that they took.
+    pub(super) fn next(&mut self, slots: &[LoadSlot], objective: Option<Objective>, spent_s: f64) -> Option<Point> {
+        // Each turn fills the queue or ends a stage.
+        for _ in 0..8 {
+            if let Some(point) = self.queue.pop_front() {
+                return Some(point);
+            }
+            match self.stage {
+                Stage::Most => self.look_for_most(objective),
+                Stage::Scouting => self.scout(slots, objective)?,
+                Stage::Passing => self.around(slots, objective?, spent_s),
+                Stage::Holding(line) => self.hold(slots, objective?, spent_s, line),
+                Stage::Done => return None,
+            }
+        }
+        None
+    }
+
+    /// The measuring time after which a line would be known to about a fifth, where the budget is shorter than that.
+    pub(super) fn needed(&self, objective: Objective) -> Option<Span> {
+        let seconds = OPERATIONS_FOR_A_LINE / allowed(objective) / self.most;
+        (self.most > 0.0 && seconds > self.budget_s).then(|| Span::from_secs_f64(seconds))
+    }
+
+    fn look_for_most(&mut self, objective: Option<Objective>) {
+        let depths = DEPTHS.into_iter().filter(|depth| *depth < self.max_depth).chain([self.max_depth]);
+        let seconds = self.plan.least.as_secs_f64();
+        let points = depths.map(|depth| {
+            let pace = Pace::Closed { depth };
+            point(pace, seconds, self.warm_up(seconds, objective), (Purpose::Bracket, SlotRole::Most), 0)
+        });
+        self.queue.extend(points.collect::<Vec<_>>());
+        self.stage = Stage::Scouting;
+    }
+
+    fn scout(&mut self, slots: &[LoadSlot], objective: Option<Objective>) -> Option<()> {
+        let closed = slots.iter().filter(|slot| slot.role == SlotRole::Most);
+        self.most = closed.map(|slot| slot.iops - slot.beside_iops).fold(0.0, f64::max);
+        if self.most <= 0.0 || objective.is_none() {
+            return None;
+        }
+        for _ in 0..self.plan.scouts {
+            let mut shares = SCOUTS;
+            self.rng.shuffle(&mut shares);
+            let rungs = shares.map(|share| rung(share * self.most));
+            self.issue(&rungs, objective, (Purpose::Below, SlotRole::Scout));
+        }
+        self.stage = Stage::Passing;
+        Some(())
+    }
+
+    /// Three loads near the line so far and two anchors anywhere else, without which an unlucky start kept the search
+    /// at a tenth of the truth.
+    fn around(&mut self, slots: &[LoadSlot], objective: Objective, spent_s: f64) {
+        let (x, slope) = crossing_so_far(slots, objective).unwrap_or((f64::NEG_INFINITY, USUAL_SLOPE));
+        let top = rung(HEAVIEST * self.most);
+        let lowest = rung(LIGHTEST_LATER * self.most);
+        let bottom = if spent_s < 0.5 * self.budget_s { rung(LIGHTEST * self.most) } else { lowest };
+        let middle = match x {
+            f64::INFINITY => top,
+            f64::NEG_INFINITY => bottom + 4,
+            _ => (x / RUNG_LN).round() as i32,
+        };
+        let middle = middle.max(bottom).min(top);
+        let slope = if x.is_finite() { slope } else { USUAL_SLOPE };
+        let apart = ((RISE / slope / RUNG_LN).round() as i32).clamp(1, MOST_RUNGS_APART);
+        let below = lowest.max(middle - ANCHOR_RUNGS)..middle - apart;
+        let low = if below.is_empty() { middle - apart - 1 } else { self.rng.i32(below) };
+        let high = self.rng.i32(middle + apart + 1..(top + 1).max(middle + apart + 2));
+        let mut rungs = [middle - apart, middle, middle + apart, low, high];
+        self.rng.shuffle(&mut rungs);
+        let cost: f64 = rungs.iter().map(|rung| self.cost(*rung, objective)).sum();
+        let kept = self.budget_s * (1.0 - self.plan.hold);
+        if spent_s + BEGUN * cost <= kept && self.pass < MOST_PASSES {
+            self.issue(&rungs, Some(objective), (Purpose::LoadLine, SlotRole::Pass));
+            return;
+        }
+        let rate =
+            estimate(slots, objective).and_then(|found| found.rate).filter(|rate| self.plan.hold > 0.0 && *rate > 0.0);
+        self.stage = rate.map_or(Stage::Done, |rate| Stage::Holding(rung_below(rate)));
+        self.pass = 0;
+    }
+
+    /// The rung below the line, without a pause, after a load that uses up burst allowances; once more when it did not
+    /// last, as a neighbour may have been there, and then lower: at what was completed in the end, or three rungs.
+    fn hold(&mut self, slots: &[LoadSlot], objective: Objective, spent_s: f64, line: i32) {
+        let window = self.plan.window.as_secs_f64();
+        let held = ((HELD * self.budget_s / window) as u64).max(LEAST_WINDOWS) as f64 * window;
+        let soak = (SOAK * self.budget_s).max(window);
+        let left = self.budget_s * (1.0 + self.plan.overrun) - spent_s;
+        let made = holds(slots, objective);
+        let next = match &made[..] {
+            [] | [_] => line,
+            [.., last] => (rung(last.x.exp()) - HOLD_STEP).min(rung_below(last.completed)),
+        };
+        let lasts = made.last().is_some_and(|hold| hold.lasts);
+        let is_over = self.pass > MOST_HOLDS || self.pass as usize > made.len();
+        if lasts || is_over || (!made.is_empty() && left < held + soak) {
+            self.stage = Stage::Done;
+            return;
+        }
+        let depth = SOAK_DEPTH.min(self.max_depth);
+        let soaking = (Purpose::Soak, SlotRole::Soak);
+        self.queue.push_back(point(Pace::Closed { depth }, soak, 0.1 * soak, soaking, self.pass));
+        self.queue.push_back(point(self.pace(next), held, 0.0, (Purpose::Hold, SlotRole::Hold), self.pass));
+        self.pass += 1;
+    }
+
+    fn issue(&mut self, rungs: &[i32], objective: Option<Objective>, why: (Purpose, SlotRole)) {
+        for &rung in rungs {
+            let seconds = self.seconds(rung, objective);
+            let warm_up = self.warm_up(seconds, objective);
+            self.queue.push_back(point(self.pace(rung), seconds, warm_up, why, self.pass));
+        }
+        self.pass += 1;
+    }
+
+    fn pace(&self, rung: i32) -> Pace {
+        Pace::Open { rate: Iops::from_f64(rung_load(rung)), arrival: self.arrival }
+    }
+
+    /// Measured time of a slot: long enough for its late operations, within the plan's bounds.
+    fn seconds(&self, rung: i32, objective: Option<Objective>) -> f64 {
+        let allowed = objective.map_or(0.01, allowed);
+        let wanted = LATE_WANTED / allowed / rung_load(rung);
+        wanted.min(LONGEST * self.budget_s).max(self.plan.least.as_secs_f64())
+    }
+
+    /// Time before it: the queue starts empty, and ten times the limit is enough for it to fill.
+    fn warm_up(&self, seconds: f64, objective: Option<Objective>) -> f64 {
+        let limit = objective.map_or(0.0, |objective| objective.limit.as_secs_f64());
+        (0.1 * seconds).max((10.0 * limit).min(self.plan.least.as_secs_f64()))
+    }
+
+    fn cost(&self, rung: i32, objective: Objective) -> f64 {
+        let seconds = self.seconds(rung, Some(objective));
+        seconds + self.warm_up(seconds, Some(objective))
+    }
+}
+
+/// The highest rung at or below a rate in operations per second.
+fn rung_below(rate: f64) -> i32 {
+    (rate.max(1e-6).ln() / RUNG_LN).floor() as i32
+}
+
+/// The share of operations that may be late.
+fn allowed(objective: Objective) -> f64 {
+    match objective.measure {
+        Measure::Quantile(share) => (1.0 - share).clamp(1e-6, 1.0),
+        Measure::Mean => 0.01,
+    }
+}
+
+fn point(pace: Pace, seconds: f64, warm_up: f64, (purpose, role): (Purpose, SlotRole), pass: u32) -> Point {
+    let span = Span::from_secs_f64(seconds);
+    Point { pace, warm_up: Span::from_secs_f64(warm_up), least: span, most: span, purpose, slot: Some((role, pass)) }
+}

@@ -1,0 +1,271 @@
+//! Storage whose load line is known: queues in virtual time, undisturbed or with a neighbour, a drift or stalls.
+
+use fastrand::Rng;
+use plimsoll_analyse::{Point, SlotPlan, Sweep, SweepPlan};
+use plimsoll_load::{Arrival, Pace};
+use plimsoll_record::{LoadSlot, Objective, Recorder, SlotRole};
+use plimsoll_units::{Instant, Kind, Span};
+
+use crate::toy::{exponential, normal};
+
+/// A queue and what disturbs it. Times are in seconds, rates per second.
+#[derive(Clone, Copy, Debug)]
+pub struct Model {
+    pub servers: usize,
+    /// Mean service, exponential.
+    pub service: f64,
+    /// Operations that pass a limit before the servers, and the burst that it allows.
+    pub limit: Option<(f64, f64)>,
+    /// Each operation has a server of its own choice, as in a bank of disks.
+    pub is_bank: bool,
+    /// Mean times in which service takes `factor` times as long, and in between.
+    pub slow: Option<(f64, f64, f64)>,
+    /// Standard deviation and time constant of a drift of the logarithm of the service time.
+    pub drift: Option<(f64, f64)>,
+    /// Stalls per second, and their mean length.
+    pub stalls: Option<(f64, f64)>,
+}
+
+pub const QUEUE: Model =
+    Model { servers: 8, service: 8e-4, limit: None, is_bank: false, slow: None, drift: None, stalls: None };
+
+/// A model in the course of time.
+pub struct Queue {
+    model: Model,
+    rng: Rng,
+    now: f64,
+    free: Vec<f64>,
+    /// When the limit lets the next operation through, or its tokens and when they were counted.
+    paced: f64,
+    tokens: (f64, f64),
+    is_slow: bool,
+    switch: f64,
+    drifted: (f64, f64),
+    responses: Recorder,
+}
+
+impl Queue {
+    pub fn new(model: Model, seed: u64) -> Self {
+        let mut rng = Rng::with_seed(seed ^ 0x5eed);
+        let (is_slow, switch) = match model.slow {
+            Some((slow, fast, _)) => {
+                let is_slow = rng.f64() < slow / (slow + fast);
+                (is_slow, exponential(&mut rng, if is_slow { slow } else { fast }))
+            }
+            None => (false, f64::INFINITY),
+        };
+        let drift = model.drift.map_or(0.0, |(deviation, _)| deviation * normal(&mut rng));
+        let tokens = (model.limit.map_or(0.0, |(_, burst)| burst), 0.0);
+        Self {
+            model,
+            rng,
+            now: 0.0,
+            free: vec![0.0; model.servers],
+            paced: 0.0,
+            tokens,
+            is_slow,
+            switch,
+            drifted: (drift, 0.0),
+            responses: Recorder::new(),
+        }
+    }
+
+    /// How many times as long service takes at `t`.
+    fn slowness(&mut self, t: f64) -> f64 {
+        let mut factor = 1.0;
+        if let Some((slow, fast, times)) = self.model.slow {
+            while t >= self.switch {
+                self.is_slow = !self.is_slow;
+                self.switch += exponential(&mut self.rng, if self.is_slow { slow } else { fast });
+            }
+            factor = if self.is_slow { times } else { 1.0 };
+        }
+        if let Some((deviation, constant)) = self.model.drift {
+            let (value, at) = self.drifted;
+            if t > at + 0.02 {
+                let kept = (-(t - at) / constant).exp();
+                self.drifted = (kept * value + deviation * (1.0 - kept * kept).sqrt() * normal(&mut self.rng), t);
+            }
+            factor *= self.drifted.0.exp();
+        }
+        factor
+    }
+
+    /// When an operation that arrives at `at` is answered.
+    fn serve(&mut self, at: f64) -> f64 {
+        let mut begin = at;
+        match self.model.limit {
+            Some((rate, burst)) if burst > 0.0 => {
+                let (tokens, counted) = self.tokens;
+                let tokens = (tokens + (at - counted).max(0.0) * rate).min(burst);
+                begin += ((1.0 - tokens) / rate).max(0.0);
+                self.tokens = (tokens - 1.0, at.max(counted));
+            }
+            Some((rate, _)) => {
+                begin = begin.max(self.paced);
+                self.paced = begin + 1.0 / rate;
+            }
+            None => {}
+        }
+        let server = if self.model.is_bank {
+            self.rng.usize(..self.free.len())
+        } else {
+            (0..self.free.len()).min_by(|a, b| self.free[*a].total_cmp(&self.free[*b])).expect("there are servers")
+        };
+        let begin = begin.max(self.free[server]);
+        let done = begin + self.slowness(begin) * exponential(&mut self.rng, self.model.service);
+        self.free[server] = done;
+        done
+    }
+
+    /// Measures a point: its slots, of which a hold has several.
+    pub fn measure(&mut self, point: &Point, window: Span) -> Vec<LoadSlot> {
+        let start = self.now;
+        self.free.iter_mut().for_each(|free| *free = start);
+        self.paced = self.paced.max(start);
+        let (role, pass) = point.slot.expect("slots are measured");
+        let counted = if role == SlotRole::Hold { window } else { point.most };
+        let windows = (point.most.as_nanos() / counted.as_nanos().max(1)).max(1);
+        let warm_up = point.warm_up.as_secs_f64();
+        let mut all: Vec<Vec<f64>> = vec![Vec::new(); windows as usize];
+        let (length, last) = (counted.as_secs_f64(), start + warm_up + point.most.as_secs_f64());
+        let mut keep = |at: f64, response: f64| {
+            let index = ((at - start - warm_up) / length).floor();
+            if index >= 0.0 {
+                all[(index as usize).min(windows as usize - 1)].push(response);
+            }
+        };
+        let drained = match point.pace {
+            Pace::Open { rate, .. } => self.open(rate.as_f64(), last, &mut keep),
+            Pace::Closed { depth } => self.closed(depth, last, &mut keep),
+        };
+        self.now = drained.max(last) + 0.003;
+        let slot = |(index, responses): (usize, Vec<f64>)| {
+            let count = responses.len() as f64;
+            for seconds in responses {
+                self.responses.record(Span::from_secs_f64(seconds));
+            }
+            LoadSlot {
+                offered: point.pace,
+                role,
+                pass,
+                start: Instant::ZERO + Span::from_secs_f64(start) + counted * index as u64,
+                warm_up: point.warm_up,
+                span: counted,
+                iops: count / length,
+                beside_iops: 0.0,
+                response: vec![(Kind::Read, self.responses.take())],
+                lateness: plimsoll_record::Bins::default(),
+            }
+        };
+        all.into_iter().enumerate().map(slot).collect()
+    }
+
+    fn open(&mut self, rate: f64, end: f64, keep: &mut dyn FnMut(f64, f64)) -> f64 {
+        let (mut at, mut drained) = (self.now, self.now);
+        let (often, length) = self.model.stalls.unwrap_or((0.0, 0.0));
+        let next = |rng: &mut Rng| if often > 0.0 { exponential(rng, 1.0 / often) } else { f64::INFINITY };
+        let mut stall = at + next(&mut self.rng);
+        loop {
+            at += exponential(&mut self.rng, 1.0 / rate);
+            if at >= end {
+                return drained;
+            }
+            while stall <= at {
+                let until = stall + exponential(&mut self.rng, length);
+                self.free.iter_mut().for_each(|free| *free = free.max(until));
+                stall += next(&mut self.rng);
+            }
+            let done = self.serve(at);
+            drained = drained.max(done);
+            keep(at, done - at);
+        }
+    }
+
+    fn closed(&mut self, depth: u32, end: f64, keep: &mut dyn FnMut(f64, f64)) -> f64 {
+        let mut flights: Vec<(f64, f64)> = Vec::new();
+        for _ in 0..depth {
+            flights.push((self.serve(self.now), self.now));
+        }
+        loop {
+            let next = (0..flights.len()).min_by(|a, b| flights[*a].0.total_cmp(&flights[*b].0)).expect("some");
+            let (done, began) = flights[next];
+            if done >= end {
+                return flights.iter().map(|flight| flight.0).fold(end, f64::max);
+            }
+            keep(done, done - began);
+            flights[next] = (self.serve(done), done);
+        }
+    }
+}
+
+/// How much is measured.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Effort {
+    Quick,
+    Default,
+    /// Only the bench takes so long.
+    #[allow(dead_code)]
+    Thorough,
+}
+
+pub fn plan(effort: Effort, objective: Option<Objective>, seed: u64) -> SweepPlan {
+    let (budget, least_ms, scouts, hold) = match effort {
+        Effort::Quick => (10, 250, 1, 0.0),
+        Effort::Default => (44, 500, 2, 0.2),
+        Effort::Thorough => (520, 1_000, 2, 0.2),
+    };
+    let least = Span::from_millis(least_ms);
+    SweepPlan {
+        budget: Span::from_secs(budget),
+        depths: None,
+        max_depth: 256,
+        rates: None,
+        arrival: Arrival::Poisson,
+        objective,
+        precision: plimsoll_analyse::Precision::default(),
+        repetitions: 1,
+        least_point: least,
+        most_point: least,
+        slots: Some(SlotPlan { least, scouts, hold, window: Span::from_millis(500), overrun: 0.1, seed }),
+    }
+}
+
+/// The slots of a whole measurement, and the seconds that it took.
+pub fn measured(model: Model, plan: &SweepPlan, seed: u64) -> (Vec<LoadSlot>, f64) {
+    let mut queue = Queue::new(model, seed);
+    let mut sweep = Sweep::new(plan.clone());
+    let mut slots = Vec::new();
+    let window = plan.slots.expect("slots are planned").window;
+    while let Some(point) = sweep.next(&[], &slots, Span::from_secs_f64(queue.now)) {
+        slots.extend(queue.measure(&point, window));
+    }
+    (slots, queue.now)
+}
+
+/// The probability that a response of M/M/c takes longer than `limit` seconds (Erlang C).
+pub fn above(servers: usize, service: f64, rate: f64, limit: f64) -> f64 {
+    let busy = rate * service;
+    let mut blocked = 1.0;
+    for k in 1..=servers {
+        blocked = busy * blocked / (k as f64 + busy * blocked);
+    }
+    let used = busy / servers as f64;
+    let waits = blocked / (1.0 - used * (1.0 - blocked));
+    let x = limit / service;
+    let difference = (servers as f64 - busy) - 1.0;
+    if difference.abs() < 1e-9 {
+        return (-x).exp() * (1.0 + waits * x);
+    }
+    (-x).exp() * (1.0 + waits * (1.0 - (-x * difference).exp()) / difference)
+}
+
+/// The rate at which one in a hundred responses of M/M/c takes longer than `limit` seconds.
+pub fn p99_line(servers: usize, service: f64, limit: f64) -> f64 {
+    let (mut low, mut high) = (0.0, servers as f64 / service * 0.999_999);
+    for _ in 0..60 {
+        let middle = f64::midpoint(low, high);
+        if above(servers, service, middle, limit) > 0.01 { high = middle } else { low = middle }
+    }
+    low
+}

@@ -1,0 +1,355 @@
+//! The kernel's asynchronous I/O (`io_submit`, `io_getevents`) as a target: what programs that use libaio get.
+//!
+//! Only direct I/O is asynchronous here; a buffered operation is done when it is submitted. Flushes and trims are calls of
+//! their own, as in fio's engine of this name. Knows nothing about loads or figures.
+#![allow(unsafe_code)]
+
+use std::io;
+use std::os::fd::{AsRawFd, BorrowedFd};
+use std::time::Duration;
+
+use plimsoll_drive::{Completion, Fault, Target};
+use plimsoll_load::Outcome;
+use plimsoll_units::{Bytes, Instant, Kind, Op, Slot};
+
+use crate::buffers::Aligned;
+use crate::calls::{flush, trim};
+use crate::clock::Clock;
+use crate::content::Scribe;
+use crate::engine::{Flush, Shape};
+use crate::extents::Files;
+use crate::ring::{FREE, SHORT_WAIT};
+
+/// `struct iocb` of `linux/aio_abi.h`.
+#[repr(C)]
+#[derive(Clone, Copy, Debug, Default)]
+struct Request {
+    data: u64,
+    #[cfg(target_endian = "little")]
+    key: u32,
+    rw_flags: i32,
+    #[cfg(target_endian = "big")]
+    key: u32,
+    opcode: u16,
+    priority: i16,
+    descriptor: u32,
+    buffer: u64,
+    length: u64,
+    offset: i64,
+    reserved: u64,
+    flags: u32,
+    event_descriptor: u32,
+}
+
+/// `struct io_event` of `linux/aio_abi.h`.
+#[repr(C)]
+#[derive(Clone, Copy, Debug, Default)]
+struct Event {
+    data: u64,
+    request: u64,
+    result: i64,
+    result2: i64,
+}
+
+const _: () = assert!(size_of::<Request>() == 64 && size_of::<Event>() == 32);
+
+/// Opcodes of `linux/aio_abi.h`.
+const READ: u16 = 0;
+const WRITE: u16 = 1;
+
+/// A context of the kernel; it ends with its value.
+#[derive(Debug)]
+struct Context(libc::c_ulong);
+
+impl Context {
+    /// For so many operations at once.
+    fn new(depth: u32) -> io::Result<Self> {
+        let mut context: libc::c_ulong = 0;
+        // SAFETY: the kernel writes one word to `context`, which is zero as it has to be.
+        let made = unsafe { libc::syscall(libc::SYS_io_setup, libc::c_long::from(depth), &raw mut context) };
+        match checked(made) {
+            Ok(_) => Ok(Self(context)),
+            Err(error) if error.raw_os_error() == Some(libc::EAGAIN) => {
+                let why = format!("{error}: all requests of /proc/sys/fs/aio-max-nr are in use: raise it");
+                Err(io::Error::new(error.kind(), why))
+            }
+            Err(error) => Err(error),
+        }
+    }
+}
+
+impl Drop for Context {
+    fn drop(&mut self) {
+        // SAFETY: made by `io_setup`, and not used afterwards.
+        unsafe { libc::syscall(libc::SYS_io_destroy, self.0) };
+    }
+}
+
+fn checked(returned: libc::c_long) -> io::Result<usize> {
+    usize::try_from(returned).map_err(|_| io::Error::last_os_error())
+}
+
+/// Files behind a context.
+pub struct Aio {
+    /// `None` only while it is dropped.
+    context: Option<Context>,
+    clock: Clock,
+    now: Instant,
+    files: Files,
+    flush: Flush,
+    /// Flags of a durable write.
+    durable: i32,
+    scribe: Scribe,
+    reads: Aligned,
+    writes: Aligned,
+    writable: bool,
+    stride: usize,
+    /// One for each slot.
+    requests: Vec<Request>,
+    /// Addresses of the requests that are handed over next.
+    queued: Vec<*mut Request>,
+    events: Vec<Event>,
+    /// Bytes that each slot's operation must move; [`FREE`] without one.
+    expected: Vec<u32>,
+    /// Flushes and trims, which end when they are submitted.
+    done: Vec<Completion>,
+    in_flight: u32,
+}
+
+// SAFETY: `queued` is empty between two calls, so no pointer of it outlives a call; all else may move between threads.
+unsafe impl Send for Aio {}
+
+impl Aio {
+    /// For `shape` on `files` with their lengths, one behind the other as [`crate::Engine::start`] has them.
+    ///
+    /// # Errors
+    /// The kernel has no asynchronous I/O, or all of its requests are in use; the files cannot be duplicated.
+    pub fn new(files: &[(BorrowedFd<'_>, Bytes)], shape: &Shape, clock: Clock) -> io::Result<Self> {
+        let context = Context::new(shape.depth)?;
+        let (stride, slots) = (shape.stride(), shape.depth as usize);
+        let reads = Aligned::new(stride * slots);
+        let mut writes = Aligned::new(if shape.writes { reads.len() } else { 1 });
+        let scribe = shape.scribe(shape.depth);
+        scribe.prepare(writes.bytes());
+        Ok(Self {
+            context: Some(context),
+            now: clock.now(),
+            clock,
+            files: Files::keep(files)?,
+            flush: shape.flush,
+            durable: shape.durable.flags(),
+            scribe,
+            reads,
+            writes,
+            writable: shape.writes,
+            stride,
+            requests: vec![Request::default(); slots],
+            queued: Vec::with_capacity(slots),
+            events: vec![Event::default(); slots],
+            expected: vec![FREE; slots],
+            done: Vec::with_capacity(slots),
+            in_flight: 0,
+        })
+    }
+
+    /// True when the kernel has asynchronous I/O and lets this process use it.
+    ///
+    /// # Errors
+    /// What the kernel says otherwise.
+    pub(crate) fn probe() -> io::Result<()> {
+        Context::new(1).map(drop)
+    }
+
+    fn context(&self) -> libc::c_ulong {
+        self.context.as_ref().map_or(0, |context| context.0)
+    }
+
+    /// Prepares the request of a read or write.
+    #[inline]
+    fn prepare(&mut self, slot: Slot, op: &Op) {
+        assert!(op.length as usize <= self.stride, "{} bytes do not fit a slot of {}", op.length, self.stride);
+        let start = slot.index() * self.stride;
+        let (opcode, buffer) = if op.kind == Kind::Read {
+            self.scribe.begin(slot, op);
+            (READ, self.reads.at(start))
+        } else {
+            assert!(self.writable, "a write is submitted to an engine whose shape says no writes");
+            // SAFETY: the slot is free, which `submit` has checked, so the kernel does not use its part of the buffer, and
+            // no other reference exists.
+            let data = unsafe { self.writes.part(start, op.length as usize) };
+            self.scribe.write(slot, op, data);
+            (WRITE, data.as_mut_ptr())
+        };
+        let (file, offset) = self.files.place(op);
+        self.expected[slot.index()] = op.length;
+        self.requests[slot.index()] = Request {
+            data: u64::from(slot.0),
+            rw_flags: if op.kind == Kind::DurableWrite { self.durable } else { 0 },
+            opcode,
+            descriptor: file.as_raw_fd().cast_unsigned(),
+            buffer: buffer as u64,
+            length: u64::from(op.length),
+            offset: offset.cast_signed(),
+            ..Request::default()
+        };
+        self.queued.push(&raw mut self.requests[slot.index()]);
+    }
+
+    /// Flushes or trims at once.
+    #[cold]
+    fn call(&mut self, slot: Slot, op: &Op) {
+        assert!(self.writable || op.kind != Kind::Trim, "a trim is submitted to an engine whose shape says no writes");
+        self.expected[slot.index()] = 0;
+        self.scribe.begin(slot, op);
+        let (file, offset) = self.files.place(op);
+        let called = match op.kind {
+            Kind::Trim => trim(file, offset, u64::from(op.length)),
+            _ => flush(file, self.flush),
+        };
+        let outcome = called.map_or_else(|error| Outcome::Failed(error.raw_os_error()), |()| Outcome::Done);
+        self.now = self.clock.now();
+        self.done.push(Completion { slot, at: self.now, outcome, bound_by: None });
+    }
+
+    /// Hands the queued requests over. Where the kernel has no room, what is in flight is waited for.
+    fn hand(&mut self) -> io::Result<()> {
+        let mut handed = 0;
+        while handed < self.queued.len() {
+            let rest = &self.queued[handed..];
+            // SAFETY: the requests live as long as `self` and describe parts of buffers that belong to free slots, which
+            // are not moved or freed while the operations are in flight (see Drop). The kernel copies the requests.
+            let taken = checked(unsafe {
+                libc::syscall(libc::SYS_io_submit, self.context(), rest.len().cast_signed(), rest.as_ptr())
+            });
+            match taken {
+                Ok(taken) => {
+                    handed += taken;
+                    self.in_flight += taken as u32;
+                }
+                Err(error) if error.raw_os_error() == Some(libc::EINTR) => {}
+                Err(error) if error.raw_os_error() == Some(libc::EAGAIN) && self.in_flight > 0 => {
+                    let reaped = self.reap(1, None)?;
+                    let mut completions = std::mem::take(&mut self.done);
+                    self.take(reaped, &mut completions);
+                    self.done = completions;
+                }
+                Err(error) => return Err(error),
+            }
+        }
+        Ok(())
+    }
+
+    /// Waits for at least so many events, at most until the timeout is over.
+    #[inline]
+    fn reap(&mut self, least: u32, timeout: Option<Duration>) -> io::Result<usize> {
+        let timeout = timeout.map(|timeout| libc::timespec {
+            tv_sec: libc::time_t::try_from(timeout.as_secs()).unwrap_or(libc::time_t::MAX),
+            tv_nsec: libc::c_long::from(timeout.subsec_nanos()),
+        });
+        let timeout = timeout.as_ref().map_or(std::ptr::null(), std::ptr::from_ref);
+        let (events, most) = (self.events.as_mut_ptr(), self.events.len().cast_signed());
+        // SAFETY: the kernel writes at most `most` events to as many places, and reads the timeout, which lives until then.
+        let reaped = checked(unsafe {
+            libc::syscall(libc::SYS_io_getevents, self.context(), libc::c_long::from(least), most, events, timeout)
+        });
+        match reaped {
+            Err(error) if error.raw_os_error() == Some(libc::EINTR) => Ok(0),
+            reaped => reaped,
+        }
+    }
+
+    /// Turns reaped events into completions.
+    #[inline]
+    fn take(&mut self, reaped: usize, completions: &mut Vec<Completion>) {
+        self.now = self.clock.now();
+        self.in_flight -= reaped as u32;
+        for event in &self.events[..reaped] {
+            let slot = Slot(event.data as u32);
+            let expected = self.expected[slot.index()];
+            let outcome = match event.result {
+                error if error < 0 => Outcome::Failed(-(error as i32)),
+                moved if moved == i64::from(expected) => Outcome::Done,
+                _ => Outcome::Failed(libc::EIO),
+            };
+            let outcome = self.scribe.end(slot, outcome, |length| {
+                // SAFETY: the slot's operation was a read of so many bytes, which fit its slot. It has ended, so the
+                // kernel does not use this part of the buffer, and nobody else has a reference to it.
+                unsafe { std::slice::from_raw_parts(self.reads.at(slot.index() * self.stride), length) }
+            });
+            completions.push(Completion { slot, at: self.now, outcome, bound_by: None });
+        }
+    }
+
+    /// The time from now to `until`; zero when something is done already.
+    #[inline]
+    fn left(&mut self, until: Instant) -> Duration {
+        if !self.done.is_empty() {
+            return Duration::ZERO;
+        }
+        if until.since(self.now) < SHORT_WAIT {
+            self.now = self.clock.now();
+        }
+        Duration::from_nanos(until.since(self.now).as_nanos())
+    }
+}
+
+impl Target for Aio {
+    fn now(&mut self) -> Instant {
+        self.now = self.clock.now();
+        self.now
+    }
+
+    /// # Panics
+    /// When an operation is larger than the shape says, writes or trims although the shape says that none does, does not
+    /// lie in one of several files, or has a slot that is in flight.
+    fn submit(&mut self, batch: &[(Slot, Op)]) -> Result<(), Fault> {
+        self.queued.clear();
+        for (slot, op) in batch {
+            let is_free = self.expected.get(slot.index()).is_none_or(|expected| *expected == FREE);
+            assert!(is_free, "slot {} is in flight", slot.index());
+            match op.kind {
+                Kind::Read | Kind::Write | Kind::DurableWrite => self.prepare(*slot, op),
+                Kind::Flush | Kind::Trim => self.call(*slot, op),
+            }
+        }
+        let handed = self.hand();
+        self.queued.clear();
+        handed.map_err(|source| Fault { attempt: "submitting with io_submit".into(), source })
+    }
+
+    fn wait(&mut self, until: Instant, completions: &mut Vec<Completion>) -> Result<Instant, Fault> {
+        let before = completions.len();
+        let left = self.left(until);
+        if self.in_flight > 0 {
+            let least = u32::from(!left.is_zero());
+            let reaped = self.reap(least, Some(left));
+            let reaped = reaped.map_err(|source| Fault { attempt: "waiting with io_getevents".into(), source })?;
+            self.take(reaped, completions);
+        } else if !left.is_zero() {
+            std::thread::sleep(left);
+            self.now = self.clock.now();
+        }
+        completions.append(&mut self.done);
+        for completion in &completions[before..] {
+            self.expected[completion.slot.index()] = FREE;
+        }
+        if self.scribe.follows() {
+            // Checking took a while, which is not the next operations' time.
+            self.now = self.clock.now();
+        }
+        Ok(self.now)
+    }
+}
+
+impl Drop for Aio {
+    fn drop(&mut self) {
+        if self.in_flight > 0 {
+            // The kernel may still move data: the memory is given up rather than reused, and the end of the context, which
+            // waits for all operations, is left to the end of the process.
+            for buffer in [&mut self.reads, &mut self.writes] {
+                std::mem::forget(std::mem::replace(buffer, Aligned::new(1)));
+            }
+            std::mem::forget(self.context.take());
+        }
+    }
+}

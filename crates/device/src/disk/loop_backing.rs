@@ -1,0 +1,64 @@
+//! The file behind a loop device: whether its I/O bypasses the page cache, and whether the file is sparse.
+
+use std::os::unix::fs::MetadataExt;
+
+use plimsoll_units::Bytes;
+
+use super::Block;
+use crate::host::Tree;
+use crate::subject::{DeviceNumber, Subject};
+
+/// A loop device and its file.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LoopBacking {
+    /// Kernel name of the loop device, such as `loop3`.
+    pub device: String,
+    /// Path of its file, as the kernel shows it.
+    pub file: String,
+    /// Direct I/O: reads and writes of the device bypass the page cache of its file.
+    pub direct: bool,
+    /// Bytes that storage is allocated for, and length; `None` where the file cannot be examined.
+    pub space: Option<(Bytes, Bytes)>,
+}
+
+/// The loop device that holds `subject`, if it is on one.
+pub fn loop_backing(subject: &Subject) -> Option<LoopBacking> {
+    read(&Tree::system(), subject.device?)
+}
+
+fn read(tree: &Tree, number: DeviceNumber) -> Option<LoopBacking> {
+    let disk = Block::find(tree, number).ok()?.whole();
+    let file = disk.word("loop/backing_file")?;
+    let stat = tree.path(&file).metadata().ok();
+    Some(LoopBacking {
+        device: disk.name(),
+        direct: disk.value::<u8>("loop/dio").is_some_and(|flag| flag != 0),
+        space: stat.map(|stat| (Bytes::new(stat.blocks() * 512), Bytes::new(stat.len()))),
+        file,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::host::tests::Fixture;
+
+    #[test]
+    fn a_loop_device_shows_its_file_and_its_mode() {
+        let fixture = Fixture::new(
+            "loop-backing",
+            &[
+                ("sys/devices/virtual/block/loop3/dev", "7:3\n"),
+                ("sys/devices/virtual/block/loop3/loop/backing_file", "/srv/image\n"),
+                ("sys/devices/virtual/block/loop3/loop/dio", "0\n"),
+                ("sys/devices/virtual/block/zram0/dev", "251:0\n"),
+            ],
+        );
+        fixture.link("sys/dev/block/7:3", "../../devices/virtual/block/loop3");
+        fixture.link("sys/dev/block/251:0", "../../devices/virtual/block/zram0");
+        let found = read(&fixture.tree(), "7:3".parse().unwrap());
+        let expected = LoopBacking { device: "loop3".into(), file: "/srv/image".into(), direct: false, space: None };
+        assert_eq!(found, Some(expected));
+        assert_eq!(read(&fixture.tree(), "251:0".parse().unwrap()), None);
+    }
+}

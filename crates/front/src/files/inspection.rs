@@ -1,0 +1,152 @@
+//! A data directory that is examined and repaired while no service has it. Nothing is changed but by the methods that
+//! repair.
+
+use std::io;
+use std::os::unix::fs::FileExt;
+use std::path::{Path, PathBuf};
+
+use plimsoll_volume::{FileId, Log, LogError, StoreId, Superblock, header};
+
+use super::directory::{DataFile, Directory, DirectoryError, HeaderFault, SuperblockFile, make_data_file};
+
+/// The state of a data directory.
+#[derive(Debug)]
+pub struct Inspection {
+    directory: Directory,
+    superblock: Option<SuperblockFile>,
+    log: Log,
+    log_bytes: Vec<u8>,
+    id: StoreId,
+    data_files: Vec<DataFile>,
+}
+
+impl Inspection {
+    /// Examines a directory that exists. Refused while a service has it, and where it was never a data directory.
+    pub fn open(path: &Path) -> Result<Self, DirectoryError> {
+        let directory = Directory::lock_damaged(path)?;
+        let superblock = match directory.superblock() {
+            Err(DirectoryError::NoSuperblock(_)) => None,
+            other => other?,
+        };
+        let log_bytes = directory.log_bytes()?;
+        let log = Log::read(&log_bytes);
+        let of_log = log.id;
+        let id = superblock.as_ref().map(|superblock| superblock.state.id).or(of_log);
+        let why = "has neither a superblock nor a log that can be read: restore one of them from a copy";
+        let id = id.ok_or_else(|| DirectoryError::Untrusted { path: path.to_path_buf(), why: why.to_owned() })?;
+        let data_files = directory.data_files(id)?;
+        Ok(Self { directory, superblock, log, log_bytes, id, data_files })
+    }
+
+    /// The identity of its store.
+    pub const fn id(&self) -> StoreId {
+        self.id
+    }
+
+    /// Its superblock; `None` when that is missing or damaged.
+    pub fn superblock(&self) -> Option<Superblock> {
+        self.superblock.as_ref().map(|superblock| superblock.state)
+    }
+
+    /// What can be read of its log.
+    pub const fn log(&self) -> &Log {
+        &self.log
+    }
+
+    /// Bytes behind the last commit of the log that can be used.
+    pub const fn rest_bytes(&self) -> u64 {
+        self.log_bytes.len() as u64 - self.log.length
+    }
+
+    /// The commits that the log has lost.
+    pub fn lost(&self) -> Result<(), LogError> {
+        let next = self.superblock().map_or(0, |superblock| superblock.next);
+        self.log.check(self.id, if self.data_files.is_empty() { next } else { next.max(1) })
+    }
+
+    /// Bytes of each data file, 0 for one that is missing.
+    pub fn lengths(&self) -> Vec<u64> {
+        let count = self.data_files.last().map_or(0, |file| file.number as usize + 1);
+        let mut lengths = vec![0; count];
+        for file in &self.data_files {
+            lengths[file.number as usize] = file.length;
+        }
+        lengths
+    }
+
+    /// Data files whose header is damaged, with the fault.
+    pub fn damaged_headers(&self) -> Vec<(FileId, &str)> {
+        self.faults(|fault| matches!(fault, HeaderFault::Damaged(_)))
+    }
+
+    /// Data files of other directories, with the fault.
+    pub fn foreign_files(&self) -> Vec<(FileId, &str)> {
+        self.faults(|fault| matches!(fault, HeaderFault::Foreign(_)))
+    }
+
+    fn faults(&self, wanted: impl Fn(&HeaderFault) -> bool) -> Vec<(FileId, &str)> {
+        let faults = self.data_files.iter().filter_map(|file| Some((file.number, file.header.as_ref().err()?)));
+        faults.filter(|(_, fault)| wanted(fault)).map(|(number, fault)| (FileId(number), fault.why())).collect()
+    }
+
+    /// Makes the superblock again. Clusters that no volume refers to are kept.
+    pub fn repair_superblock(&mut self) -> Result<(), DirectoryError> {
+        let mut state = Superblock::new(self.id);
+        (state.next, state.keeps_unreferenced) = (self.log.next(), true);
+        self.superblock = Some(self.directory.make(state)?);
+        Ok(())
+    }
+
+    /// Cuts off the log what cannot be used, and goes on from its last usable commit. Clusters that no volume refers to
+    /// are kept. Returns the file that keeps what was cut off, if there was anything.
+    pub fn repair_log(&mut self) -> Result<Option<PathBuf>, DirectoryError> {
+        let rest = &self.log_bytes[self.log.length as usize..];
+        let full = || io::Error::from(io::ErrorKind::StorageFull);
+        let kept = match rest {
+            [] => None,
+            rest => Some(self.directory.keep_torn(rest)?.ok_or_else(|| self.directory.io(full()))?),
+        };
+        if let Some(superblock) = &mut self.superblock {
+            (superblock.state.next, superblock.state.keeps_unreferenced) = (self.log.next(), true);
+            superblock.store().map_err(|source| self.directory.io(source))?;
+        }
+        let log = self.directory.log()?;
+        let cut = rustix::fs::ftruncate(&log, self.log.length);
+        cut.and_then(|()| rustix::fs::fsync(&log)).map_err(|source| self.directory.io(source))?;
+        self.log_bytes.truncate(self.log.length as usize);
+        self.log.later.clear();
+        Ok(kept)
+    }
+
+    /// Writes the header of a data file again.
+    pub fn repair_header(&mut self, file: FileId) -> Result<(), DirectoryError> {
+        let Some(data) = self.data_files.iter_mut().find(|data| data.number == file.0) else { return Ok(()) };
+        let written = data.file.write_all_at(&header(self.id, file), 0).and_then(|()| data.file.sync_all());
+        written.map_err(|source| self.directory.io(source))?;
+        data.header = Ok(());
+        Ok(())
+    }
+
+    /// Makes a data file, or makes it longer: what is missing reads as zeros from then on.
+    pub fn repair_length(&mut self, file: FileId, length: u64) -> Result<(), DirectoryError> {
+        let failed = |source: io::Error| self.directory.io(source);
+        if !self.data_files.iter().any(|data| data.number == file.0) {
+            let made = make_data_file(&self.directory.descriptor, self.id, file.0).map_err(failed)?;
+            let (number, header) = (file.0, Ok(()));
+            self.data_files.push(DataFile { number, length: 0, file: made.into(), header });
+            self.data_files.sort_unstable_by_key(|data| data.number);
+        }
+        let Some(data) = self.data_files.iter_mut().find(|data| data.number == file.0) else { return Ok(()) };
+        let grown = data.file.set_len(length.max(data.length)).and_then(|()| data.file.sync_all());
+        grown.map_err(|source| self.directory.io(source))?;
+        data.length = length.max(data.length);
+        Ok(())
+    }
+
+    /// Lets the next start free the clusters that no volume refers to.
+    pub fn release_unreferenced(&mut self) -> Result<(), DirectoryError> {
+        let Some(superblock) = &mut self.superblock else { return Ok(()) };
+        superblock.state.keeps_unreferenced = false;
+        superblock.store().map_err(|source| self.directory.io(source))
+    }
+}

@@ -1,0 +1,95 @@
+//! Software RAID and its disks: one operation counts once.
+
+use std::fmt::Write as _;
+
+use plimsoll_ingest::{Class, Demand, Ingest, Measure, Outcome, Reading, join};
+
+use crate::hosts::reading;
+
+/// A report of iostat: devices with their reads and writes a second, of 8 KiB each.
+fn report(devices: &[(&str, f64, f64)]) -> String {
+    let mut text = String::from("Device r/s rkB/s r_await rareq-sz w/s wkB/s w_await wareq-sz aqu-sz %util\n");
+    for (name, reads, writes) in devices {
+        let await_ms = if name.starts_with("md") { 0.0 } else { 0.5 };
+        let (read_kb, written_kb) = (reads * 8.0, writes * 8.0);
+        let _ = writeln!(
+            text,
+            "{name} {reads:.2} {read_kb:.2} {await_ms:.2} 8.00 {writes:.2} {written_kb:.2} {await_ms:.2} 8.00 0.10 1.00"
+        );
+    }
+    text + "\n"
+}
+
+fn iostat(devices: &[(&str, f64, f64)]) -> Reading {
+    let time = |second: u32| format!("2026-03-02T09:00:{second:02}Z\n");
+    reading(&(time(0) + &report(devices) + &time(10) + &report(devices)))
+}
+
+/// What is asked of a reading's storage a second: reads, writes, and milliseconds of a read.
+fn demand(reading: &Reading) -> (f64, f64, Option<f64>) {
+    let demand = Demand::of(&[reading]);
+    let of = |class, measure| demand.subjects[0].series(class, measure).and_then(|series| series.values[0]);
+    let rate = |class| of(class, Measure::Iops).unwrap_or_default();
+    (
+        rate(Class::Read),
+        rate(Class::Write),
+        of(Class::Read, Measure::Latency).map(|seconds| (seconds * 1e6).round() / 1e3),
+    )
+}
+
+const MIRROR: [(&str, f64, f64); 3] = [("md2", 100.0, 4_671.0), ("nvme0n1", 50.0, 4_377.0), ("nvme1n1", 50.0, 4_377.0)];
+
+#[test]
+fn a_mirrored_write_counts_once() {
+    let reading = iostat(&MIRROR);
+    assert_eq!((demand(&reading).0, demand(&reading).1), (100.0, 4_671.0));
+    let text = &reading.cautions.last().expect("the assumption is said").text;
+    assert!(text.contains("software RAID md2") && text.contains("nvme0n1, nvme1n1 are taken for them"), "{text}");
+}
+
+#[test]
+fn an_array_that_is_not_timed_has_the_latency_of_its_disks() {
+    assert_eq!(demand(&iostat(&MIRROR)).2, Some(0.5));
+}
+
+#[test]
+fn an_array_that_carries_little_leaves_the_disks_counted() {
+    let reading = iostat(&[("md0", 0.0, 100.0), ("sda", 0.0, 100.0), ("sdb", 0.0, 100.0), ("sdc", 3_000.0, 1_800.0)]);
+    assert_eq!((demand(&reading).0, demand(&reading).1), (3_000.0, 2_000.0));
+    let text = &reading.cautions.last().expect("the rule is said").text;
+    assert!(text.contains("counted at the disks") && text.contains("md0 carried 2.0 %"), "{text}");
+}
+
+#[test]
+fn counters_of_arrays_follow_the_same_rule() {
+    let snapshot = |n: u64| {
+        let row = |name: &str, reads: u64, writes: u64, ms: u64| {
+            let (reads, writes) = (reads * n, writes * n);
+            format!(
+                "9 2 {name} {reads} 0 {} {} {writes} 0 {} {} 0 0 0\n",
+                reads * 16,
+                reads * ms,
+                writes * 16,
+                writes * ms
+            )
+        };
+        let rows =
+            row("sda", 50, 100, 1) + &row("sdb", 50, 100, 1) + &row("md2", 100, 100, 0) + &row("mmcblk0boot0", 9, 9, 1);
+        format!("# 2026-03-02T09:00:{n:02}Z\n{rows}")
+    };
+    let outcome = |text: String| {
+        let mut ingest = Ingest::new("diskstats");
+        ingest.feed(text.as_bytes());
+        match ingest.finish().remove(0) {
+            Outcome::Read(reading) => *reading,
+            Outcome::Refused { refusal, .. } => panic!("{refusal}"),
+        }
+    };
+    let whole = outcome(snapshot(1) + &snapshot(2));
+    assert_eq!(demand(&whole), (100.0, 100.0, Some(1.0)));
+    let joined = join(vec![outcome(snapshot(1)), outcome(snapshot(2))]);
+    let readings: Vec<&Reading> = joined.iter().collect();
+    let demand = Demand::of(&readings);
+    let writes = demand.subjects[0].series(Class::Write, Measure::Iops).expect("writes");
+    assert!(writes.values.contains(&Some(100.0)), "{writes:?}");
+}

@@ -1,0 +1,226 @@
+//! `plimsoll measure PATH --against PATH_B`, or `--ab COMMAND_A COMMAND_B`: two targets, or two settings of one, measured
+//! pass by pass in turns, and compared.
+
+use std::io;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+use plimsoll_analyse::compare_turns;
+use plimsoll_device::nbd::Address;
+use plimsoll_device::{ActivityDelta, classify};
+use plimsoll_drive::Fault;
+use plimsoll_load::StreamSpec;
+use plimsoll_record::{Curve, Ended};
+use plimsoll_units::Bytes;
+
+use super::export::Export;
+use super::work::Work;
+use super::{Begun, Site, forget, no_path, only_this};
+use crate::args::{EngineWord, Measure};
+use crate::comparing::{self, Side};
+use crate::console::Console;
+use crate::course::{Travelled, follow_in_turns};
+use crate::output::{Outputs, ended, judge};
+use crate::plan::Plan;
+use crate::stand::Storage;
+use crate::store;
+use crate::trouble::Trouble;
+
+/// Measures both, keeps both runs, and shows the comparison.
+pub(super) fn run(args: &Measure, path: &Path, outputs: &Outputs) -> Result<(), Trouble> {
+    outputs.fit_comparison()?;
+    if args.target.engine == EngineWord::Fio {
+        return Err(Trouble::usage("fio cannot be stopped between passes: leave out --engine fio, or --against"));
+    }
+    let sides = sides(args, path)?;
+    let [mut a, mut b] = [Place::prepare(&sides[0], outputs)?, Place::prepare(&sides[1], outputs)?];
+    let size = a.size().min(b.size());
+    (*a.size_mut(), *b.size_mut()) = (size, size);
+    let streams = a.place(&sides[0], size)?;
+    let name = a.name();
+    let remembered = a.work().remember_objective(&name, &streams);
+    let plan = shared_plan(&mut a, &mut b)?;
+    let mut console = Console::new(args.output.quiet).map_err(|error| Trouble::Failed(error.into()))?;
+    let mut begun = [a.begin(&sides[0], &mut console)?, b.begin(&sides[1], &mut console)?];
+    // Filling may have ended early.
+    let size = a.size().min(b.size());
+    for (begun, (place, args)) in begun.iter_mut().zip([(&mut a, &sides[0]), (&mut b, &sides[1])]) {
+        *place.size_mut() = size;
+        begun.streams = place.place(args, size)?;
+    }
+    let streams = [&begun[0].streams[..], &begun[1].streams[..]];
+    let prepare = |side: usize| args.ab.get(side).map_or(Ok(()), |command| shell(command));
+    let travelled = follow_in_turns(&plan, streams, &mut [a.storage(), b.storage()], &prepare, &mut console);
+    let fault = travelled.iter().find_map(|travelled| travelled.fault.as_ref());
+    let fault = fault.map(|fault| format!("{fault}: {}", fault.source));
+    let ([begun_a, begun_b], [travelled_a, travelled_b]) = (begun, travelled);
+    let mut curves = [a.end(begun_a, travelled_a)?, b.end(begun_b, travelled_b)?];
+    // The second is judged by the objective of the first.
+    let mut shared = remembered;
+    for curve in &mut curves {
+        forget(curve, remembered);
+        judge(curve, shared);
+        shared = shared.or_else(|| curve.load_line.map(|line| line.objective()));
+    }
+    finish(curves, &args.ab, fault, outputs)
+}
+
+/// The arguments for each target alone: what may be destroyed is named for one of them.
+fn sides(args: &Measure, path: &Path) -> Result<[Measure; 2], Trouble> {
+    if let Some(other) = args.target.destroy.iter().find(|named| **named != args.path && *named != path) {
+        return Err(Trouble::usage(format!(
+            "--destroy {}: only {} and {} are measured: name one of them, letter for letter, or leave --destroy out",
+            other.display(),
+            args.path.display(),
+            path.display()
+        )));
+    }
+    let side = |path: PathBuf| {
+        let mut side = Measure { path: path.clone(), ..args.clone() };
+        side.target.destroy.retain(|named| *named == path);
+        side
+    };
+    Ok([side(args.path.clone()), side(path.to_owned())])
+}
+
+/// The plan of both; refused where one target would only be read and the other written, or the loads are named.
+fn shared_plan(a: &mut Place, b: &mut Place) -> Result<Plan, Trouble> {
+    let (Work::Generated(plan), Work::Generated(other)) = (a.work(), b.work()) else {
+        return Err(Trouble::usage("--against measures generated loads: leave out --replay"));
+    };
+    if plan.templates != other.templates {
+        return Err(Trouble::usage(
+            "one target would be written and the other only read: give --reads 100, or --destroy for both",
+        ));
+    }
+    if plan.sweep.depths.is_some() {
+        return Err(Trouble::usage("this preset has depths of its own, and no load line: give another --preset"));
+    }
+    Ok((**plan).clone())
+}
+
+/// Characters of a command's output in a message.
+const MAX_QUOTE: usize = 500;
+
+/// Runs a command of the user through the shell; the end of its output is quoted when it fails.
+fn shell(command: &str) -> Result<(), Fault> {
+    let failed = |source| Fault { attempt: format!("running {command:?} before a pass"), source };
+    let output = Command::new("sh").args(["-c", command]).stdin(Stdio::null()).output().map_err(failed)?;
+    if output.status.success() {
+        return Ok(());
+    }
+    let printed = [output.stderr, output.stdout].concat();
+    let printed = String::from_utf8_lossy(&printed);
+    let quoted: Vec<char> = printed.trim().chars().collect();
+    let quoted: String = quoted[quoted.len().saturating_sub(MAX_QUOTE)..].iter().collect();
+    Err(failed(io::Error::other(format!("{}: {quoted}", output.status))))
+}
+
+/// Keeps both runs, and prints and writes the comparison.
+fn finish(curves: [Curve; 2], commands: &[String], fault: Option<String>, outputs: &Outputs) -> Result<(), Trouble> {
+    let ends = [curves[0].ended, curves[1].ended];
+    let mut names = Vec::new();
+    for (side, curve) in curves.iter().enumerate() {
+        let name = match store::keep(curve) {
+            Ok(path) => store::stem(&path),
+            Err(error) => {
+                crate::output::warn_not_kept(&error);
+                curve.subject.name.clone()
+            }
+        };
+        names.push(commands.get(side).map_or(name.clone(), |command| format!("{name} after {command}")));
+    }
+    if let Some(fault) = fault {
+        return Err(Trouble::Failed(anyhow::anyhow!("{fault} (the runs until then were kept)")));
+    }
+    if ends != [Ended::Complete; 2] {
+        return ends.into_iter().try_for_each(ended);
+    }
+    let Some(objective) = curves[0].load_line.map(|line| line.objective()) else {
+        return Err(Trouble::Failed(anyhow::anyhow!(
+            "the first target gave no load line to compare: give --objective, or a longer --duration"
+        )));
+    };
+    let comparison = compare_turns(&curves[0], &curves[1], objective);
+    let [first, second] = curves;
+    let mut names = names.into_iter();
+    let sides = [first, second].map(|curve| Side { names: names.by_ref().take(1).collect(), curves: vec![curve] });
+    comparing::show(sides, &comparison, outputs)
+}
+
+/// A target of either kind that is ready to be measured.
+enum Place {
+    Site(Box<Site>),
+    Export(Box<Export>),
+}
+
+impl Place {
+    fn prepare(args: &Measure, outputs: &Outputs) -> Result<Self, Trouble> {
+        let work = Work::new(args)?;
+        if let Some(uri) = args.path.to_str().filter(|text| Address::is_meant(text)) {
+            return Ok(Self::Export(Export::named(args, work, uri)?.into()));
+        }
+        let subject = classify(&args.path).map_err(|unusable| no_path(&args.path, &unusable))?;
+        outputs.spare(&args.path)?;
+        only_this(args)?;
+        Ok(Self::Site(Site::prepare(args, work, subject)?.into()))
+    }
+
+    fn work(&mut self) -> &mut Work {
+        match self {
+            Self::Site(site) => &mut site.work,
+            Self::Export(export) => &mut export.work,
+        }
+    }
+
+    fn storage(&mut self) -> &mut Storage {
+        match self {
+            Self::Site(site) => &mut site.storage,
+            Self::Export(export) => &mut export.storage,
+        }
+    }
+
+    fn size(&self) -> Bytes {
+        match self {
+            Self::Site(site) => site.size,
+            Self::Export(export) => export.size,
+        }
+    }
+
+    fn size_mut(&mut self) -> &mut Bytes {
+        match self {
+            Self::Site(site) => &mut site.size,
+            Self::Export(export) => &mut export.size,
+        }
+    }
+
+    fn name(&self) -> String {
+        match self {
+            Self::Site(site) => site.kept_subject().name,
+            Self::Export(export) => export.subject().name,
+        }
+    }
+
+    fn place(&self, args: &Measure, length: Bytes) -> Result<Vec<StreamSpec>, Trouble> {
+        match self {
+            Self::Site(site) => site.work.place(args, length, site.grid()),
+            Self::Export(export) => export.work.place(args, length, export.grid),
+        }
+    }
+
+    fn begin(&mut self, args: &Measure, console: &mut Console) -> Result<Begun, Trouble> {
+        match self {
+            Self::Site(site) => site.begin(args, console),
+            Self::Export(export) => export.begin(args),
+        }
+    }
+
+    fn end(&mut self, begun: Begun, travelled: Travelled) -> Result<Curve, Trouble> {
+        // The disk may be that of both: operations of the other side would be taken for a neighbour's.
+        let activity = ActivityDelta { disk: None, ..begun.activity() };
+        match self {
+            Self::Site(site) => site.end(begun, travelled, activity),
+            Self::Export(export) => export.end(begun, travelled, activity),
+        }
+    }
+}

@@ -1,0 +1,39 @@
+//! Signals that ask this process to end, and the exit code that says which of them came.
+
+use std::ffi::c_int;
+use std::io;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::{Arc, OnceLock};
+
+use signal_hook::consts::SIGINT;
+use signal_hook::flag;
+
+/// The first signal that came; 0 until then.
+static RECEIVED: OnceLock<Arc<AtomicUsize>> = OnceLock::new();
+
+/// A flag that the first of these signals sets. The second one ends the process at once, with the exit code of its number.
+///
+/// # Errors
+/// The system refuses a handler.
+pub fn watch(signals: &[c_int]) -> io::Result<Arc<AtomicBool>> {
+    let asked = Arc::new(AtomicBool::new(false));
+    let received = RECEIVED.get_or_init(Arc::default);
+    for &signal in signals {
+        flag::register_conditional_shutdown(signal, exit_code_of(signal).into(), Arc::clone(&asked))?;
+        flag::register_usize(signal, Arc::clone(received), signal.unsigned_abs() as usize)?;
+        flag::register(signal, Arc::clone(&asked))?;
+    }
+    Ok(asked)
+}
+
+/// The exit code of a command that the user ended: 128 and the number of the signal, as shells have it.
+pub fn exit_code() -> u8 {
+    match RECEIVED.get().map_or(0, |received| received.load(Ordering::Relaxed)) {
+        0 => exit_code_of(SIGINT),
+        signal => exit_code_of(c_int::try_from(signal).unwrap_or(SIGINT)),
+    }
+}
+
+fn exit_code_of(signal: c_int) -> u8 {
+    128 + u8::try_from(signal).unwrap_or_default().min(64)
+}

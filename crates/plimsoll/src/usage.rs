@@ -1,0 +1,64 @@
+//! Usage errors of clap, with the remedies that clap does not know.
+
+use std::error::Error as _;
+use std::num::{ParseFloatError, ParseIntError};
+
+use clap::CommandFactory;
+use clap::error::{ContextKind, ContextValue, ErrorKind};
+use plimsoll_catalogue::nearest;
+
+use crate::args::Cli;
+
+/// The same error with a better remedy, where there is one.
+pub fn explained(mut error: clap::Error) -> clap::Error {
+    match error.kind() {
+        ErrorKind::InvalidSubcommand => suggest_nearest_command(&mut error),
+        ErrorKind::UnknownArgument => suggest_no_color(&mut error),
+        ErrorKind::ValueValidation => return with_form_of_numbers(error),
+        _ => {}
+    }
+    error
+}
+
+fn context(error: &clap::Error, kind: ContextKind) -> Option<String> {
+    match error.get(kind)? {
+        ContextValue::String(text) => Some(text.clone()),
+        _ => None,
+    }
+}
+
+/// Clap offers every command that resembles the word, the least similar first.
+fn suggest_nearest_command(error: &mut clap::Error) {
+    let Some(word) = context(error, ContextKind::InvalidSubcommand) else { return };
+    let cli = Cli::command();
+    let near = nearest(&word, cli.get_subcommands().map(clap::Command::get_name));
+    if let Some(nearest) = near.into_iter().next() {
+        error.insert(ContextKind::SuggestedSubcommand, ContextValue::Strings(vec![nearest]));
+    }
+}
+
+/// Colour follows the terminal: there is a flag against it only.
+fn suggest_no_color(error: &mut clap::Error) {
+    let is_color = context(error, ContextKind::InvalidArg)
+        .is_some_and(|flag| ["--color", "--colour", "--no-colour"].iter().any(|known| flag.starts_with(known)));
+    if is_color {
+        let tip = "output is coloured on terminals only; --no-color or the environment variable NO_COLOR prevents it";
+        error.insert(ContextKind::Suggested, ContextValue::StyledStrs(vec![tip.into()]));
+    }
+}
+
+/// The standard library's parsers do not name the form that they expect.
+fn with_form_of_numbers(error: clap::Error) -> clap::Error {
+    let form = match error.source() {
+        Some(source) if source.is::<ParseIntError>() => "not a whole number: write digits only, such as 16",
+        Some(source) if source.is::<ParseFloatError>() => "not a number: write such as 0.5",
+        _ => return error,
+    };
+    let (Some(flag), Some(value)) =
+        (context(&error, ContextKind::InvalidArg), context(&error, ContextKind::InvalidValue))
+    else {
+        return error;
+    };
+    let message = format!("invalid value '{value}' for '{flag}': {form}\n\nFor more information, try '--help'.\n");
+    clap::Error::raw(ErrorKind::ValueValidation, message)
+}

@@ -1,0 +1,69 @@
+//! `plimsoll volume fsck`: checks a data directory while no service has it.
+
+use std::path::Path;
+
+use plimsoll_front::DirectoryError;
+use plimsoll_service::{Check, Repair};
+use plimsoll_units::Bytes;
+
+use super::home;
+use crate::args::ReachArgs;
+use crate::output::{Outputs, print};
+use crate::trouble::Trouble;
+
+/// The exit code of a directory that is not sound.
+const DAMAGED: u8 = 1;
+
+/// Checks a directory, that of the service by default, and repairs it when that is wanted.
+pub fn fsck(reach: &ReachArgs, directory: Option<&Path>, repair: bool) -> Result<(), Trouble> {
+    let directory = directory.map_or_else(|| home::data_directory(reach), |directory| Ok(directory.to_owned()))?;
+    let repair = if repair { Repair::Wanted } else { Repair::Never };
+    let check = plimsoll_service::fsck(&directory, repair).map_err(refused)?;
+    if reach.json {
+        let text = serde_json::to_string_pretty(&check).map_err(anyhow::Error::new)?;
+        print(text.as_bytes())?;
+        print(b"\n")?;
+    } else {
+        let outputs = Outputs::plain(reach.no_color);
+        let title = format!("Data directory {}", directory.display());
+        outputs.print(&plimsoll_report::facts(&title, &facts(&check, &directory), outputs.style()))?;
+    }
+    if check.problems.is_empty() { Ok(()) } else { Err(Trouble::Ended(DAMAGED)) }
+}
+
+fn facts(check: &Check, directory: &Path) -> Vec<(&'static str, String)> {
+    let bytes = |bytes: u64| Bytes::new(bytes).to_string();
+    let mut facts = vec![
+        ("id", check.id.clone()),
+        ("log", format!("{} commits, {}", check.commits, bytes(check.log_bytes))),
+        ("data", format!("{}, {} unreferenced", bytes(check.data_bytes), bytes(check.unreferenced_bytes))),
+    ];
+    for volume in &check.volumes {
+        let (size, used) = (bytes(volume.size_bytes), bytes(volume.used_bytes));
+        facts.push(("volume", format!("{}: {size}, {used} used", volume.name)));
+    }
+    facts.extend(check.repaired.iter().map(|repaired| ("repaired", repaired.clone())));
+    facts.extend(check.problems.iter().map(|problem| ("problem", problem.clone())));
+    let repair = format!("plimsoll volume fsck {} --repair", directory.display());
+    let next = match (check.problems.is_empty(), check.keeps_unreferenced) {
+        (true, false) => "the directory is sound".to_owned(),
+        (true, true) => format!(
+            "the directory is sound; unreferenced clusters are kept, since commits were dropped, until {repair} frees them"
+        ),
+        (false, _) => format!(
+            "not sound: copy the directory first, then {repair}; what was lost is lost, and a copy of the lost file \
+             serves better"
+        ),
+    };
+    facts.push(("verdict", next));
+    facts
+}
+
+fn refused(error: DirectoryError) -> Trouble {
+    match error {
+        DirectoryError::Io { ref source, .. } if source.kind() != std::io::ErrorKind::NotFound => {
+            Trouble::Failed(error.into())
+        }
+        error => Trouble::usage(format!("{:#}", anyhow::Error::new(error))),
+    }
+}

@@ -1,0 +1,200 @@
+//! Data in databases that suites were pointed to, how a run ends, and what a killed one leaves: with SQLite, which needs no server.
+
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
+use std::path::Path;
+use std::process::{Child, Command, Output, Stdio};
+use std::time::{Duration, Instant};
+
+use plimsoll_database::{Address, Database, connect};
+use plimsoll_record::StepWork;
+
+use crate::place::{Place, said};
+
+/// Two clients on the smallest data, for a second.
+const OLTP: [&str; 8] = ["suite", "oltp", "sqlite:x.db", "--scale", "1", "--clients", "2", "--duration"];
+
+/// An empty file of SQLite's, and a connection to it.
+fn empty(place: &Place) -> Box<dyn Database> {
+    let file = place.file("x.db");
+    fs::write(&file, "").unwrap();
+    connect(&Address::sqlite(file)).unwrap()
+}
+
+fn oltp(place: &Place, arguments: &[&str]) -> Output {
+    place.run(&[&OLTP[..], &["1s"], arguments].concat())
+}
+
+#[track_caller]
+fn succeeded(output: &Output) {
+    assert!(output.status.success(), "{}", said(output));
+}
+
+#[track_caller]
+fn refused(output: &Output, words: &str) {
+    assert_eq!(output.status.code(), Some(2), "{}", said(output));
+    assert!(said(output).contains(words), "{}", said(output));
+}
+
+/// Waits until a program has written something to a file.
+fn until(file: &Path, words: &str) {
+    let end = Instant::now() + Duration::from_secs(120);
+    while !fs::read_to_string(file).unwrap_or_default().contains(words) {
+        assert!(Instant::now() < end, "{}", fs::read_to_string(file).unwrap_or_default());
+        std::thread::sleep(Duration::from_millis(20));
+    }
+}
+
+/// Starts a long run, and waits until its data are loaded.
+fn begun(place: &Place, arguments: &[&str]) -> Child {
+    let log = place.file("log");
+    let mut command = place.command(arguments);
+    command.stdout(Stdio::null()).stderr(fs::File::create(&log).unwrap());
+    let child = command.spawn().unwrap();
+    until(&log, "Count what was loaded");
+    child
+}
+
+#[test]
+fn data_are_prepared_reused_and_cleaned_up() {
+    let place = Place::new("phases");
+    let database = empty(&place);
+    refused(&oltp(&place, &["--phase", "run"]), "no data of plimsoll are there");
+    succeeded(&oltp(&place, &["--phase", "prepare"]));
+    let loaded = database.contents().unwrap();
+    assert!(loaded.len() == 5 && loaded.contains(&"plimsoll_data".to_owned()), "{loaded:?}");
+    for _ in 0..2 {
+        let run = oltp(&place, &["--phase", "run"]);
+        succeeded(&run);
+        assert!(
+            said(&run).contains("using the data that oltp loaded") && !said(&run).contains("Load:"),
+            "{}",
+            said(&run)
+        );
+        assert!(String::from_utf8_lossy(&run.stdout).contains("All agrees"), "rows of earlier runs are counted");
+    }
+    refused(
+        &oltp(&place, &["--phase", "run", "--script", "select-only"]),
+        "and this run needs oltp (script select-only",
+    );
+    // Other data take the place of those that plimsoll made.
+    let other = oltp(&place, &["--script", "select-only"]);
+    succeeded(&other);
+    assert!(said(&other).contains("dropping 4 objects that oltp made"), "{}", said(&other));
+    assert_eq!(database.contents().unwrap(), Vec::<String>::new(), "all phases together leave nothing");
+}
+
+#[test]
+fn foreign_table_is_never_dropped_with_data() {
+    let place = Place::new("foreign");
+    let database = empty(&place);
+    succeeded(&oltp(&place, &["--phase", "prepare"]));
+    database.session().unwrap().run("CREATE TABLE mine (a INTEGER)").unwrap();
+    for phase in ["prepare", "run", "cleanup"] {
+        refused(&oltp(&place, &["--phase", phase]), "besides data of plimsoll it has mine");
+    }
+    assert_eq!(database.contents().unwrap().len(), 6);
+    succeeded(&oltp(&place, &["--phase", "cleanup", "--destroy", "x.db"]));
+    assert_eq!(database.contents().unwrap(), Vec::<String>::new());
+}
+
+#[test]
+fn measuring_phase_never_destroys() {
+    let place = Place::new("destroys");
+    let database = empty(&place);
+    succeeded(&oltp(&place, &["--phase", "prepare"]));
+    refused(&oltp(&place, &["--phase", "run", "--destroy", "x.db"]), "--phase run measures on loaded data");
+    assert_eq!(database.contents().unwrap().len(), 5);
+}
+
+#[test]
+fn statement_of_the_user_only_reads() {
+    let place = Place::new("reads");
+    let database = empty(&place);
+    let mut session = database.session().unwrap();
+    session.run("CREATE TABLE stock (a INTEGER); INSERT INTO stock VALUES (1)").unwrap();
+    fs::write(place.file("r.sql"), "SELECT sum(a) FROM stock").unwrap();
+    fs::write(place.file("w.sql"), "UPDATE stock SET a = a + 1").unwrap();
+    let ladder = |sql: &str, more: &[&str]| {
+        let first = ["suite", "ladder", "sqlite:x.db", "--concurrency", "1", "--turns", "2", "--sql", sql];
+        place.run(&[&first[..], more].concat())
+    };
+    let mut sum = || session.rows("SELECT sum(a) FROM stock").unwrap()[0][0].int();
+    succeeded(&ladder("r.sql", &[]));
+    refused(&ladder("r.sql", &["--destroy", "x.db"]), "runs on your own tables");
+    let writes = ladder("w.sql", &[]);
+    assert!(!writes.status.success() && said(&writes).contains("add --allow-writes"), "{}", said(&writes));
+    assert_eq!(sum(), Some(1));
+    succeeded(&ladder("w.sql", &["--allow-writes"]));
+    assert_eq!(sum(), Some(3));
+}
+
+#[test]
+fn progress_shows_the_figures_of_the_result() {
+    let place = Place::new("progress");
+    empty(&place);
+    let output = oltp(&place, &["--json", "suite.json"]);
+    succeeded(&output);
+    let crowd = place.suite("suite.json").steps.into_iter().find_map(|step| match step.work {
+        StepWork::Crowd(crowd) => Some(crowd),
+        _ => None,
+    });
+    let rate = crowd.unwrap().run.figures.iops.value;
+    assert!(said(&output).contains(&format!("2 clients: {rate:.0} a second")), "{rate}: {}", said(&output));
+}
+
+#[test]
+fn signalled_suite_drops_its_data_and_ends_with_the_number_of_the_signal() {
+    use rustix::process::{Pid, Signal, kill_process};
+    for (signal, code) in [(Signal::INT, 130), (Signal::TERM, 143)] {
+        let place = Place::new("signals");
+        let database = empty(&place);
+        let mut child = begun(&place, &[&OLTP[..], &["1h"]].concat());
+        kill_process(Pid::from_child(&child), signal).unwrap();
+        assert_eq!(child.wait().unwrap().code(), Some(code));
+        assert_eq!(database.contents().unwrap(), Vec::<String>::new());
+    }
+}
+
+#[test]
+fn folder_of_a_killed_run_is_removed_by_the_next_one() {
+    let place = Place::new("killed");
+    let make =
+        ["suite", "oltp", "--make", "sqlite", "--path", "storage", "--scale", "1", "--clients", "1", "--duration"];
+    let mut child = begun(&place, &[&make[..], &["1h"]].concat());
+    child.kill().unwrap();
+    child.wait().unwrap();
+    assert_eq!(fs::read_dir(place.file("storage")).unwrap().count(), 1);
+    let next = place.run(&[&make[..], &["1s"]].concat());
+    succeeded(&next);
+    assert!(said(&next).contains("removed what a run that was killed left: "), "{}", said(&next));
+    place.assert_clean();
+}
+
+#[test]
+fn threads_that_cannot_start_end_the_suite_with_their_limit() {
+    if !rustix::process::geteuid().is_root() {
+        eprintln!("skipped: root alone can take another user's limit of processes");
+        return;
+    }
+    let place = Place::new("threads");
+    let everybody = fs::Permissions::from_mode(0o777);
+    let program = place.file("program");
+    fs::copy(env!("CARGO_BIN_EXE_plimsoll"), &program).unwrap();
+    for path in [place.file("."), place.file("storage"), place.file("tmp"), program.clone()] {
+        fs::set_permissions(path, everybody.clone()).unwrap();
+    }
+    // A user whom nobody else is.
+    let user = ["--reuid=61234", "--regid=61234", "--clear-groups", "prlimit", "--nproc=16"];
+    let mut command = Command::new("setpriv");
+    command.args(user).arg(program).args(["suite", "oltp", "--make", "sqlite", "--path", "storage", "--scale", "1"]);
+    command.args(["--clients", "64", "--duration", "2s", "--json", "-"]).current_dir(place.file("."));
+    command.env("PLIMSOLL_RUNS", place.file("storage/runs")).env("TMPDIR", place.file("tmp"));
+    let output = match command.output() {
+        Ok(output) => output,
+        Err(error) => return eprintln!("skipped: setpriv: {error}"),
+    };
+    assert_eq!(output.status.code(), Some(1), "{}", said(&output));
+    let text = String::from_utf8_lossy(&output.stdout);
+    assert!(text.contains("(ulimit -u) is 16"), "{text} {}", said(&output));
+}

@@ -1,0 +1,254 @@
+//! What a load line stands on: a grade of confidence with its reasons, the meaning of the number, the next command.
+
+use plimsoll_record::{Curve, Ended, Finding, Lasting, LineBasis, LoadLine, NoLine, ObjectiveOrigin, Source, Weight};
+use plimsoll_units::Span;
+
+use super::{clean, command, load_line};
+use crate::number;
+
+/// Ends of an interval whose ratio is at most this are known well, and beyond the other hardly.
+const TIGHT: f64 = 1.35;
+const WIDE: f64 = 2.5;
+/// Halves of a measurement that differ by more than this, as the logarithm of their ratio, do not agree.
+const HALVES_AGREE: f64 = 0.15;
+/// Share of the limit that the generator's own lateness may be.
+const LATE_SHARE: f64 = 0.1;
+/// A limit shorter than this many times the generator's lateness cannot be judged.
+const GENERATOR_MARGIN: u64 = 5;
+
+/// How far a load line may be trusted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Grade {
+    Low,
+    Fair,
+    High,
+}
+
+impl Grade {
+    const fn name(self) -> &'static str {
+        match self {
+            Self::Low => "low",
+            Self::Fair => "fair",
+            Self::High => "high",
+        }
+    }
+}
+
+/// The grade of a load line and its reasons: `high: the halves agree (8,600 and 8,720 IOPS), held for 2.9 s`. `None`
+/// where the line was not drawn from slots.
+pub(crate) fn confidence(curve: &Curve) -> Option<String> {
+    let (basis, line) = (curve.basis.as_ref()?, curve.load_line.as_ref()?);
+    line.iops()?;
+    let mut grade = Grade::High;
+    let mut reasons = Vec::new();
+    let mut add = |at_most: Grade, reason: String| {
+        grade = grade.min(at_most);
+        reasons.push(reason);
+    };
+    let (at_most, reason) = width(line);
+    add(at_most, reason);
+    let (at_most, reason) = generator(basis, line, &curve.source);
+    add(at_most, reason);
+    if let Some((first, second)) = basis.halves {
+        let apart = (second / first).ln().abs();
+        let word = if apart <= HALVES_AGREE { "agree" } else { "differ" };
+        let at_most = if apart <= HALVES_AGREE { Grade::High } else { Grade::Fair };
+        let at_most = if basis.fell { Grade::Low } else { at_most };
+        add(at_most, format!("its halves {word} ({} and {})", number::three(first), number::three(second)));
+    }
+    if let Some(reason) = neighbours(curve) {
+        add(Grade::Fair, reason);
+    }
+    match basis.lasting {
+        Lasting::Held { seconds, .. } => {
+            add(Grade::High, format!("held for {}", number::clock(Span::from_secs_f64(seconds))));
+        }
+        Lasting::BurstsOnly { .. } => add(Grade::Fair, "more was carried in bursts only".into()),
+        Lasting::NotHeld => add(Grade::Fair, "not held".into()),
+    }
+    if curve.findings.iter().any(|finding| finding.weight() == Weight::Void) {
+        add(Grade::Low, "a finding below voids it".into());
+    }
+    Some(format!("{}: {}", grade.name(), reasons.join(", ")))
+}
+
+fn width(line: &LoadLine) -> (Grade, String) {
+    match line.iops().and_then(|iops| iops.interval) {
+        Some((low, high)) => {
+            let ratio = high / low.max(1e-9);
+            let percent = number::whole(50.0 * ratio.ln());
+            let grade = if ratio <= TIGHT {
+                Grade::High
+            } else if ratio <= WIDE {
+                Grade::Fair
+            } else {
+                Grade::Low
+            };
+            (grade, format!("known to {percent} %"))
+        }
+        None => (Grade::Fair, "a lower bound".into()),
+    }
+}
+
+fn generator(basis: &LineBasis, line: &LoadLine, source: &Source) -> (Grade, String) {
+    if matches!(source, Source::Simulated { .. }) {
+        return (Grade::High, "no generator that could be late".into());
+    }
+    let late = basis.lateness_p99;
+    let share = late.as_secs_f64() / line.objective().limit.as_secs_f64();
+    let grade = match () {
+        () if basis.generator_bound => Grade::Low,
+        () if share > LATE_SHARE || basis.left_out > 0 => Grade::Fair,
+        () => Grade::High,
+    };
+    (grade, format!("generator late by {late} (p99)"))
+}
+
+/// Who else was at work, as far as counters showed it.
+fn neighbours(curve: &Curve) -> Option<String> {
+    curve.findings.iter().find_map(|finding| match finding {
+        Finding::OtherLoad { iops } => Some(format!("others used the device ({} IOPS)", number::three(*iops))),
+        Finding::StolenTime { share } => Some(format!("{} of the processor time was stolen", number::percent(*share))),
+        Finding::ProcessorBound { .. } => Some("the processors were busy".into()),
+        _ => None,
+    })
+}
+
+/// A slot in words: `half second`.
+pub(crate) fn slot(span: Span) -> String {
+    match (span.as_secs_f64() * 1e3).round() as u64 {
+        225..=275 => "quarter second".into(),
+        450..=550 => "half second".into(),
+        900..=1_100 => "second".into(),
+        _ => format!("slot of {}", Span::from_millis((span.as_secs_f64() * 1e3).round().max(1.0) as u64)),
+    }
+}
+
+/// A run in a line, where another result rests on it: its target, its source, its load line with the objective and why
+/// it is that one.
+pub fn run(curve: &Curve) -> String {
+    let began = curve.started.as_ref().map(|started| format!(" at {}", clean(started))).unwrap_or_default();
+    let line = curve.load_line.as_ref().map_or_else(|| "no load line".into(), load_line);
+    let origin = curve.basis.map_or("", |basis| match basis.origin {
+        ObjectiveOrigin::Given => " (objective as given)",
+        ObjectiveOrigin::Chosen { .. } => " (objective chosen by the measurement)",
+        ObjectiveOrigin::Kept => " (objective kept from an earlier run)",
+    });
+    format!("Run: {}, {}{began}: {line}{origin}", clean(&curve.subject.name), curve.source.word())
+}
+
+/// What the number means, in sentences; `None` where the line was not drawn from slots.
+pub(crate) fn meaning(curve: &Curve) -> Option<String> {
+    let (basis, line) = (curve.basis.as_ref()?, curve.load_line.as_ref()?);
+    let objective = line.objective();
+    let slot = slot(basis.slot);
+    let mut sentences = Vec::new();
+    if line.iops().is_some() {
+        sentences.push(format!("The load line is the load at which the typical {slot} keeps {objective}."));
+    }
+    if let Some((missed, count)) = basis.lapses {
+        let of = number::whole(f64::from(count));
+        sentences.push(match missed {
+            missed if missed > 0.0 => {
+                format!("At loads below 0.8 of it, {} of {of} slots missed it.", number::percent(missed))
+            }
+            _ => format!("At loads below 0.8 of it, none of {of} slots missed it."),
+        });
+    }
+    let is_burst = matches!(basis.lasting, Lasting::BurstsOnly { .. });
+    if let Some(iops) = basis.nineteen_of_twenty.filter(|_| !is_burst) {
+        sentences.push(format!("19 of 20 slots keep it up to {} IOPS.", number::three(iops)));
+    }
+    match basis.origin {
+        ObjectiveOrigin::Given => {}
+        ObjectiveOrigin::Kept => {
+            sentences.push(
+                "The objective was chosen for an earlier run of this target and kept, so that runs compare.".into(),
+            );
+        }
+        ObjectiveOrigin::Chosen { light_p99 } => sentences.push(chosen(light_p99, basis)),
+    }
+    Some(sentences.join(" ")).filter(|text| !text.is_empty())
+}
+
+fn chosen(light_p99: Span, basis: &LineBasis) -> String {
+    let steep = if basis.slope > 0.0 {
+        let moves = (1.65_f64.ln() / basis.slope).exp_m1();
+        format!(", and with which a tail 1.65 times as heavy moves the line by {} only", number::percent(moves))
+    } else {
+        String::new()
+    };
+    let late = basis.lateness_p99;
+    let judged = if late * GENERATOR_MARGIN > light_p99 * 2 {
+        format!(", that is {GENERATOR_MARGIN} times the lateness of the generator ({late})")
+    } else {
+        String::new()
+    };
+    format!(
+        "The objective was chosen because it is the shortest limit that is twice the p99 of the lightest load \
+         ({light_p99}){judged}{steep}; name another with --objective."
+    )
+}
+
+/// The command that takes the answer further.
+pub(crate) fn next(curve: &Curve) -> Option<String> {
+    let words = &curve.command;
+    let is_measured = words.get(1).is_some_and(|word| word == "measure");
+    if words.get(1).is_none_or(|word| word != "measure" && word != "simulate") {
+        return None;
+    }
+    let (again, is_quick) = at_length(words);
+    let with = |mut again: Vec<String>, more: &[&str]| {
+        again.extend(more.iter().map(ToString::to_string));
+        Some(command(&again))
+    };
+    if curve.ended != Ended::Complete {
+        return None;
+    }
+    let basis = curve.basis.as_ref();
+    match curve.load_line.as_ref() {
+        Some(LoadLine::Refused { why: NoLine::Scatter { seconds, .. }, .. }) if !has_time(&again) => {
+            let duration = format!("{}s", (seconds / 10.0).ceil() * 10.0);
+            with(again, &["--duration", &duration])
+        }
+        Some(line) if line.iops().is_some() && is_quick && basis.is_some() => with(again, &[]),
+        Some(line) if line.iops().is_some() && is_measured => Some("plimsoll match".into()),
+        _ => None,
+    }
+}
+
+/// A command without `--quick`, and whether it had that.
+fn at_length(words: &[String]) -> (Vec<String>, bool) {
+    let arguments = words.iter().skip(1).filter(|word| *word != "--quick").cloned();
+    let again: Vec<String> = std::iter::once("plimsoll".to_owned()).chain(arguments).collect();
+    let is_quick = again.len() < words.len();
+    (again, is_quick)
+}
+
+fn has_time(words: &[String]) -> bool {
+    words.iter().any(|word| word == "--thorough" || word.starts_with("--duration"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn quiet_run_is_no_quick_one() {
+        let check = |command: &str, again: &str, is_quick: bool| {
+            let words: Vec<String> = command.split(' ').map(str::to_owned).collect();
+            assert_eq!(at_length(&words), (again.split(' ').map(str::to_owned).collect(), is_quick), "{command}");
+        };
+        check("./plimsoll measure d -q", "plimsoll measure d -q", false);
+        check("plimsoll measure d --quick", "plimsoll measure d", true);
+    }
+
+    #[test]
+    fn lateness_of_the_generator_is_a_reason_for_the_objective() {
+        let light = Span::from_micros(372);
+        let text =
+            |late_us| chosen(light, &LineBasis { lateness_p99: Span::from_micros(late_us), ..LineBasis::default() });
+        assert!(text(5_260).contains("5 times the lateness of the generator (5.26 ms)"), "{}", text(5_260));
+        assert!(!text(10).contains("generator"), "{}", text(10));
+    }
+}

@@ -1,0 +1,267 @@
+//! A check of a data directory that no service has open, and its repair.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
+
+use plimsoll_front::{DirectoryError, Inspection};
+use plimsoll_volume::{
+    Commit, FileId, Log, LogError, Record, Recovered, ShortFile, Store, Unrecoverable, Unreferenced, VolumeId,
+};
+use serde::Serialize;
+
+use crate::refusal::shown;
+use crate::remembered::Text;
+
+/// What a check may change.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Repair {
+    /// Nothing.
+    Never,
+    /// Whatever makes the directory one that can be served. What is lost is lost, and stated.
+    Wanted,
+}
+
+/// The outcome of a check.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct Check {
+    /// The identity of the directory.
+    pub id: String,
+    /// Commits that its log holds since the beginning, those that it has summarised included.
+    pub commits: u64,
+    /// Bytes of the log.
+    pub log_bytes: u64,
+    /// Bytes of all data files, holes included.
+    pub data_bytes: u64,
+    /// Its volumes and snapshots; empty when they cannot be read.
+    pub volumes: Vec<CheckedVolume>,
+    /// Bytes of the data files that no volume refers to, holes included.
+    pub unreferenced_bytes: u64,
+    /// Those are kept: a commit that was dropped may have referred to them.
+    pub keeps_unreferenced: bool,
+    /// What is wrong, and what was lost.
+    pub problems: Vec<String>,
+    /// What was repaired.
+    pub repaired: Vec<String>,
+}
+
+/// A volume that was checked.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct CheckedVolume {
+    /// Its name.
+    pub name: String,
+    /// Bytes.
+    pub size_bytes: u64,
+    /// Bytes that have space, shared ones included.
+    pub used_bytes: u64,
+}
+
+/// Checks a data directory, and repairs it when that is wanted. Fails when it is in use, not a data directory, or cannot be
+/// read.
+pub fn fsck(directory: &Path, repair: Repair) -> Result<Check, DirectoryError> {
+    let mut inspection = Inspection::open(directory)?;
+    let mut check = Check { id: inspection.id().to_string(), ..Check::default() };
+    let was_sound = metadata(&mut inspection, &mut check, repair)? & data_files(&mut inspection, &mut check, repair)?;
+    let log = inspection.log();
+    check.commits = log.next();
+    check.log_bytes = log.length + inspection.rest_bytes();
+    let is_sound = store(&mut inspection, &mut check, repair)?;
+    if repair == Repair::Wanted && check.problems.is_empty() && was_sound && is_sound {
+        release(&mut inspection, &mut check)?;
+    }
+    check.data_bytes = inspection.lengths().iter().sum();
+    check.keeps_unreferenced = inspection.superblock().is_some_and(|superblock| superblock.keeps_unreferenced);
+    Ok(check)
+}
+
+/// Lets go what was kept for the sake of commits that were dropped.
+fn release(inspection: &mut Inspection, check: &mut Check) -> Result<(), DirectoryError> {
+    if inspection.superblock().is_some_and(|superblock| superblock.keeps_unreferenced) {
+        inspection.release_unreferenced()?;
+        let bytes = shown(check.unreferenced_bytes);
+        check.repaired.push(format!("{bytes} of data files that no volume refers to are freed at the next start"));
+    }
+    Ok(())
+}
+
+/// The superblock and the log. Returns whether they were sound.
+fn metadata(inspection: &mut Inspection, check: &mut Check, repair: Repair) -> Result<bool, DirectoryError> {
+    let mut is_sound = true;
+    if inspection.superblock().is_none() {
+        is_sound = false;
+        let problem = "the superblock is missing or damaged".to_owned();
+        if repair == Repair::Wanted && inspection.log().next() > 0 {
+            inspection.repair_superblock()?;
+            check.repaired.push(format!("{problem}: made again from the log"));
+        } else {
+            check.problems.push(problem);
+        }
+    }
+    let problem = match inspection.lost() {
+        Ok(()) if inspection.rest_bytes() == 0 => return Ok(is_sound),
+        Ok(()) => format!("the log ends in {} bytes of a commit that was never answered", inspection.rest_bytes()),
+        Err(error) => lost(&error, inspection.log()),
+    };
+    // Without a beginning, or with that of another directory, there is nothing to go on from.
+    let is_hopeless = matches!(inspection.lost(), Err(LogError::Foreign { .. } | LogError::Missing { .. }))
+        || inspection.log().next() == 0;
+    if repair == Repair::Wanted && !is_hopeless && inspection.superblock().is_some() {
+        let kept = inspection.repair_log()?;
+        let kept = kept.map_or_else(String::new, |kept| format!(", kept as {}", kept.display()));
+        check.repaired.push(format!("{problem}: cut off{kept}"));
+    } else {
+        check.problems.push(problem);
+    }
+    Ok(false)
+}
+
+/// The headers of the data files. Returns whether they were sound.
+fn data_files(inspection: &mut Inspection, check: &mut Check, repair: Repair) -> Result<bool, DirectoryError> {
+    let describe = |faults: Vec<(FileId, &str)>| {
+        let text = |(file, why): (FileId, &str)| (file, format!("data.{} {why}", file.0));
+        faults.into_iter().map(text).collect::<Vec<_>>()
+    };
+    let foreign = describe(inspection.foreign_files());
+    let damaged = describe(inspection.damaged_headers());
+    let is_sound = foreign.is_empty() && damaged.is_empty();
+    check.problems.extend(foreign.into_iter().map(|(_, why)| format!("{why}: restore it from a copy")));
+    for (file, why) in damaged {
+        if repair == Repair::Wanted {
+            inspection.repair_header(file)?;
+            check.repaired.push(format!("{why}: written again"));
+        } else {
+            check.problems.push(why);
+        }
+    }
+    Ok(is_sound)
+}
+
+/// The map, and the lengths of the data files. Returns whether they were sound.
+fn store(inspection: &mut Inspection, check: &mut Check, repair: Repair) -> Result<bool, DirectoryError> {
+    let names = names(&inspection.log().commits);
+    let recover = |inspection: &Inspection| {
+        let commits = inspection.log().commits.iter().cloned();
+        Store::recover(commits, &inspection.lengths(), u64::MAX, Unreferenced::Keep)
+    };
+    if inspection.log().commits.is_empty() {
+        return Ok(true);
+    }
+    let mut is_sound = true;
+    let mut recovered = recover(inspection);
+    if let Err(Unrecoverable::Short(files)) = &recovered {
+        is_sound = false;
+        for file in files {
+            let problem = format!("{file} ({})", of(&file.volumes, &names));
+            if repair == Repair::Wanted {
+                inspection.repair_length(file.file, file.needed)?;
+                check.repaired.push(format!("{problem}: reads as zeros"));
+            } else {
+                check.problems.push(problem);
+            }
+        }
+        if repair == Repair::Wanted {
+            recovered = recover(inspection);
+        }
+    }
+    match recovered {
+        Ok(Recovered { store, unreferenced_bytes, .. }) => {
+            check.unreferenced_bytes = unreferenced_bytes;
+            check.volumes = volumes(&store, &names);
+        }
+        Err(Unrecoverable::Short(_)) => {}
+        Err(error) => check.problems.push(format!("{error}: restore the log from a copy")),
+    }
+    Ok(is_sound)
+}
+
+fn volumes(store: &Store, names: &BTreeMap<VolumeId, String>) -> Vec<CheckedVolume> {
+    let used = |volume, size| {
+        let extents = store.extents(volume, 0, size, usize::MAX);
+        extents.iter().filter(|extent| extent.allocated).map(|extent| extent.length).sum()
+    };
+    let present = store.volumes().filter_map(|about| Some((about, names.get(&about.volume)?)));
+    let checked = present.map(|(about, name)| CheckedVolume {
+        name: name.clone(),
+        size_bytes: about.size,
+        used_bytes: used(about.volume, about.size),
+    });
+    checked.collect()
+}
+
+/// What a log has lost, with the volumes that it concerns.
+pub(crate) fn lost(error: &LogError, log: &Log) -> String {
+    let names = names(log.commits.iter().chain(&log.later));
+    let touched: BTreeSet<VolumeId> =
+        log.later.iter().flat_map(|commit| &commit.records).filter_map(volume_of).collect();
+    match error {
+        LogError::Foreign { .. } => format!("{error}: restore it from a copy"),
+        LogError::Missing { .. } => format!("{error}: restore it from a copy, volumes cannot be found without it"),
+        LogError::Damaged { .. } => {
+            let touched: Vec<VolumeId> = touched.into_iter().collect();
+            format!("{error}; the sound commits behind the damage concern {}", of(&touched, &names))
+        }
+        LogError::Lost { .. } => {
+            let known: Vec<VolumeId> = names.keys().copied().collect();
+            format!("{error}; they may concern {}, and others made since", of(&known, &names))
+        }
+    }
+}
+
+/// Why a directory with such a log is not served.
+pub(crate) fn refusal(directory: &Path, error: &LogError, log: &Log) -> String {
+    match error {
+        LogError::Foreign { .. } | LogError::Missing { .. } => lost(error, log),
+        LogError::Damaged { .. } | LogError::Lost { .. } => format!("{}; {}", lost(error, log), remedy(directory)),
+    }
+}
+
+/// Why a directory with data files that are too short is not served.
+pub(crate) fn short(directory: &Path, files: &[ShortFile], names: &BTreeMap<VolumeId, String>) -> String {
+    let text = |file: &ShortFile| format!("{file} ({})", of(&file.volumes, names));
+    format!("{}; {}", files.iter().map(text).collect::<Vec<_>>().join("; "), remedy(directory))
+}
+
+fn remedy(directory: &Path) -> String {
+    let directory = directory.display();
+    format!("restore it from a copy, or go on with what is left: plimsoll volume fsck {directory} --repair")
+}
+
+fn of(volumes: &[VolumeId], names: &BTreeMap<VolumeId, String>) -> String {
+    let names: Vec<&str> = volumes.iter().filter_map(|volume| names.get(volume)).map(String::as_str).collect();
+    match names.as_slice() {
+        [] => "no volume that has a name".to_owned(),
+        [name] => format!("volume {name}"),
+        names => format!("volumes {}", names.join(", ")),
+    }
+}
+
+/// The names of volumes as commits give them; groups have none here.
+pub(crate) fn names<'a>(commits: impl IntoIterator<Item = &'a Commit>) -> BTreeMap<VolumeId, String> {
+    let mut names = BTreeMap::new();
+    for record in commits.into_iter().flat_map(|commit| &commit.records) {
+        match record {
+            Record::Describe { volume, text } => {
+                if let Ok(Text::Volume(remembered)) = Text::read(text) {
+                    names.insert(*volume, remembered.name);
+                }
+            }
+            Record::Delete { volume } => {
+                names.remove(volume);
+            }
+            _ => {}
+        }
+    }
+    names
+}
+
+const fn volume_of(record: &Record) -> Option<VolumeId> {
+    match record {
+        Record::Create { volume, .. }
+        | Record::Map { volume, .. }
+        | Record::Unmap { volume, .. }
+        | Record::Grow { volume, .. }
+        | Record::Describe { volume, .. }
+        | Record::Delete { volume }
+        | Record::Fork { to: volume, .. } => Some(*volume),
+        Record::Geometry { .. } => None,
+    }
+}

@@ -1,0 +1,151 @@
+//! The blocks that make a data directory and its data files those of one store.
+//!
+//! A superblock holds the identity of the store, the number of the next commit, and whether unreferenced clusters are kept.
+//! It exists in two slots that are written in turn, each with a checksum, so that a torn write leaves the one before. A data
+//! file begins with a header of the identity and its number. Numbers are little-endian; checksums are CRC-32C.
+
+use crate::job::FileId;
+use crate::log::{StoreId, crc32c};
+
+/// Bytes of a superblock and of the header of a data file: one sector, so that a device writes it wholly or not.
+pub const BLOCK_BYTES: usize = 512;
+/// Bytes from one slot of the superblock to the other: they share no page and no sector.
+const SLOT_BYTES: u64 = 4_096;
+
+const SUPERBLOCK: [u8; 8] = *b"plmsuper";
+const HEADER: [u8; 8] = *b"plmsdata";
+const FORMAT: u32 = 2;
+const KEEPS: u32 = 1;
+const SUM_AT: usize = BLOCK_BYTES - 4;
+
+/// A block as bytes.
+pub type Block = [u8; BLOCK_BYTES];
+
+/// A block that cannot be used.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum BlockError {
+    /// It is not a block of plimsoll, or damaged.
+    #[error("it is damaged, or no file of plimsoll")]
+    Damaged,
+    /// It is written in another format.
+    #[error("it is of format {0}, and this version of plimsoll reads format {FORMAT}: use the version that wrote it")]
+    Format(u32),
+}
+
+/// The state of a data directory beyond its log and data files.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Superblock {
+    /// The identity of the store.
+    pub id: StoreId,
+    /// Commits below this number were durable.
+    pub next: u64,
+    /// Clusters that no volume refers to are kept as they are: a commit that was dropped may have referred to them.
+    pub keeps_unreferenced: bool,
+    /// How many times it was written.
+    generation: u64,
+}
+
+impl Superblock {
+    /// That of a new data directory.
+    pub const fn new(id: StoreId) -> Self {
+        Self { id, next: 0, keeps_unreferenced: false, generation: 0 }
+    }
+
+    /// Reads the newer sound slot of a superblock file.
+    pub fn read(bytes: &[u8]) -> Result<Self, BlockError> {
+        let slot = |slot: u64| bytes.get((slot * SLOT_BYTES) as usize..).map_or(Err(BlockError::Damaged), Self::decode);
+        match (slot(0), slot(1)) {
+            (Ok(one), Ok(other)) => Ok(if one.generation > other.generation { one } else { other }),
+            (Ok(one), Err(_)) | (Err(_), Ok(one)) => Ok(one),
+            (Err(BlockError::Damaged), Err(error)) | (Err(error), Err(_)) => Err(error),
+        }
+    }
+
+    /// The next state as a block, and the byte of the file where it goes.
+    pub fn advance(&mut self) -> (Block, u64) {
+        self.generation += 1;
+        let flags = if self.keeps_unreferenced { KEEPS } else { 0 };
+        let fields = [self.generation.to_le_bytes(), self.next.to_le_bytes()].concat();
+        let block = block(SUPERBLOCK, self.id, &[fields.as_slice(), &flags.to_le_bytes()].concat());
+        (block, self.generation % 2 * SLOT_BYTES)
+    }
+
+    fn decode(bytes: &[u8]) -> Result<Self, BlockError> {
+        let (id, fields) = open(SUPERBLOCK, bytes)?;
+        let long = |at: usize| u64::from_le_bytes(std::array::from_fn(|index| fields[at + index]));
+        let keeps_unreferenced = u32::from(fields[16]) & KEEPS != 0;
+        Ok(Self { id, generation: long(0), next: long(8), keeps_unreferenced })
+    }
+}
+
+/// The header of a data file.
+pub fn header(id: StoreId, file: FileId) -> Block {
+    block(HEADER, id, &file.0.to_le_bytes())
+}
+
+/// The store and the number that the header of a data file names.
+pub fn read_header(bytes: &[u8]) -> Result<(StoreId, FileId), BlockError> {
+    let (id, fields) = open(HEADER, bytes)?;
+    Ok((id, FileId(u32::from_le_bytes(std::array::from_fn(|index| fields[index])))))
+}
+
+fn block(magic: [u8; 8], id: StoreId, fields: &[u8]) -> Block {
+    let mut block = [0; BLOCK_BYTES];
+    let bytes = [magic.as_slice(), &FORMAT.to_le_bytes(), &id.0, fields].concat();
+    block[..bytes.len()].copy_from_slice(&bytes);
+    let sum = crc32c(&block[..SUM_AT]);
+    block[SUM_AT..].copy_from_slice(&sum.to_le_bytes());
+    block
+}
+
+/// The identity in a sound block, and the fields behind it.
+fn open(magic: [u8; 8], bytes: &[u8]) -> Result<(StoreId, &[u8]), BlockError> {
+    let block = bytes.get(..BLOCK_BYTES).ok_or(BlockError::Damaged)?;
+    if block[..8] != magic || crc32c(&block[..SUM_AT]).to_le_bytes() != block[SUM_AT..] {
+        return Err(BlockError::Damaged);
+    }
+    let format = u32::from_le_bytes(std::array::from_fn(|index| block[8 + index]));
+    if format != FORMAT {
+        return Err(BlockError::Format(format));
+    }
+    Ok((StoreId(std::array::from_fn(|index| block[12 + index])), &block[28..SUM_AT]))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const ID: StoreId = StoreId([7; 16]);
+
+    #[test]
+    fn a_torn_superblock_leaves_the_one_before() {
+        let mut file = vec![0; 2 * SLOT_BYTES as usize];
+        let mut superblock = Superblock::new(ID);
+        for next in 1..9 {
+            superblock.next = next;
+            superblock.keeps_unreferenced = next % 3 == 0;
+            let (block, at) = superblock.advance();
+            let slot = at as usize..at as usize + BLOCK_BYTES;
+            if next > 1 {
+                let mut torn = file.clone();
+                torn[slot.start..slot.start + 40].copy_from_slice(&block[..40]);
+                assert_eq!(Superblock::read(&torn).map(|read| read.next), Ok(next - 1));
+            }
+            file[slot].copy_from_slice(&block);
+            assert_eq!(Superblock::read(&file), Ok(superblock));
+        }
+        assert_eq!(Superblock::read(&[0; 100]), Err(BlockError::Damaged));
+        assert_eq!(Superblock::read(&vec![0; 8_192]), Err(BlockError::Damaged));
+    }
+
+    #[test]
+    fn a_header_names_its_store_and_number() {
+        let mut bytes = header(ID, FileId(3));
+        assert_eq!(read_header(&bytes), Ok((ID, FileId(3))));
+        assert_eq!(read_header(&bytes[1..]), Err(BlockError::Damaged));
+        bytes[8..12].copy_from_slice(&9_u32.to_le_bytes());
+        let sum = crc32c(&bytes[..SUM_AT]);
+        bytes[SUM_AT..].copy_from_slice(&sum.to_le_bytes());
+        assert_eq!(read_header(&bytes), Err(BlockError::Format(9)));
+    }
+}
