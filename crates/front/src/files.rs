@@ -215,6 +215,13 @@ impl Files {
         Some(Confirmation { file: served.superblock.file().as_raw_fd(), at, block: Box::new(block) })
     }
 
+    /// The last confirmation was written.
+    pub(crate) fn confirmed(&mut self) {
+        if let Home::Directory(served) = &mut self.home {
+            served.superblock.confirmed();
+        }
+    }
+
     /// The log, for an append that ends at byte `end`; `None` outside of a directory.
     pub(crate) fn log(&mut self, end: u64) -> Option<RawFd> {
         let Home::Directory(served) = &mut self.home else { return None };
@@ -249,6 +256,7 @@ impl Files {
     pub(crate) fn log_replaced(&mut self, Replaced { log: new, space }: Replaced) {
         if let Home::Directory(served) = &mut self.home {
             (served.log, served.log_space) = (new, space);
+            served.superblock.confirmed();
         }
     }
 }
@@ -347,6 +355,30 @@ fn reserve(log: &OwnedFd, end: u64) -> rustix::io::Result<u64> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_failed_append_leaves_the_newest_superblock_intact() {
+        let directory = std::env::temp_dir().join(format!("plimsoll-confirm-{}", std::process::id()));
+        std::fs::create_dir(&directory).unwrap();
+        let (mut files, _) = Files::directory(&directory).unwrap();
+        let superblock = File::options().write(true).open(directory.join("superblock")).unwrap();
+        let write = |Confirmation { at, block, .. }: Confirmation, bytes: usize| {
+            superblock.write_all_at(&block[..bytes], at).unwrap();
+        };
+        let next = || Superblock::read(&std::fs::read(directory.join("superblock")).unwrap()).unwrap().next;
+        for sequence in 0..4 {
+            let _append_failed = files.confirmation(sequence).unwrap();
+            let torn = files.confirmation(sequence).unwrap();
+            write(torn, 40);
+            assert_eq!(next(), sequence, "a torn confirmation leaves the state before it");
+            let whole = files.confirmation(sequence).unwrap();
+            write(whole, plimsoll_volume::BLOCK_BYTES);
+            files.confirmed();
+            assert_eq!(next(), sequence + 1);
+        }
+        drop(files);
+        std::fs::remove_dir_all(directory).unwrap();
+    }
 
     #[test]
     fn a_full_disk_after_a_log_was_replaced_is_no_lack_of_space() {

@@ -3,7 +3,8 @@
 use std::sync::MutexGuard;
 use std::time::{Duration, Instant};
 
-use plimsoll_volume::{Access, Edit, VolumeId};
+use plimsoll_front::Server;
+use plimsoll_volume::{Access, Edit, Export, VolumeId, Volumes};
 
 use crate::api;
 use crate::bill::Bill;
@@ -164,8 +165,14 @@ impl Service {
 
     /// Ends a volume that nobody uses.
     pub fn delete(&self, name: &str) -> Result<(), Refusal> {
-        drop(self.unused(name, "it is deleted")?);
-        let mut state = self.withdraw(name)?;
+        let mut state = self.unused_then(name, "it is deleted", |server, export| {
+            let is_quiet = server.service().0.in_flight(export) == 0;
+            if is_quiet {
+                server.retract(export);
+                server.service().0.withdraw(export);
+            }
+            is_quiet
+        })?;
         let volume = state.volume(name)?;
         let edit = Edit::Delete { volume: volume.id };
         // What could not be recorded to its end keeps no volume alive.
@@ -187,87 +194,74 @@ impl Service {
         Ok(())
     }
 
-    /// All names, while a volume is no block device of this host and has no clients. One that has just gone is waited for,
-    /// without the lock.
+    /// All names, while a volume is no block device of this host and has no clients. A client that has just gone is waited
+    /// for, without the lock.
     pub(crate) fn unused(&self, name: &str, action: &str) -> Result<MutexGuard<'_, State>, Refusal> {
-        let until = Instant::now() + FAREWELL;
+        self.unused_then(name, action, |_, _| true)
+    }
+
+    /// The same, as soon as `then` succeeds too. It is called in the step of the ring in which there are no clients, so
+    /// that none can come in between.
+    fn unused_then(
+        &self,
+        name: &str,
+        action: &str,
+        then: fn(&mut Server<Volumes>, Export) -> bool,
+    ) -> Result<MutexGuard<'_, State>, Refusal> {
+        let begun = Instant::now();
+        let id = self.state().volume(name)?.id;
         loop {
             let state = self.state();
-            let volume = state.volume(name)?;
+            let volume = state.volume(name)?.with_id(id)?;
             volume.unattached(action)?;
-            let clients = self.clients(volume)?;
-            if clients == 0 {
+            let export = volume.export;
+            let (clients, is_done) = self.inner.handle.call(move |server| {
+                let clients = server.clients(export);
+                (clients, clients == 0 && then(server, export))
+            })?;
+            if is_done {
                 return Ok(state);
             }
-            if Instant::now() >= until {
+            if clients > 0 && begun.elapsed() >= FAREWELL {
                 let s = if clients == 1 { "" } else { "s" };
                 return Err(Refusal::conflict(format!(
                     "{name} has {clients} client{s}: {action} when they have disconnected"
                 )));
             }
+            if begun.elapsed() >= PATIENCE {
+                return Err(unanswered(name));
+            }
             drop(state);
             std::thread::sleep(LOOK);
         }
     }
 
-    /// Ends its connections, once what they asked for is answered. It is offered to others again. Returns all names.
+    /// Ends the connections of a volume once what they asked for is answered, and offers it again. That is waited for
+    /// without the lock, and the volume looked at again each time. Returns all names.
     pub(crate) fn disconnect(&self, name: &str) -> Result<MutexGuard<'_, State>, Refusal> {
-        let state = self.retracted(name, |_, _| ())?;
-        self.offer_again(state.volume(name)?)?;
-        Ok(state)
-    }
-
-    fn offer_again(&self, volume: &Volume) -> Result<(), Refusal> {
-        let offer = volume.offer(self.inner.options.slow);
-        Ok(self.inner.handle.call(move |server| server.offer(offer))?)
-    }
-
-    /// Serves it no more. Returns all names.
-    fn withdraw(&self, name: &str) -> Result<MutexGuard<'_, State>, Refusal> {
-        self.retracted(name, |server, export| {
-            server.service().0.withdraw(export);
-        })
-    }
-
-    /// Offers it to nobody, and calls `then` as soon as it has neither a client nor a request in flight. That is waited
-    /// for without the lock, and the volume looked at again each time; the lock is held from `then` on.
-    fn retracted(
-        &self,
-        name: &str,
-        then: fn(&mut plimsoll_front::Server<plimsoll_volume::Volumes>, plimsoll_volume::Export),
-    ) -> Result<MutexGuard<'_, State>, Refusal> {
         let until = Instant::now() + PATIENCE;
         let id = self.state().volume(name)?.id;
         loop {
             let state = self.state();
-            let volume = state.volume(name)?;
-            if volume.id != id {
-                return Err(Refusal::conflict(format!("{name} was changed by another request meanwhile: try again")));
-            }
-            if let Err(attached) = volume.unattached("try again") {
-                self.offer_again(volume)?;
-                return Err(attached);
-            }
-            let export = volume.export;
-            let quiet = self.inner.handle.call(move |server| {
+            let volume = state.volume(name)?.with_id(id)?;
+            let (export, unattached) = (volume.export, volume.unattached("try again"));
+            let is_quiet = self.inner.handle.call(move |server| {
                 server.retract(export);
-                let quiet = server.clients(export) == 0 && server.service().0.in_flight(export) == 0;
-                if quiet {
-                    then(server, export);
-                }
-                quiet
+                server.clients(export) == 0 && server.service().0.in_flight(export) == 0
             })?;
-            if quiet {
-                return Ok(state);
-            }
-            if Instant::now() >= until {
-                self.offer_again(volume)?;
-                return Err(Refusal::conflict(format!(
-                    "{name} has requests in flight that are not answered yet (a stall?): try again later"
-                )));
+            let is_late = Instant::now() >= until;
+            if is_quiet || is_late || unattached.is_err() {
+                let offer = volume.offer(self.inner.options.slow);
+                self.inner.handle.call(move |server| server.offer(offer))?;
+                unattached?;
+                return if is_quiet { Ok(state) } else { Err(unanswered(name)) };
             }
             drop(state);
             std::thread::sleep(LOOK);
         }
     }
+}
+
+fn unanswered(name: &str) -> Refusal {
+    Refusal::conflict(format!("{name} has requests in flight that are not answered yet (a stall?): try again later"))
 }

@@ -83,6 +83,15 @@ impl Volume {
         &self.remembered.name
     }
 
+    /// Itself, refused when it has taken the place of the volume `id`.
+    pub fn with_id(&self, id: VolumeId) -> Result<&Self, Refusal> {
+        let changed = || {
+            let name = self.name();
+            Refusal::conflict(format!("{name} was changed by another request meanwhile: try again"))
+        };
+        if self.id == id { Ok(self) } else { Err(changed()) }
+    }
+
     /// As clients are told of it from now on.
     pub fn offer(&self, slow: Slow) -> Offer {
         offer(self.export, self.name(), &self.product, (self.size, self.access), slow)

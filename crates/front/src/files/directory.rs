@@ -139,6 +139,8 @@ pub struct Directory {
 #[derive(Debug)]
 pub(super) struct SuperblockFile {
     pub(super) state: Superblock,
+    /// The state that is being written, until it is [confirmed](Self::confirmed).
+    next: Option<Superblock>,
     file: File,
 }
 
@@ -207,7 +209,7 @@ impl Directory {
             BlockError::Damaged => DirectoryError::NoSuperblock(directory),
             source @ BlockError::Format(_) => DirectoryError::Format { directory, source },
         })?;
-        Ok(Some(SuperblockFile { state, file }))
+        Ok(Some(SuperblockFile { state, next: None, file }))
     }
 
     /// Gives it a superblock, in one step.
@@ -223,7 +225,7 @@ impl Directory {
             .and_then(|()| rustix::fs::renameat(&self.descriptor, SUPERBLOCK_NEW, &self.descriptor, SUPERBLOCK))
             .and_then(|()| rustix::fs::fsync(&self.descriptor));
         named.map_err(|source| self.io(source))?;
-        Ok(SuperblockFile { state, file })
+        Ok(SuperblockFile { state, next: None, file })
     }
 
     /// The bytes of its log; none where there is no log.
@@ -315,10 +317,21 @@ impl HeaderFault {
 }
 
 impl SuperblockFile {
-    /// The block that confirms a commit, and the byte where it goes.
+    /// The block that confirms a commit, and the byte where it goes. Until it is [confirmed](Self::confirmed) as
+    /// written, another one takes the same slot: the newest written state is never overwritten.
     pub(super) fn confirm(&mut self, sequence: u64) -> (Block, u64) {
-        self.state.next = sequence + 1;
-        self.state.advance()
+        let mut next = self.state;
+        next.next = sequence + 1;
+        let block = next.advance();
+        self.next = Some(next);
+        block
+    }
+
+    /// The last block was written.
+    pub(super) fn confirmed(&mut self) {
+        if let Some(next) = self.next.take() {
+            self.state = next;
+        }
     }
 
     /// Makes the present state durable.

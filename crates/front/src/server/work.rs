@@ -263,6 +263,9 @@ impl<S: Service + 'static> Server<S> {
             Progress::Again => self.submit(number),
             Progress::Done(outcome) => {
                 let Some(task) = self.tasks.remove(number) else { return Ok(()) };
+                if matches!(task.kind, Kind::Confirm(_)) && outcome.is_ok() {
+                    self.files.confirmed();
+                }
                 if let Kind::CopyRead { buffer, .. } | Kind::CopyWrite { buffer, .. } | Kind::Zeros(buffer) = task.kind
                 {
                     self.pool.give_back(buffer);

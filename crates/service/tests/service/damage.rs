@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 
 use plimsoll_front::DirectoryError;
 use plimsoll_service::{OpenError, Repair, Service, api, fsck};
+use plimsoll_volume::Superblock;
 
 use crate::home::{Home, copy, directory, options};
 
@@ -128,6 +129,16 @@ fn damage_in_the_middle_names_its_volumes_and_is_repaired_up_to_there() {
     let home = Home::open(options(&directory));
     assert!(home.service.notices().is_empty());
     drop(home);
+    fs::remove_dir_all(whole).unwrap();
+}
+
+#[test]
+fn commits_are_confirmed_in_both_slots_in_turn() {
+    let whole = stopped();
+    let superblock = fs::read(whole.join("superblock")).unwrap();
+    let next = |slot: &[u8]| Superblock::read(slot).unwrap().next;
+    let slots = [next(&superblock[..4_096]), next(&superblock[4_096..])];
+    assert_eq!(slots[0].abs_diff(slots[1]), 1, "{slots:?}");
     fs::remove_dir_all(whole).unwrap();
 }
 

@@ -115,9 +115,14 @@ impl Home {
         self.service.level(name, &level).map_err(|refusal| refusal.message)
     }
 
-    pub fn client(&self, name: &str) -> Client {
+    /// A connection that has not chosen a volume.
+    pub fn talk(&self, name: &str) -> Talk {
         let address = Address { host: Host::Unix(self.directory.join("nbd")), export: name.into(), tls: None };
-        let mut talk = Talk::begin(&address, PATIENCE).unwrap();
+        Talk::begin(&address, PATIENCE).unwrap()
+    }
+
+    pub fn client(&self, name: &str) -> Client {
+        let mut talk = self.talk(name);
         let size = talk.choose(name, true).unwrap().size;
         Client { talk, size }
     }

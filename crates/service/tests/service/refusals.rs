@@ -2,6 +2,8 @@
 
 use std::time::{Duration, Instant};
 
+use plimsoll_device::nbd::Asked;
+use plimsoll_device::nbd::wire::{Style, command};
 use plimsoll_service::{Kind, Refusal, api};
 
 use crate::home::Home;
@@ -191,6 +193,95 @@ fn a_volume_in_a_group_obeys_the_rules_of_its_product_on_that_machine() {
     check(home.service.set_autotune("g1", &autotune), Kind::Bad, &["in the group vm1"]);
     let fork = api::Fork { name: "g3".into(), like: Some("oci:256GB@120vpu".into()) };
     check(home.service.clone_volume("g1", &fork), Kind::Bad, &["in the group vm1"]);
+}
+
+/// A product whose rule for machines depends on its size.
+const SHELF: &str = r#"
+product = "oci/shelf"
+title = "Shelf"
+kind = "volume"
+about = "Volumes of a shelf"
+capacity_unit = "GiB"
+capacity_bytes = 1073741824
+
+[default]
+source = "own"
+date = "2026-05"
+status = "verified"
+
+[sources.own]
+title = "Own"
+date = "2026-05"
+
+[options.size]
+kind = "size"
+min = 1
+max = 1024
+step = 1
+default = 10
+
+[[rule]]
+require = "size <= 100 or ocpu >= 16"
+message = "more than 100 GiB need 16 OCPUs"
+
+[[limit]]
+name = "IOPS"
+scope = "volume"
+iops = "1000"
+
+[model]
+stages = "link(1ms)"
+"#;
+
+#[test]
+fn a_volume_in_a_group_does_not_grow_into_a_product_that_the_machine_excludes() {
+    let mut options = crate::home::options(&crate::home::directory());
+    options.products.add("shelf.toml", SHELF, &|_| None).unwrap();
+    let home = Home::open(options);
+    let group = api::Group { name: "vm1".into(), like: "oci/VM.Standard.E4.Flex:1ocpu".into() };
+    home.service.create_group(&group).unwrap();
+    for (name, group) in [("in", Some("vm1".to_owned())), ("out", None)] {
+        let like = "oci/shelf:10GiB".to_owned();
+        home.service.create(&api::Create { name: name.into(), like, group, ..api::Create::default() }).unwrap();
+    }
+    let resize = |name: &str, gib: u64| home.service.resize(name, api::Resize { size_bytes: gib << 30 });
+    check(resize("in", 101), Kind::Bad, &["in the group vm1", "more than 100 GiB need 16 OCPUs"]);
+    assert_eq!(home.service.volume("in").unwrap().size_bytes, 10 << 30);
+    assert_eq!(resize("in", 100).unwrap().like, "oci/shelf:100GiB");
+    assert_eq!(resize("out", 101).unwrap().like, "oci/shelf:101GiB");
+}
+
+#[test]
+fn a_client_that_comes_during_a_deletion_is_refused_or_served_on() {
+    let home = Home::new();
+    home.create("data", "link(1us)");
+    let mut deleted = 0;
+    for round in 0..400_u64 {
+        let (service, volume) = (&home.service, home.service.volume("data"));
+        if volume.is_err() {
+            home.create("data", "link(1us)");
+        }
+        let mut talk = home.talk("data");
+        let start = std::sync::Barrier::new(2);
+        let (deletion, chosen) = std::thread::scope(|scope| {
+            let deletion = scope.spawn(|| {
+                start.wait();
+                service.delete("data")
+            });
+            start.wait();
+            std::thread::sleep(Duration::from_micros(round % 80 * 5));
+            let chosen = talk.choose("data", true);
+            let asked = Asked { command: command::READ, length: 512, ..Asked::default() };
+            let served = chosen.is_ok() && talk.request(Style::Simple, &asked, &[]).is_ok() && talk.chunk(512).is_ok();
+            assert_eq!(chosen.is_ok(), served, "round {round}: a client that was let in was broken off");
+            drop(talk);
+            (deletion.join().unwrap(), served)
+        });
+        deleted += u32::from(deletion.is_ok());
+        // A client that left in time does not keep it.
+        assert!(chosen || deletion.is_ok(), "round {round}: {deletion:?}");
+    }
+    assert!(deleted > 0, "no deletion was tested");
 }
 
 #[test]
