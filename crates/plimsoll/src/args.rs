@@ -11,6 +11,7 @@ mod collect;
 mod demand;
 mod diagnose;
 mod fio;
+mod help;
 mod inputs;
 mod nbd;
 mod offers;
@@ -26,11 +27,12 @@ use diagnose::DIAGNOSE_EXAMPLES;
 pub use diagnose::DiagnoseArgs;
 use fio::FIO_EXAMPLES;
 pub use fio::FioArgs;
+pub use help::command;
 use inputs::DEMO_EXAMPLES;
 pub use inputs::{DemoArgs, InputArgs};
 use nbd::NBD_EXAMPLES;
 pub use nbd::{NbdArgs, TlsArgs, TlsWord};
-use offers::QUOTE_EXAMPLES;
+use offers::{CATALOGUE_EXAMPLES, EXPLAIN_EXAMPLES, FIT_EXAMPLES, MATCH_EXAMPLES, QUOTE_EXAMPLES};
 pub use offers::{CatalogueArgs, CatalogueCommand, ExplainArgs, FitArgs, MatchArgs, QuoteArgs, TermsArgs};
 use size::SIZE_EXAMPLES;
 pub use size::{SizeArgs, WhatIfWord};
@@ -43,7 +45,7 @@ use volumes::{SERVE_EXAMPLES, VOLUME_EXAMPLES};
 
 use crate::words::{BlockSizes, Percent, WorkingSet};
 
-/// Finds the load line of storage: how much a database may ask of it.
+/// Finds the load line of storage: the highest load that it carries within a latency objective.
 #[derive(Debug, Parser)]
 #[command(name = "plimsoll", version, max_term_width = 100, propagate_version = true)]
 pub struct Cli {
@@ -65,8 +67,10 @@ pub enum Command {
     #[command(after_help = QUOTE_EXAMPLES)]
     Quote(QuoteArgs),
     /// List storage products, show one, or check a product file
+    #[command(after_help = CATALOGUE_EXAMPLES)]
     Catalogue(CatalogueArgs),
     /// List products that carry the load line of a run, cheapest first, and those that the storage resembles
+    #[command(after_help = MATCH_EXAMPLES)]
     Match(MatchArgs),
     /// Extract the storage load from reports of databases and hosts, by class, with the source of each number
     #[command(after_help = DEMAND_EXAMPLES)]
@@ -90,8 +94,10 @@ pub enum Command {
     #[command(after_help = FIO_EXAMPLES, disable_help_flag = true, disable_version_flag = true)]
     Fio(FioArgs),
     /// Compare a run with the theoretical figures of a configuration, with likely causes of differences
+    #[command(after_help = EXPLAIN_EXAMPLES)]
     Explain(ExplainArgs),
     /// Fit a model to runs and write it as a product file
+    #[command(after_help = FIT_EXAMPLES)]
     Fit(FitArgs),
     /// Serve emulated volumes: real data, with the response times of a product
     #[command(after_help = SERVE_EXAMPLES)]
@@ -103,20 +109,25 @@ pub enum Command {
     #[command(after_help = NBD_EXAMPLES)]
     Nbd(Box<NbdArgs>),
     /// Check an NBD server's conformance to the protocol, and its timing
+    #[command(after_help = NBD_CHECK_EXAMPLES)]
     NbdCheck(NbdCheckArgs),
     /// Show kept runs, one or several in one report
+    #[command(after_help = REPORT_EXAMPLES)]
     Report(Report),
     /// Compare runs: whether the load line changed, by how much, and how certain that is
     #[command(after_help = COMPARE_EXAMPLES)]
     Compare(Compare),
     /// List the runs that were kept
+    #[command(after_help = RUNS_EXAMPLES)]
     Runs,
     /// List the presets, or show one as a file to start from
+    #[command(after_help = PRESETS_EXAMPLES)]
     Presets {
         /// The preset to show
         name: Option<String>,
     },
-    /// Print what is generated from the flags and the types: shell completions, man page, reference, file format
+    /// Print shell completions, the man page, the reference or a file format
+    #[command(after_help = GENERATE_EXAMPLES)]
     Generate {
         /// What to print
         #[arg(value_enum)]
@@ -153,6 +164,31 @@ Examples:
   plimsoll measure . --preset redo --html r.html  commits of a log writer, with a page to look at
   plimsoll measure /mnt/new --replay db.trace     what a recorded load gets there, in a file as large as it reaches";
 
+const NBD_CHECK_EXAMPLES: &str = "\
+Examples:
+  plimsoll nbd-check nbd://db1/data               reads only
+  plimsoll nbd-check 'nbd+unix:///?socket=/run/nbd.sock' --destroy 'nbd+unix:///?socket=/run/nbd.sock'";
+
+const REPORT_EXAMPLES: &str = "\
+Examples:
+  plimsoll report                                 the last run
+  plimsoll report last~1 last --html both.html    the last two in one page";
+
+const RUNS_EXAMPLES: &str = "\
+Examples:
+  plimsoll runs                                   kept runs with target, date and load line
+  PLIMSOLL_RUNS=/srv/runs plimsoll runs           the runs of another folder";
+
+const PRESETS_EXAMPLES: &str = "\
+Examples:
+  plimsoll presets
+  plimsoll presets redo > mine.toml; plimsoll measure . --preset mine.toml";
+
+const GENERATE_EXAMPLES: &str = "\
+Examples:
+  plimsoll generate bash > /etc/bash_completion.d/plimsoll
+  plimsoll generate man > plimsoll.1";
+
 const SIMULATE_EXAMPLES: &str = "\
 Examples:
   plimsoll simulate oci:256GB@50vpu
@@ -179,15 +215,15 @@ pub struct Measure {
         conflicts_with_all = ["against", "destroy", "replay", "hosts", "quick", "depth", "rate", "repetitions"])]
     pub ab: Vec<String>,
     #[command(flatten)]
-    pub replay: ReplayArgs,
+    pub course: CourseArgs,
     #[command(flatten)]
     pub load: LoadArgs,
-    #[command(flatten)]
-    pub course: CourseArgs,
     #[command(flatten)]
     pub target: TargetArgs,
     #[command(flatten)]
     pub output: OutputArgs,
+    #[command(flatten)]
+    pub replay: ReplayArgs,
 }
 
 /// `plimsoll simulate`
@@ -200,15 +236,15 @@ pub struct Simulate {
     #[arg(long, value_name = "SIZE")]
     pub size: Option<Bytes>,
     #[command(flatten)]
-    pub replay: ReplayArgs,
-    #[command(flatten)]
-    pub terms: TermsArgs,
+    pub course: CourseArgs,
     #[command(flatten)]
     pub load: LoadArgs,
     #[command(flatten)]
-    pub course: CourseArgs,
+    pub terms: TermsArgs,
     #[command(flatten)]
     pub output: OutputArgs,
+    #[command(flatten)]
+    pub replay: ReplayArgs,
 }
 
 /// A recorded load in place of a generated one.

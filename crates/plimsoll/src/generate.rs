@@ -2,11 +2,11 @@
 
 use std::fmt::Write;
 
-use clap::{Arg, Command, CommandFactory};
+use clap::{Arg, Command};
 use clap_complete::Shell;
 use plimsoll_record::Curve;
 
-use crate::args::{Cli, Generated};
+use crate::args::{self, Generated};
 
 /// The text of what was asked for.
 pub fn generated(what: Generated) -> Vec<u8> {
@@ -23,13 +23,13 @@ pub fn generated(what: Generated) -> Vec<u8> {
 
 fn completions(shell: Shell) -> Vec<u8> {
     let mut text = Vec::new();
-    clap_complete::generate(shell, &mut Cli::command(), "plimsoll", &mut text);
+    clap_complete::generate(shell, &mut args::command(), "plimsoll", &mut text);
     text
 }
 
 /// One page for all commands: the whole, then each.
 fn manual() -> Vec<u8> {
-    let mut command = Cli::command();
+    let mut command = args::command();
     command.build();
     let mut text = Vec::new();
     clap_mangen::Man::new(command.clone()).render(&mut text).expect("writing to memory does not fail");
@@ -61,7 +61,7 @@ fn schema() -> Vec<u8> {
 }
 
 fn reference() -> String {
-    let mut command = Cli::command();
+    let mut command = args::command();
     command.build();
     let mut text = String::from(
         "# Reference\n\nEvery command and flag. Generated: `plimsoll generate reference`.\n\nExit codes: 0 done; 1 tried and failed; 2 asked for what cannot be, nothing was written; 130 stopped by SIGINT (Ctrl-C) and 143 by SIGTERM, what was measured is kept.\n\nEnvironment: `PLIMSOLL_RUNS` names the folder of kept runs, `PLIMSOLL_PRODUCTS` that of your own product files, `PLIMSOLL_SERVICE` the service that `plimsoll volume` asks; `NO_COLOR` turns colours off.\n",

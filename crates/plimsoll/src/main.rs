@@ -48,7 +48,7 @@ mod words;
 use std::io::Write;
 use std::process::ExitCode;
 
-use clap::Parser;
+use clap::FromArgMatches;
 
 use crate::args::{Cli, Command};
 use crate::trouble::Trouble;
@@ -57,7 +57,10 @@ use crate::trouble::Trouble;
 pub(crate) const MADE_BY: &str = concat!("plimsoll ", env!("CARGO_PKG_VERSION"));
 
 fn main() -> ExitCode {
-    let cli = Cli::try_parse().unwrap_or_else(|error| usage::explained(error).exit());
+    let cli = args::command()
+        .try_get_matches()
+        .and_then(|matches| Cli::from_arg_matches(&matches))
+        .unwrap_or_else(|error| usage::explained(error).exit());
     let done = match cli.command {
         Command::Measure(args) => measure::run(&args),
         Command::Simulate(args) => simulate::run(&args),

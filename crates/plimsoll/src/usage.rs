@@ -3,11 +3,10 @@
 use std::error::Error as _;
 use std::num::{ParseFloatError, ParseIntError};
 
-use clap::CommandFactory;
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use plimsoll_catalogue::nearest;
 
-use crate::args::Cli;
+use crate::args;
 
 /// The same error with a better remedy, where there is one.
 pub fn explained(mut error: clap::Error) -> clap::Error {
@@ -30,7 +29,7 @@ fn context(error: &clap::Error, kind: ContextKind) -> Option<String> {
 /// Clap offers every command that resembles the word, the least similar first.
 fn suggest_nearest_command(error: &mut clap::Error) {
     let Some(word) = context(error, ContextKind::InvalidSubcommand) else { return };
-    let cli = Cli::command();
+    let cli = args::command();
     let near = nearest(&word, cli.get_subcommands().map(clap::Command::get_name));
     if let Some(nearest) = near.into_iter().next() {
         error.insert(ContextKind::SuggestedSubcommand, ContextValue::Strings(vec![nearest]));

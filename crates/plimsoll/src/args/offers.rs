@@ -16,6 +16,26 @@ Examples:
   plimsoll quote aws/gp3:500GiB,iops=12000 azure/premium-ssd:P30 --block-size 16KiB
   plimsoll quote 'stripe(4,64KiB) of aws/gp3:250GiB on aws/m5.large'";
 
+pub(super) const CATALOGUE_EXAMPLES: &str = "\
+Examples:
+  plimsoll catalogue                              all products with limits and prices
+  plimsoll catalogue show aws/gp3                 one product, with the source of each figure";
+
+pub(super) const MATCH_EXAMPLES: &str = "\
+Examples:
+  plimsoll match                                  for the last run
+  plimsoll match last --iops 20k --objective 'p99<=2ms' --all";
+
+pub(super) const EXPLAIN_EXAMPLES: &str = "\
+Examples:
+  plimsoll explain last --as aws/gp3:100GiB       is it the volume that was bought?
+  plimsoll explain run.json --as 'oci:256GB@50vpu on oci/VM.Standard.E4.Flex:2ocpu'";
+
+pub(super) const FIT_EXAMPLES: &str = "\
+Examples:
+  plimsoll fit last --output mine.toml            a product file
+  plimsoll simulate mine.toml                     quote, simulate and explain take it by its path";
+
 /// Under which terms products are looked at.
 #[derive(Clone, Debug, Default, Args)]
 #[command(next_help_heading = "Terms")]

@@ -1,0 +1,57 @@
+//! The layout of help: commands grouped by purpose, examples before flags.
+
+use std::fmt::Write;
+
+use clap::CommandFactory;
+
+use super::Cli;
+
+/// The commands of `plimsoll --help`, by purpose.
+const GROUPS: [(&str, &[&str]); 5] = [
+    ("Measure", &["measure", "suite", "fio", "report", "compare", "runs"]),
+    ("Model", &["catalogue", "quote", "simulate", "explain", "fit"]),
+    ("Emulate", &["serve", "volume", "nbd", "nbd-check"]),
+    ("Choose", &["match", "collect", "demo", "demand", "diagnose", "size"]),
+    ("Tools", &["presets", "generate", "help"]),
+];
+
+/// The command line with the layout of its help.
+pub fn command() -> clap::Command {
+    let mut cli = Cli::command();
+    cli.build();
+    let groups = grouped(&cli);
+    cli.help_template(format!("{{about}}\n\n{{usage-heading}} {{usage}}\n\n{groups}Options:\n{{options}}"))
+        .mut_subcommands(|command| match command.get_after_help() {
+            Some(_) => command.help_template("{about-with-newline}\n{usage-heading} {usage}{after-help}\n\n{all-args}"),
+            None => command,
+        })
+}
+
+fn grouped(cli: &clap::Command) -> String {
+    let mut text = String::new();
+    for (heading, names) in GROUPS {
+        writeln!(text, "{heading}:").expect("writing to a string does not fail");
+        for name in names {
+            let command = cli.find_subcommand(name).expect("each name in the table is a command");
+            let about = command.get_about().map(ToString::to_string).unwrap_or_default();
+            writeln!(text, "  {name:<10} {about}").expect("writing to a string does not fail");
+        }
+        text.push('\n');
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_command_is_in_a_group() {
+        let cli = command();
+        let mut known: Vec<&str> = cli.get_subcommands().map(clap::Command::get_name).collect();
+        let mut grouped: Vec<&str> = GROUPS.iter().flat_map(|(_, names)| names.iter().copied()).collect();
+        known.sort_unstable();
+        grouped.sort_unstable();
+        assert_eq!(known, grouped);
+    }
+}
