@@ -13,7 +13,6 @@ mod counters;
 mod decode;
 mod demand;
 mod diskstats;
-mod emit;
 mod events;
 mod evidence;
 mod figure;
@@ -49,7 +48,6 @@ mod whole;
 
 pub use builder::Builder;
 pub use demand::{Account, CacheCurve, Demand, EventTime, Place, Series, Slot, Spent, Subject, Summary};
-pub use emit::{Course, Generation, Release, Workload, Writing, Written};
 pub use events::{Waited, is_through_cache};
 pub use evidence::{Evidence, Setting};
 pub use figure::{Class, Figure, Measure, Origin, Scope, Statistic, Window};

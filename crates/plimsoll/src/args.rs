@@ -28,8 +28,7 @@ pub use diagnose::DiagnoseArgs;
 use fio::FIO_EXAMPLES;
 pub use fio::FioArgs;
 pub use help::command;
-use inputs::DEMO_EXAMPLES;
-pub use inputs::{DemoArgs, InputArgs};
+pub use inputs::InputArgs;
 use nbd::NBD_EXAMPLES;
 pub use nbd::{NbdArgs, TlsArgs, TlsWord};
 use offers::{CATALOGUE_EXAMPLES, EXPLAIN_EXAMPLES, FIT_EXAMPLES, MATCH_EXAMPLES, QUOTE_EXAMPLES};
@@ -78,9 +77,6 @@ pub enum Command {
     /// Diagnose whether storage is the bottleneck of a database, and estimate the gain of faster storage
     #[command(after_help = DIAGNOSE_EXAMPLES)]
     Diagnose(DiagnoseArgs),
-    /// Write reports of an invented workload, as input for `plimsoll demand`
-    #[command(after_help = DEMO_EXAMPLES)]
-    Demo(DemoArgs),
     /// Collect counters of a running database or host, as input for `plimsoll demand`
     #[command(after_help = COLLECT_EXAMPLES)]
     Collect(CollectArgs),

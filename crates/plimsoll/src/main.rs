@@ -9,12 +9,10 @@ mod console;
 mod course;
 mod database;
 mod demand;
-mod demo;
 mod diagnose;
 mod explain;
 mod fio;
 mod fitting;
-mod folder;
 mod generate;
 mod inputs;
 mod matching;
@@ -69,7 +67,6 @@ fn main() -> ExitCode {
         Command::Match(args) => matching::run(&args),
         Command::Demand(args) => demand::run(&args),
         Command::Diagnose(args) => diagnose::run(&args),
-        Command::Demo(args) => demo::run(&args),
         Command::Collect(args) => collect::run(&args),
         Command::Size(args) => sizing::run(&args),
         Command::Suite(args) => suite::run(&args),

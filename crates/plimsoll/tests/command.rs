@@ -481,13 +481,12 @@ fn earlier_runs_of_the_subject_count_as_noise_except_those_compared() {
 }
 
 #[test]
-fn written_reports_are_read() {
-    let folder = Folder::new("demo");
-    folder.refuses(&["demo", "awr-html", "--windows", "2"], "name a folder for them with --out");
-    assert!(folder.run(&["demo", "awr-text", "--windows", "3", "--instances", "2", "--out", "day"]).status.success());
-    let day = fs::read_dir(folder.path().join("day")).expect("it was made").flatten().map(|entry| entry.path());
-    assert_eq!(day.count(), 6);
-    let said = stdout(&folder.run(&["demand", "day"]));
-    assert!(said.contains("SHOP"), "{said}");
-    folder.refuses(&["demo", "sar", "--out", "day"], "it is not empty");
+fn samples_of_the_repository_are_read() {
+    let folder = Folder::new("samples");
+    let samples = concat!(env!("CARGO_MANIFEST_DIR"), "/../../samples");
+    let text = stdout(&folder.run(&["demand", samples]));
+    for part in ["SHOP", "dbhost", "fio result (JSON)"] {
+        assert!(text.contains(part), "{part}: {text}");
+    }
+    assert!(!text.contains("not used"), "{text}");
 }

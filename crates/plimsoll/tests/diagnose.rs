@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
-use plimsoll_ingest::Workload;
+use plimsoll_testkit::Workload;
 
 /// A folder that goes with the test.
 struct Folder(PathBuf);

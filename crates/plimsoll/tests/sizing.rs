@@ -4,7 +4,7 @@
 use std::path::PathBuf;
 use std::process::{Command, Output};
 
-use plimsoll_ingest::Workload;
+use plimsoll_testkit::Workload;
 
 /// Reports of a database from 8 to 15 o'clock: the later the more.
 fn reports() -> PathBuf {

@@ -3,6 +3,8 @@
 use std::path::PathBuf;
 use std::process::{Command, Output};
 
+use plimsoll_testkit::{Course, Release, Workload, Writing};
+
 /// A folder that goes with the test.
 struct Folder(PathBuf);
 
@@ -16,9 +18,11 @@ impl Folder {
     /// A day of reports.
     fn day(name: &str) -> Self {
         let folder = Self::new(name);
-        let out = folder.path("day");
-        let demo = plimsoll(&["demo", "awr-html", "--windows", "24", "--out", &out]);
-        assert!(demo.status.success(), "{demo:?}");
+        std::fs::create_dir_all(folder.path("day")).expect("a folder can be made");
+        let course = Course { busiest: Workload::shop(0), windows: 24, instances: 1 };
+        for file in Writing::AwrHtml(Release::R19).write(&course) {
+            std::fs::write(folder.0.join("day").join(&file.name), file.text).expect("a file can be written");
+        }
         folder
     }
 

@@ -2,8 +2,9 @@
 #![allow(clippy::unwrap_used)]
 
 use plimsoll_choose::diagnosis::{Diagnosis, Part, Question, Verdict, diagnose};
-use plimsoll_ingest::{Class, Demand, Ingest, Measure, Outcome, Waited, Workload};
+use plimsoll_ingest::{Class, Demand, Ingest, Measure, Outcome, Waited};
 use plimsoll_report::{Charset, Color, TextStyle, diagnoses, diagnoses_json, words};
+use plimsoll_testkit::Workload;
 
 fn outcomes() -> Vec<Outcome> {
     let work = Workload {

@@ -9,8 +9,9 @@ use std::collections::BTreeSet;
 use plimsoll_catalogue::{Catalogue, Date, Terms};
 use plimsoll_choose::diagnosis::{Diagnosis, Question, diagnose};
 use plimsoll_choose::sizing::{Burst, Design, Growth, Search, Sizing, size, wanted};
-use plimsoll_ingest::{Demand, Ingest, Outcome, Reading, Workload};
+use plimsoll_ingest::{Demand, Ingest, Outcome, Reading};
 use plimsoll_report::{diagnoses_html, sizing_html};
+use plimsoll_testkit::Workload;
 use plimsoll_units::Bytes;
 
 /// Reports of so many hours of one database, the later the busier.

@@ -13,8 +13,9 @@ use plimsoll_catalogue::{Catalogue, Date, Offer, Terms};
 use plimsoll_choose::diagnosis::{Question, diagnose};
 use plimsoll_choose::sizing::{Burst, Design, Growth, Search, size, wanted};
 use plimsoll_choose::what_if::WhatIfs;
-use plimsoll_ingest::{Course, Demand, Ingest, Outcome, Workload, Writing, join};
+use plimsoll_ingest::{Demand, Ingest, Outcome, join};
 use plimsoll_report::{Telling, TextStyle};
+use plimsoll_testkit::{Course, Workload, Writing};
 use plimsoll_units::Bytes;
 
 /// Forms that the emitters do not write.

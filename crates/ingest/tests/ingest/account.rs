@@ -1,6 +1,7 @@
 //! How sessions spent their time: of one report, of many, of instances, and after thinning.
 
-use plimsoll_ingest::{Account, Class, Demand, Ingest, Outcome, Reading, Waited, Workload};
+use plimsoll_ingest::{Account, Class, Demand, Ingest, Outcome, Reading, Waited};
+use plimsoll_testkit::Workload;
 use proptest::prelude::*;
 
 fn workload(instance: &str, hour: i8, single_reads: u64) -> Workload {

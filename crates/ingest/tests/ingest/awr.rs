@@ -1,6 +1,7 @@
 //! Reports that are written out of a workload, read again; and what is no report.
 
-use plimsoll_ingest::{Class, Demand, Fate, Ingest, Measure, Outcome, Reading, Verdict, Workload};
+use plimsoll_ingest::{Class, Demand, Fate, Ingest, Measure, Outcome, Reading, Verdict};
+use plimsoll_testkit::Workload;
 use proptest::prelude::*;
 
 fn outcome(bytes: &[u8], step: usize) -> Outcome {

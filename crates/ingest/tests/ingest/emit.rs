@@ -1,8 +1,7 @@
 //! Reports of every form that can be written, read again: what was asked for comes back.
 
-use plimsoll_ingest::{
-    Class, Course, Demand, Ingest, Measure, Outcome, Reading, Release, Statistic, Verdict, Workload, Writing,
-};
+use plimsoll_ingest::{Class, Demand, Ingest, Measure, Outcome, Reading, Statistic, Verdict};
+use plimsoll_testkit::{Course, Release, Workload, Writing};
 use proptest::prelude::*;
 
 pub fn workload() -> Workload {

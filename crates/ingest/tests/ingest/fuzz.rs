@@ -4,7 +4,8 @@
 //! `PLIMSOLL_FUZZ_CASES` sets how many mutants there are. The same number gives the same mutants.
 
 use fastrand::Rng;
-use plimsoll_ingest::{Builder, Course, Ingest, Outcome, Reading, Writing};
+use plimsoll_ingest::{Builder, Ingest, Outcome, Reading};
+use plimsoll_testkit::{Course, Writing};
 
 use super::emit::workload;
 use super::samples::samples;

@@ -1,6 +1,7 @@
 //! Lists of a host's tools, of `PostgreSQL` and of fio, written out of a workload and read again.
 
-use plimsoll_ingest::{Class, Course, Measure, Reading, Statistic, Workload, Writing};
+use plimsoll_ingest::{Class, Measure, Reading, Statistic};
+use plimsoll_testkit::{Course, Workload, Writing};
 use proptest::prelude::*;
 
 use super::emit::{read, workload};

@@ -2,7 +2,8 @@
 
 use jiff::civil::date;
 use jiff::tz::{TimeZone, offset};
-use plimsoll_ingest::{Demand, Input, Outcome, Reading, Workload, join, time_in_utc};
+use plimsoll_ingest::{Demand, Input, Outcome, Reading, join, time_in_utc};
+use plimsoll_testkit::Workload;
 
 use crate::emit::workload;
 use crate::hosts::outcome;

@@ -11,7 +11,7 @@ const GROUPS: [(&str, &[&str]); 5] = [
     ("Measure", &["measure", "suite", "fio", "report", "compare", "runs"]),
     ("Model", &["catalogue", "quote", "simulate", "explain", "fit"]),
     ("Emulate", &["serve", "volume", "nbd", "nbd-check"]),
-    ("Choose", &["match", "collect", "demo", "demand", "diagnose", "size"]),
+    ("Choose", &["match", "collect", "demand", "diagnose", "size"]),
     ("Tools", &["presets", "generate", "help"]),
 ];
 

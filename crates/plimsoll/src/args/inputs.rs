@@ -1,18 +1,11 @@
-//! Flags of commands that read inputs, and of `plimsoll demo`.
+//! Flags of commands that read inputs.
 
 use std::path::PathBuf;
 
 use clap::Args;
-use clap::builder::PossibleValuesParser;
 use jiff::tz::TimeZone;
-use plimsoll_ingest::{Writing, time_in_utc};
+use plimsoll_ingest::time_in_utc;
 use plimsoll_units::Span;
-
-pub(super) const DEMO_EXAMPLES: &str = "\
-Examples:
-  plimsoll demo awr-html > awr.html               one report, of the busiest hour of a working day
-  plimsoll demo statspack --windows 24 --out day  a day of them, in a folder of its own
-  plimsoll demo awr-text --instances 2 --windows 168 --out week && plimsoll demand week";
 
 /// What is read, and what the reader knows of it that it does not say.
 #[derive(Debug, Args)]
@@ -48,24 +41,4 @@ fn zone(text: &str) -> Result<TimeZone, String> {
 fn interval(text: &str) -> Result<Span, String> {
     let span: Span = text.parse().map_err(|malformed: plimsoll_units::Malformed| malformed.to_string())?;
     if span == Span::ZERO { Err("samples are some time apart: write such as 10s".to_owned()) } else { Ok(span) }
-}
-
-/// `plimsoll demo`
-#[derive(Debug, Args)]
-pub struct DemoArgs {
-    /// What to write
-    #[arg(value_parser = PossibleValuesParser::new(Writing::ALL.map(|(name, _)| name)))]
-    pub form: String,
-    /// How many windows follow each other, from midnight on; one alone is that before noon
-    #[arg(long, value_name = "COUNT", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=9_000))]
-    pub windows: u32,
-    /// Minutes of each
-    #[arg(long, value_name = "MINUTES", default_value_t = 60, value_parser = clap::value_parser!(u32).range(1..=1_440))]
-    pub minutes: u32,
-    /// Instances of the database that share the work
-    #[arg(long, value_name = "COUNT", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=16))]
-    pub instances: u32,
-    /// Make this folder, and write into it: needed for more than one file
-    #[arg(long, value_name = "FOLDER")]
-    pub out: Option<PathBuf>,
 }

@@ -1,8 +1,7 @@
-//! Reports out of a workload: what a database, or its host, would report that asks for this. For demonstrations and
-//! tests, so that nobody's real report is needed for them.
+//! Reports of databases and hosts, written from a workload: the output that Oracle, PostgreSQL, sysstat and fio would
+//! have under it. For tests only, and for the sample files in `samples/`.
 //!
-//! Each form is a file of its own beside this one; what a workload comes to is worked out here. A reader that reads a
-//! report back finds the workload again, as far as the form says it and its columns are wide.
+//! A reader of `plimsoll-ingest` returns the same workload from a report, as far as the precision of its columns allows.
 
 mod awr;
 mod course;
@@ -59,6 +58,30 @@ pub struct Workload {
 }
 
 impl Workload {
+    /// An hour of an online shop on 16 processors, from this hour of a Monday on.
+    pub fn shop(hour: i8) -> Self {
+        const SECONDS: u64 = 3_600;
+        Self {
+            database: "SHOP".to_owned(),
+            instance: "shop".to_owned(),
+            host: "dbhost".to_owned(),
+            begin: jiff::civil::date(2026, 3, 2).at(hour, 0, 0, 0),
+            minutes: 60,
+            block_bytes: 8_192,
+            single_reads: 6_000 * SECONDS,
+            several_reads: 400 * SECONDS,
+            blocks_a_read: 64,
+            data_writes: 1_500 * SECONDS,
+            redo_writes: 700 * SECONDS,
+            redo_write_bytes: 6_144,
+            read_us: 620,
+            redo_us: 480,
+            processor_s: 6 * SECONDS,
+            processors: 16,
+            cache_mib: 24_576,
+        }
+    }
+
     /// The report of an instance as HTML, as release 19 writes it.
     pub fn awr_html(&self) -> String {
         self.awr_html_of(Release::R19)

@@ -1,8 +1,8 @@
 //! How a database spent its time: the time model, the operating system, the waits and how long they were.
 
 use super::Dialect;
-use crate::emit::sheet::Table;
-use crate::emit::{Workload, number, share_below};
+use crate::sheet::Table;
+use crate::{Workload, number, share_below};
 
 pub(super) fn model(work: &Workload, dialect: Dialect) -> Table {
     let mut table = match dialect {

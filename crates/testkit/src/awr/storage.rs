@@ -1,8 +1,8 @@
 //! What was read and written: statistics, the profile, file types, functions, tablespaces, and the advice about caches.
 
 use super::Dialect;
-use crate::emit::sheet::Table;
-use crate::emit::{Workload, number};
+use crate::sheet::Table;
+use crate::{Workload, number};
 
 const MIB: f64 = 1_048_576.0;
 
