@@ -112,6 +112,7 @@ fn details(sheet: &Sheet<'_>, index: usize) -> Markup {
         (tables::runs(curve))
         (tables::streams(curve))
         (figures::over_time(curve, index))
+        (figures::slots(curve, index))
         (prose::about(curve))
         (prose::repeat(curve))
     }

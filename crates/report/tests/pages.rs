@@ -2,7 +2,7 @@
 
 mod support;
 
-use plimsoll_record::{Curve, LoadLine};
+use plimsoll_record::{Curve, LineBasis, LoadLine, LoadSlot, SlotRole};
 use plimsoll_report::{Sheet, html, html_of, svg};
 use support::markup;
 use support::page::check_page;
@@ -86,4 +86,21 @@ fn what_drained_adds_nothing_to_the_rates_by_stream() {
         page[from..].split("</table>").next().unwrap_or_default().to_owned()
     };
     assert_eq!(table(&support::drained(support::curve())), table(&support::curve()));
+}
+
+#[test]
+fn slots_are_drawn_over_time_with_confidence_and_the_next_command() {
+    let mut curve = support::curve();
+    assert!(!html(&[&curve]).contains("Slots over time"));
+    let slot = |(index, run): (usize, &plimsoll_record::Run)| {
+        let start = plimsoll_units::Instant::ZERO + plimsoll_units::Span::from_millis(500 * index as u64);
+        LoadSlot::of(run, SlotRole::Pass, 0, start)
+    };
+    curve.slots = curve.runs.iter().enumerate().map(slot).collect();
+    curve.basis = Some(LineBasis::default());
+    let page = html(&[&curve]);
+    check_page("slots", &page);
+    for wanted in ["Slots over time", "open load, objective missed", "<strong>Confidence</strong>", "plimsoll match"] {
+        assert!(page.contains(wanted), "{wanted}");
+    }
 }

@@ -4,6 +4,7 @@ use maud::{Markup, html};
 use plimsoll_record::{Curve, LoadLine};
 
 use crate::chart::{plimsoll_mark, typeset};
+use crate::words::standing;
 use crate::{number, pick, words};
 
 /// The whole head of a page about one curve.
@@ -80,7 +81,22 @@ fn sentence(curve: &Curve) -> Markup {
                 p class="promise" { "The curve stands below without one. " (word) }
             },
         }
+        (standing(curve))
         @if let Some(limit) = limit { p { (limit) } }
+    }
+}
+
+/// The confidence in the load line, its meaning and the next command.
+fn standing(curve: &Curve) -> Markup {
+    html! {
+        @if let Some(confidence) = standing::confidence(curve) {
+            p { strong { "Confidence" } ": " (typeset(&confidence)) "." }
+        }
+        @if let Some(meaning) = standing::meaning(curve) { p { (typeset(&meaning)) } }
+        @if let Some(next) = standing::next(curve) {
+            p { "Next:" }
+            div class="command" { pre { code { (next) } } }
+        }
     }
 }
 
@@ -89,6 +105,7 @@ fn sentence_small(curve: &Curve) -> Markup {
     let text = words::replay(curve).unwrap_or_else(|| format!("Load line: {}", line()));
     html! {
         p class="promise" { (typeset(&text)) " " span class="word" { (curve.source.word()) } }
+        (standing(curve))
         @if let Some(limit) = words::limit(curve) { p { (typeset(&limit)) } }
     }
 }
