@@ -120,6 +120,8 @@ pub struct Server<S> {
     flights: Slots<Flight>,
     tasks: Slots<Task>,
     listeners: Slots<Listener>,
+    /// Listening sockets so far.
+    doors: u64,
     mounts: Mounts,
     pool: Pool,
     mail: Mail<S>,
@@ -169,6 +171,7 @@ impl<S: Service + 'static> Server<S> {
             flights: Slots::new(),
             tasks: Slots::new(),
             listeners: Slots::new(),
+            doors: 0,
             mounts: Mounts::new(),
             pool: Pool::new(limits.bytes),
             mail: Mail::new()?,

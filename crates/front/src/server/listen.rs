@@ -22,26 +22,34 @@ const LEAVING_MAX: usize = 16;
 #[derive(Debug)]
 pub(super) struct Listener {
     socket: OwnedFd,
+    serial: u64,
     accepting: bool,
     closed: bool,
 }
 
 /// A listening socket of a server, for [`Server::shut`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Door(u32);
+pub struct Door {
+    number: u32,
+    /// Distinguishes sockets that had the same number one after the other.
+    serial: u64,
+}
 
 impl<S: Service + 'static> Server<S> {
     /// Lets clients in that come over a listening socket, Unix or TCP.
     pub fn listen(&mut self, socket: impl Into<OwnedFd>) -> io::Result<Door> {
-        let listener = Listener { socket: socket.into(), accepting: false, closed: false };
+        let serial = self.doors;
+        self.doors += 1;
+        let listener = Listener { socket: socket.into(), serial, accepting: false, closed: false };
         let number = self.listeners.insert(listener);
         self.open_doors()?;
-        Ok(Door(number))
+        Ok(Door { number, serial })
     }
 
     /// Lets nobody in any more over this socket.
-    pub fn shut(&mut self, Door(number): Door) -> io::Result<()> {
-        let Some(listener) = self.listeners.get_mut(number) else { return Ok(()) };
+    pub fn shut(&mut self, Door { number, serial }: Door) -> io::Result<()> {
+        let listener = self.listeners.get_mut(number).filter(|listener| listener.serial == serial);
+        let Some(listener) = listener else { return Ok(()) };
         listener.closed = true;
         if listener.accepting {
             return self.ring.cancel(Token::Accepted(number));
@@ -92,15 +100,16 @@ impl<S: Service + 'static> Server<S> {
 
     pub(super) fn close_doors(&mut self) {
         for number in self.listeners.numbers() {
+            let Some(&Listener { serial, .. }) = self.listeners.get(number) else { continue };
             // A ring that cannot take this fails in the next round.
-            let _ = self.shut(Door(number));
+            let _ = self.shut(Door { number, serial });
         }
     }
 
     pub(super) fn accepted(&mut self, number: u32, result: i32) -> io::Result<()> {
         let Some(listener) = self.listeners.get_mut(number) else { return Ok(()) };
         listener.accepting = false;
-        let closed = listener.closed;
+        let (closed, serial) = (listener.closed, listener.serial);
         if closed {
             self.listeners.remove(number);
         }
@@ -113,7 +122,7 @@ impl<S: Service + 'static> Server<S> {
         if closed {
             return Ok(());
         }
-        let door = Door(number);
+        let door = Door { number, serial };
         if self.has_room(door) {
             prepare(&socket);
             self.enter(Some(door), socket, None, true)?;
@@ -167,5 +176,46 @@ fn prepare(socket: &impl AsFd) {
         if forced.is_err() {
             let _ = sockopt::set_socket_send_buffer_size(socket, SOCKET_BYTES);
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::Read;
+    use std::os::unix::net::{UnixListener, UnixStream};
+
+    use plimsoll_device::Clock;
+
+    use super::*;
+    use crate::files::Files;
+    use crate::plain::Plain;
+
+    #[test]
+    fn clients_of_a_closed_socket_do_not_count_for_the_next() {
+        let limits = Limits { handshakes: 1, ..Limits::default() };
+        let mut server = Server::new(Plain::new([512]), Files::memory(), limits, Clock::start()).unwrap();
+        let directory = std::env::temp_dir().join(format!("plimsoll-doors-{}", std::process::id()));
+        std::fs::create_dir(&directory).unwrap();
+        let [first, second] = ["first", "second"].map(|name| directory.join(name));
+        let old = server.listen(UnixListener::bind(&first).unwrap()).unwrap();
+        let _early = UnixStream::connect(&first).unwrap();
+        while server.connections.len() == 0 {
+            server.round().unwrap();
+        }
+        server.shut(old).unwrap();
+        while server.listeners.len() > 0 {
+            server.round().unwrap();
+        }
+        let new = server.listen(UnixListener::bind(&second).unwrap()).unwrap();
+        assert_eq!(new.number, old.number, "numbers are reused");
+        server.shut(old).unwrap();
+        let mut late = UnixStream::connect(&second).unwrap();
+        late.set_nonblocking(true).unwrap();
+        while late.read(&mut [0; 64]).is_err() {
+            server.round().unwrap();
+        }
+        let open = server.connections.iter_mut().filter(|connection| connection.course == Course::On).count();
+        assert_eq!(open, 2, "the client of the closed socket goes on");
+        std::fs::remove_dir_all(directory).unwrap();
     }
 }
