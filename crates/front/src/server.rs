@@ -84,6 +84,7 @@ struct Flight {
     buffer: Option<Buffer>,
     /// All of it reads as zeros.
     blank: bool,
+    came: Instant,
 }
 
 /// Who is answered.

@@ -2,7 +2,7 @@
 
 use plimsoll_record::{Bins, Recorder};
 use plimsoll_units::Span;
-use plimsoll_volume::{Command, Export, Reply};
+use plimsoll_volume::{Command, Errno, Export};
 
 use super::turnaround::Turnarounds;
 
@@ -50,11 +50,19 @@ impl Counts {
         row as u32
     }
 
+    /// The model answered a request that had waited so long.
     #[inline]
-    pub(super) fn answered(&mut self, row: u32, command: Command, length: u32, reply: &Reply) {
-        let Some(Row { count, lateness, .. }) = self.rows.get_mut(row as usize) else { return };
-        lateness.record(reply.lateness);
-        match (reply.outcome, command) {
+    pub(super) fn answered(&mut self, row: u32, lateness: Span, wait: Span) {
+        let Some(row) = self.rows.get_mut(row as usize) else { return };
+        row.lateness.record(lateness);
+        row.turnarounds.waited(wait);
+    }
+
+    /// A request ended: its payload is complete, or it failed.
+    #[inline]
+    pub(super) fn ended(&mut self, row: u32, command: Command, length: u32, outcome: Result<(), Errno>) {
+        let Some(Row { count, .. }) = self.rows.get_mut(row as usize) else { return };
+        match (outcome, command) {
             (Err(_), _) => count.errors += 1,
             (Ok(()), Command::Read) => {
                 count.reads += 1;

@@ -255,6 +255,7 @@ impl<S: Service + 'static> Server<S> {
             length: request.length as u32,
             buffer,
             blank: false,
+            came: self.now,
         };
         let ticket = self.flights.insert(flight);
         let taken = match parts {

@@ -324,7 +324,8 @@ impl<S: Service + 'static> Server<S> {
             }
         }
         let (client, export, command) = (Client::Kernel { mount: number, unique }, *export, request.command);
-        let flight = Flight { client, count: *count, command, length: request.length as u32, buffer, blank: false };
+        let length = request.length as u32;
+        let flight = Flight { client, count: *count, command, length, buffer, blank: false, came: self.now };
         mounted.in_flight += 1;
         let ticket = self.flights.insert(flight);
         match self.put(export, Ticket(ticket.into()), request) {

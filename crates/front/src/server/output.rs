@@ -17,7 +17,8 @@ impl<S: Service + 'static> Server<S> {
         let Some(at) = self.service.wake_at().filter(|at| *at <= self.now) else { return };
         let mut replies = std::mem::take(&mut self.replies);
         self.service.drain(self.now, &mut replies);
-        self.waker.answered(self.now, at, replies.len());
+        let planned = replies.iter().filter(|reply| self.is_planned(reply)).count();
+        self.waker.answered(self.now, at, planned);
         self.freed |= !replies.is_empty();
         for reply in replies.drain(..) {
             self.reply(&reply);
@@ -25,18 +26,29 @@ impl<S: Service + 'static> Server<S> {
         self.replies = replies;
     }
 
+    /// True when the model set the moment of a reply; the parts of a request leave when they are moved.
+    #[inline]
+    fn is_planned(&self, reply: &Reply) -> bool {
+        let flight = self.flights.get(reply.ticket.0 as u32);
+        flight.is_some_and(|flight| !matches!(flight.client, Client::Part { .. }))
+    }
+
     #[inline]
     fn reply(&mut self, reply: &Reply) {
         let Some(flight) = self.flights.remove(reply.ticket.0 as u32) else { return };
+        if let Client::Part { connection, .. } = flight.client {
+            return self.transferred(connection, flight, reply.outcome);
+        }
+        self.counts.answered(flight.count, reply.lateness, self.now.since(flight.came));
+        // A read in parts ends with the last of them.
+        let is_streamed = flight.command == Command::Read && flight.buffer.is_none() && !flight.blank;
+        if reply.outcome.is_err() || !is_streamed {
+            self.counts.ended(flight.count, flight.command, flight.length, reply.outcome);
+        }
         let (number, voice) = match flight.client {
-            Client::Nbd { connection, voice } => (connection, voice),
-            Client::Part { connection, .. } => return self.transferred(connection, flight, reply.outcome),
-            Client::Kernel { mount, unique } => {
-                self.counts.answered(flight.count, flight.command, flight.length, reply);
-                return self.tell(mount, unique, flight, reply);
-            }
+            Client::Nbd { connection, voice } | Client::Part { connection, voice } => (connection, voice),
+            Client::Kernel { mount, unique } => return self.tell(mount, unique, flight, reply),
         };
-        self.counts.answered(flight.count, flight.command, flight.length, reply);
         let Flight { command, length, mut buffer, blank, .. } = flight;
         let Some(connection) = self.connections.get_mut(number) else { return };
         connection.in_flight -= 1;

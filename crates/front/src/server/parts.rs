@@ -128,6 +128,7 @@ impl<S: Service + 'static> Server<S> {
             length: part.length as u32,
             buffer,
             blank: false,
+            came: self.now,
         };
         let ticket = self.flights.insert(flight);
         let taken = self.service.transfer(self.now, served.export, Ticket(ticket.into()), part, &mut self.jobs);
@@ -146,7 +147,12 @@ impl<S: Service + 'static> Server<S> {
         let Some(connection) = self.connections.get_mut(number) else { return };
         connection.in_flight -= 1;
         let unused = if flight.command == Command::Read {
-            connection.fetched(flight, outcome)
+            let (count, length) = (flight.count, connection.streams.front().map_or(0, |stream| stream.length));
+            let (unused, ended) = connection.fetched(flight, outcome);
+            if let Some(outcome) = ended {
+                self.counts.ended(count, Command::Read, length, outcome);
+            }
+            unused
         } else {
             connection.stored(outcome);
             flight.buffer
@@ -160,11 +166,14 @@ impl<S: Service + 'static> Server<S> {
 }
 
 impl super::connection::Connection {
-    /// A part of the first stream came, or did not. Returns memory that is not needed.
-    fn fetched(&mut self, flight: Flight, outcome: Result<(), Errno>) -> Option<Buffer> {
+    /// A part of the first stream was read, or could not be. Returns memory that is not needed, and the outcome of the
+    /// whole read if that was its last part.
+    fn fetched(&mut self, flight: Flight, outcome: Result<(), Errno>) -> (Option<Buffer>, Option<Result<(), Errno>>) {
         self.fetching = false;
         let Flight { buffer, blank, .. } = flight;
-        let Some(stream) = self.streams.front_mut().filter(|_| self.course != Course::Broken) else { return buffer };
+        let Some(stream) = self.streams.front_mut().filter(|_| self.course != Course::Broken) else {
+            return (buffer, None);
+        };
         let (voice, part) = (stream.voice, stream.next());
         if let Err(errno) = outcome {
             let within_reply = stream.is_within_reply();
@@ -175,7 +184,7 @@ impl super::connection::Connection {
             } else {
                 self.put(None, |out| voice.failed(out, errno));
             }
-            return buffer;
+            return (buffer, Some(outcome));
         }
         let (is_first, length) = (stream.left == stream.length, stream.length);
         stream.left = part.rest;
@@ -191,7 +200,7 @@ impl super::connection::Connection {
             self.streams.pop_front();
             self.outbox.append(&mut self.later);
         }
-        unused
+        (unused, (part.rest == 0).then_some(Ok(())))
     }
 
     /// A part of the current write is stored, or is not.
@@ -229,12 +238,13 @@ mod tests {
         let mut part = || {
             let client = Client::Part { connection: 0, voice };
             let buffer = Some(pool.lend_anyway(PART_BYTES));
-            Flight { client, count: 0, command: READ, length: PART_BYTES, buffer, blank: false }
+            Flight { client, count: 0, command: READ, length: PART_BYTES, buffer, blank: false, came: Instant::ZERO }
         };
         connection.streams.push_back(Stream::new(voice, 4 * PART_BYTES));
-        assert!(connection.fetched(part(), Ok(())).is_none());
+        assert!(matches!(connection.fetched(part(), Ok(())), (None, None)));
         let before = connection.outbox.bytes();
-        assert!(connection.fetched(part(), Err(Errno::Io)).is_some(), "the memory is given back");
+        let (buffer, ended) = connection.fetched(part(), Err(Errno::Io));
+        assert_eq!((buffer.is_some(), ended), (true, Some(Err(Errno::Io))), "memory is returned, the read has failed");
         assert_eq!((connection.course, connection.outbox.bytes() - before), (course, behind), "{style:?} {division:?}");
         assert!(connection.streams.is_empty());
     }

@@ -30,17 +30,18 @@ const SPREAD_MAX: Span = Span::from_micros(15);
 /// Maximum of remembered answers of one client.
 const LEFT_MAX: usize = 1024;
 
-/// Requests over which the queue depth of a client is determined.
-const DEPTH_REQUESTS: u32 = 256;
+/// A client that does not reach its queue depth within `depth + DEPTH_REQUESTS` requests has a lower one now.
+const DEPTH_REQUESTS: u32 = 16;
 
 /// The answers of one client that were not followed by a request yet.
 #[derive(Debug, Default)]
 pub(super) struct Unfollowed {
     left: VecDeque<Instant>,
-    /// Requests in flight at most, of the last ones and of those before them.
+    /// Queue depth of the client.
     depth: u32,
-    depth_before: u32,
+    /// Requests since it had that many in flight, and the maximum in flight with them.
     requests: u32,
+    recent: u32,
 }
 
 impl Unfollowed {
@@ -53,22 +54,24 @@ impl Unfollowed {
         self.left.push_back(now);
     }
 
-    /// A request came, and so many are in flight. Returns how long it took since the answer that it followed, and how many
-    /// requests the client has in flight.
+    /// A request came, and so many are in flight. Returns how long it took since the answer that it followed, and the
+    /// queue depth of the client.
     #[inline]
     pub(super) fn came(&mut self, now: Instant, in_flight: u32) -> Option<(Span, u32)> {
         self.requests += 1;
-        self.depth = self.depth.max(in_flight);
-        let depth = self.depth.max(self.depth_before);
+        self.recent = self.recent.max(in_flight);
+        if in_flight >= self.depth || self.requests >= self.depth + DEPTH_REQUESTS {
+            (self.depth, self.requests, self.recent) = (self.recent, 0, 0);
+            // A client follows as many answers as it keeps in flight: older ones are never followed.
+            let unfollowed = (self.depth + 1 - in_flight) as usize;
+            self.left.drain(..self.left.len().saturating_sub(unfollowed));
+        }
         // An idle client follows its last answer, a client at its depth has followed all of them.
         let answered = if in_flight <= 1 { self.left.pop_back() } else { self.left.pop_front() };
-        if in_flight <= 1 || in_flight >= depth {
+        if in_flight <= 1 || in_flight >= self.depth {
             self.left.clear();
         }
-        if self.requests == DEPTH_REQUESTS {
-            (self.requests, self.depth_before, self.depth) = (0, self.depth, 0);
-        }
-        answered.map(|answered| (now.since(answered), depth))
+        answered.map(|answered| (now.since(answered), self.depth))
     }
 }
 
@@ -77,11 +80,19 @@ impl Unfollowed {
 pub(super) struct Turnarounds {
     samples: Vec<Span>,
     begun: Instant,
+    /// Sum of the waits of requests since then, and their number.
+    waited: (Span, u64),
     path: Option<Span>,
 }
 
 impl Turnarounds {
-    /// One more of a client with so many requests in flight. Returns a new estimate when there is one.
+    /// A request was answered after this wait.
+    #[inline]
+    pub(super) fn waited(&mut self, wait: Span) {
+        self.waited = (self.waited.0 + wait, self.waited.1 + 1);
+    }
+
+    /// Adds a turnaround of a client of this queue depth. Returns a new estimate when there is one.
     #[inline]
     pub(super) fn add(&mut self, now: Instant, (span, depth): (Span, u32), floor: Option<&Floor>) -> Option<Span> {
         if self.samples.is_empty() {
@@ -91,18 +102,18 @@ impl Turnarounds {
         let round = ROUNDS * depth as usize;
         let enough = self.samples.len() >= SAMPLES.max(round)
             || (self.samples.len() >= SAMPLES_MIN && now.since(self.begun) >= INTERVAL);
-        enough.then(|| self.estimate(now, depth, floor))
+        enough.then(|| self.estimate(depth, floor))
     }
 
-    fn estimate(&mut self, now: Instant, depth: u32, floor: Option<&Floor>) -> Span {
+    fn estimate(&mut self, depth: u32, floor: Option<&Floor>) -> Span {
         let count = self.samples.len();
         let samples = &mut self.samples;
         let mut quantile = |share: usize| *samples.select_nth_unstable(count * share / 100).1;
         let others = u64::from(depth.saturating_sub(1));
         let queue = floor.map_or(Span::ZERO, |floor| Span::from_secs(others) / floor.iops.max(1) / 2);
         let typical = quantile(50).min(quantile(10) + SPREAD_MAX + queue);
-        // Little's law: how long the requests were in flight.
-        let wait = now.since(self.begun) * u64::from(depth) / count as u64;
+        let (waits, answers) = std::mem::take(&mut self.waited);
+        let wait = waits / answers.max(1);
         let most = floor.map_or(UNKNOWN_MAX, |floor| floor.beyond(wait) * 5 / 4 + queue);
         let found = typical.min(most);
         self.samples.clear();
@@ -126,6 +137,9 @@ impl<S: Service> Server<S> {
 
 #[cfg(test)]
 mod tests {
+    use std::cmp::Reverse;
+    use std::collections::BinaryHeap;
+
     use super::*;
 
     const US: fn(u64) -> Span = Span::from_micros;
@@ -139,24 +153,45 @@ mod tests {
         }
     }
 
-    /// The estimate for a client that keeps `depth` requests in flight, each answered after 500 us, and follows an answer
-    /// after what `turnaround` says.
-    fn estimate(depth: u64, turnaround: impl Fn(u64) -> Span, floor: Option<&Floor>) -> Span {
-        let (mut unfollowed, mut turnarounds) = (Unfollowed::default(), Turnarounds::default());
-        let mut lead = None;
-        let mut came = Instant::ZERO;
-        let mut in_flight = 0;
-        for number in 0..2_000 {
-            if number >= depth {
-                in_flight -= 1;
-                unfollowed.answered(came + US(500));
-                came += US(500) + turnaround(number);
+    /// Runs clients of one export for 4,000 answers. The request after answer `number` comes after `turnaround(number)`, unless
+    /// the client has `depth(number)` others. Returns the estimates with their numbers.
+    fn run(
+        clients: usize,
+        depth: impl Fn(u64) -> u64,
+        turnaround: impl Fn(u64) -> Span,
+        floor: Option<&Floor>,
+    ) -> Vec<(u64, Span)> {
+        let first = (0..clients as u64 * depth(0))
+            .map(|n| Reverse((Instant::ZERO + US(15 * n), n, true, n as usize % clients)));
+        let mut events: BinaryHeap<_> = first.collect();
+        let (mut estimates, mut number, mut turnarounds) = (Vec::new(), 0, Turnarounds::default());
+        let mut unfollowed: Vec<Unfollowed> = (0..clients).map(|_| Unfollowed::default()).collect();
+        // Requests at the server, and on their way to it.
+        let (mut in_flight, mut under_way) = (vec![0; clients], vec![depth(0); clients]);
+        while let Some(Reverse((now, place, comes, client))) = events.pop().filter(|_| number < 4_000) {
+            if comes {
+                (in_flight[client], under_way[client]) = (in_flight[client] + 1, under_way[client] - 1);
+                let sample = unfollowed[client].came(now, in_flight[client]);
+                let estimate = sample.and_then(|sample| turnarounds.add(now, sample, floor));
+                estimates.extend(estimate.map(|estimate| (number, estimate)));
+                events.push(Reverse((now + US(500), place, false, client)));
+            } else {
+                in_flight[client] -= 1;
+                unfollowed[client].answered(now);
+                turnarounds.waited(US(500));
+                number += 1;
+                if u64::from(in_flight[client]) + under_way[client] < depth(number) {
+                    under_way[client] += 1;
+                    events.push(Reverse((now + turnaround(number), place, true, client)));
+                }
             }
-            in_flight += 1;
-            let sample = unfollowed.came(came, in_flight);
-            lead = sample.and_then(|sample| turnarounds.add(came, sample, floor)).or(lead);
         }
-        lead.unwrap()
+        estimates
+    }
+
+    /// The last estimate for one client of this queue depth.
+    fn estimate(depth: u64, turnaround: impl Fn(u64) -> Span, floor: Option<&Floor>) -> Span {
+        run(1, |_| depth, turnaround, floor).last().unwrap().1
     }
 
     #[test]
@@ -172,6 +207,23 @@ mod tests {
         let lead = estimate(1, |number| US(25 + number * 7 % 400), Some(&floor()));
         assert!(lead <= floor().beyond(US(725)) * 5 / 4, "{lead}");
         assert_eq!(estimate(1, |_| US(200), None), UNKNOWN_MAX);
+    }
+
+    #[test]
+    fn queue_depth_of_the_past_does_not_lengthen_turnarounds() {
+        let falls = |number| if number < 2_000 { 32 } else { 4 };
+        for (number, lead) in run(1, falls, |_| US(25), Some(&floor())) {
+            assert!(lead.as_nanos().abs_diff(25_000) <= 10_000, "{lead} at answer {number}");
+        }
+    }
+
+    #[test]
+    fn number_of_clients_does_not_change_the_limit_of_the_path() {
+        let think_time = |number| US(100 + number * 7 % 400);
+        for clients in [1, 8] {
+            let estimates = run(clients, |_| 1, think_time, Some(&floor()));
+            assert_eq!(estimates.last().unwrap().1, floor().beyond(US(500)) * 5 / 4, "{clients} clients");
+        }
     }
 
     #[test]

@@ -1,11 +1,13 @@
 //! Long requests, and clients that do not read the replies to theirs: what they cost, and that others are served.
 
+use std::fs::File;
 use std::time::{Duration, Instant};
 
 use plimsoll_device::nbd::wire::{Style, command, command_flag, option};
 use plimsoll_device::nbd::{Asked, Talk};
-use plimsoll_front::Limits;
 use plimsoll_front::nbd::PAYLOAD_MAX;
+use plimsoll_front::{Files, Limits, TlsMode};
+use plimsoll_volume::Export;
 
 use super::memory::Memory;
 use super::serve::{asked, read, read_reply, write};
@@ -48,6 +50,22 @@ fn requests_of_64_mib_are_served_in_every_style() {
             assert_eq!(write(&mut talk, style, 12_345, odd, 0), 0);
             assert!(read(&mut talk, style, 12_345, odd.len() as u32) == odd, "{style:?}");
         }
+    }
+}
+
+#[test]
+fn long_read_counts_by_its_outcome() {
+    const LONG: u64 = 4 << 20;
+    for (readable, expected) in [(true, (1, LONG, 0)), (false, (0, 0, 1))] {
+        let serving = Serving::start_on(Limits::default(), TlsMode::Off, move |home| {
+            let file = File::options().read(readable).write(true).create_new(true).open(home.join("data.0")).unwrap();
+            Files::given([file.into()])
+        });
+        let mut talk = styled(serving.talk(), Style::Structured);
+        talk.request(Style::Structured, &asked(command::READ, 0, LONG), &[]).unwrap();
+        while !talk.chunk(0).unwrap().done {}
+        let count = serving.handle.call(|server| server.take_count(Export(0))).unwrap();
+        assert_eq!((count.reads, count.bytes_read, count.errors), expected, "readable: {readable}");
     }
 }
 

@@ -31,6 +31,17 @@ impl Serving {
     }
 
     pub fn start_with(in_files: bool, limits: Limits, tls: TlsMode) -> Self {
+        Self::start_on(limits, tls, move |home| {
+            let file = |number: u32| {
+                let path = home.join(format!("data.{number}"));
+                File::options().read(true).write(true).create_new(true).open(path).unwrap().into()
+            };
+            if in_files { Files::given([file(0), file(1)]) } else { Files::memory() }
+        })
+    }
+
+    /// The same on files that are made in a directory of the server's own.
+    pub fn start_on(limits: Limits, tls: TlsMode, files: impl FnOnce(&Path) -> Files + Send + 'static) -> Self {
         static NUMBER: AtomicU32 = AtomicU32::new(0);
         let number = NUMBER.fetch_add(1, Ordering::Relaxed);
         let directory = std::env::temp_dir().join(format!("plimsoll-front-{}-{number}", std::process::id()));
@@ -38,11 +49,7 @@ impl Serving {
         let (told, handle) = channel();
         let home = directory.clone();
         let thread = std::thread::spawn(move || {
-            let file = |number: u32| {
-                let path = home.join(format!("data.{number}"));
-                File::options().read(true).write(true).create_new(true).open(path).unwrap().into()
-            };
-            let files = if in_files { Files::given([file(0), file(1)]) } else { Files::memory() };
+            let files = files(&home);
             let mut server = Server::new(Plain::new([SIZE, 1 << 20]), files, limits, Clock::start()).unwrap();
             server.set_tls(tls);
             server.offer(Offer::new(Export(0), "data", SIZE));
