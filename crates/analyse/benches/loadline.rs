@@ -1,7 +1,7 @@
 //! Load lines against queues whose line is known, with and without disturbances: bias, coverage, false alarms, power.
 //!
 //! `cargo bench -p plimsoll-analyse --bench loadline -- [SEEDS] [quick,default,thorough] [MODEL...]` prints the tables of
-//! `docs/loadline.md`. 100 seeds of quick and default take a few minutes.
+//! `docs/loadline.md`. 100 seeds of quick and default take a few minutes. SEEDS is how many, or a range such as 1001..1100.
 
 #![allow(clippy::disallowed_methods, clippy::disallowed_types)]
 
@@ -12,6 +12,7 @@ mod queue;
 mod toy;
 
 use std::io::Write;
+use std::ops::RangeInclusive;
 
 use plimsoll_analyse::{Point, Purpose, estimate};
 use plimsoll_load::{Arrival, Pace};
@@ -54,7 +55,7 @@ struct Line {
 
 fn main() {
     let words: Vec<String> = std::env::args().skip(1).filter(|word| !word.starts_with("--")).collect();
-    let seeds: u64 = words.first().and_then(|word| word.parse().ok()).unwrap_or(100);
+    let seeds = seeds(words.first().map_or("100", String::as_str));
     let efforts = words.get(1).map_or("quick,default", String::as_str);
     let wanted = |name: &str| words.len() < 3 || words[2..].iter().any(|word| name.contains(word.as_str()));
     let efforts: Vec<Effort> = efforts
@@ -78,10 +79,19 @@ fn main() {
             let (disturbed, objective) = (change(model), toy::p99_within(Span::from_millis(limit_ms)));
             let truth = truth(disturbed, objective);
             for &effort in &efforts {
-                let row = study(disturbed, objective, truth, effort, seeds);
+                let row = study(disturbed, objective, truth, effort, seeds.clone());
                 print(&format!("| {name} ({truth:.0}) | {disturbance} | {effort:?} | {row} |"));
             }
         }
+    }
+}
+
+/// How many from 1 on, or from one to another.
+fn seeds(word: &str) -> RangeInclusive<u64> {
+    let number = |text: &str| text.parse().expect("a number of seeds, or a range such as 1001..1100");
+    match word.split_once("..") {
+        Some((first, last)) => number(first)..=number(last),
+        None => 1..=number(word),
     }
 }
 
@@ -135,9 +145,10 @@ fn around(queue: &mut Queue, middle: f64, passes: u32) -> Vec<LoadSlot> {
     slots
 }
 
-fn study(model: Model, objective: Objective, truth: f64, effort: Effort, seeds: u64) -> String {
+fn study(model: Model, objective: Objective, truth: f64, effort: Effort, seeds: RangeInclusive<u64>) -> String {
     let mut lines: Vec<Line> = Vec::new();
-    for seed in 1..=seeds {
+    let all = seeds.clone().count();
+    for seed in seeds {
         let (slots, _) = measured(model, &plan(effort, Some(objective), seed), seed);
         if let Some(LoadLine::At { iops, .. }) = estimate(&slots, objective).map(|found| found.line)
             && let Some((low, high)) = iops.interval
@@ -145,9 +156,9 @@ fn study(model: Model, objective: Objective, truth: f64, effort: Effort, seeds: 
             lines.push(Line { value: iops.value, low, high });
         }
     }
-    let refused = seeds - lines.len() as u64;
+    let refused = all - lines.len();
     if lines.len() < 4 {
-        return format!("- | - | - | - | - | - | - | {refused} of {seeds}");
+        return format!("- | - | - | - | - | - | - | {refused} of {all}");
     }
     let errors: Vec<f64> = lines.iter().map(|line| (line.value / truth).ln()).collect();
     let mean = errors.iter().sum::<f64>() / errors.len() as f64;
@@ -162,7 +173,7 @@ fn study(model: Model, objective: Objective, truth: f64, effort: Effort, seeds: 
     let groups: Vec<&[Line]> = lines.chunks_exact(6).collect();
     let welch = groups.iter().filter(|group| differ_on_average(&group[..3], &group[3..])).count();
     format!(
-        "{:+.1} | {:.1} | {:.0} | {:.0} | {:.0} | {:.0} | {power} | {refused} of {seeds}",
+        "{:+.1} | {:.1} | {:.0} | {:.0} | {:.0} | {:.0} | {power} | {refused} of {all}",
         100.0 * mean,
         100.0 * sd,
         100.0 * halves[halves.len() / 2],

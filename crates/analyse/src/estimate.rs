@@ -7,11 +7,14 @@
 //!
 //! The interval has two parts: resampling of slots among their neighbours in load, and a floor for changes between
 //! runs, which slots of one run cannot show.
+//!
+//! Loads are rates of open loads, or numbers of sessions where a target is driven by closed loads alone.
 
 mod choice;
 mod isotonic;
 mod lasting;
 mod rung;
+mod windows;
 
 use fastrand::Rng;
 use plimsoll_load::Pace;
@@ -19,12 +22,14 @@ use plimsoll_record::{Estimate, LineBasis, LoadLine, LoadSlot, Measure, NoLine, 
 use plimsoll_units::Span;
 
 use crate::interval::student;
+use crate::standing::offered_size;
 
 pub(crate) use choice::light_p99;
 pub use choice::{LADDER, OBJECTIVES_BEYOND, headline_objective, ladder_objectives};
 pub(crate) use isotonic::{crossing, median, slope};
 pub(crate) use lasting::holds;
 pub use rung::{RUNG_LN, rung, rung_load};
+pub(crate) use windows::windows;
 
 /// Logits further out than this say no more.
 const CLIP: f64 = 3.0;
@@ -61,8 +66,9 @@ pub struct Estimated {
     pub line: LoadLine,
     /// What it stands on.
     pub basis: LineBasis,
-    /// Operations per second of the leading stream at the line that slots give, or at its lower bound, before any hold.
-    pub rate: Option<f64>,
+    /// The offered load at the line that slots give, or at its lower bound, before any hold: operations per second of
+    /// the leading stream, or how many a closed load keeps outstanding.
+    pub load: Option<f64>,
 }
 
 /// One slot under one objective.
@@ -96,7 +102,7 @@ enum Drawn {
     Never,
 }
 
-/// The load line of slots of storage under `objective`; `None` without slots of open loads.
+/// The load line of slots of storage under `objective`; `None` without slots that count.
 pub fn estimate(slots: &[LoadSlot], objective: Objective) -> Option<Estimated> {
     estimate_with(slots, objective, BETWEEN_RUNS)
 }
@@ -157,19 +163,19 @@ fn estimate_with(slots: &[LoadSlot], objective: Objective, between_runs: f64) ->
             }
         }
     };
-    let rate = match drawn {
+    let load = match drawn {
         Drawn::At { x, .. } => Some(x.exp()),
         // As much as was completed at most.
         Drawn::Beyond => Some(heaviest(&counting).exp().min(scale.completed - scale.beside)),
         Drawn::Never => None,
     };
-    Some(lasting::judged(Estimated { line, basis, rate }, slots, objective, &scale))
+    Some(lasting::judged(Estimated { line, basis, load }, slots, objective, &scale))
 }
 
 /// The loads at which the typical slot so far would be at its limit: what the next pass is measured around.
 ///
 /// The logarithm of the load and the slope of the medians there; infinite when every slot met the objective, negative
-/// infinity when the lightest missed it. `None` without slots of open loads.
+/// infinity when the lightest missed it. `None` without slots that count.
 pub(crate) fn crossing_so_far(slots: &[LoadSlot], objective: Objective) -> Option<(f64, f64)> {
     let counting = counting(&points(slots, objective));
     (!counting.is_empty()).then(|| {
@@ -179,7 +185,7 @@ pub(crate) fn crossing_so_far(slots: &[LoadSlot], objective: Objective) -> Optio
 }
 
 /// The logarithm of the load line of the slots, and half the width that its interval has at least. Infinite as for
-/// [`crossing_so_far`]; `None` without slots of open loads.
+/// [`crossing_so_far`]; `None` without slots that count.
 pub(crate) fn line_and_floor(slots: &[LoadSlot], objective: Objective) -> Option<(f64, f64)> {
     let counting = counting(&points(slots, objective));
     (!counting.is_empty()).then(|| {
@@ -188,7 +194,7 @@ pub(crate) fn line_and_floor(slots: &[LoadSlot], objective: Objective) -> Option
     })
 }
 
-/// Numbers of the passes of slots of open loads, ascending.
+/// Numbers of the passes of slots that count, ascending.
 pub(crate) fn passes_of(slots: &[LoadSlot]) -> Vec<u32> {
     let mut passes: Vec<u32> = slots.iter().filter(|slot| is_counted(slot)).map(|slot| slot.pass).collect();
     passes.sort_unstable();
@@ -204,27 +210,38 @@ pub(crate) struct Scale {
     completed: f64,
     /// Measuring time in seconds.
     seconds: f64,
-    /// Median measured time of an open slot.
+    /// Median measured time of a slot.
     slot: Span,
+    /// Of closed loads: the logarithm of each load, ascending, and the highest rate completed up to it.
+    by_sessions: Vec<(f64, f64)>,
 }
 
 impl Scale {
     fn of(slots: &[LoadSlot]) -> Self {
-        let open: Vec<&LoadSlot> = slots.iter().filter(|slot| is_counted(slot)).collect();
-        let mut beside: Vec<f64> = open.iter().map(|slot| slot.beside_iops).collect();
-        let mut spans: Vec<Span> = open.iter().map(|slot| slot.span).collect();
+        let counted: Vec<&LoadSlot> = slots.iter().filter(|slot| is_counted(slot)).collect();
+        let mut beside: Vec<f64> = counted.iter().map(|slot| slot.beside_iops).collect();
+        let mut spans: Vec<Span> = counted.iter().map(|slot| slot.span).collect();
         spans.sort_unstable();
+        let is_closed = counted.iter().all(|slot| slot.rate().is_none());
         Self {
             beside: median(&mut beside),
             completed: most_completed(slots),
             seconds: slots.iter().map(|slot| (slot.warm_up + slot.span).as_secs_f64()).sum(),
             slot: spans.get(spans.len() / 2).copied().unwrap_or_default(),
+            by_sessions: if is_closed { rising(completed(&counted)) } else { Vec::new() },
         }
     }
 
     /// Operations per second of all streams, never more than was completed.
     pub(crate) fn iops(&self, x: f64) -> f64 {
-        (x.exp() + self.beside).min(self.completed)
+        let above = self.by_sessions.partition_point(|(load, _)| *load < x);
+        match (above.checked_sub(1).map(|below| self.by_sessions[below]), self.by_sessions.get(above)) {
+            (Some((a, low)), Some(&(b, high))) => low + (high - low) * (x - a) / (b - a),
+            // At one session and less, each waits for itself.
+            (None, Some(&(b, high))) => high * (x - b).exp(),
+            (Some((_, high)), None) => high,
+            (None, None) => (x.exp() + self.beside).min(self.completed),
+        }
     }
 
     fn line(&self, objective: Objective, x: f64, low: f64, high: f64) -> LoadLine {
@@ -242,8 +259,13 @@ impl Scale {
     }
 }
 
-/// The highest rate that was completed at one load, averaged over its slots by their time.
+/// The highest rate that was completed at one load.
 fn most_completed(slots: &[LoadSlot]) -> f64 {
+    completed(&slots.iter().collect::<Vec<_>>()).into_iter().map(|(_, iops)| iops).fold(0.0, f64::max)
+}
+
+/// The rate that was completed at each load, averaged over its slots by their time.
+fn completed(slots: &[&LoadSlot]) -> Vec<(Pace, f64)> {
     let mut loads: Vec<(Pace, f64, f64)> = Vec::new();
     for slot in slots {
         let seconds = slot.span.as_secs_f64();
@@ -252,7 +274,20 @@ fn most_completed(slots: &[LoadSlot]) -> f64 {
             None => loads.push((slot.offered, slot.iops * seconds, seconds)),
         }
     }
-    loads.into_iter().map(|(_, completed, seconds)| completed / seconds.max(1e-9)).fold(0.0, f64::max)
+    loads.into_iter().map(|(pace, completed, seconds)| (pace, completed / seconds.max(1e-9))).collect()
+}
+
+/// Logarithms of loads, ascending, with the highest rate completed up to each.
+fn rising(completed: Vec<(Pace, f64)>) -> Vec<(f64, f64)> {
+    let mut loads: Vec<(f64, f64)> =
+        completed.into_iter().map(|(pace, iops)| (offered_size(pace).ln(), iops)).collect();
+    loads.sort_by(|a, b| a.0.total_cmp(&b.0));
+    let mut most = 0.0_f64;
+    for (_, iops) in &mut loads {
+        most = most.max(*iops);
+        *iops = most;
+    }
+    loads
 }
 
 /// The least load missed the objective: none, unless a slot that met it contradicts that.
@@ -264,14 +299,14 @@ fn never(slots: &[LoadSlot], objective: Objective, scale: &Scale) -> LoadLine {
     }
     let met =
         slots.iter().filter(|slot| is_counted(slot) && slot.measured(&objective).is_some_and(|m| m <= objective.limit));
-    let high = met.filter_map(LoadSlot::rate).fold(0.0, f64::max);
+    let high = met.map(LoadSlot::load).fold(0.0, f64::max);
     let why = NoLine::Scatter { low: 0.0, high: scale.iops(high.max(1e-9).ln()), seconds: 4.0 * scale.seconds };
     LoadLine::Refused { objective, why }
 }
 
-/// Slots of open loads from which a line is drawn.
+/// Slots from which a line is drawn: those of closed loads, where no load is open, have the same roles.
 fn is_counted(slot: &LoadSlot) -> bool {
-    matches!(slot.role, SlotRole::Scout | SlotRole::Pass) && slot.rate().is_some()
+    matches!(slot.role, SlotRole::Scout | SlotRole::Pass)
 }
 
 pub(crate) fn points(slots: &[LoadSlot], objective: Objective) -> Vec<Point> {
@@ -284,7 +319,7 @@ fn point(slot: &LoadSlot, objective: Objective) -> Option<Point> {
     let arrivals = slot.lateness.count.max(1) as f64;
     let by_the_generator = slot.lateness.above(objective.limit) as f64 / arrivals;
     let is_the_generators = z > 0.0 && by_the_generator > late as f64 / all as f64 * GENERATOR_PART;
-    Some(Point { x: slot.rate()?.ln(), z, pass: slot.pass, is_the_generators })
+    Some(Point { x: slot.load().ln(), z, pass: slot.pass, is_the_generators })
 }
 
 /// How clearly a slot missed the objective, above zero, or met it: the logit of the late share against that of the
@@ -305,8 +340,13 @@ pub(crate) fn missed_by(slot: &LoadSlot, objective: &Objective) -> Option<f64> {
 }
 
 /// The logit of `late` of `all` operations over that of the share `allowed`.
+///
+/// As if so many more operations had been seen that half of one would be late: few operations then move it little from
+/// zero, and exactly the share allowed is zero however few they are. With half an operation on each side instead, 40
+/// operations of which none was late would have missed a p99.
 fn logit_over(all: f64, late: f64, allowed: f64) -> f64 {
-    ((late + 0.5) / (all - late + 0.5)).ln() - (allowed / (1.0 - allowed)).ln()
+    let more = 0.5 / allowed;
+    ((late + 0.5) / (all - late + more - 0.5)).ln() - (allowed / (1.0 - allowed)).ln()
 }
 
 fn counting(all: &[Point]) -> Vec<Point> {
@@ -336,7 +376,9 @@ fn draw(points: &[Point], between_runs: f64) -> Drawn {
 /// passes drawn anew would lose rungs.
 fn resampled(points: &[Point]) -> (f64, f64) {
     let mut sorted = points.to_vec();
-    sorted.sort_by(|a, b| a.x.total_cmp(&b.x).then(a.z.total_cmp(&b.z)));
+    // In the order of time within a load: in the order of their values, the strata of a load that was measured often
+    // would hardly vary.
+    sorted.sort_by(|a, b| a.x.total_cmp(&b.x).then(a.pass.cmp(&b.pass)).then(a.z.total_cmp(&b.z)));
     let mut strata: Vec<&[Point]> = sorted.chunks(STRATUM).collect();
     if strata.len() > 1 && strata[strata.len() - 1].len() < 3 {
         strata.pop();

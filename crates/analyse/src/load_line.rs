@@ -1,10 +1,10 @@
 //! The load line of a curve: from its slots where it has them, else from its runs.
 //!
-//! Runs of loads that the user named, of classic benchmarks and of older files are few and long: they give the place of
-//! the line without an interval. A closed load cannot show more waiting than its own depth makes, so open loads are
-//! preferred.
+//! Runs of loads that the user named, and of sessions of a database, are cut into windows, which count as slots. A closed
+//! load cannot show more waiting than its own depth makes, so open loads are preferred.
 //!
-//! The rule for runs, in words. Loads are ordered by what was offered. The line is at the highest load that meets the
+//! Runs without a series, such as those of older files, give the place of the line without an interval. The rule for
+//! these, in words. Loads are ordered by what was offered. The line is at the highest load that meets the
 //! objective and has no load below it that clearly fails it. When the next load fails by its response times alone, the
 //! crossing between the two is read off a straight line in log response time over load; when that next load was
 //! overloaded, its response time is only a matter of how long it lasted, and the line stays at the load that met the
@@ -14,7 +14,7 @@ use plimsoll_load::Pace;
 use plimsoll_record::{Curve, Estimate, LineBasis, LoadLine, Measure, Objective, Run, Scope, Source};
 use plimsoll_units::Span;
 
-use crate::estimate::{LADDER, OBJECTIVES_BEYOND, estimate, estimate_of_model, ladder_objectives, light_p99};
+use crate::estimate::{LADDER, OBJECTIVES_BEYOND, estimate, estimate_of_model, ladder_objectives, light_p99, windows};
 use crate::standing::{self, Meets, Standing, offered_size};
 
 /// The load line of a curve under `objective`, and what it stands on where it was drawn from slots; `None` when no run
@@ -30,8 +30,21 @@ pub fn judged(curve: &Curve, objective: Objective) -> Option<(LoadLine, Option<L
     }
 }
 
-/// The load line of the runs under `objective`, without an interval; `None` when no run says anything about it.
+/// Windows from which a line is drawn, at least.
+const LEAST_WINDOWS: usize = 6;
+
+/// The load line of runs under `objective`: with an interval where their series give windows, else without. `None`
+/// when no run says anything about it.
 pub fn load_line(runs: &[Run], objective: Objective) -> Option<LoadLine> {
+    let windows = windows(runs);
+    let has_several = windows.iter().any(|slot| slot.offered != windows[0].offered);
+    if has_several && windows.len() >= LEAST_WINDOWS {
+        return estimate(&windows, objective).map(|found| found.line);
+    }
+    without_interval(runs, objective)
+}
+
+fn without_interval(runs: &[Run], objective: Objective) -> Option<LoadLine> {
     let open = standing::open(runs, objective);
     let loads = if open.is_empty() { standing::closed(runs, objective) } else { open };
     place(&loads, objective)

@@ -2,7 +2,8 @@
 //!
 //! Knows nothing about how a point is measured, and reads no clock: it is told how much time was spent. Loads that the
 //! user named are measured as they are. Otherwise closed loads give the highest rate that the storage completes, and
-//! slots of open loads, in passes, the load line. Without a plan for slots only closed loads are measured.
+//! slots of open loads, in passes, the load line. Without a plan for slots only closed loads are measured, those around
+//! the load line at smaller steps.
 
 mod bracket;
 mod named;
@@ -102,6 +103,8 @@ pub struct Sweep {
     objective: Option<Objective>,
     issued: Vec<Point>,
     passes: Option<Passes>,
+    /// Closed loads were measured until they gave no more.
+    is_bracketed: bool,
     /// When the first round of closed loads ended: how many points it had.
     first_round: Option<usize>,
 }
@@ -117,7 +120,7 @@ impl Sweep {
         let is_named = plan.depths.is_some() || plan.rates.is_some();
         let slots = plan.slots.filter(|_| !is_named);
         let passes = slots.map(|slots| Passes::new(slots, plan.budget, plan.arrival, plan.max_depth));
-        Self { objective: plan.objective, plan, issued: Vec::new(), passes, first_round: None }
+        Self { objective: plan.objective, plan, issued: Vec::new(), passes, is_bracketed: false, first_round: None }
     }
 
     /// The next run to make, or `None` when all is known well enough or the budget is spent.
@@ -145,9 +148,10 @@ impl Sweep {
         Some(point)
     }
 
-    /// The measuring time after which a load line would be known to about a fifth, where the budget is shorter.
-    pub fn needed(&self) -> Option<Span> {
-        self.passes.as_ref()?.needed(self.objective?)
+    /// The measuring time after which a load line under `objective` would be known to about a fifth, where the budget
+    /// is shorter. `None` before the first slots of open loads.
+    pub fn needed(&self, objective: Objective) -> Option<Span> {
+        self.passes.as_ref()?.needed(objective)
     }
 
     /// True when a point may end: its least time has passed and what it was for is known.
@@ -208,10 +212,14 @@ impl Sweep {
         }
     }
 
-    /// Closed loads of growing depth, then the same again as often as asked.
+    /// Closed loads of growing depth and those around the load line, then the same again as often as asked.
     fn rising(&mut self, runs: &[Run]) -> Option<Point> {
         if self.first_round.is_none() {
-            let point = self.bracket(runs);
+            let mut point = if self.is_bracketed { None } else { self.bracket(runs) };
+            if point.is_none() {
+                self.is_bracketed = true;
+                point = self.closer(runs);
+            }
             if point.is_some() || self.plan.repetitions < 2 {
                 return point;
             }

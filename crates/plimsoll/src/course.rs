@@ -5,7 +5,7 @@ use std::ops::ControlFlow;
 use plimsoll_analyse::{Point, Purpose, Settle, Settled, Sweep, settle, settle_slot};
 use plimsoll_drive::{Fault, Onward, Seen, Torn};
 use plimsoll_load::{Pace, StreamSpec};
-use plimsoll_record::{Ended, LoadSlot, Run, Slice, SlotRole, Tally};
+use plimsoll_record::{Ended, LoadSlot, Measure, Objective, Run, Slice, SlotRole, Tally};
 use plimsoll_report::Progress;
 use plimsoll_units::{Instant, Span};
 
@@ -102,12 +102,14 @@ struct Course<'a> {
     sweep: Sweep,
     travelled: Travelled,
     points: u64,
+    /// That the time is too short for this storage was told.
+    is_warned: bool,
 }
 
 impl<'a> Course<'a> {
     fn new(plan: &'a Plan, streams: &'a [StreamSpec], stages: &'a [String]) -> Self {
         let sweep = Sweep::new(plan.sweep.clone());
-        Self { plan, streams, stages, sweep, travelled: Travelled::new(), points: 0 }
+        Self { plan, streams, stages, sweep, travelled: Travelled::new(), points: 0, is_warned: false }
     }
 
     /// Measures points until a pass is over. Breaks at the end of the measurement.
@@ -126,6 +128,10 @@ impl<'a> Course<'a> {
         let Some(point) = self.sweep.next(&travelled.runs, &travelled.slots, travelled.spent) else {
             return ControlFlow::Break(());
         };
+        if let Some(notice) = too_slow(&self.sweep).filter(|_| !self.is_warned) {
+            self.is_warned = true;
+            console.tell(&notice);
+        }
         let point = Point { warm_up: point.warm_up.max(plan.warm_up), ..point };
         let seed = plan.seed.wrapping_add(self.points);
         self.points += 1;
@@ -164,7 +170,6 @@ impl<'a> Course<'a> {
                 travelled.keep(run, &point, start);
             }
         }
-        warn_once(&self.sweep, self.points, console);
         self.is_over(fault, console)
     }
 
@@ -218,12 +223,8 @@ impl Travelled {
 
 /// The windows of a run that was held, each as a slot: its series has one slice for each.
 fn windows(run: &Run, pass: u32, start: Instant) -> Vec<LoadSlot> {
-    let window = |slice: &Slice| {
-        let mut one = Run { total: slice.tally.clone(), span: slice.span, warm_up: Span::ZERO, ..run.clone() };
-        one.lateness = plimsoll_record::Bins::default();
-        one.figures.iops.value = slice.tally.operations() as f64 / slice.span.as_secs_f64();
-        LoadSlot::of(&one, SlotRole::Hold, pass, start + slice.start.since(Instant::ZERO))
-    };
+    let window =
+        |slice: &Slice| LoadSlot::window(run, slice, SlotRole::Hold, pass, start + slice.start.since(Instant::ZERO));
     run.series.iter().map(window).collect()
 }
 
@@ -242,16 +243,31 @@ fn in_windows(series: &[Slice], window: Span, lasts: Span) -> Vec<Slice> {
     joined
 }
 
-/// Says once, after the closed loads, that the storage is too slow for a line in this time.
-fn warn_once(sweep: &Sweep, points: u64, console: &mut Console) {
-    const AFTER: u64 = 8;
-    if let Some(needed) = sweep.needed().filter(|_| points == AFTER) {
-        console.tell(&format!(
-            "a load line at {} needs about {needed} of measuring on storage this slow: give --duration, or an objective \
-             on the mean or the 90th percentile, such as --objective 'mean<=20ms'",
-            sweep.objective().map(|objective| objective.to_string()).unwrap_or_default()
-        ));
-    }
+/// That the storage is too slow for a line in this time, with the time and the objectives that would do. `None` where it
+/// is not, or not known yet.
+fn too_slow(sweep: &Sweep) -> Option<String> {
+    let objective = sweep.objective()?;
+    let needed = sweep.needed(objective)?;
+    let seconds = |span: Span| (span.as_secs_f64() / 10.0).ceil() * 10.0;
+    let p90 = Objective { measure: Measure::Quantile(0.9), ..objective };
+    let mean = Objective { measure: Measure::Mean, ..objective };
+    let short = match sweep.needed(p90) {
+        Some(span) => format!("about {} s", seconds(span)),
+        None => "no longer than this".into(),
+    };
+    Some(format!(
+        "a load line at {objective} needs about {:.0} s of measuring on storage this slow: add --duration {:.0}s, or give \
+         --objective '{}' or '{}', which take {short}",
+        seconds(needed),
+        seconds(needed),
+        written(p90),
+        written(mean),
+    ))
+}
+
+/// An objective as a word of a command line.
+fn written(objective: Objective) -> String {
+    format!("{}<={}", objective.bounded(), objective.limit.to_string().replace(' ', ""))
 }
 
 /// Operations were asked for, and not one came back until all patience was gone.

@@ -21,7 +21,7 @@ pub const MOST_BUFFER_MEMORY: u64 = 1 << 30;
 pub const DEEPEST: u32 = 4096;
 /// Without a wish of the user no queue of a sweep is deeper.
 const DEEPEST_SWEEP: u32 = 256;
-/// Less measuring time than this is spent on one scout pass and short slots, and no load is held.
+/// Less measuring time than this is spent on one scout pass and short slots.
 const SHORT: Span = Span::from_secs(20);
 /// From this much measuring time on, slots last a second.
 const LONG: Span = Span::from_secs(200);
@@ -187,11 +187,24 @@ impl Plan {
             plan.sweep.slots = plan.sweep.slots.map(|slots| {
                 let scale = plan.sweep.budget.as_secs_f64() / self.sweep.budget.as_secs_f64();
                 let scaled = |span: Span| Span::from_secs_f64(span.as_secs_f64() * scale);
-                SlotPlan { least: scaled(slots.least).min(slots.least), window: scaled(slots.window), ..slots }
+                SlotPlan {
+                    least: scaled(slots.least).min(slots.least),
+                    longest: scaled(slots.longest),
+                    window: scaled(slots.window),
+                    ..slots
+                }
             });
         }
-        plan.sweep.slots = plan.sweep.slots.map(|slots| SlotPlan { hold: HOLD_SHARE, overrun: 1.0, ..slots });
+        plan.sweep.slots = plan.sweep.slots.map(|slots| SlotPlan { overrun: 1.0, ..slots });
         plan
+    }
+
+    /// The same for passes that alternate between two targets: shorter slots, so that slow storage has enough passes, and
+    /// no hold, which compares nothing.
+    pub fn in_turns(&self) -> Self {
+        let longest = self.sweep.budget / 80;
+        let slots = self.sweep.slots.map(|slots| SlotPlan { scouts: 1, longest, hold: 0.0, ..slots });
+        Self { sweep: SweepPlan { slots, ..self.sweep.clone() }, ..self.clone() }
     }
 
     /// What the load line has to meet, if that was said.
@@ -289,9 +302,10 @@ fn slot_plan(measuring: Span, seed: u64) -> SlotPlan {
     let longest = if measuring < LONG { Span::from_millis(500) } else { Span::from_secs(1) };
     SlotPlan {
         least: if is_short { measuring / 40 } else { (measuring / 88).min(longest) },
+        longest: measuring / 40,
         scouts: if is_short { 1 } else { 2 },
-        hold: if is_short { 0.0 } else { HOLD_SHARE },
-        window: (measuring / 88).min(Span::from_millis(500)),
+        hold: HOLD_SHARE,
+        window: if is_short { measuring / 40 } else { (measuring / 88).min(Span::from_millis(500)) },
         overrun: 0.1,
         seed,
     }

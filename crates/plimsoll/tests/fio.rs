@@ -11,7 +11,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use plimsoll_load::Pace;
-use plimsoll_record::{Curve, Finding, Source};
+use plimsoll_record::{Curve, Finding, SlotRole, Source};
 
 /// Figures of two generators on a machine that others use: far enough apart that only a mistake is further.
 const FACTOR: f64 = 5.0;
@@ -156,6 +156,23 @@ fn fio_and_the_loops_see_the_same_curve() {
     let left: Vec<_> =
         fs::read_dir(&folder.path).expect("it is there").flatten().map(|entry| entry.file_name()).collect();
     assert_eq!(left, ["runs"], "the file was removed");
+}
+
+#[test]
+fn slots_by_fio_give_a_load_line() {
+    let Some(folder) = Folder::new("fio-slots") else { return };
+    let place = folder.path.to_str().expect("a plain path").to_owned();
+    let effort = ["--engine", "fio", "--duration", "12s", "--objective", "p99<=100ms"];
+    let curve = folder.curve(&[&effort[..], &["--size", "64MiB", "--reads", "100", &place]].concat());
+    let of = |role: SlotRole| curve.slots.iter().filter(move |slot| slot.role == role);
+    assert_eq!(of(SlotRole::Most).count(), 5, "one for each depth");
+    assert!(of(SlotRole::Scout).count() == 6 && of(SlotRole::Pass).count() >= 5, "{} slots", curve.slots.len());
+    for slot in curve.slots.iter().filter(|slot| slot.role != SlotRole::Hold) {
+        let counted: u64 = slot.response.iter().map(|(_, bins)| bins.count).sum();
+        assert!(slot.span > plimsoll_units::Span::ZERO && counted > 0, "{:?} {:?}", slot.role, slot.offered);
+    }
+    assert!(curve.slots.is_sorted_by_key(|slot| slot.start));
+    assert!(curve.load_line.is_some() && curve.basis.is_some(), "{:?}", curve.load_line);
 }
 
 #[test]

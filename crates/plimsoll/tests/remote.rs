@@ -133,6 +133,25 @@ fn an_export_is_read_without_a_word_and_written_by_name_only() {
 }
 
 #[test]
+fn slots_on_an_export_give_a_load_line() {
+    // Its line is far above what 16 MiB in flight reach, or where this host stops: what matters is that all parts are there.
+    let serving = Serving::start("slots", Span::from_millis(1), |offer| offer);
+    let uri = serving.uri();
+    let output = serving.command(&["measure", &uri, "--duration", "8s", "--objective", "p99<=50ms"]).output();
+    let output = output.expect("the command starts");
+    assert!(output.status.success(), "{}", text(&output.stderr));
+    let kept = serving.kept().expect("the run was kept");
+    let slots = kept["slots"].as_array().expect("it has slots");
+    let count = |role: &str| slots.iter().filter(|slot| slot["role"] == role).count();
+    assert!(count("most") == 5 && count("scout") == 6 && count("pass") >= 5, "{} slots", slots.len());
+    assert!(count("hold") >= 4, "the line is held");
+    let seen = |slot: &Value| slot["span_ns"].as_u64() > Some(0) && slot["iops"].as_f64() > Some(0.0);
+    assert!(slots.iter().all(seen), "every slot saw something");
+    assert!(kept["load_line"].is_object() && kept["basis"]["slots"].as_u64() > Some(10), "{}", kept["load_line"]);
+    assert_eq!(serving.count().errors, 0);
+}
+
+#[test]
 fn what_cannot_be_measured_is_refused_in_one_line() {
     let serving = Serving::start("refused", Span::ZERO, |mut offer| {
         offer.access = Access::ReadOnly;

@@ -4,10 +4,10 @@ use plimsoll_load::Pace;
 use plimsoll_units::{Instant, Kind, Span};
 use serde::{Deserialize, Serialize};
 
-use crate::figures::Figures;
 use crate::histogram::Bins;
 use crate::objective::{Measure, Objective};
-use crate::run::Run;
+use crate::run::{Run, Slice};
+use crate::tally::Tally;
 
 /// Why a slot was measured.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -66,27 +66,48 @@ fn is_zero(value: &f64) -> bool {
 impl LoadSlot {
     /// The slot that a run was.
     pub fn of(run: &Run, role: SlotRole, pass: u32, start: Instant) -> Self {
+        let (warm_up, lateness) = (run.warm_up, run.lateness.coarse());
+        let whole = Self::of_tally(run.offered, &run.total, run.figures.iops.value, run.span);
+        Self { role, pass, start, warm_up, lateness, ..whole }
+    }
+
+    /// A window of a run that was not paused, as a slot: a slice of its series. The lateness of the generator within
+    /// it is not known.
+    pub fn window(run: &Run, slice: &Slice, role: SlotRole, pass: u32, start: Instant) -> Self {
+        let iops = slice.tally.operations() as f64 / slice.span.as_secs_f64().max(1e-9);
+        Self { role, pass, start, ..Self::of_tally(run.offered, &slice.tally, iops, slice.span) }
+    }
+
+    fn of_tally(offered: Pace, tally: &Tally, iops: f64, span: Span) -> Self {
         let mut response: Vec<(Kind, Bins)> = Vec::new();
-        for counter in &run.total.0 {
+        for counter in &tally.0 {
             match response.iter_mut().find(|(kind, _)| *kind == counter.kind) {
                 Some((_, bins)) => bins.merge(&counter.response),
                 None => response.push((counter.kind, counter.response.clone())),
             }
         }
-        let Figures { iops, .. } = run.figures;
-        let beside = run.total.only(|counter| counter.stream != 0).operations();
-        let share = beside as f64 / run.total.operations().max(1) as f64;
+        let beside = tally.only(|counter| counter.stream != 0).operations();
+        let share = beside as f64 / tally.operations().max(1) as f64;
         Self {
-            offered: run.offered,
-            role,
-            pass,
-            start,
-            warm_up: run.warm_up,
-            span: run.span,
-            iops: iops.value,
-            beside_iops: iops.value * share,
+            offered,
+            role: SlotRole::Pass,
+            pass: 0,
+            start: Instant::ZERO,
+            warm_up: Span::ZERO,
+            span,
+            iops,
+            beside_iops: iops * share,
             response,
-            lateness: run.lateness.coarse(),
+            lateness: Bins::default(),
+        }
+    }
+
+    /// The size of the offered load: operations per second of the leading stream, or how many a closed load keeps
+    /// outstanding, such as sessions.
+    pub fn load(&self) -> f64 {
+        match self.offered {
+            Pace::Open { rate, .. } => rate.as_f64(),
+            Pace::Closed { depth } => f64::from(depth),
         }
     }
 

@@ -20,6 +20,8 @@ const RUNS_FOR_SCATTER: usize = 3;
 const GROUPS: usize = 10;
 /// Passes in turns from which on a jackknife is meaningful.
 const LEAST_PASSES: usize = 6;
+/// A comparison that could not show one side twice as fast as the other shows nothing.
+const LEAST_USEFUL_LN: f64 = std::f64::consts::LN_2;
 
 /// The evidence behind a comparison of load lines.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
@@ -172,7 +174,8 @@ fn several(objective: Objective, a: &[(f64, f64, f64)], b: &[(f64, f64, f64)]) -
 pub fn compare_interleaved(a: &[LoadSlot], b: &[LoadSlot], objective: Objective) -> Result<LineComparison, String> {
     let passes: Vec<u32> = passes_of(a).into_iter().filter(|pass| passes_of(b).contains(pass)).collect();
     if passes.len() < LEAST_PASSES {
-        return Err(format!("{} passes of both are too few: give a longer --duration, or --thorough", passes.len()));
+        let times = GROUPS as f64 / passes.len().max(1) as f64;
+        return Err(format!("{} passes of both are too few: {}", passes.len(), longer(a, times)));
     }
     let lateness = lateness_p99(a).max(lateness_p99(b)).as_secs_f64();
     if lateness * GENERATOR_MARGIN > objective.limit.as_secs_f64() {
@@ -196,8 +199,22 @@ pub fn compare_interleaved(a: &[LoadSlot], b: &[LoadSlot], objective: Objective)
     let count = logs.0.len() as f64;
     let error = ((count - 1.0).powi(2) / count * logs.variance()).sqrt();
     let half = (student(logs.0.len() - 1) * error).hypot(floor_a).hypot(floor_b);
+    if half > LEAST_USEFUL_LN {
+        let times = (half / 1.2_f64.ln()).powi(2);
+        return Err(format!(
+            "response times scatter too much: only one side {:.1} times as fast as the other would show, {}",
+            half.exp(),
+            longer(a, times)
+        ));
+    }
     let counts = [passes.len(), passes.len()];
     Ok(LineComparison::new(objective, Method::Interleaved, counts, [x, y], [half, half], half.max(LEAST_LN)))
+}
+
+/// The remedy for a measurement of which one side should have been so many times as long.
+fn longer(slots: &[LoadSlot], times: f64) -> String {
+    let seconds: f64 = slots.iter().map(|slot| (slot.warm_up + slot.span).as_secs_f64()).sum();
+    format!("add --duration {:.0}s", (seconds * times / 10.0).ceil() * 10.0)
 }
 
 /// Logarithms of one quantity.

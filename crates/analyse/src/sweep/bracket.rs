@@ -1,12 +1,19 @@
-//! The most that the storage carries: closed loads of growing depth until more depth gives no more.
+//! The most that the storage carries: closed loads of growing depth until more depth gives no more. Then the depths
+//! between those beside the load line.
 
 use plimsoll_load::Pace;
 use plimsoll_record::Run;
 
 use super::{Point, Purpose, Sweep};
+use crate::estimate::{crossing_so_far, windows};
+use crate::load_line::chosen_objective;
 
 /// Share of a pass's time for the bracket.
-const SHARE: f64 = 1.0 / 3.0;
+const SHARE: f64 = 2.0 / 3.0;
+/// Depths between those of the bracket that the rest of the time is divided by.
+const CLOSER: f64 = 3.0;
+/// Depths beside the line whose ratio is at most this are close enough.
+const CLOSE: f64 = 1.2;
 /// A step that gains less than this gains nothing.
 const GAIN: f64 = 0.03;
 /// Mean response time over the objective's limit beyond which deeper queues are of no interest.
@@ -32,6 +39,30 @@ impl Sweep {
         let response_s =
             runs.last().map_or(0.0, |run| run.figures.mean_ns.value / 1e9) * f64::from(depth) / f64::from(last);
         Some(self.point(Pace::Closed { depth }, Purpose::Bracket, seconds, response_s.min(seconds / 5.0)))
+    }
+
+    /// A depth between the two beside the load line, or `None` when they are close, or no line lies between two.
+    ///
+    /// Every depth is measured once: the line is drawn from the windows of all of them.
+    pub(super) fn closer(&self, runs: &[Run]) -> Option<Point> {
+        let objective = self.plan.objective.or_else(|| chosen_objective(runs))?;
+        let (x, _) = crossing_so_far(&windows(runs), objective)?;
+        let depths = || {
+            runs.iter().filter_map(|run| match run.offered {
+                Pace::Closed { depth } => Some(depth),
+                Pace::Open { .. } => None,
+            })
+        };
+        let below = depths().filter(|depth| f64::from(*depth).ln() <= x).max()?;
+        let above = depths().filter(|depth| f64::from(*depth).ln() > x).min()?;
+        if above - below < 2 || f64::from(above) <= CLOSE * f64::from(below) {
+            return None;
+        }
+        let middle = (f64::from(below) * f64::from(above)).sqrt().round() as u32;
+        let seconds = self.plan.budget.as_secs_f64() * (1.0 - SHARE) / CLOSER / (1.0 + super::WARM_UP);
+        let pace = Pace::Closed { depth: middle.clamp(below + 1, above - 1) };
+        let slowest = runs.iter().map(|run| run.figures.mean_ns.value / 1e9).fold(0.0, f64::max);
+        Some(self.point(pace, Purpose::LoadLine, seconds, slowest.min(seconds / 5.0)))
     }
 
     /// The factor from one depth to the next, and the seconds for each: doubling, or coarser where the time is short.

@@ -17,6 +17,8 @@ use crate::estimate::{RUNG_LN, crossing_so_far, estimate, holds, rung, rung_load
 pub struct SlotPlan {
     /// The shortest measured time of a slot.
     pub least: Span,
+    /// The longest, where a slot of the shortest has too few operations.
+    pub longest: Span,
     /// Passes at fixed shares of the highest rate, before those around the line.
     pub scouts: u32,
     /// Share of the budget that is kept for holding the line without a pause; zero for no hold.
@@ -39,10 +41,9 @@ const LIGHTEST: f64 = 0.15;
 const LIGHTEST_LATER: f64 = 0.03;
 /// A pass is begun when this part of its time is left.
 const BEGUN: f64 = 0.7;
-/// No slot is longer than this part of the budget for the sake of its operations.
-const LONGEST: f64 = 1.0 / 40.0;
-/// Operations late at the limit that a slot is made for.
-const LATE_WANTED: f64 = 10.0;
+/// Operations late at the limit that a slot is made for: more of them would make slots of slow storage longer than those
+/// of fast storage, and the typical long slot carries less than the typical short one.
+const LATE_WANTED: f64 = 4.0;
 /// Rise of the medians to one side of the middle load that a pass spans.
 const RISE: f64 = 1.5;
 /// The same where nothing is known of the slope.
@@ -128,7 +129,8 @@ impl Passes {
         None
     }
 
-    /// The measuring time after which a line would be known to about a fifth, where the budget is shorter than that.
+    /// The measuring time after which a line under `objective` would be known to about a fifth, where the budget is
+    /// shorter than that. Known once the highest rate was measured.
     pub(super) fn needed(&self, objective: Objective) -> Option<Span> {
         let seconds = OPERATIONS_FOR_A_LINE / allowed(objective) / self.most;
         (self.most > 0.0 && seconds > self.budget_s).then(|| Span::from_secs_f64(seconds))
@@ -188,7 +190,7 @@ impl Passes {
             return;
         }
         let rate =
-            estimate(slots, objective).and_then(|found| found.rate).filter(|rate| self.plan.hold > 0.0 && *rate > 0.0);
+            estimate(slots, objective).and_then(|found| found.load).filter(|rate| self.plan.hold > 0.0 && *rate > 0.0);
         self.stage = rate.map_or(Stage::Done, |rate| Stage::Holding(rung_below(rate)));
         self.pass = 0;
     }
@@ -198,7 +200,7 @@ impl Passes {
     fn hold(&mut self, slots: &[LoadSlot], objective: Objective, spent_s: f64, line: i32) {
         let window = self.plan.window.as_secs_f64();
         let held = ((HELD * self.budget_s / window) as u64).max(LEAST_WINDOWS) as f64 * window;
-        let soak = (SOAK * self.budget_s).max(window);
+        let soak = (SOAK * self.budget_s).max(2.0 * window);
         let left = self.budget_s * (1.0 + self.plan.overrun) - spent_s;
         let made = holds(slots, objective);
         let next = match &made[..] {
@@ -207,7 +209,8 @@ impl Passes {
         };
         let lasts = made.last().is_some_and(|hold| hold.lasts);
         let is_over = self.pass > MOST_HOLDS || self.pass as usize > made.len();
-        if lasts || is_over || (!made.is_empty() && left < held + soak) {
+        // One refusal may be a neighbour's: a second hold is always made.
+        if lasts || is_over || (made.len() > 1 && left < held + soak) {
             self.stage = Stage::Done;
             return;
         }
@@ -235,7 +238,7 @@ impl Passes {
     fn seconds(&self, rung: i32, objective: Option<Objective>) -> f64 {
         let allowed = objective.map_or(0.01, allowed);
         let wanted = LATE_WANTED / allowed / rung_load(rung);
-        wanted.min(LONGEST * self.budget_s).max(self.plan.least.as_secs_f64())
+        wanted.min(self.plan.longest.as_secs_f64()).max(self.plan.least.as_secs_f64())
     }
 
     /// Time before it: the queue starts empty, and ten times the limit is enough for it to fill.
@@ -255,11 +258,11 @@ fn rung_below(rate: f64) -> i32 {
     (rate.max(1e-6).ln() / RUNG_LN).floor() as i32
 }
 
-/// The share of operations that may be late.
+/// The share of operations that may be late; of a mean, the share of a quantile that takes as many operations.
 fn allowed(objective: Objective) -> f64 {
     match objective.measure {
         Measure::Quantile(share) => (1.0 - share).clamp(1e-6, 1.0),
-        Measure::Mean => 0.01,
+        Measure::Mean => 0.1,
     }
 }
 

@@ -93,3 +93,12 @@ fn equal_storage_differs_in_no_comparison_and_slower_storage_does() {
     assert!(shown * 2 >= PAIRS, "single runs show the difference in {shown} of {PAIRS} pairs");
     assert!(compare_interleaved(&run(1.0, 1)[..8], &run(1.0, 2)[..8], objective()).is_err());
 }
+
+#[test]
+fn too_few_passes_in_turns_name_the_time_that_would_do() {
+    let (slots, seconds) = measured(QUEUE, &plan(Effort::Quick, Some(objective()), 1), 1);
+    let few: Vec<_> = slots.iter().filter(|slot| slot.pass < 3).cloned().collect();
+    let why = compare_interleaved(&few, &few, objective()).unwrap_err();
+    let duration = why.split_once("--duration ").and_then(|(_, rest)| rest.strip_suffix('s')?.parse::<f64>().ok());
+    assert!(duration.is_some_and(|duration| duration >= seconds), "{why}");
+}

@@ -2,8 +2,8 @@
 
 use plimsoll_analyse::{chosen_objective, knee, ladder, load_line};
 use plimsoll_load::Pace;
-use plimsoll_record::{Counter, Estimate, Figures, LoadLine, Objective, Run, Steadiness, Tally};
-use plimsoll_units::{Kind, Span};
+use plimsoll_record::{Bins, Counter, Estimate, Figures, LoadLine, Objective, Run, Slice, Steadiness, Tally};
+use plimsoll_units::{Instant, Kind, Span};
 
 use crate::compare::curve;
 use crate::toy::{self, known, open};
@@ -189,4 +189,35 @@ fn files_of_the_first_version_are_read() {
     assert_ne!(first, now);
     assert_eq!(Curve::from_json(first.as_bytes()).unwrap(), Curve::from_json(now.as_bytes()).unwrap());
     assert!(Curve::from_json(now.replace("curve/2", "curve/3").as_bytes()).is_err());
+}
+
+/// A run of ten seconds in slices of a tenth: operations of 1 ms, of which so many of a thousand took 50 ms.
+fn seen(offered: Pace, iops: u64, late: u64) -> Run {
+    let slice = |index: u64| {
+        // The late ones come in turns, so that windows differ.
+        let late = iops / 10 * late / 1_000 + u64::from(index.is_multiple_of(3) && late > 0);
+        let spans = [(Span::from_millis(1), iops / 10 - late), (Span::from_millis(50), late)];
+        let response = Bins::counted(spans, iops * 100_000);
+        let counter = Counter { stream: 0, kind: Kind::Read, bytes: 0, errors: vec![], response, service: None };
+        let span = Span::from_millis(100);
+        Slice { start: Instant::ZERO + span * index, span, tally: Tally(vec![counter]) }
+    };
+    let figures = Figures { iops: Estimate::bare(iops as f64), ..Figures::default() };
+    Run { series: (0..100).map(slice).collect(), ..toy::run(offered, figures) }
+}
+
+#[test]
+fn runs_with_a_series_give_a_line_with_an_interval() {
+    let depth = |depth| Pace::Closed { depth };
+    let runs =
+        [seen(depth(1), 1_000, 0), seen(depth(2), 2_000, 1), seen(depth(4), 4_000, 4), seen(depth(8), 5_000, 100)];
+    let (value, interval) = place(&runs);
+    assert!((4_000.0..5_000.0).contains(&value), "{value}");
+    let (low, high) = interval.expect("windows scatter");
+    assert!(low < value && value < high && high <= 5_000.0, "{value} ({low} to {high})");
+    // An open load that is there is preferred, and shows waiting that closed ones cannot.
+    let open = [seen(open(1_000.0), 1_000, 0), seen(open(2_000.0), 2_000, 100)];
+    let (value, _) = place(&[&runs[..], &open[..]].concat());
+    assert!(value < 2_000.0, "{value}");
+    assert!(matches!(load_line(&runs[..2], within_ms(20)), Some(LoadLine::Beyond { .. })), "both keep it");
 }

@@ -210,10 +210,10 @@ pub enum Effort {
 }
 
 pub fn plan(effort: Effort, objective: Option<Objective>, seed: u64) -> SweepPlan {
-    let (budget, least_ms, scouts, hold) = match effort {
-        Effort::Quick => (10, 250, 1, 0.0),
-        Effort::Default => (44, 500, 2, 0.2),
-        Effort::Thorough => (520, 1_000, 2, 0.2),
+    let (budget, least_ms, scouts, window_ms) = match effort {
+        Effort::Quick => (10, 250, 1, 250),
+        Effort::Default => (44, 500, 2, 500),
+        Effort::Thorough => (520, 1_000, 2, 500),
     };
     let least = Span::from_millis(least_ms);
     SweepPlan {
@@ -227,7 +227,15 @@ pub fn plan(effort: Effort, objective: Option<Objective>, seed: u64) -> SweepPla
         repetitions: 1,
         least_point: least,
         most_point: least,
-        slots: Some(SlotPlan { least, scouts, hold, window: Span::from_millis(500), overrun: 0.1, seed }),
+        slots: Some(SlotPlan {
+            least,
+            longest: Span::from_secs(budget) / 40,
+            scouts,
+            hold: 0.2,
+            window: Span::from_millis(window_ms),
+            overrun: 0.1,
+            seed,
+        }),
     }
 }
 

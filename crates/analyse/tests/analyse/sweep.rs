@@ -159,9 +159,20 @@ fn sweep(storage: Storage, plan: &SweepPlan, seed: u64) -> Swept {
 fn closed_loads_rise_until_more_depth_gives_no_more() {
     for (storage, deepest) in [(FAST, 64..=256), (SLOW, 2..=64)] {
         let swept = sweep(storage, &plan(Span::from_secs(60), None), 1);
-        assert!(swept.points.len() >= 3 && swept.count(Purpose::Bracket) == swept.points.len(), "{:?}", swept.points);
-        let Some(Pace::Closed { depth }) = swept.points.last().map(|point| point.pace) else { panic!("closed loads") };
-        assert!(deepest.contains(&depth), "{depth}");
+        let depth = |point: &Point| if let Pace::Closed { depth } = point.pace { depth } else { panic!("{point:?}") };
+        let rising = swept.count(Purpose::Bracket);
+        let (rising, closer) = swept.points.split_at(rising);
+        assert!(
+            rising.len() >= 3 && rising.iter().all(|point| point.purpose == Purpose::Bracket),
+            "{:?}",
+            swept.points
+        );
+        assert!(deepest.contains(&depth(&rising[rising.len() - 1])), "{rising:?}");
+        // Those around the load line lie between depths that were measured, and are others.
+        let mut depths: Vec<u32> = swept.points.iter().map(depth).collect();
+        assert!(closer.iter().all(|point| depth(point) < depths[rising.len() - 1]), "{closer:?}");
+        depths.sort_unstable();
+        assert!(depths.windows(2).all(|pair| pair[0] < pair[1]), "{depths:?}");
     }
 }
 

@@ -96,7 +96,7 @@ fn shared_plan(a: &mut Place, b: &mut Place) -> Result<Plan, Trouble> {
     if plan.sweep.depths.is_some() {
         return Err(Trouble::usage("this preset has depths of its own, and no load line: give another --preset"));
     }
-    Ok((**plan).clone())
+    Ok(plan.in_turns())
 }
 
 /// Characters of a command's output in a message.

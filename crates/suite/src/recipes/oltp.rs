@@ -98,7 +98,7 @@ impl By {
 /// Which loads are offered.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Loads {
-    /// Closed ones of more and more sessions, until they bring no more.
+    /// Closed ones of more and more sessions, until they bring no more, then those around the load line.
     Rising,
     /// The same, then open ones below, and up to the load line.
     Searched,
@@ -378,9 +378,7 @@ impl Recipe for Oltp {
         let runs: Vec<Run> = Self::measured(done).into_iter().map(|measured| measured.run).collect();
         let slices = done.iter().filter_map(|done| done.seen.crowd()).flat_map(|seen| &seen.series);
         let spent = slices.fold(Span::ZERO, |sum, slice| sum + slice.span);
-        let point =
-            self.sweep.next(&runs, &plan::slots_of(&runs), spent).filter(|point| plan::is_wanted(&self.options, point));
-        if let Some(point) = point {
+        if let Some(point) = self.sweep.next(&runs, &plan::slots_of(&runs), spent) {
             return Some(self.step(&point, done.len() as u64, &runs));
         }
         self.swept = true;

@@ -2,21 +2,21 @@
 //!
 //! Knows nothing about transactions.
 
-use plimsoll_analyse::{Point, Precision, Purpose, SlotPlan, SweepPlan};
+use plimsoll_analyse::{Precision, SlotPlan, SweepPlan};
 use plimsoll_load::{Arrival, Pace};
 use plimsoll_record::{LoadSlot, Run, SlotRole};
 use plimsoll_units::{Instant, Span};
 
 use super::{Loads, OltpOptions};
 
-/// Closed loads get a third of a sweep's time, as open ones follow; where none follow, it is told of three times as much.
-const SHARE_OF_CLOSED: u64 = 3;
 /// No more sessions than this.
 const MOST_SESSIONS: u32 = 4096;
 /// Branches or warehouses at most: numbers of accounts have to fit 32 bits.
 const MOST_SCALE: u32 = 20_000;
 /// Open loads that a sweep measures in one pass.
 const SLOTS_IN_A_PASS: u32 = 5;
+/// Loads between those that rise, around the load line, at most.
+const CLOSER: usize = 3;
 /// Sessions that an open load has at least to take from.
 const LEAST_OPEN: u32 = 16;
 
@@ -38,9 +38,8 @@ pub(super) fn plan(options: &OltpOptions) -> Result<SweepPlan, String> {
         Loads::Rates(rates) => (None, Some(rates.clone())),
         Loads::Rising | Loads::Searched => (None, None),
     };
-    let budget = if options.loads == Loads::Rising { options.duration * SHARE_OF_CLOSED } else { options.duration };
     Ok(SweepPlan {
-        budget,
+        budget: options.duration,
         depths,
         max_depth: options.most_sessions,
         rates,
@@ -56,7 +55,15 @@ pub(super) fn plan(options: &OltpOptions) -> Result<SweepPlan, String> {
 
 /// Slots of open loads, after the closed ones. Nothing is held: transactions have no burst allowance of their own.
 fn slots(options: &OltpOptions, least: Span) -> SlotPlan {
-    SlotPlan { least, scouts: 1, hold: 0.0, window: least, overrun: 0.0, seed: options.seed }
+    SlotPlan {
+        least,
+        longest: options.duration / 40,
+        scouts: 1,
+        hold: 0.0,
+        window: least,
+        overrun: 0.0,
+        seed: options.seed,
+    }
 }
 
 /// The points so far as slots.
@@ -71,7 +78,8 @@ pub(super) fn slots_of(runs: &[Run]) -> Vec<LoadSlot> {
                 (SlotRole::Pass, (open - 1) / SLOTS_IN_A_PASS)
             }
         };
-        let slot = LoadSlot::of(run, role, pass, start);
+        // Kinds of transactions are streams that share one load.
+        let slot = LoadSlot { beside_iops: 0.0, ..LoadSlot::of(run, role, pass, start) };
         start = start + run.warm_up + run.span;
         slot
     };
@@ -114,17 +122,12 @@ pub(super) fn sessions_of_open(options: &OltpOptions, runs: &[Run]) -> u32 {
     best.map_or(options.most_sessions, |(depth, _)| depth.saturating_mul(2).max(LEAST_OPEN).min(options.most_sessions))
 }
 
-/// Without being asked for, no open load follows the closed ones.
-pub(super) fn is_wanted(options: &OltpOptions, point: &Point) -> bool {
-    options.loads != Loads::Rising || point.purpose == Purpose::Bracket
-}
-
 /// Points that there will be, about.
 pub(super) fn expected_points(options: &OltpOptions) -> usize {
     match &options.loads {
         Loads::Clients(clients) => clients.len(),
         Loads::Rates(rates) => rates.len(),
-        Loads::Rising => options.most_sessions.ilog2() as usize + 1,
+        Loads::Rising => options.most_sessions.ilog2() as usize + 1 + CLOSER,
         Loads::Searched => 35,
     }
 }
@@ -133,7 +136,9 @@ pub(super) fn expected_points(options: &OltpOptions) -> usize {
 pub(super) fn words(options: &OltpOptions) -> String {
     let list = |numbers: Vec<String>| numbers.join(", ");
     match &options.loads {
-        Loads::Rising => format!("closed, rising to at most {} clients", options.most_sessions),
+        Loads::Rising => {
+            format!("closed, rising to at most {} clients, then around the load line", options.most_sessions)
+        }
         Loads::Searched => {
             format!("closed, rising to at most {} clients, then open (Poisson arrivals)", options.most_sessions)
         }
