@@ -39,8 +39,8 @@ use points::{Asked, Curve, Point};
 
 /// Sessions that load side by side, at most.
 const MOST_LOADERS: u32 = 4;
-/// A search for the most that is carried takes this part of a sweep's budget; this suite takes no other part of it.
-const BRACKET: u64 = 3;
+/// Loads between those that double, around the load line, at most.
+const CLOSER: usize = 3;
 /// The shortest and the longest measured time of a point.
 const LEAST_POINT: Span = Span::from_secs(3);
 const MOST_POINT: Span = Span::from_secs(60);
@@ -80,25 +80,29 @@ impl Slob {
         })
     }
 
-    /// All points, as far as they were made.
+    /// All points, as far as they were made, by threads.
     fn points(&self, done: &[Done]) -> Vec<Point> {
         let both = self.given.iter().zip(done);
-        both.filter_map(|(asked, done)| match &done.step.work {
+        let point = |(asked, done): (&Option<Asked>, &Done)| match &done.step.work {
             Work::Crowd(step) => Some(Point::of((*asked)?, step, done.seen.crowd()?)),
             _ => None,
-        })
-        .collect()
+        };
+        let mut points: Vec<Point> = both.filter_map(point).collect();
+        points.sort_by_key(|point| point.asked.threads);
+        points
     }
 
-    /// Units of work at the points of the curve that is being measured, and the time that they took.
+    /// Units of work at the points of the curve that is being measured, by threads of each schema, and the time that they
+    /// took.
     fn runs(&self, done: &[Done]) -> (Vec<Run>, Span) {
         let (mut runs, mut spent) = (Vec::new(), Span::ZERO);
         let pct = self.options.update_pcts[self.curve];
-        for (_, done) in
-            self.given.iter().zip(done).filter(|(asked, _)| asked.is_some_and(|asked| asked.update_pct == pct))
-        {
-            if let (Work::Crowd(step), Some(seen)) = (&done.step.work, done.seen.crowd()) {
-                runs.push(crowd_of(step, seen).run);
+        for (asked, done) in self.given.iter().zip(done) {
+            if let (Some(asked), Work::Crowd(step), Some(seen)) = (asked, &done.step.work, done.seen.crowd())
+                && asked.update_pct == pct
+            {
+                let offered = Pace::Closed { depth: asked.threads };
+                runs.push(Run { offered, ..crowd_of(step, seen).run });
                 spent = seen.series.iter().map(|slice: &Slice| slice.span).fold(spent, |sum, span| sum + span);
             }
         }
@@ -117,7 +121,7 @@ impl Slob {
     fn plan(&self) -> SweepPlan {
         let each = self.options.budget / self.options.update_pcts.len() as u64;
         SweepPlan {
-            budget: if self.options.threads.is_some() { each } else { each * BRACKET },
+            budget: each,
             depths: self.options.threads.clone(),
             max_depth: self.options.most_threads(),
             rates: None,
@@ -256,7 +260,7 @@ impl Recipe for Slob {
     fn expected(&self) -> usize {
         let curves = self.options.update_pcts.len();
         let doublings = self.options.most_threads().next_power_of_two().ilog2() as usize + 1;
-        let points = self.options.threads.as_ref().map_or(doublings, Vec::len);
+        let points = self.options.threads.as_ref().map_or(doublings + CLOSER, Vec::len);
         (self.preparations + curves * points).max(self.given.len())
     }
 

@@ -4,13 +4,14 @@
 
 use plimsoll_database::System;
 use plimsoll_load::Pace;
-use plimsoll_record::{Knee, LoadLine};
+use plimsoll_record::Knee;
 use plimsoll_units::Span;
 
 use super::{Measured, Oltp, Script};
 use crate::ground::Facts;
 use crate::recipe::{Done, Recipe};
 use crate::recipes::evidence::bound;
+use crate::recipes::load_line::keeping;
 
 /// The sessions' own program may take this share of the host's processors before it is a part of what is measured.
 const LITTLE: f64 = 0.1;
@@ -31,7 +32,7 @@ pub(super) fn verdicts(oltp: &Oltp, done: &[Done], facts: &Facts) -> Vec<String>
             load(best.step.pace)
         ));
         said.extend(judged.knee.as_ref().map(knee));
-        said.extend(judged.load_line.as_ref().and_then(load_line));
+        said.extend(judged.load_line.as_ref().map(|line| format!("Load line: {}.", keeping(line, "transactions"))));
         said.push(format!("What binds at the most: {}.", bound(best.seen)));
         said.extend(client(best, facts));
     }
@@ -57,22 +58,6 @@ fn load(pace: Pace) -> String {
 fn knee(knee: &Knee) -> String {
     let mean = Span::from_secs_f64(knee.mean_ns / 1e9);
     format!("The knee is at {}: {:.0} transactions a second, {mean} each on average.", load(knee.offered), knee.iops)
-}
-
-fn load_line(line: &LoadLine) -> Option<String> {
-    Some(match line {
-        LoadLine::At { objective, iops } => {
-            format!("The load line is at {:.0} transactions a second: the most at which {objective} holds.", iops.value)
-        }
-        LoadLine::Beyond { objective, iops } => format!(
-            "The load line is at {:.0} transactions a second or above: {objective} still held at the most that was carried.",
-            iops.value
-        ),
-        LoadLine::Never { objective, least } => {
-            format!("There is no load line: {objective} did not hold at the lightest load, which had {least}.")
-        }
-        LoadLine::Refused { .. } => return None,
-    })
 }
 
 /// The share of the host's processors that this program took. In `SQLite` it is the database, too.

@@ -3,13 +3,14 @@
 //! Knows nothing about steps.
 
 use plimsoll_analyse::{chosen_objective, load_line};
-use plimsoll_record::{DatabaseAbout, LoadLine, Objective, Run};
+use plimsoll_record::{DatabaseAbout, Objective, Run};
 use plimsoll_units::{Bytes, Span};
 
 use super::layout::Layout;
 use super::options::{RedoStress, SlobOptions};
 use super::points::{Curve, Point};
 use super::print::threads;
+use crate::recipes::load_line::keeping;
 
 /// The mean read that people ask of storage for databases.
 const USUAL_LATENCY: Span = Span::from_millis(1);
@@ -81,20 +82,8 @@ fn device(point: &Point) -> String {
 fn line(curve: &Curve<'_>, name: &str, objective: Option<Objective>) -> Option<String> {
     let runs: Vec<Run> = curve.points.iter().map(|point| point.run.clone()).collect();
     let line = load_line(&runs, objective.or_else(|| chosen_objective(&runs))?)?;
-    let objective = line.objective();
     let blocks = curve.blocks_at(&line).map_or_else(String::new, |blocks| format!(", {blocks:.0} block I/Os a second"));
-    Some(match line {
-        LoadLine::At { iops, .. } => {
-            format!("{name}: units of work keep {objective} up to {:.0} a second{blocks}.", iops.value)
-        }
-        LoadLine::Beyond { iops, .. } => {
-            format!("{name}: units of work kept {objective} at every load, up to {:.0} a second{blocks}.", iops.value)
-        }
-        LoadLine::Never { least, .. } => {
-            format!("{name}: units of work keep {objective} at no load: {least} at the least.")
-        }
-        LoadLine::Refused { .. } => return None,
-    })
+    Some(format!("{name}: {}{blocks}.", keeping(&line, "units of work")))
 }
 
 /// What the database may ask for while its mean read takes no longer than usual.

@@ -81,7 +81,7 @@ fn window(results: &Results) -> String {
     let Some(steady) = results.steady() else {
         return format!("tracked: {cell}, {unit}\nsteady state: fewer than five rounds\n");
     };
-    let Steady { first, last, mean, range, excursion, slope, origin } = steady;
+    let Steady { first, last, mean, range, excursion, slope, origin, .. } = steady;
     let said = if steady.is_reached() { "reached" } else { "not reached" };
     format!(
         "tracked: {cell}, {unit}\nsteady state: {said}\nwindow: rounds {first} to {last}\naverage: {mean:.3}\n\

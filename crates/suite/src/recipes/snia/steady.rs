@@ -3,6 +3,8 @@
 //! Over the last five rounds the values lie within 20 % of their mean, and the line that fits them best (least squares)
 //! moves by no more than 10 % of it. Knows nothing about what is measured.
 
+use plimsoll_analyse::interval::student;
+
 /// Rounds that are looked at.
 pub(super) const WINDOW: usize = 5;
 /// What the values may span, as a share of their mean.
@@ -19,6 +21,8 @@ pub(super) struct Steady {
     pub(super) last: usize,
     /// Mean of the values.
     pub(super) mean: f64,
+    /// Its 95 % interval, by the scatter between the rounds.
+    pub(super) interval: (f64, f64),
     /// From the least to the most, as a share of the mean.
     pub(super) range: f64,
     /// What the line rises over the window, as a share of the mean; below zero it falls.
@@ -39,6 +43,8 @@ impl Steady {
         if mean <= 0.0 {
             return None;
         }
+        let squares: f64 = window.iter().map(|value| (value - mean).powi(2)).sum();
+        let half = student(WINDOW - 1) * (squares / (count - 1.0) / count).sqrt();
         let most = window.iter().copied().fold(f64::MIN, f64::max);
         let least = window.iter().copied().fold(f64::MAX, f64::min);
         let middle = (count - 1.0) / 2.0;
@@ -49,6 +55,7 @@ impl Steady {
             first: first + 1,
             last: values.len(),
             mean,
+            interval: ((mean - half).max(0.0), mean + half),
             range: (most - least) / mean,
             excursion: slope * (count - 1.0) / mean,
             slope,
@@ -87,6 +94,9 @@ mod tests {
         check(&[94.0, 97.0, 100.0, 103.0, 106.0], 0.12, 0.12, false);
         check(&[106.0, 103.0, 100.0, 97.0, 94.0], 0.12, -0.12, false);
         check(&[1000.0, 500.0, 100.0, 100.0, 100.0, 100.0, 100.0], 0.0, 0.0, true);
+        // Deviation 10 between five rounds; Student's t of 4 degrees is 2.776.
+        let (low, high) = Steady::of(&[90.0, 110.0, 100.0, 110.0, 90.0]).expect("five rounds").interval;
+        assert!((low - 87.585).abs() < 1e-3 && (high - 112.415).abs() < 1e-3, "{low} {high}");
         assert_eq!(Steady::of(&[100.0; 4]), None);
         assert_eq!(Steady::of(&[0.0; 5]), None);
     }

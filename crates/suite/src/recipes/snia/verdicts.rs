@@ -62,11 +62,13 @@ fn of_test(results: &Results) -> String {
         Some(steady) => {
             let (range, excursion) = (steady.range * 100.0, steady.excursion.abs() * 100.0);
             let how = format!(
-                "over rounds {} to {} the tracked load, {cell}, spans {range:.1} % of its average of {} {unit} ({:.0} % allowed) and moves by \
+                "over rounds {} to {} the tracked load, {cell}, spans {range:.1} % of its average of {} {unit} (95 % interval {} to {}; {:.0} % allowed) and moves by \
                  {excursion:.1} % ({:.0} % allowed)",
                 steady.first,
                 steady.last,
                 results.shown(steady.mean),
+                results.shown(steady.interval.0),
+                results.shown(steady.interval.1),
                 RANGE * 100.0,
                 EXCURSION * 100.0
             );
