@@ -221,11 +221,10 @@ pub fn finish_all(mut curves: Vec<Curve>, outputs: &Outputs) -> Result<(), Troub
 pub fn share_an_objective(curves: &mut [Curve]) {
     let chosen = curves.iter().filter_map(|curve| curve.load_line).map(|line| line.objective());
     let Some(laxest) = chosen.max_by_key(|objective| objective.limit) else { return };
-    for curve in curves {
-        if let Some((line, basis)) = judged(curve, laxest).filter(|_| curve.ended == Ended::Complete) {
-            let origin = curve.basis.map(|basis| basis.origin).unwrap_or_default();
-            (curve.load_line, curve.basis) = (Some(line), basis.map(|basis| LineBasis { origin, ..basis }));
-        }
+    for curve in curves.iter_mut().filter(|curve| curve.ended == Ended::Complete) {
+        let own = curve.load_line.map(|line| line.objective());
+        let origin = curve.basis.map(|basis| basis.origin).filter(|_| own == Some(laxest));
+        draw(curve, laxest, origin.unwrap_or(ObjectiveOrigin::Shared));
     }
 }
 
@@ -268,11 +267,23 @@ pub fn judge(curve: &mut Curve, remembered: Option<Objective>) {
     if let Some(knee) = &curve.knee {
         accept_drift_beyond(knee, &mut curve.runs);
     }
-    let Some((objective, origin)) = objective else { return };
+    if let Some((objective, origin)) = objective {
+        draw(curve, objective, origin);
+    }
+}
+
+/// Draws the load line under an objective, in place of one drawn before, with what makes it questionable.
+fn draw(curve: &mut Curve, objective: Objective, origin: ObjectiveOrigin) {
     let Some((line, basis)) = judged(curve, objective) else { return };
     curve.load_line = Some(line);
     curve.basis = basis.map(|basis| LineBasis { origin, ..basis });
+    curve.findings.retain(|finding| !is_of_line(finding));
     curve.findings.extend(curve.basis.iter().flat_map(|basis| doubts(basis, &line)).collect::<Vec<_>>());
+}
+
+/// A finding about the load line under one objective.
+const fn is_of_line(finding: &Finding) -> bool {
+    matches!(finding, Finding::CarriedInBursts { .. } | Finding::LineFell { .. } | Finding::SlotsLeftOut { .. })
 }
 
 /// What the load line has to meet, and why that.
@@ -330,5 +341,63 @@ fn style(no_color: bool) -> TextStyle {
         color: if terminal && !unwanted { Color::Ansi } else { Color::Plain },
         width: columns.unwrap_or(100).clamp(60, 160),
         unicode: if utf8 { Charset::Unicode } else { Charset::Ascii },
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use plimsoll_load::{Arrival, Pace};
+    use plimsoll_record::{Bins, LoadSlot, SlotRole};
+    use plimsoll_units::{Instant, Iops, Kind};
+
+    use super::*;
+
+    /// A slot of 2,000 operations, of which `slow` take 8 ms, as late as that through the generator, and the others 1 ms.
+    fn slot(rate: f64, slow: u64, is_generators: bool) -> LoadSlot {
+        let spans = [(Span::from_millis(1), 2_000 - slow), (Span::from_millis(8), slow)];
+        let late = if is_generators { slow } else { 0 };
+        LoadSlot {
+            offered: Pace::Open { rate: Iops::from_f64(rate), arrival: Arrival::Poisson },
+            role: SlotRole::Pass,
+            pass: 0,
+            start: Instant::ZERO,
+            warm_up: Span::ZERO,
+            span: Span::from_secs(1),
+            iops: rate,
+            beside_iops: 0.0,
+            response: vec![(Kind::Read, Bins::counted(spans, 2_000_000_000))],
+            lateness: Bins::counted([(Span::ZERO, 2_000 - late), (Span::from_millis(8), late)], 0),
+        }
+    }
+
+    fn curve(slots: Vec<LoadSlot>, limit_ms: u64) -> Curve {
+        let json = r#"{"format":"plimsoll.curve/2","made_by":"a test","wall_ns":1,"command":[],"ended":"complete",
+            "source":{"kind":"measured","engine":"io_uring"},"subject":{"name":"x","kind":"file","size":1},"host":null,
+            "conditions":{"streams":[],"threads":1,"direct":true,"compressible":0.0,"seed":1,"objective":null},
+            "runs":[],"knee":null,"load_line":null,"findings":[]}"#;
+        let mut curve = Curve { slots, ..Curve::from_json(json.as_bytes()).expect("a curve") };
+        let objective = format!("p99<={limit_ms}ms").parse().expect("an objective");
+        draw(&mut curve, objective, ObjectiveOrigin::Chosen { light_p99: Span::from_millis(1) });
+        curve
+    }
+
+    #[test]
+    fn curves_that_share_an_objective_keep_no_finding_of_their_own_line() {
+        let loads = [1_000.0, 2_000.0, 3_000.0, 4_000.0, 5_000.0, 6_000.0];
+        let mut slots: Vec<LoadSlot> =
+            loads.into_iter().map(|rate| slot(rate, if rate > 4_500.0 { 1_000 } else { 0 }, false)).collect();
+        slots.push(slot(2_000.0, 100, true));
+        let [fast, slow] = [curve(slots.clone(), 5), curve(slots, 10)];
+        let left_out = |curve: &Curve| curve.findings.iter().filter(|finding| is_of_line(finding)).count();
+        assert_eq!((left_out(&fast), left_out(&slow)), (1, 0), "8 ms are late at 5 ms alone");
+        let mut both = [fast, slow];
+        share_an_objective(&mut both);
+        assert_eq!(both.each_ref().map(left_out), [0, 0], "{:?}", both[0].findings);
+        assert_eq!(both.each_ref().map(|curve| curve.load_line.map(|line| line.objective())), {
+            let shared = "p99<=10ms".parse().ok();
+            [shared, shared]
+        });
+        assert_eq!(both[0].basis.map(|basis| basis.origin), Some(ObjectiveOrigin::Shared));
+        assert!(matches!(both[1].basis.map(|basis| basis.origin), Some(ObjectiveOrigin::Chosen { .. })));
     }
 }

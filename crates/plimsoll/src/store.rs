@@ -157,7 +157,7 @@ pub fn chosen_objective(subject: &str, streams: &[StreamSpec]) -> Option<Objecti
     };
     complete_runs_of(subject).find_map(|curve| {
         let chose = curve.basis.is_some_and(|basis| match basis.origin {
-            ObjectiveOrigin::Given => false,
+            ObjectiveOrigin::Given | ObjectiveOrigin::Shared => false,
             // A late generator rules out the short limits: that says nothing about the storage.
             ObjectiveOrigin::Chosen { light_p99 } => basis.lateness_p99 * LATENESS_MARGIN <= light_p99 * 2,
             ObjectiveOrigin::Kept => true,

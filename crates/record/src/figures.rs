@@ -192,6 +192,8 @@ pub enum ObjectiveOrigin {
     },
     /// It was chosen for an earlier run of the same subject.
     Kept,
+    /// It was chosen for another curve that is shown together with this one.
+    Shared,
 }
 
 /// What a load line that was drawn from slots stands on.

@@ -13,6 +13,9 @@ const WIDE: f64 = 2.5;
 const HALVES_AGREE: f64 = 0.15;
 /// Share of the limit that the generator's own lateness may be.
 const LATE_SHARE: f64 = 0.1;
+/// Share of the slots well below the line that may miss the objective for a high and for a fair grade.
+const FEW_LAPSES: f64 = 0.05;
+const MANY_LAPSES: f64 = 0.25;
 /// A limit shorter than this many times the generator's lateness cannot be judged.
 const GENERATOR_MARGIN: u64 = 5;
 
@@ -55,6 +58,9 @@ pub(crate) fn confidence(curve: &Curve) -> Option<String> {
         let at_most = if apart <= HALVES_AGREE { Grade::High } else { Grade::Fair };
         let at_most = if basis.fell { Grade::Low } else { at_most };
         add(at_most, format!("its halves {word} ({} and {})", number::three(first), number::three(second)));
+    }
+    if let Some((at_most, reason)) = lapses(basis) {
+        add(at_most, reason);
     }
     if let Some(reason) = neighbours(curve) {
         add(Grade::Fair, reason);
@@ -104,6 +110,14 @@ fn generator(basis: &LineBasis, line: &LoadLine, source: &Source) -> (Grade, Str
     (grade, format!("generator late by {late} (p99)"))
 }
 
+/// The slots well below the line that missed the objective, where these were more than a few.
+fn lapses(basis: &LineBasis) -> Option<(Grade, String)> {
+    let (missed, count) = basis.lapses.filter(|(missed, _)| *missed > FEW_LAPSES)?;
+    let grade = if missed > MANY_LAPSES { Grade::Low } else { Grade::Fair };
+    let slots = number::whole(f64::from(count));
+    Some((grade, format!("{} of {slots} lighter slots missed it", number::percent(missed))))
+}
+
 /// Who else was at work, as far as counters showed it.
 fn neighbours(curve: &Curve) -> Option<String> {
     curve.findings.iter().find_map(|finding| match finding {
@@ -133,6 +147,7 @@ pub fn run(curve: &Curve) -> String {
         ObjectiveOrigin::Given => " (objective as given)",
         ObjectiveOrigin::Chosen { .. } => " (objective chosen by the measurement)",
         ObjectiveOrigin::Kept => " (objective kept from an earlier run)",
+        ObjectiveOrigin::Shared => " (objective shared with the runs beside it)",
     });
     format!("Run: {}, {}{began}: {line}{origin}", clean(&curve.subject.name), curve.source.word())
 }
@@ -166,6 +181,9 @@ pub(crate) fn meaning(curve: &Curve) -> Option<String> {
                 "The objective was chosen for an earlier run of this target and kept, so that runs compare.".into(),
             );
         }
+        ObjectiveOrigin::Shared => {
+            sentences.push("The objective is that of the slowest of the results shown together.".into());
+        }
         ObjectiveOrigin::Chosen { light_p99 } => sentences.push(chosen(light_p99, basis)),
     }
     Some(sentences.join(" ")).filter(|text| !text.is_empty())
@@ -174,7 +192,7 @@ pub(crate) fn meaning(curve: &Curve) -> Option<String> {
 fn chosen(light_p99: Span, basis: &LineBasis) -> String {
     let steep = if basis.slope > 0.0 {
         let moves = (1.65_f64.ln() / basis.slope).exp_m1();
-        format!(", and with which a tail 1.65 times as heavy moves the line by {} only", number::percent(moves))
+        format!(", and a tail 1.65 times as heavy moves the line by {}", number::percent(moves))
     } else {
         String::new()
     };
@@ -250,5 +268,27 @@ mod tests {
             |late_us| chosen(light, &LineBasis { lateness_p99: Span::from_micros(late_us), ..LineBasis::default() });
         assert!(text(5_260).contains("5 times the lateness of the generator (5.26 ms)"), "{}", text(5_260));
         assert!(!text(10).contains("generator"), "{}", text(10));
+    }
+
+    #[test]
+    fn objective_that_moves_the_line_is_stated_without_praise() {
+        let check = |slope, expected: &str| {
+            let text = chosen(Span::from_micros(372), &LineBasis { slope, ..LineBasis::default() });
+            assert!(text.contains(expected) && !text.contains("only"), "{text}");
+        };
+        check(1.0, "moves the line by 65 %");
+        check(10.0, "moves the line by 5.1 %");
+    }
+
+    #[test]
+    fn missed_slots_below_the_line_lower_the_grade() {
+        let check = |missed, expected: Option<Grade>| {
+            let basis = LineBasis { lapses: Some((missed, 40)), ..LineBasis::default() };
+            assert_eq!(lapses(&basis).map(|(grade, _)| grade), expected, "{missed}");
+        };
+        check(0.025, None);
+        check(0.1, Some(Grade::Fair));
+        check(0.4, Some(Grade::Low));
+        assert_eq!(lapses(&LineBasis::default()), None);
     }
 }
