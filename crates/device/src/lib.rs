@@ -45,7 +45,7 @@ pub use file::{
     Access, Caching, OpenHow, Opened, Space, SyncMode, create, is_ours, length, mark, open, open_how, preallocate,
     scratch, sync, truncate,
 };
-pub use flush_override::flush_overrides;
+pub use flush_override::{flush_library, flush_overrides};
 pub use host::describe as describe_host;
 pub use inline::Inline;
 pub use loop_device::{LoopDevice, LoopError};

@@ -77,6 +77,7 @@ pub fn placement(subject: &Subject) -> Vec<Finding> {
     }));
     let overrides = plimsoll_device::flush_overrides(subject);
     found.extend(overrides.into_iter().map(|setting| Finding::FlushesDisabled { setting }));
+    found.extend(plimsoll_device::flush_library().map(|library| Finding::FlushLibrary { library: library.into() }));
     found
 }
 

@@ -1,4 +1,5 @@
 //! The command as a user meets it: what it prints, with which exit code it ends, and what it leaves behind.
+#![allow(clippy::print_stderr, reason = "a test that is skipped says why")]
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -20,14 +21,15 @@ impl Folder {
         &self.0
     }
 
+    fn command(&self, arguments: &[&str]) -> Command {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_plimsoll"));
+        let here = command.args(arguments).current_dir(&self.0);
+        here.env("PLIMSOLL_RUNS", self.0.join("runs")).env("LC_ALL", "C.UTF-8");
+        command
+    }
+
     fn run(&self, arguments: &[&str]) -> Output {
-        Command::new(env!("CARGO_BIN_EXE_plimsoll"))
-            .args(arguments)
-            .current_dir(&self.0)
-            .env("PLIMSOLL_RUNS", self.0.join("runs"))
-            .env("LC_ALL", "C.UTF-8")
-            .output()
-            .expect("the command starts")
+        self.command(arguments).output().expect("the command starts")
     }
 
     /// Refused in one line that contains `expected`, with exit code 2, and nothing is left behind.
@@ -362,6 +364,40 @@ fn two_targets_are_measured_in_turns_and_both_runs_kept() {
     folder.refuses(&["measure", "a", "--against", "nowhere"], "nowhere: no such file or directory");
     folder.refuses(&["measure", "a", "--against", "b", "--destroy", "c"], "only a and b are measured");
     folder.refuses(&["measure", "a", "--against", "b", "--csv", "both.csv"], "takes one run");
+}
+
+#[test]
+fn preloaded_library_that_drops_flushes_is_found() {
+    let library = ["/usr/lib/x86_64-linux-gnu/libeatmydata.so", "/usr/lib/aarch64-linux-gnu/libeatmydata.so"];
+    let Some(library) = library.into_iter().find(|path| Path::new(path).exists()) else {
+        eprintln!("skipped: needs libeatmydata (apt install libeatmydata1)");
+        return;
+    };
+    let folder = Folder::new("eatmydata");
+    let measured = |library: &str| {
+        let mut command = folder.command(&["measure", ".", "--size", "16MiB", "--depth", "1", "--duration", "400ms"]);
+        words(&command.env("LD_PRELOAD", library).output().expect("the command starts"))
+    };
+    let text = measured(library);
+    assert!(text.contains("libeatmydata is preloaded"), "{text}");
+    assert!(!text.contains("flushes do not reach the storage"), "its own flushes go past the library: {text}");
+    assert!(!measured("").contains("libeatmydata"));
+}
+
+#[test]
+fn storage_too_slow_for_its_time_is_told_before_its_slots() {
+    let folder = Folder::new("slow");
+    let simulated = |model: &str| {
+        let output = folder.run(&["simulate", model, "--duration", "20s", "--objective", "p99<=200ms"]);
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+        String::from_utf8_lossy(&output.stderr).into_owned()
+    };
+    let told = simulated("station(1, 10ms, exponential)");
+    // 25,000 operations at 100 a second.
+    let seconds = told.split_once("needs about ").and_then(|(_, rest)| rest.split(' ').next()?.parse::<u32>().ok());
+    assert!(seconds.is_some_and(|seconds| (230..=280).contains(&seconds)), "{told}");
+    assert!(told.contains("--objective 'p90<=200ms'") && told.contains("'mean<=200ms'"), "{told}");
+    assert!(!simulated("station(64, 1ms, exponential)").contains("needs about"));
 }
 
 #[test]

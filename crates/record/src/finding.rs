@@ -282,6 +282,11 @@ pub enum Finding {
         /// The setting, such as `mount option nobarrier`.
         setting: String,
     },
+    /// A preloaded library drops flushes that programs make through the C library.
+    FlushLibrary {
+        /// Its name, such as `libeatmydata`.
+        library: String,
+    },
     /// Time ran out before the intervals were as tight as asked.
     BudgetSpent {
         /// Widest relative half-width of the objective's interval.
@@ -397,6 +402,7 @@ mod tests {
         {"finding":"not-replayed","count":1,"what":"1 trims"},
         {"finding":"throttled","file":"x","disk":"vda","quantity":"read IOPS","per_second":1000},
         {"finding":"loop-cached","device":"loop0","file":"x"}, {"finding":"flushes-disabled","setting":"x"},
+        {"finding":"flush-library","library":"x"},
         {"finding":"page-cache-below-database","share":0.5}, {"finding":"client-bound","share":0.2},
         {"finding":"other-work","share":0.2}, {"finding":"not-durable","setting":"fsync off"},
         {"finding":"not-durable","setting":""}, {"finding":"rows-differed","count":1},

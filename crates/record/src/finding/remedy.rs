@@ -64,6 +64,7 @@ impl Finding {
             }
             Self::Throttled { .. } => "raise the limit, or measure outside of the control group",
             Self::LoopCached { .. } => "turn direct I/O on (losetup --direct-io=on DEVICE), or measure the file itself",
+            Self::FlushLibrary { .. } => "unset LD_PRELOAD for programs whose data have to survive a power failure",
             Self::FlushesDisabled { .. } => "remove the setting before you measure commits",
             Self::BudgetSpent { .. } => "use --thorough, or a longer --duration",
             Self::PageCacheBelowDatabase { .. }

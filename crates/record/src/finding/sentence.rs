@@ -160,6 +160,10 @@ impl Finding {
             Self::LoopCached { device, file } => {
                 format!("{device} keeps its file {file} in the page cache: its direct I/O is memory's, not storage's")
             }
+            Self::FlushLibrary { library } => format!(
+                "{library} is preloaded: flushes of programs from this shell do not reach the storage; those measured here \
+                 go past it"
+            ),
             Self::FlushesDisabled { setting } => {
                 format!("flushes do not reach the storage ({setting}): commits survive no power failure")
             }
