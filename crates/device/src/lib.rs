@@ -30,6 +30,7 @@ mod subject;
 mod threads;
 mod throttle;
 mod usage;
+mod yield_rule;
 
 pub use activity::{Activity, ActivityDelta, DiskDelta, Frequency, ProcessDelta, Watch, disk_counters, host_time};
 pub use aio::Aio;

@@ -2,13 +2,16 @@
 //!
 //! `cargo bench --bench peer` prints the tables of `docs/performance.md`. Needs fio; as root it adds a RAM-backed block
 //! device (zram) of its own. `PLIMSOLL_BENCH_DIR` names the folder for the file, `PLIMSOLL_BENCH_PAIRS` the number of
-//! pairs (5), `PLIMSOLL_BENCH_SECONDS` the length of each measurement (3).
+//! pairs (5), `PLIMSOLL_BENCH_SECONDS` the length of each measurement (3), `PLIMSOLL_BENCH_T_IO_URING` the program
+//! `t/io_uring`, which is built from the source of fio. The argument `reads` restricts it to the random reads.
 #![allow(clippy::print_stdout, clippy::unwrap_used, missing_docs)]
 
 #[path = "peer/fio.rs"]
 mod fio;
 #[path = "peer/loops.rs"]
 mod loops;
+#[path = "peer/t_io_uring.rs"]
+mod t_io_uring;
 #[path = "peer/zram.rs"]
 mod zram;
 
@@ -27,13 +30,18 @@ fn main() {
     if std::env::args().any(|argument| argument == "--test") {
         return;
     }
-    println!("## The loop alone, on one core\n");
-    loops::table();
+    let only_reads = std::env::args().any(|argument| argument == "reads");
+    if !only_reads {
+        println!("## The loop alone, on one core\n");
+        loops::table();
+    }
     if !fio::there() {
         println!("\nskipped: fio is not installed (Debian: apt-get install fio)");
         return;
     }
-    fio::null_engine();
+    if !only_reads {
+        fio::null_engine();
+    }
     let folder = PathBuf::from(std::env::var_os("PLIMSOLL_BENCH_DIR").unwrap_or_else(|| std::env::temp_dir().into()));
     let file = folder.join("peer-bench.data");
     make_file(&file);
@@ -43,11 +51,17 @@ fn main() {
     compare("file, direct I/O", &file);
     std::fs::remove_file(&file).unwrap();
     match zram::Zram::new(1 << 30) {
-        Ok(zram) => compare("zram", zram.path()),
+        Ok(zram) => {
+            compare("zram", zram.path());
+            compare_with_t_io_uring(zram.path());
+            compare_threads(zram.path());
+        }
         Err(why) => println!("\nskipped zram: {why}"),
     }
-    println!("\n## From start to the first figure\n");
-    start_up();
+    if !only_reads {
+        println!("\n## From start to the first figure\n");
+        start_up();
+    }
 }
 
 fn pairs() -> usize {
@@ -71,28 +85,57 @@ fn make_file(path: &Path) {
     assert!(filled.success(), "dd could not make {}", path.display());
 }
 
-fn compare(name: &str, path: &Path) {
-    for depth in [1, 32] {
-        let (mut ours, mut theirs) = (Vec::new(), Vec::new());
-        for pair in 0..pairs() {
-            // ABBA: a drift of the storage favours neither.
-            if pair % 2 == 0 {
-                ours.push(plimsoll(path, depth));
-                theirs.push(fio::random_reads(path, depth));
-            } else {
-                theirs.push(fio::random_reads(path, depth));
-                ours.push(plimsoll(path, depth));
-            }
+/// Measures two programs alternately, in the order ABBA: a drift of the storage favours neither.
+fn alternate(a: impl Fn() -> Seen, b: impl Fn() -> Seen) -> (Vec<Seen>, Vec<Seen>) {
+    let (mut first, mut second) = (Vec::new(), Vec::new());
+    for pair in 0..pairs() {
+        if pair % 2 == 0 {
+            first.push(a());
+            second.push(b());
+        } else {
+            second.push(b());
+            first.push(a());
         }
+    }
+    (first, second)
+}
+
+fn compare(name: &str, path: &Path) {
+    for depth in [1, 8, 32, 128] {
+        let (ours, theirs) = alternate(|| plimsoll(path, depth, 1), || fio::random_reads(path, depth));
         let (a, b) = (median(&ours, |seen| seen.iops), median(&theirs, |seen| seen.iops));
         let (c, d) = (median(&ours, |seen| seen.user_ns), median(&theirs, |seen| seen.user_ns));
         println!("| {name} | {depth} | {a:.0} | {b:.0} | **{:.2}** | {c:.0} | {d:.0} | **{:.2}** |", a / b, c / d);
     }
 }
 
+fn compare_with_t_io_uring(path: &Path) {
+    let Some(program) = t_io_uring::program() else {
+        println!(
+            "\nskipped t/io_uring: PLIMSOLL_BENCH_T_IO_URING does not name the program (built from the source of fio)"
+        );
+        return;
+    };
+    println!("\n| zram, depth | IOPS, plimsoll | IOPS, t/io_uring | ratio |\n|---|---|---|---|");
+    for depth in [32, 128] {
+        let (ours, theirs) = alternate(|| plimsoll(path, depth, 1), || t_io_uring::random_reads(&program, path, depth));
+        let (a, b) = (median(&ours, |seen| seen.iops), median(&theirs, |seen| seen.iops));
+        println!("| {depth} | {a:.0} | {b:.0} | **{:.2}** |", a / b);
+    }
+}
+
+fn compare_threads(path: &Path) {
+    println!("\n| zram, depth | IOPS, 1 thread | IOPS, 2 threads | ratio |\n|---|---|---|---|");
+    let depth = 32;
+    let (one, two) = alternate(|| plimsoll(path, depth, 1), || plimsoll(path, depth, 2));
+    let (a, b) = (median(&one, |seen| seen.iops), median(&two, |seen| seen.iops));
+    println!("| {depth} | {a:.0} | {b:.0} | **{:.2}** |", b / a);
+}
+
 /// The command as a user runs it, histograms, series and all.
-fn plimsoll(path: &Path, depth: u32) -> Seen {
-    let run = measured(path, &["--depth", &depth.to_string(), "--duration", &format!("{}s", seconds())]);
+fn plimsoll(path: &Path, depth: u32, threads: u32) -> Seen {
+    let (depth, threads, duration) = (depth.to_string(), threads.to_string(), format!("{}s", seconds()));
+    let run = measured(path, &["--depth", &depth, "--threads", &threads, "--duration", &duration]);
     let run = &run["runs"][0];
     let lasted_ns: f64 = run["series"].as_array().unwrap().iter().map(|slice| slice["span_ns"].as_f64().unwrap()).sum();
     let iops = run["figures"]["iops"]["value"].as_f64().unwrap();
