@@ -12,6 +12,7 @@ use std::collections::VecDeque;
 use std::io;
 use std::os::fd::OwnedFd;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use axum::Router;
@@ -36,6 +37,8 @@ use plimsoll_front::sockets::{Listening, Place, SocketFile};
 
 /// Clients at one entrance at the same time; others wait. Where a token is needed these are clients that have shown it.
 const CLIENTS: usize = 64;
+/// Clients that have shown the token and wait for one of these seats; one more is told that the service is busy.
+const WAITING: usize = 64;
 /// Clients at one entrance that have not shown its token yet; one more ends the connection of the first of them.
 const STRANGERS: usize = 64;
 /// How long a client may take for the head of a request, or for its body.
@@ -151,7 +154,7 @@ async fn serve(doors: Vec<Door>, router: &Router, stopped: &watch::Receiver<bool
 
 /// Lets clients in at one door until the end, then waits for those that are in.
 async fn admit(door: Door, router: Router, mut stopped: watch::Receiver<bool>) {
-    let seats = Arc::new(Semaphore::new(CLIENTS));
+    let (seats, queue) = (Arc::new(Semaphore::new(CLIENTS)), Arc::new(Semaphore::new(WAITING)));
     let mut clients = JoinSet::new();
     let mut strangers = Strangers::default();
     loop {
@@ -171,7 +174,7 @@ async fn admit(door: Door, router: Router, mut stopped: watch::Receiver<bool>) {
         let (router, stopped) = (router.clone(), stopped.clone());
         match &door.token {
             Some(token) => {
-                let guest = Arc::new(Guest { token: token.clone(), seats: Arc::clone(&seats), seat: OnceCell::new() });
+                let guest = Arc::new(Guest::new(token, &seats, &queue));
                 let router = router.layer(middleware::from_fn_with_state(Arc::clone(&guest), admitted));
                 strangers.add(guest, clients.spawn(attend(stream, router, stopped, STRANGER_PATIENCE)));
             }
@@ -192,8 +195,33 @@ async fn admit(door: Door, router: Router, mut stopped: watch::Receiver<bool>) {
 struct Guest {
     token: Token,
     seats: Arc<Semaphore>,
+    queue: Arc<Semaphore>,
+    /// It has shown the token, whether or not a seat is free.
+    authenticated: AtomicBool,
     /// Its seat, from the first request on that shows the token.
     seat: OnceCell<OwnedSemaphorePermit>,
+}
+
+impl Guest {
+    fn new(token: &Token, seats: &Arc<Semaphore>, queue: &Arc<Semaphore>) -> Self {
+        Self {
+            token: token.clone(),
+            seats: Arc::clone(seats),
+            queue: Arc::clone(queue),
+            authenticated: AtomicBool::new(false),
+            seat: OnceCell::new(),
+        }
+    }
+
+    /// Waits for a seat, unless it has one; false when there is none in time, or too many wait.
+    async fn seated(&self) -> bool {
+        if self.seat.initialized() {
+            return true;
+        }
+        let Ok(_place) = self.queue.try_acquire() else { return false };
+        let seat = self.seat.get_or_try_init(|| Arc::clone(&self.seats).acquire_owned());
+        matches!(tokio::time::timeout(PATIENCE, seat).await, Ok(Ok(_)))
+    }
 }
 
 /// Connections over which no token was shown, the first one at the front.
@@ -203,7 +231,7 @@ struct Strangers(VecDeque<(Arc<Guest>, AbortHandle)>);
 impl Strangers {
     /// Adds one, and ends the connection of the first when there are too many.
     fn add(&mut self, guest: Arc<Guest>, connection: AbortHandle) {
-        self.0.retain(|(guest, connection)| !guest.seat.initialized() && !connection.is_finished());
+        self.0.retain(|(guest, connection)| !guest.authenticated.load(Ordering::Relaxed) && !connection.is_finished());
         if self.0.len() == STRANGERS
             && let Some((_, first)) = self.0.pop_front()
         {
@@ -242,9 +270,10 @@ async fn admitted(State(guest): State<Arc<Guest>>, request: Request, next: Next)
     if !guest.token.admits(request.headers()) {
         return (StatusCode::UNAUTHORIZED, [(WWW_AUTHENTICATE, "Bearer"), (CONNECTION, "close")]).into_response();
     }
-    let seat = guest.seat.get_or_try_init(|| Arc::clone(&guest.seats).acquire_owned());
-    match tokio::time::timeout(PATIENCE, seat).await {
-        Ok(Ok(_)) => next.run(request).await,
-        _ => routes::busy(),
+    guest.authenticated.store(true, Ordering::Relaxed);
+    if guest.seated().await {
+        return next.run(request).await;
     }
+    // A connection that is kept without a seat would count nowhere.
+    ([(CONNECTION, "close")], routes::busy()).into_response()
 }

@@ -83,6 +83,44 @@ fn half_sent_requests_without_the_token_delay_nobody_who_has_it() {
 }
 
 #[test]
+fn holder_of_the_token_that_waits_for_a_seat_is_no_stranger() {
+    let serving = Serving::start();
+    let connected = || {
+        let stream = TcpStream::connect(&serving.port).unwrap();
+        stream.set_read_timeout(Some(DEADLINE)).unwrap();
+        stream
+    };
+    // Bodies that do not come: each of these requests keeps its seat.
+    let half = format!(
+        "POST /v1/volumes HTTP/1.1\r\nhost: x\r\nauthorization: Bearer {TOKEN}\r\nexpect: 100-continue\r\ncontent-length: 9\r\n\r\n"
+    );
+    let mut seated: Vec<TcpStream> = (0..64)
+        .map(|_| {
+            let mut stream = connected();
+            stream.write_all(half.as_bytes()).unwrap();
+            let mut begun = [0; 12];
+            stream.read_exact(&mut begun).unwrap();
+            assert_eq!(&begun, b"HTTP/1.1 100");
+            stream
+        })
+        .collect();
+    let mut holder = connected();
+    let whole =
+        format!("GET /v1/volumes HTTP/1.1\r\nhost: x\r\nauthorization: Bearer {TOKEN}\r\nconnection: close\r\n\r\n");
+    holder.write_all(whole.as_bytes()).unwrap();
+    // Connections are admitted in their order: an answer to a later one shows that those before it were.
+    let admitted = || assert_eq!(serving.send_over_tcp(b"GET /v1/volumes HTTP/1.1\r\nhost: x\r\n\r\n").status, 401);
+    admitted();
+    let strangers: Vec<TcpStream> = (0..100).map(|_| connected()).collect();
+    admitted();
+    drop(seated.pop());
+    let mut answer = String::new();
+    holder.read_to_string(&mut answer).unwrap();
+    assert!(answer.starts_with("HTTP/1.1 200"), "{answer}");
+    drop((strangers, seated));
+}
+
+#[test]
 fn a_service_whose_queue_is_full_is_busy_and_not_absent() {
     let directory = std::env::temp_dir().join(format!("plimsoll-busy-{}", std::process::id()));
     std::fs::create_dir_all(&directory).unwrap();
