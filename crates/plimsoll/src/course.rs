@@ -335,7 +335,6 @@ impl Step<'_> {
         let (rate, p99) = of_late(series);
         let spent = self.before + elapsed;
         let done = self.sweep.share_done(spent);
-        let left = if done > 0.01 { spent.as_secs_f64() * (1.0 - done) / done } else { 0.0 };
         Progress {
             phase: self.point.purpose.name(),
             point: plimsoll_report::words::pace(&self.point.pace),
@@ -343,9 +342,14 @@ impl Step<'_> {
             unit: "IOPS",
             p99,
             done,
-            left: Span::from_secs_f64(left),
+            left: left(spent, done),
         }
     }
+}
+
+/// The time that the rest takes when `spent` was the share `done`.
+fn left(spent: Span, done: f64) -> Span {
+    if done > 0.0 { Span::from_secs_f64(spent.as_secs_f64() * (1.0 - done) / done) } else { Span::ZERO }
 }
 
 /// The longest part of `whole` of which there is a whole number, and which is at most about `part`.
@@ -458,6 +462,15 @@ mod tests {
         });
         let mut console = Console::new(true).expect("it is quiet");
         follow_in_turns(&plan, [&streams, &streams], &mut [&mut a, &mut b], &|_| Ok(()), &mut console)
+    }
+
+    #[test]
+    fn time_left_is_known_from_the_first_slice_on() {
+        let budget = Span::from_secs(520);
+        let spent = Span::from_millis(500);
+        let shown = left(spent, spent.as_secs_f64() / budget.as_secs_f64());
+        assert!((shown.as_secs_f64() - 519.5).abs() < 1e-3, "{shown}");
+        assert_eq!(left(Span::ZERO, 0.0), Span::ZERO);
     }
 
     #[test]

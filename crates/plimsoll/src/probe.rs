@@ -31,7 +31,7 @@ pub fn fill(
         // Only what is new: while a slice is long, the same series is shown again.
         filled += series[counted..].iter().map(|slice| slice.tally.bytes()).sum::<u64>();
         counted = series.len();
-        console.filling(Bytes::new(filled), size);
+        console.filling(Bytes::new(filled).min(size), size);
         let enough = filled >= size.get() || console.interrupted();
         if enough { Onward::Break(()) } else { Onward::Continue(()) }
     });
