@@ -6,7 +6,7 @@ use super::{Estimated, RUNG_LN, Scale, median, missed_by};
 
 /// Twice the share that the objective allows may be late in the typical window: a window is one draw.
 const ALLOWED: f64 = std::f64::consts::LN_2;
-/// The same as a logit where few windows are seen: after a burst allowance most operations are late, and not a few.
+/// The same in the last of few windows, which scatter more: after a burst allowance most operations are late.
 const ALLOWED_IN_FEW: f64 = 2.0;
 const FEW_WINDOWS: usize = 3;
 /// A line that was found by going down three rungs is known to so many rungs below and above.
@@ -38,12 +38,16 @@ pub(crate) fn holds(slots: &[LoadSlot], objective: Objective) -> Vec<Hold> {
 fn hold(windows: &[&LoadSlot], objective: Objective) -> Option<Hold> {
     let late = &windows[windows.len() / 2..];
     let mut missed: Vec<f64> = late.iter().filter_map(|window| missed_by(window, &objective)).collect();
-    let allowed = if missed.len() < FEW_WINDOWS { ALLOWED_IN_FEW } else { ALLOWED };
+    let lasts = match missed.last().copied() {
+        None => false,
+        Some(last) if missed.len() < FEW_WINDOWS => last <= ALLOWED_IN_FEW,
+        Some(_) => median(&mut missed) <= ALLOWED,
+    };
     let mut completed: Vec<f64> = late.iter().map(|window| window.iops - window.beside_iops).collect();
     Some(Hold {
         completed: median(&mut completed),
         x: windows.first()?.rate()?.ln(),
-        lasts: !missed.is_empty() && median(&mut missed) <= allowed,
+        lasts,
         seconds: windows.iter().map(|window| window.span.as_secs_f64()).sum(),
     })
 }
