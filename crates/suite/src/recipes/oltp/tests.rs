@@ -67,13 +67,16 @@ fn clients_rise_until_they_bring_no_more_and_the_tables_are_checked_last() {
     let done = made(&mut oltp, &[5, 5, 5, 5, 0]);
     let depths: Vec<u32> =
         paces(&done).iter().map(|pace| if let Pace::Closed { depth } = pace { *depth } else { 0 }).collect();
-    assert_eq!(depths, [1, 2, 4, 8, 16, 32], "two steps without gain, and no open load");
+    let (rising, closer) = depths.split_at(6);
+    assert_eq!(rising, [1, 2, 4, 8, 16, 32], "two steps without gain, and no open load");
+    assert!(closer.iter().all(|depth| (9..32).contains(depth) && *depth != 16), "around the load line: {closer:?}");
     assert_eq!(done.last().map(|done| done.step.name.as_str()), Some(CHECKED));
     let facts = facts(System::Postgres);
     assert!(!oltp.has_failed(&done));
     let said = oltp.verdicts(&done, &facts);
     assert!(said[0].starts_with("The most was 800 transactions a second"), "{said:#?}");
     assert!(said[1].starts_with("The knee is at 8 clients: 800 transactions a second"), "{said:#?}");
+    assert!(said[2].starts_with("Load line: p99 <= "), "{said:#?}");
     let listings = oltp.listings(&done, &facts);
     assert!(listings[0].text.contains("transaction type: tpc-b\nscaling factor: 10\n"), "{}", listings[0].text);
     assert!(listings[0].text.contains("latency average = 10.000 ms") && listings[0].text.contains("tps = 800.0"));
