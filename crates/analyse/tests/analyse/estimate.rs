@@ -306,7 +306,8 @@ fn a_burst_of_seconds_does_not_head_a_quick_result() {
     let objective = within_ms(20);
     for seed in 1..=4 {
         let (slots, seconds) = measured(model, &plan(Effort::Quick, Some(objective), seed), seed);
-        assert!(seconds < 16.0, "{seconds}");
+        // Slots beyond the limit take as long again to drain.
+        assert!(seconds < 20.0, "{seconds}");
         let found = estimate(&slots, objective).unwrap();
         assert!(found.line.iops().is_none_or(|iops| iops.value < 7_000.0), "{found:?}");
     }
