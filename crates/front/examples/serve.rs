@@ -1,5 +1,5 @@
 //! Serves exports over NBD and FUSE, for trying clients:
-//! `serve [SIZE_MIB] [--dir DIR] [--model NOTATION [--like CONFIG]] [--unix PATH] [--tcp PORT] [--mount DIR] [-s]`.
+//! `serve [SIZE_MIB] [--dir DIR [--checksums]] [--model NOTATION [--like CONFIG]] [--unix PATH] [--tcp PORT] [--mount DIR] [-s]`.
 //!
 //! Without a model the exports are plain files; with one, `--model 'limit(3000)'`, a volume of a store.
 #![allow(clippy::unwrap_used, clippy::print_stderr, unsafe_code)]
@@ -9,7 +9,7 @@ use std::os::fd::{FromRawFd, OwnedFd};
 use plimsoll_device::Clock;
 use plimsoll_device::nbd::Emulation;
 use plimsoll_front::nbd::Offer;
-use plimsoll_front::{Files, Held, Limits, Plain, Server, Service};
+use plimsoll_front::{Checksums, Files, Held, Limits, Plain, Server, Service};
 use plimsoll_volume::{Edit, Export, Geometry, Serving, Slow, Store, VolumeId, Volumes};
 
 struct Arguments(Vec<String>);
@@ -18,6 +18,11 @@ impl Arguments {
     fn after(&self, name: &str) -> Option<&str> {
         let at = self.0.iter().position(|argument| argument == name)?;
         self.0.get(at + 1).map(String::as_str)
+    }
+
+    fn checksums(&self) -> Checksums {
+        let is_wanted = self.0.iter().any(|argument| argument == "--checksums");
+        if is_wanted { Checksums::Wanted } else { Checksums::AsMade }
     }
 
     fn size(&self) -> u64 {
@@ -30,7 +35,7 @@ fn main() {
     let size = arguments.size();
     if let Some(model) = arguments.after("--model") {
         let (files, held) = match arguments.after("--dir") {
-            Some(directory) => Files::directory(directory.as_ref()).unwrap(),
+            Some(directory) => Files::directory(directory.as_ref(), arguments.checksums()).unwrap(),
             None => (Files::memory(), Held::empty()),
         };
         volumes(&arguments, model, files, held, size);

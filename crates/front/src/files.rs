@@ -4,10 +4,11 @@
 
 mod directory;
 mod inspection;
+pub(crate) mod sums;
 
 use std::fs::File;
 use std::io;
-use std::os::fd::{AsFd, AsRawFd, OwnedFd, RawFd};
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd, RawFd};
 use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 
@@ -15,10 +16,12 @@ use plimsoll_volume::{Block, Extent, FileId, Log, Place, StoreId, Superblock, Un
 use rustix::fs::{AtFlags, FallocateFlags, MemfdFlags, Mode, OFlags};
 
 use self::directory::{DataFile, Directory, LOG, LOG_NEW, SuperblockFile, data_name, identity, make_data_file};
+use self::sums::{BLOCK, Blocks, SumFile, Sums};
 use crate::view::{Mapping, View};
 
 pub use self::directory::{DirectoryError, is_served};
 pub use self::inspection::Inspection;
+pub use self::sums::{CheckedFile, Recomputed};
 
 /// Space that a log has ahead of it: without any, a full disk could not take the commit that frees something.
 const LOG_AHEAD: u64 = 256 << 10;
@@ -43,6 +46,8 @@ enum Home {
 struct Served {
     directory: Directory,
     superblock: SuperblockFile,
+    /// The checksums of the data files, if it has any.
+    sums: Option<Sums>,
     log: OwnedFd,
     /// Bytes that the log has space for.
     log_space: u64,
@@ -61,6 +66,16 @@ struct Open {
     descriptor: OwnedFd,
     /// Bytes, where the file is ours to grow; else as many as can be.
     length: u64,
+}
+
+/// Whether a data directory has to have checksums.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Checksums {
+    /// As it was made; a new one has none.
+    #[default]
+    AsMade,
+    /// It has to; a new one gets them.
+    Wanted,
 }
 
 /// What a data directory held when it was opened.
@@ -107,15 +122,20 @@ impl Files {
 
     /// The files of a directory that exists, and what it holds. Nobody else can open it meanwhile. An empty directory
     /// becomes a data directory; any other one is refused, and so is one that has lost anything that was durable.
-    pub fn directory(path: &Path) -> Result<(Self, Held), DirectoryError> {
+    pub fn directory(path: &Path, checksums: Checksums) -> Result<(Self, Held), DirectoryError> {
         let directory = Directory::lock(path)?;
         let mut superblock = if let Some(superblock) = directory.superblock()? {
             superblock
         } else {
             let id = identity().map_err(|source| directory.io(source))?;
-            directory.make(Superblock::new(id))?
+            let mut state = Superblock::new(id);
+            state.has_checksums = checksums == Checksums::Wanted;
+            directory.make(state)?
         };
-        let Superblock { id, next, .. } = superblock.state;
+        let Superblock { id, next, has_checksums, .. } = superblock.state;
+        if checksums == Checksums::Wanted && !has_checksums {
+            return Err(DirectoryError::NoChecksums(directory.path().to_path_buf()));
+        }
         let bytes = directory.log_bytes()?;
         let log = Log::read(&bytes);
         let data_files = directory.data_files(id)?;
@@ -125,9 +145,14 @@ impl Files {
             let directory = directory.path().to_path_buf();
             return Err(DirectoryError::Log { directory, source, log: Box::new(log) });
         }
+        let mut sums = has_checksums.then(Sums::default);
         let (mut lengths, mut open) = (Vec::new(), Vec::new());
         for DataFile { number, length, file, header } in data_files {
             header.map_err(|fault| directory.fault(number, &fault))?;
+            if let Some(sums) = &mut sums {
+                let damaged = |why| DirectoryError::Checksums { directory: directory.path().to_path_buf(), why };
+                sums.insert(number, directory.sum_file(id, number)?.map_err(damaged)?);
+            }
             lengths.resize(number as usize + 1, 0);
             open.resize_with(number as usize + 1, || None);
             lengths[number as usize] = length;
@@ -140,13 +165,65 @@ impl Files {
         let log_space = reserve(&log_file, log.length).unwrap_or(log.length);
         let keeps = superblock.state.keeps_unreferenced;
         let unreferenced = if keeps { Unreferenced::Keep } else { Unreferenced::Punch };
-        let home = Home::Directory(Box::new(Served { directory, superblock, log: log_file, log_space }));
+        let home = Home::Directory(Box::new(Served { directory, superblock, sums, log: log_file, log_space }));
         Ok((Self { home, open }, Held { log, lengths, unreferenced, torn }))
     }
 
     /// Whether what is written can be made to last.
     pub(crate) const fn are_durable(&self) -> bool {
         !matches!(self.home, Home::Memory)
+    }
+
+    /// The checksums of the data files, if there are any.
+    #[inline]
+    pub(crate) fn sums(&mut self) -> Option<&mut Sums> {
+        let Home::Directory(served) = &mut self.home else { return None };
+        served.sums.as_mut()
+    }
+
+    /// Computes the checksums again that an unclean end has left uncertain. Has to precede all reads.
+    ///
+    /// # Errors
+    /// They cannot be read or written.
+    pub fn recover_sums(&mut self) -> io::Result<Recomputed> {
+        let mut all = Recomputed::default();
+        self.for_sums(|sums, number, data| {
+            let Recomputed { bytes, blocks } = sums.recover(number, data)?;
+            (all.bytes, all.blocks) = (all.bytes + bytes, all.blocks + blocks);
+            Ok(())
+        })?;
+        Ok(all)
+    }
+
+    fn for_sums(&mut self, mut each: impl FnMut(&mut Sums, u32, BorrowedFd<'_>) -> io::Result<()>) -> io::Result<()> {
+        let Home::Directory(served) = &mut self.home else { return Ok(()) };
+        let Some(sums) = &mut served.sums else { return Ok(()) };
+        let open = self.open.iter().enumerate().filter_map(|(number, open)| Some((number as u32, open.as_ref()?)));
+        open.map(|(number, open)| each(sums, number, open.descriptor.as_fd())).fold(Ok(()), io::Result::and)
+    }
+
+    /// Takes the data of blocks for right that a failed write may have changed.
+    pub(crate) fn accept(&mut self, blocks: &Blocks) {
+        let Home::Directory(served) = &self.home else { return };
+        if let (Some(sums), Some(Some(open))) = (&served.sums, self.open.get(blocks.file.0 as usize)) {
+            // Blocks that cannot be computed stay damaged: they are not served until they are written.
+            let _ = sums.accept(open.descriptor.as_fd(), blocks);
+        }
+    }
+
+    /// Whether the block at a place has its checksum.
+    pub(crate) fn is_sound(&self, place: Place) -> io::Result<bool> {
+        let sources = self.sources(place.file)?;
+        Ok(sources.scan(place.at, BLOCK)?.is_empty())
+    }
+
+    /// A data file and its checksums, to be read on any thread.
+    pub(crate) fn sources(&self, file: FileId) -> io::Result<CheckedFile> {
+        let missing = || io::Error::from(io::ErrorKind::NotFound);
+        let Home::Directory(served) = &self.home else { return Err(missing()) };
+        let open = self.open.get(file.0 as usize).and_then(Option::as_ref).ok_or_else(missing)?;
+        let sums = served.sums.as_ref().ok_or_else(missing)?.source(file)?;
+        Ok(CheckedFile { data: open.descriptor.try_clone()?, sums })
     }
 
     /// The descriptor of a data file.
@@ -163,7 +240,14 @@ impl Files {
     pub(crate) fn reaching(&mut self, file: FileId, length: u64) -> io::Result<RawFd> {
         let descriptor = self.descriptor(file)?;
         match self.open.get_mut(file.0 as usize) {
-            Some(Some(open)) if open.length < length => open.grow(length),
+            Some(Some(open)) if open.length < length => {
+                if let Home::Directory(served) = &self.home
+                    && let Some(sums) = &served.sums
+                {
+                    sums.reserve(file, open.length, length.next_multiple_of(GROWTH))?;
+                }
+                open.grow(length)
+            }
             _ => Ok(descriptor),
         }
     }
@@ -185,10 +269,14 @@ impl Files {
     #[cold]
     fn make(&mut self, file: FileId) -> io::Result<RawFd> {
         let index = file.0 as usize;
-        let made = match &self.home {
+        let made = match &mut self.home {
             Home::Given => return Err(io::ErrorKind::NotFound.into()),
             Home::Memory => rustix::fs::memfd_create(data_name(file.0), MemfdFlags::CLOEXEC)?,
             Home::Directory(served) => {
+                if let Some(sums) = &mut served.sums {
+                    let id = served.superblock.state.id;
+                    sums.insert(file.0, SumFile::make(&served.directory.descriptor, id, file.0)?);
+                }
                 make_data_file(&served.directory.descriptor, served.superblock.state.id, file.0)?
             }
         };
@@ -258,6 +346,13 @@ impl Files {
             (served.log, served.log_space) = (new, space);
             served.superblock.confirmed();
         }
+    }
+}
+
+impl Drop for Files {
+    fn drop(&mut self) {
+        // Extents that cannot be made durable here stay marked: the next start computes their checksums again.
+        let _ = self.for_sums(Sums::close);
     }
 }
 
@@ -360,7 +455,7 @@ mod tests {
     fn a_failed_append_leaves_the_newest_superblock_intact() {
         let directory = std::env::temp_dir().join(format!("plimsoll-confirm-{}", std::process::id()));
         std::fs::create_dir(&directory).unwrap();
-        let (mut files, _) = Files::directory(&directory).unwrap();
+        let (mut files, _) = Files::directory(&directory, Checksums::AsMade).unwrap();
         let superblock = File::options().write(true).open(directory.join("superblock")).unwrap();
         let write = |Confirmation { at, block, .. }: Confirmation, bytes: usize| {
             superblock.write_all_at(&block[..bytes], at).unwrap();

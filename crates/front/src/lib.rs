@@ -17,7 +17,7 @@ pub mod sockets;
 mod sparse;
 mod view;
 
-pub use files::{DirectoryError, Files, Held, Inspection, Torn, is_served};
+pub use files::{CheckedFile, Checksums, DirectoryError, Files, Held, Inspection, Recomputed, Torn, is_served};
 pub use floor::Floor;
 pub use plain::Plain;
 pub use server::{Count, Door, EditFailed, Ended, Handle, Kept, Limits, RecordError, Server, Tape, TlsMode};

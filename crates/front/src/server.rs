@@ -4,6 +4,7 @@
 //! Knows nothing about models: a [`Service`] says what real work a request needs and when it is answered.
 #![allow(unsafe_code)]
 
+mod checked;
 mod connection;
 mod counts;
 mod edits;
@@ -29,6 +30,7 @@ use plimsoll_device::Clock;
 use plimsoll_units::{Instant, Span};
 use plimsoll_volume::{Command, Export, Extent, Job, Place, Reply, Ticket};
 
+use self::checked::Guards;
 use self::connection::{Connection, Course};
 use self::counts::Counts;
 use self::edits::Afterwards;
@@ -120,6 +122,7 @@ pub struct Server<S> {
     connections: Slots<Connection>,
     flights: Slots<Flight>,
     tasks: Slots<Task>,
+    guards: Guards,
     listeners: Slots<Listener>,
     /// Listening sockets so far.
     doors: u64,
@@ -153,8 +156,9 @@ impl<S: Service + 'static> Server<S> {
     /// A server without exports and listeners, on `clock`.
     ///
     /// # Errors
-    /// The kernel has no `io_uring`, or does not allow it.
-    pub fn new(service: S, files: Files, limits: Limits, clock: Clock) -> io::Result<Self> {
+    /// The kernel has no `io_uring`, or does not allow it; or checksums cannot be computed again after an unclean end.
+    pub fn new(service: S, mut files: Files, limits: Limits, clock: Clock) -> io::Result<Self> {
+        files.recover_sums()?;
         let now = clock.now();
         Ok(Self {
             ring: Ring::new()?,
@@ -171,6 +175,7 @@ impl<S: Service + 'static> Server<S> {
             connections: Slots::new(),
             flights: Slots::new(),
             tasks: Slots::new(),
+            guards: Guards::new(),
             listeners: Slots::new(),
             doors: 0,
             mounts: Mounts::new(),

@@ -40,6 +40,11 @@ impl<T> Slots<T> {
     }
 
     /// All of them.
+    pub(crate) fn iter(&self) -> impl Iterator<Item = &T> {
+        self.all.iter().flatten()
+    }
+
+    /// All of them.
     pub(crate) fn iter_mut(&mut self) -> impl Iterator<Item = &mut T> {
         self.all.iter_mut().flatten()
     }

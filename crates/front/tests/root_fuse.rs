@@ -17,7 +17,7 @@ use std::time::{Duration, Instant};
 use plimsoll_device::{Clock, LoopDevice, LoopError};
 use plimsoll_front::fuse::{self, Mountpoint, UnmountError};
 use plimsoll_front::nbd::Offer;
-use plimsoll_front::{Files, Handle, Limits, Server};
+use plimsoll_front::{Checksums, Files, Handle, Limits, Server};
 use plimsoll_volume::{Edit, Export, Geometry, Serving, Slow, Store, VolumeId, Volumes};
 
 /// XFS wants more than 300 MiB.
@@ -116,7 +116,7 @@ impl Rig {
 fn serve(home: &Path, told: Sender<Handle<Volumes>>) {
     let data = home.join("data");
     fs::create_dir_all(&data).unwrap();
-    let (files, _) = Files::directory(&data).unwrap();
+    let (files, _) = Files::directory(&data, Checksums::AsMade).unwrap();
     let volumes = Volumes::new(Store::new(Geometry::default(), 8 << 30), Slow::NOT);
     let mut server = Server::new(volumes, files, Limits::default(), Clock::start()).unwrap();
     let listener = std::os::unix::net::UnixListener::bind(home.join("socket")).unwrap();

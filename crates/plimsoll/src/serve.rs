@@ -7,6 +7,7 @@ use std::os::unix::net::UnixStream;
 use std::path::Path;
 
 use anyhow::Context;
+use plimsoll_front::Checksums;
 use plimsoll_front::notify::News;
 use plimsoll_front::sockets::Place;
 use plimsoll_service::api::{About, Floor, Recording, Volume};
@@ -170,6 +171,8 @@ fn options(args: &ServeArgs, directory: &Path, listens: Vec<String>) -> Result<O
         products: Offers::new(&terms)?.catalogue,
         realtime: args.rt,
         floor: Floor::default(),
+        checksums: if args.checksums { Checksums::Wanted } else { Checksums::AsMade },
+        log: tell,
         made_by: crate::MADE_BY.into(),
     })
 }

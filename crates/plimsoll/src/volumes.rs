@@ -5,6 +5,7 @@ mod fsck;
 pub mod home;
 mod list;
 mod screen;
+mod scrub;
 mod show;
 mod stats;
 mod top;
@@ -31,7 +32,9 @@ pub use show::floor;
 /// Does what was asked.
 pub fn run(args: &VolumeArgs) -> Result<(), Trouble> {
     match &args.command {
-        VolumeCommand::Fsck { directory, repair } => return fsck::fsck(&args.reach, directory.as_deref(), *repair),
+        VolumeCommand::Fsck { directory, repair, add_checksums } => {
+            return fsck::fsck(&args.reach, directory.as_deref(), *repair, *add_checksums);
+        }
         VolumeCommand::Detach { name, offline: true } => return attach::detach_offline(&args.reach, name),
         _ => {}
     }
@@ -75,6 +78,7 @@ pub fn run(args: &VolumeArgs) -> Result<(), Trouble> {
         VolumeCommand::Detach { name, .. } => attach::detach(&desk, name),
         VolumeCommand::Delete { names, yes } => desk.delete(names, *yes),
         VolumeCommand::Fsck { .. } => Ok(()),
+        VolumeCommand::Scrub { name, rate } => scrub::scrub(&desk, name.as_deref(), *rate),
         VolumeCommand::Stats { name } => desk.stats(name),
         VolumeCommand::Top { names, once } => top::run(&desk, names, *once),
         VolumeCommand::Autotune(args) => desk.autotune(args),

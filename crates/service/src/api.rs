@@ -6,6 +6,8 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+pub use crate::fsck::DamagedBlock;
+
 /// `POST /v1/volumes`: a new volume.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -262,6 +264,45 @@ pub struct Stats {
     /// The sum of all lateness.
     #[serde(default)]
     pub lateness_sum_ns: u64,
+    /// First bytes of the blocks of 4 KiB that are known to differ from their checksums: reads of them fail.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub damaged: Vec<u64>,
+    /// How many times those blocks were read.
+    #[serde(default)]
+    pub damaged_reads: u64,
+}
+
+/// `POST /v1/scrub`: compare data with their checksums.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Scrub {
+    /// The volume or snapshot; all without it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub volume: Option<String>,
+    /// Bytes a second at most; 100 MiB without it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub rate_bytes: Option<u64>,
+}
+
+/// `GET /v1/scrub`: the present scrub, or the last one since the service has started.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct ScrubState {
+    /// It is under way.
+    pub running: bool,
+    /// The volume or snapshot; all without it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub volume: Option<String>,
+    /// Bytes that were compared, shared ones once.
+    pub done_bytes: u64,
+    /// Bytes that are to be compared.
+    pub total_bytes: u64,
+    /// Blocks of 4 KiB that differ from their checksums.
+    pub damaged_blocks: u64,
+    /// The same in the volumes that have them, at most 1,000.
+    pub damaged: Vec<DamagedBlock>,
+    /// Why it did not come to its end.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub error: Option<String>,
 }
 
 /// Counts of one kind.
@@ -337,6 +378,9 @@ pub struct About {
     pub capacity_bytes: u64,
     /// Bytes that they use.
     pub used_bytes: u64,
+    /// Whether they have checksums.
+    #[serde(default)]
+    pub checksums: bool,
     /// Where NBD clients come in.
     pub listens: Vec<String>,
 }

@@ -5,12 +5,16 @@ use std::path::Path;
 
 use plimsoll_front::{DirectoryError, Inspection};
 use plimsoll_volume::{
-    Commit, FileId, Log, LogError, Record, Recovered, ShortFile, Store, Unrecoverable, Unreferenced, VolumeId,
+    Commit, FileId, Log, LogError, Place, Record, Recovered, ShortFile, Store, Unrecoverable, Unreferenced, VolumeId,
 };
-use serde::Serialize;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
 
 use crate::refusal::shown;
 use crate::remembered::Text;
+
+/// Damaged blocks that are named one by one.
+const DAMAGED_SHOWN: usize = 20;
 
 /// What a check may change.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -36,12 +40,50 @@ pub struct Check {
     pub volumes: Vec<CheckedVolume>,
     /// Bytes of the data files that no volume refers to, holes included.
     pub unreferenced_bytes: u64,
+    /// Whether data have checksums.
+    pub has_checksums: bool,
+    /// Bytes of volumes that were compared with their checksums, shared ones once.
+    pub verified_bytes: u64,
+    /// Bytes of extents that were being written when the service ended: their checksums are computed again at the next start.
+    pub uncertain_bytes: u64,
+    /// Blocks of volumes that differ from their checksums.
+    pub damaged: Vec<DamagedBlock>,
     /// Those are kept: a commit that was dropped may have referred to them.
     pub keeps_unreferenced: bool,
     /// What is wrong, and what was lost.
     pub problems: Vec<String>,
     /// What was repaired.
     pub repaired: Vec<String>,
+}
+
+impl Check {
+    /// True when all that is wrong are damaged data, which do not keep the directory from being served.
+    pub const fn is_served(&self) -> bool {
+        !self.damaged.is_empty() && self.problems.len() == named(self.damaged.len())
+    }
+}
+
+/// Lines that so many damaged blocks take.
+const fn named(damaged: usize) -> usize {
+    if damaged > DAMAGED_SHOWN { DAMAGED_SHOWN + 1 } else { damaged }
+}
+
+/// A block of a volume that differs from its checksum: reads of it fail.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
+pub struct DamagedBlock {
+    /// The volume or snapshot.
+    pub volume: String,
+    /// Its first byte there.
+    pub offset: u64,
+}
+
+/// Whether a check computes checksums for data that have none.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum AddChecksums {
+    /// It leaves the directory as it was made.
+    Never,
+    /// It does.
+    Wanted,
 }
 
 /// A volume that was checked.
@@ -57,17 +99,23 @@ pub struct CheckedVolume {
 
 /// Checks a data directory, and repairs it when that is wanted. Fails when it is in use, not a data directory, or cannot be
 /// read.
-pub fn fsck(directory: &Path, repair: Repair) -> Result<Check, DirectoryError> {
+pub fn fsck(directory: &Path, repair: Repair, checksums: AddChecksums) -> Result<Check, DirectoryError> {
     let mut inspection = Inspection::open(directory)?;
     let mut check = Check { id: inspection.id().to_string(), ..Check::default() };
     let was_sound = metadata(&mut inspection, &mut check, repair)? & data_files(&mut inspection, &mut check, repair)?;
     let log = inspection.log();
     check.commits = log.next();
     check.log_bytes = log.length + inspection.rest_bytes();
+    if checksums == AddChecksums::Wanted && !inspection.has_checksums() && check.problems.is_empty() {
+        inspection.add_checksums()?;
+        check.repaired.push("checksums were computed for all data, as they are".to_owned());
+    }
+    sums(&mut inspection, &mut check, repair)?;
     let is_sound = store(&mut inspection, &mut check, repair)?;
     if repair == Repair::Wanted && check.problems.is_empty() && was_sound && is_sound {
         release(&mut inspection, &mut check)?;
     }
+    check.has_checksums = inspection.has_checksums();
     check.data_bytes = inspection.lengths().iter().sum();
     check.keeps_unreferenced = inspection.superblock().is_some_and(|superblock| superblock.keeps_unreferenced);
     Ok(check)
@@ -135,6 +183,55 @@ fn data_files(inspection: &mut Inspection, check: &mut Check, repair: Repair) ->
     Ok(is_sound)
 }
 
+/// The files of checksums.
+fn sums(inspection: &mut Inspection, check: &mut Check, repair: Repair) -> Result<(), DirectoryError> {
+    for (file, why) in inspection.damaged_sums() {
+        if repair == Repair::Wanted {
+            inspection.repair_sums(file)?;
+            check.repaired.push(format!("{why}: computed again, from the data as they are"));
+        } else {
+            check.problems.push(why);
+        }
+    }
+    Ok(())
+}
+
+/// Compares the content of all volumes with its checksums.
+fn verify(
+    inspection: &Inspection,
+    check: &mut Check,
+    store: &Store,
+    names: &BTreeMap<VolumeId, String>,
+) -> Result<(), DirectoryError> {
+    if !inspection.has_checksums() {
+        return Ok(());
+    }
+    check.uncertain_bytes = inspection.uncertain_bytes();
+    for (place, length) in store.places(None) {
+        check.verified_bytes += length;
+        for damaged in inspection.scan(place, length)? {
+            check.damaged.extend(damaged_blocks(store, damaged, names));
+        }
+    }
+    check.damaged.sort_unstable();
+    for DamagedBlock { volume, offset } in check.damaged.iter().take(DAMAGED_SHOWN) {
+        check.problems.push(format!(
+            "volume {volume} is damaged at byte {offset}: the 4 KiB there differ from their checksum and are not served; \
+             restore or overwrite them"
+        ));
+    }
+    if check.damaged.len() > DAMAGED_SHOWN {
+        check.problems.push(format!("and {} further blocks", check.damaged.len() - DAMAGED_SHOWN));
+    }
+    Ok(())
+}
+
+/// A block of the data files as blocks of the volumes that have it.
+pub(crate) fn damaged_blocks(store: &Store, place: Place, names: &BTreeMap<VolumeId, String>) -> Vec<DamagedBlock> {
+    let blocks = store.volumes_at(place).into_iter();
+    blocks.filter_map(|(id, offset)| Some(DamagedBlock { volume: names.get(&id)?.clone(), offset })).collect()
+}
+
 /// The map, and the lengths of the data files. Returns whether they were sound.
 fn store(inspection: &mut Inspection, check: &mut Check, repair: Repair) -> Result<bool, DirectoryError> {
     let names = names(&inspection.log().commits);
@@ -166,6 +263,7 @@ fn store(inspection: &mut Inspection, check: &mut Check, repair: Repair) -> Resu
         Ok(Recovered { store, unreferenced_bytes, .. }) => {
             check.unreferenced_bytes = unreferenced_bytes;
             check.volumes = volumes(&store, &names);
+            verify(inspection, check, &store, &names)?;
         }
         Err(Unrecoverable::Short(_)) => {}
         Err(error) => check.problems.push(format!("{error}: restore the log from a copy")),

@@ -23,11 +23,12 @@ mod product;
 mod recording;
 mod refusal;
 mod remembered;
+mod scrub;
 mod service;
 mod volume;
 mod watch;
 
 pub use attach::mounted_file;
-pub use fsck::{Check, CheckedVolume, Repair, fsck};
+pub use fsck::{AddChecksums, Check, CheckedVolume, DamagedBlock, Repair, fsck};
 pub use refusal::{Kind, OpenError, Refusal};
 pub use service::{Options, Service};

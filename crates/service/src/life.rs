@@ -46,8 +46,13 @@ impl Pulse {
     /// Begins to tick, until it is ended or the service is gone.
     pub fn begin(&self, inner: &Arc<Inner>) -> std::io::Result<()> {
         let (ended, inner) = (Arc::clone(&self.0), Arc::downgrade(inner));
-        let beat = move || while !waited(&ended) && tick(&inner) {};
+        let beat = move || while !waited(&ended, TICK) && tick(&inner) {};
         std::thread::Builder::new().name("life".into()).spawn(beat).map(drop)
+    }
+
+    /// Waits; true when it has ended.
+    pub fn waited(&self, span: Duration) -> bool {
+        waited(&self.0, span)
     }
 
     /// Ends it after the tick that is under way.
@@ -57,10 +62,10 @@ impl Pulse {
     }
 }
 
-/// Waits for the next tick; true when there is none.
-fn waited((ended, told): &(Mutex<bool>, Condvar)) -> bool {
+/// Waits; true when there are no more ticks.
+fn waited((ended, told): &(Mutex<bool>, Condvar), span: Duration) -> bool {
     let ended = ended.lock().unwrap_or_else(PoisonError::into_inner);
-    let waited = told.wait_timeout_while(ended, TICK, |ended| !*ended);
+    let waited = told.wait_timeout_while(ended, span, |ended| !*ended);
     *waited.unwrap_or_else(PoisonError::into_inner).0
 }
 
@@ -239,6 +244,7 @@ impl Service {
             };
             asked.into_iter().map(read).collect::<Vec<Reading>>()
         })?;
+        self.watch_damage(&mut state)?;
         let now = self.model_now();
         for (volume, reading) in state.volumes.values_mut().zip(readings) {
             volume.watch.absorb(&reading.fresh);

@@ -6,7 +6,7 @@ use std::path::Path;
 use std::sync::{Arc, Mutex};
 
 use plimsoll_device::Clock;
-use plimsoll_front::{DirectoryError, Files, Limits, Server, Torn};
+use plimsoll_front::{DirectoryError, Files, Limits, Recomputed, Server, Torn};
 use plimsoll_units::{Bytes, Instant};
 use plimsoll_volume::{Access, Geometry, Store, Unrecoverable, Unreferenced, VolumeId, Volumes};
 
@@ -32,7 +32,8 @@ pub(crate) fn open(options: Options) -> Result<(Service, Server<Volumes>), OpenE
     let directory = options.directory.clone();
     let made = DirBuilder::new().recursive(true).mode(0o700).create(&directory);
     made.map_err(|source| OpenError::Make { directory: directory.clone(), source })?;
-    let (files, held) = Files::directory(&directory).map_err(|error| damaged(&directory, error))?;
+    let (mut files, held) =
+        Files::directory(&directory, options.checksums).map_err(|error| damaged(&directory, error))?;
     let names = fsck::names(&held.log.commits);
     let mut notices: Vec<String> = held.torn.as_ref().map(torn).into_iter().collect();
     let (store, mut jobs) = if held.log.commits.is_empty() {
@@ -55,6 +56,17 @@ pub(crate) fn open(options: Options) -> Result<(Service, Server<Volumes>), OpenE
         }
         (recovered.store, recovered.jobs)
     };
+    let recomputed = files
+        .recover_sums()
+        .map_err(|source| OpenError::Directory(DirectoryError::Io { directory: directory.clone(), source }))?;
+    if recomputed.bytes > 0 {
+        let Recomputed { bytes, blocks } = recomputed;
+        notices.push(format!(
+            "the service was not ended cleanly: the checksums of {} that were being written were computed again, {blocks} \
+             of them differed",
+            Bytes::new(bytes)
+        ));
+    }
     let clock = Clock::start();
     let volumes = Volumes::new(store, options.slow);
     let mut server = Server::new(volumes, files, Limits::default(), clock).map_err(OpenError::Ring)?;
@@ -69,6 +81,7 @@ pub(crate) fn open(options: Options) -> Result<(Service, Server<Volumes>), OpenE
         started: moment::now(),
         state: Mutex::new(state),
         pulse: Pulse::default(),
+        scrub: Mutex::default(),
         notices,
     };
     let service = Service { inner: Arc::new(inner) };

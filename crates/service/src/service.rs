@@ -10,7 +10,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use plimsoll_catalogue::Catalogue;
 use plimsoll_device::Clock;
 use plimsoll_front::fuse::Mountpoint;
-use plimsoll_front::{Handle, Server};
+use plimsoll_front::{Checksums, Handle, Server};
 use plimsoll_volume::{Slow, Volumes};
 
 use crate::api;
@@ -18,6 +18,7 @@ use crate::group::Group;
 use crate::life::Pulse;
 use crate::names;
 use crate::refusal::{OpenError, Refusal};
+use crate::scrub::Damages;
 use crate::volume::Volume;
 
 /// How a service is run.
@@ -38,6 +39,10 @@ pub struct Options {
     pub realtime: bool,
     /// What the host can do at best. A product that is beyond it is refused; nothing is when its `iops` are 0.
     pub floor: api::Floor,
+    /// Whether data have to have checksums.
+    pub checksums: Checksums,
+    /// Takes lines for the user that answer no request.
+    pub log: fn(&str),
     /// Program and version.
     pub made_by: String,
 }
@@ -58,6 +63,7 @@ pub(crate) struct Inner {
     pub started: String,
     pub state: Mutex<State>,
     pub pulse: Pulse,
+    pub scrub: Mutex<api::ScrubState>,
     pub notices: Vec<String>,
 }
 
@@ -68,6 +74,7 @@ pub(crate) struct State {
     pub groups: BTreeMap<String, Group>,
     /// Volumes that are files of this host.
     pub mounted: BTreeMap<String, Mountpoint>,
+    pub damages: Damages,
 }
 
 impl State {
@@ -134,7 +141,10 @@ impl Service {
 
     /// What serves.
     pub fn about(&self) -> Result<api::About, Refusal> {
-        let usage = self.inner.handle.call(|server| server.service().0.store().usage())?;
+        let (usage, checksums) = self.inner.handle.call(|server| {
+            let usage = server.service().0.store().usage();
+            (usage, server.has_checksums())
+        })?;
         let Options { directory, slow, listens, realtime, floor, made_by, .. } = &self.inner.options;
         Ok(api::About {
             made_by: made_by.clone(),
@@ -145,6 +155,7 @@ impl Service {
             floor: *floor,
             capacity_bytes: usage.capacity,
             used_bytes: usage.taken,
+            checksums,
             listens: listens.clone(),
         })
     }

@@ -90,6 +90,7 @@ fn stats(state: &State, volume: &Volume, reading: Reading, slow: u32) -> api::St
         bytes: totals.bytes[class.index()],
         errors: totals.errors[class.index()],
     };
+    let (damaged, damaged_reads) = state.damages.of(volume.name());
     let periods: Vec<api::Period> = volume.watch.periods.iter().cloned().collect();
     api::Stats {
         at: moment::now(),
@@ -102,6 +103,8 @@ fn stats(state: &State, volume: &Volume, reading: Reading, slow: u32) -> api::St
         faithful,
         unfaithful,
         lateness_sum_ns: lateness.sum_ns,
+        damaged,
+        damaged_reads,
         lateness: lateness.upper_bounds().map(|(upto, count)| api::Bin { upto_ns: upto.as_nanos(), count }).collect(),
     }
 }

@@ -38,6 +38,6 @@ pub use store::{
     About, Edit, EditError, Ended, Extent, Geometry, Recovered, ShortFile, Store, Unrecoverable, Unreferenced, Usage,
     VolumeId,
 };
-pub use superblock::{BLOCK_BYTES, Block, BlockError, Superblock, header, read_header};
+pub use superblock::{BLOCK_BYTES, Block, BlockError, FileKind, Superblock, header, read_header};
 pub use totals::{Label, Totals};
 pub use volumes::{Bound, Edited, Export, GroupId, Lead, Limits, NotServed, NotTaken, Reply, Serving, Then, Volumes};

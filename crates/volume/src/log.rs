@@ -11,11 +11,13 @@
 //! - data files that are missing, shorter than the map, or of another store ([`crate::Store::recover`], and the headers of
 //!   data files in the shell).
 //!
-//! Not detected: flipped or older content inside a data file; and the loss of commits that became durable after the
+//! Not detected: older content inside a data file, and flipped content where data have no checksums; and the loss of commits that became durable after the
 //! superblock last reached the disk. It is written without a sync, so that takes a loss of power in addition, within the
 //! write-back time of the kernel (some 30 s).
 
 use std::fmt;
+
+use crc32c::crc32c;
 
 use crate::record::{Access, Commit, Record};
 use crate::store::{TEXT_MAX, VolumeId};
@@ -287,29 +289,9 @@ impl<'a> Reader<'a> {
     }
 }
 
-const TABLE: [u32; 256] = {
-    let mut table = [0; 256];
-    let mut index = 0;
-    while index < 256 {
-        let mut value = index as u32;
-        let mut bit = 0;
-        while bit < 8 {
-            value = if value & 1 == 1 { (value >> 1) ^ 0x82F6_3B78 } else { value >> 1 };
-            bit += 1;
-        }
-        table[index] = value;
-        index += 1;
-    }
-    table
-};
-
-pub(crate) fn crc32c(bytes: &[u8]) -> u32 {
-    !bytes.iter().fold(!0, |sum, byte| (sum >> 8) ^ TABLE[((sum ^ u32::from(*byte)) & 0xFF) as usize])
-}
-
 #[cfg(test)]
 mod tests {
-    use super::crc32c;
+    use crc32c::crc32c;
 
     #[test]
     fn the_checksum_is_the_published_one() {

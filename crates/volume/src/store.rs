@@ -28,7 +28,7 @@ pub(crate) use edit::TEXT_MAX;
 
 use std::collections::{BTreeSet, VecDeque};
 
-use crate::job::{FileId, Io, Job, JobId};
+use crate::job::{FileId, Io, Job, JobId, Place};
 use crate::record::Access;
 use crate::request::{Command, Errno, Request, Ticket};
 use crate::slab::Slab;
@@ -271,6 +271,43 @@ impl Store {
             }
         }
         extents
+    }
+
+    /// Where the content of a volume is, or that of all: runs of the data files in ascending order, each once.
+    pub fn places(&self, volume: Option<VolumeId>) -> Vec<(Place, u64)> {
+        let wanted = |number: u32| volume.is_none_or(|volume| volume.0 == number);
+        let stored =
+            (0..).zip(&self.stored).filter(|(number, _)| wanted(*number)).filter_map(|(_, stored)| stored.as_ref());
+        let runs = stored.flat_map(|stored| stored.map.allocated(0..self.geometry.clusters(stored.size)));
+        let mut runs: Vec<(u32, u32)> = runs.map(|(_, count, at)| (at, at + count)).collect();
+        runs.sort_unstable();
+        let mut places: Vec<(Place, u64)> = Vec::new();
+        let mut covered = 0;
+        for (first, end) in runs {
+            let first = first.max(covered);
+            if first < end {
+                places.push((self.geometry.place(self.geometry.byte(first)).0, self.geometry.byte(end - first)));
+                covered = end;
+            }
+        }
+        places
+    }
+
+    /// The volumes that have a byte of the data files as their content, each with the offset.
+    pub fn volumes_at(&self, Place { file, at }: Place) -> Vec<(VolumeId, u64)> {
+        let cluster = file.0 * self.geometry.clusters_per_file + self.geometry.cluster(at);
+        let within = at - self.geometry.byte(self.geometry.cluster(at));
+        let mut found = Vec::new();
+        for (number, stored) in self.stored.iter().enumerate() {
+            let Some(stored) = stored else { continue };
+            for (first, count, start) in stored.map.allocated(0..self.geometry.clusters(stored.size)) {
+                if (start..start + count).contains(&cluster) {
+                    let offset = self.geometry.byte(first + (cluster - start)) + within;
+                    found.push((VolumeId(number as u32), offset));
+                }
+            }
+        }
+        found
     }
 
     fn stored(&self, volume: VolumeId) -> Option<&Stored> {

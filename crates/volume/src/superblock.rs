@@ -1,11 +1,14 @@
 //! The blocks that make a data directory and its data files those of one store.
 //!
-//! A superblock holds the identity of the store, the number of the next commit, and whether unreferenced clusters are kept.
-//! It exists in two slots that are written in turn, each with a checksum, so that a torn write leaves the one before. A data
-//! file begins with a header of the identity and its number. Numbers are little-endian; checksums are CRC-32C.
+//! A superblock holds the identity of the store, the number of the next commit, whether unreferenced clusters are kept, and
+//! by its format whether data have checksums. It exists in two slots that are written in turn, each with a checksum, so that
+//! a torn write leaves the one before. A data file, and each file of its checksums, begins with a header of the identity and its
+//! number. Numbers are little-endian; checksums are CRC-32C.
+
+use crc32c::crc32c;
 
 use crate::job::FileId;
-use crate::log::{StoreId, crc32c};
+use crate::log::StoreId;
 
 /// Bytes of a superblock and of the header of a data file: one sector, so that a device writes it wholly or not.
 pub const BLOCK_BYTES: usize = 512;
@@ -13,8 +16,9 @@ pub const BLOCK_BYTES: usize = 512;
 const SLOT_BYTES: u64 = 4_096;
 
 const SUPERBLOCK: [u8; 8] = *b"plmsuper";
-const HEADER: [u8; 8] = *b"plmsdata";
 const FORMAT: u32 = 2;
+/// The format of the superblock of a store whose data have checksums: versions that do not keep those refuse it.
+const CHECKSUMS: u32 = 3;
 const KEEPS: u32 = 1;
 const SUM_AT: usize = BLOCK_BYTES - 4;
 
@@ -28,7 +32,9 @@ pub enum BlockError {
     #[error("it is damaged, or no file of plimsoll")]
     Damaged,
     /// It is written in another format.
-    #[error("it is of format {0}, and this version of plimsoll reads format {FORMAT}: use the version that wrote it")]
+    #[error(
+        "it is of format {0}, and this version of plimsoll reads {FORMAT} and {CHECKSUMS}: use the version that wrote it"
+    )]
     Format(u32),
 }
 
@@ -41,6 +47,8 @@ pub struct Superblock {
     pub next: u64,
     /// Clusters that no volume refers to are kept as they are: a commit that was dropped may have referred to them.
     pub keeps_unreferenced: bool,
+    /// Each data file has a file of checksums.
+    pub has_checksums: bool,
     /// How many times it was written.
     generation: u64,
 }
@@ -48,7 +56,7 @@ pub struct Superblock {
 impl Superblock {
     /// That of a new data directory.
     pub const fn new(id: StoreId) -> Self {
-        Self { id, next: 0, keeps_unreferenced: false, generation: 0 }
+        Self { id, next: 0, keeps_unreferenced: false, has_checksums: false, generation: 0 }
     }
 
     /// Reads the newer sound slot of a superblock file.
@@ -66,49 +74,76 @@ impl Superblock {
         self.generation += 1;
         let flags = if self.keeps_unreferenced { KEEPS } else { 0 };
         let fields = [self.generation.to_le_bytes(), self.next.to_le_bytes()].concat();
-        let block = block(SUPERBLOCK, self.id, &[fields.as_slice(), &flags.to_le_bytes()].concat());
+        let format = if self.has_checksums { CHECKSUMS } else { FORMAT };
+        let block = block(SUPERBLOCK, format, self.id, &[fields.as_slice(), &flags.to_le_bytes()].concat());
         (block, self.generation % 2 * SLOT_BYTES)
     }
 
     fn decode(bytes: &[u8]) -> Result<Self, BlockError> {
-        let (id, fields) = open(SUPERBLOCK, bytes)?;
+        let (format, id, fields) = open(SUPERBLOCK, bytes)?;
         let long = |at: usize| u64::from_le_bytes(std::array::from_fn(|index| fields[at + index]));
         let keeps_unreferenced = u32::from(fields[16]) & KEEPS != 0;
-        Ok(Self { id, generation: long(0), next: long(8), keeps_unreferenced })
+        let has_checksums = match format {
+            FORMAT => false,
+            CHECKSUMS => true,
+            other => return Err(BlockError::Format(other)),
+        };
+        Ok(Self { id, generation: long(0), next: long(8), keeps_unreferenced, has_checksums })
     }
 }
 
-/// The header of a data file.
-pub fn header(id: StoreId, file: FileId) -> Block {
-    block(HEADER, id, &file.0.to_le_bytes())
+/// The purpose of a file that has a header.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum FileKind {
+    /// Data of volumes.
+    Data,
+    /// Checksums of a data file.
+    Sums,
+    /// Marks of the extents of a data file that are being written.
+    Intent,
 }
 
-/// The store and the number that the header of a data file names.
-pub fn read_header(bytes: &[u8]) -> Result<(StoreId, FileId), BlockError> {
-    let (id, fields) = open(HEADER, bytes)?;
+impl FileKind {
+    const fn magic(self) -> [u8; 8] {
+        match self {
+            Self::Data => *b"plmsdata",
+            Self::Sums => *b"plmssums",
+            Self::Intent => *b"plmsmark",
+        }
+    }
+}
+
+/// The header of a data file, or of a file of its checksums.
+pub fn header(kind: FileKind, id: StoreId, file: FileId) -> Block {
+    block(kind.magic(), FORMAT, id, &file.0.to_le_bytes())
+}
+
+/// The store and the number that the header of a file names.
+pub fn read_header(kind: FileKind, bytes: &[u8]) -> Result<(StoreId, FileId), BlockError> {
+    let (format, id, fields) = open(kind.magic(), bytes)?;
+    if format != FORMAT {
+        return Err(BlockError::Format(format));
+    }
     Ok((id, FileId(u32::from_le_bytes(std::array::from_fn(|index| fields[index])))))
 }
 
-fn block(magic: [u8; 8], id: StoreId, fields: &[u8]) -> Block {
+fn block(magic: [u8; 8], format: u32, id: StoreId, fields: &[u8]) -> Block {
     let mut block = [0; BLOCK_BYTES];
-    let bytes = [magic.as_slice(), &FORMAT.to_le_bytes(), &id.0, fields].concat();
+    let bytes = [magic.as_slice(), &format.to_le_bytes(), &id.0, fields].concat();
     block[..bytes.len()].copy_from_slice(&bytes);
     let sum = crc32c(&block[..SUM_AT]);
     block[SUM_AT..].copy_from_slice(&sum.to_le_bytes());
     block
 }
 
-/// The identity in a sound block, and the fields behind it.
-fn open(magic: [u8; 8], bytes: &[u8]) -> Result<(StoreId, &[u8]), BlockError> {
+/// The format and the identity in a sound block, and the fields behind them.
+fn open(magic: [u8; 8], bytes: &[u8]) -> Result<(u32, StoreId, &[u8]), BlockError> {
     let block = bytes.get(..BLOCK_BYTES).ok_or(BlockError::Damaged)?;
     if block[..8] != magic || crc32c(&block[..SUM_AT]).to_le_bytes() != block[SUM_AT..] {
         return Err(BlockError::Damaged);
     }
     let format = u32::from_le_bytes(std::array::from_fn(|index| block[8 + index]));
-    if format != FORMAT {
-        return Err(BlockError::Format(format));
-    }
-    Ok((StoreId(std::array::from_fn(|index| block[12 + index])), &block[28..SUM_AT]))
+    Ok((format, StoreId(std::array::from_fn(|index| block[12 + index])), &block[28..SUM_AT]))
 }
 
 #[cfg(test)]
@@ -124,6 +159,7 @@ mod tests {
         for next in 1..9 {
             superblock.next = next;
             superblock.keeps_unreferenced = next % 3 == 0;
+            superblock.has_checksums = next > 4;
             let (block, at) = superblock.advance();
             let slot = at as usize..at as usize + BLOCK_BYTES;
             if next > 1 {
@@ -140,12 +176,13 @@ mod tests {
 
     #[test]
     fn a_header_names_its_store_and_number() {
-        let mut bytes = header(ID, FileId(3));
-        assert_eq!(read_header(&bytes), Ok((ID, FileId(3))));
-        assert_eq!(read_header(&bytes[1..]), Err(BlockError::Damaged));
+        let mut bytes = header(FileKind::Data, ID, FileId(3));
+        assert_eq!(read_header(FileKind::Data, &bytes), Ok((ID, FileId(3))));
+        assert_eq!(read_header(FileKind::Sums, &bytes), Err(BlockError::Damaged), "of another kind");
+        assert_eq!(read_header(FileKind::Data, &bytes[1..]), Err(BlockError::Damaged));
         bytes[8..12].copy_from_slice(&9_u32.to_le_bytes());
         let sum = crc32c(&bytes[..SUM_AT]);
         bytes[SUM_AT..].copy_from_slice(&sum.to_le_bytes());
-        assert_eq!(read_header(&bytes), Err(BlockError::Format(9)));
+        assert_eq!(read_header(FileKind::Data, &bytes), Err(BlockError::Format(9)));
     }
 }

@@ -10,8 +10,9 @@ use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
+use super::sums::{SumFile, intent_name, sums_name};
 use plimsoll_volume::{
-    BLOCK_BYTES, Block, BlockError, FileId, Log, LogError, StoreId, Superblock, header, read_header,
+    BLOCK_BYTES, Block, BlockError, FileId, FileKind, Log, LogError, StoreId, Superblock, header, read_header,
 };
 use rustix::fs::{AtFlags, Dir, FileType, FlockOperation, Mode, OFlags, RenameFlags};
 use rustix::io::Errno;
@@ -75,6 +76,25 @@ pub enum DirectoryError {
         /// Which.
         path: PathBuf,
         /// What it is instead, and the remedy.
+        why: String,
+    },
+    /// It has no checksums, and those were wanted.
+    #[error(
+        "the data directory {path} was made without checksums: plimsoll volume fsck {path} --add-checksums adds them \
+         while it is not served",
+        path = .0.display()
+    )]
+    NoChecksums(PathBuf),
+    /// The checksums of a data file are missing or damaged.
+    #[error(
+        "the data directory {path}: {why}; plimsoll volume fsck {path} --repair computes the checksums again, from the \
+         data as they are",
+        path = directory.display()
+    )]
+    Checksums {
+        /// Which.
+        directory: PathBuf,
+        /// Which file, and why.
         why: String,
     },
     /// A data file is not one of this directory.
@@ -275,7 +295,7 @@ impl Directory {
             let file = File::from(self.open(&data_name(number), OFlags::RDWR)?);
             let mut block = [0; BLOCK_BYTES];
             let read = fill_from(&file, &mut block).map_err(|source| self.io(source))?;
-            let header = match read_header(&block[..read]) {
+            let header = match read_header(FileKind::Data, &block[..read]) {
                 Ok((found, file)) if found == id && file.0 == number => Ok(()),
                 Ok((found, file)) if found == id => Err(HeaderFault::Foreign(format!("is data file {}", file.0))),
                 Ok((found, _)) => {
@@ -290,12 +310,30 @@ impl Directory {
         Ok(files)
     }
 
+    /// The checksums of a data file, or their fault.
+    pub(super) fn sum_file(&self, id: StoreId, number: u32) -> Result<Result<SumFile, String>, DirectoryError> {
+        let open = |name: String| match self.open(&name, OFlags::RDWR) {
+            Err(DirectoryError::Io { source, .. }) if source.kind() == io::ErrorKind::NotFound => {
+                Ok(Err(format!("{name} is missing")))
+            }
+            other => other.map(|file| Ok(File::from(file))),
+        };
+        let (sums, intent) = (open(sums_name(number))?, open(intent_name(number))?);
+        match (sums, intent) {
+            (Ok(sums), Ok(intent)) => {
+                let opened = SumFile::open(sums, intent, id, number);
+                opened.map_err(|source| self.io(source))
+            }
+            (Err(why), _) | (_, Err(why)) => Ok(Err(why)),
+        }
+    }
+
     /// The fault of a data file as an error.
     pub(super) fn fault(&self, number: u32, fault: &HeaderFault) -> DirectoryError {
         DirectoryError::DataFile { path: self.path.join(data_name(number)), why: fault.why().to_owned() }
     }
 
-    fn open(&self, name: &str, flags: OFlags) -> Result<OwnedFd, DirectoryError> {
+    pub(super) fn open(&self, name: &str, flags: OFlags) -> Result<OwnedFd, DirectoryError> {
         open_file(&self.path, self.descriptor.as_fd(), name, flags)
     }
 
@@ -357,7 +395,7 @@ impl Drop for SuperblockFile {
 pub(super) fn make_data_file(directory: &OwnedFd, id: StoreId, number: u32) -> io::Result<OwnedFd> {
     let flags = OFlags::RDWR | OFlags::CREATE | OFlags::TRUNC | OFlags::NOFOLLOW | OFlags::CLOEXEC;
     let file = File::from(rustix::fs::openat(directory, DATA_NEW, flags, OWNER)?);
-    file.write_all_at(&header(id, FileId(number)), 0)?;
+    file.write_all_at(&header(FileKind::Data, id, FileId(number)), 0)?;
     file.sync_all()?;
     let name = data_name(number);
     match rustix::fs::renameat_with(directory, DATA_NEW, directory, &name, RenameFlags::NOREPLACE) {

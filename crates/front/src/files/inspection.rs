@@ -1,13 +1,16 @@
 //! A data directory that is examined and repaired while no service has it. Nothing is changed but by the methods that
 //! repair.
 
+use std::collections::BTreeMap;
 use std::io;
+use std::os::fd::AsFd;
 use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 
-use plimsoll_volume::{FileId, Log, LogError, StoreId, Superblock, header};
+use plimsoll_volume::{FileId, FileKind, Log, LogError, Place, StoreId, Superblock, header};
 
 use super::directory::{DataFile, Directory, DirectoryError, HeaderFault, SuperblockFile, make_data_file};
+use super::sums::{BLOCK, SumFile, recompute, scan};
 
 /// The state of a data directory.
 #[derive(Debug)]
@@ -18,6 +21,8 @@ pub struct Inspection {
     log_bytes: Vec<u8>,
     id: StoreId,
     data_files: Vec<DataFile>,
+    /// The checksums of each data file, or their fault; empty where there are none.
+    sums: BTreeMap<u32, Result<SumFile, String>>,
 }
 
 impl Inspection {
@@ -35,7 +40,68 @@ impl Inspection {
         let why = "has neither a superblock nor a log that can be read: restore one of them from a copy";
         let id = id.ok_or_else(|| DirectoryError::Untrusted { path: path.to_path_buf(), why: why.to_owned() })?;
         let data_files = directory.data_files(id)?;
-        Ok(Self { directory, superblock, log, log_bytes, id, data_files })
+        let mut sums = BTreeMap::new();
+        if superblock.as_ref().is_some_and(|superblock| superblock.state.has_checksums) {
+            for DataFile { number, .. } in &data_files {
+                sums.insert(*number, directory.sum_file(id, *number)?);
+            }
+        }
+        Ok(Self { directory, superblock, log, log_bytes, id, data_files, sums })
+    }
+
+    /// Whether its data have checksums.
+    pub fn has_checksums(&self) -> bool {
+        self.superblock.as_ref().is_some_and(|superblock| superblock.state.has_checksums)
+    }
+
+    /// Data files whose checksums cannot be used, with the fault.
+    pub fn damaged_sums(&self) -> Vec<(FileId, String)> {
+        let faults =
+            self.sums.iter().filter_map(|(number, sums)| Some((FileId(*number), sums.as_ref().err()?.clone())));
+        faults.collect()
+    }
+
+    /// Bytes of the extents that were being written when the directory was left.
+    pub fn uncertain_bytes(&self) -> u64 {
+        self.sums.values().flatten().map(SumFile::active_bytes).sum()
+    }
+
+    /// The places of blocks in `length` bytes from `place` on that differ from their checksums. Those that were being
+    /// written when the directory was left are not among them: their checksums are computed again at the next start.
+    pub fn scan(&self, place: Place, length: u64) -> Result<Vec<Place>, DirectoryError> {
+        let data = self.data_files.iter().find(|data| data.number == place.file.0);
+        let sums = self.sums.get(&place.file.0).and_then(|sums| sums.as_ref().ok());
+        let (Some(data), Some(sums)) = (data, sums) else { return Ok(Vec::new()) };
+        let blocks = place.at / BLOCK..(place.at + length).div_ceil(BLOCK);
+        let damaged = scan(data.file.as_fd(), sums.sums(), blocks).map_err(|source| self.directory.io(source))?;
+        let certain = damaged.into_iter().filter(|block| !sums.is_active(*block));
+        Ok(certain.map(|block| Place { file: place.file, at: block * BLOCK }).collect())
+    }
+
+    /// Computes the checksums of a data file from the data as they are.
+    pub fn repair_sums(&mut self, file: FileId) -> Result<(), DirectoryError> {
+        let Some(data) = self.data_files.iter().find(|data| data.number == file.0) else { return Ok(()) };
+        let made = SumFile::make(&self.directory.descriptor, self.id, file.0).and_then(|sums| {
+            recompute(data.file.as_fd(), sums.sums(), 0..data.length.div_ceil(BLOCK))?;
+            data.file.sync_data()?;
+            sums.sums().sync_all()?;
+            rustix::fs::fsync(&self.directory.descriptor)?;
+            Ok(sums)
+        });
+        let sums = made.map_err(|source| self.directory.io(source))?;
+        self.sums.insert(file.0, Ok(sums));
+        Ok(())
+    }
+
+    /// Gives a directory checksums that has none, from the data as they are.
+    pub fn add_checksums(&mut self) -> Result<(), DirectoryError> {
+        let files: Vec<FileId> = self.data_files.iter().map(|data| FileId(data.number)).collect();
+        for file in files {
+            self.repair_sums(file)?;
+        }
+        let Some(superblock) = &mut self.superblock else { return Ok(()) };
+        superblock.state.has_checksums = true;
+        superblock.store().map_err(|source| self.directory.io(source))
     }
 
     /// The identity of its store.
@@ -93,6 +159,18 @@ impl Inspection {
     pub fn repair_superblock(&mut self) -> Result<(), DirectoryError> {
         let mut state = Superblock::new(self.id);
         (state.next, state.keeps_unreferenced) = (self.log.next(), true);
+        // The files of checksums show that there were any.
+        for DataFile { number, .. } in &self.data_files {
+            if let Ok(sums) = self.directory.sum_file(self.id, *number)? {
+                state.has_checksums = true;
+                self.sums.insert(*number, Ok(sums));
+            }
+        }
+        if state.has_checksums {
+            for DataFile { number, .. } in &self.data_files {
+                self.sums.entry(*number).or_insert_with(|| Err(format!("the checksums of data.{number} are missing")));
+            }
+        }
         self.superblock = Some(self.directory.make(state)?);
         Ok(())
     }
@@ -121,7 +199,8 @@ impl Inspection {
     /// Writes the header of a data file again.
     pub fn repair_header(&mut self, file: FileId) -> Result<(), DirectoryError> {
         let Some(data) = self.data_files.iter_mut().find(|data| data.number == file.0) else { return Ok(()) };
-        let written = data.file.write_all_at(&header(self.id, file), 0).and_then(|()| data.file.sync_all());
+        let written =
+            data.file.write_all_at(&header(FileKind::Data, self.id, file), 0).and_then(|()| data.file.sync_all());
         written.map_err(|source| self.directory.io(source))?;
         data.header = Ok(());
         Ok(())
@@ -131,6 +210,10 @@ impl Inspection {
     pub fn repair_length(&mut self, file: FileId, length: u64) -> Result<(), DirectoryError> {
         let failed = |source: io::Error| self.directory.io(source);
         if !self.data_files.iter().any(|data| data.number == file.0) {
+            if self.superblock.as_ref().is_some_and(|superblock| superblock.state.has_checksums) {
+                let sums = SumFile::make(&self.directory.descriptor, self.id, file.0).map_err(failed)?;
+                self.sums.insert(file.0, Ok(sums));
+            }
             let made = make_data_file(&self.directory.descriptor, self.id, file.0).map_err(failed)?;
             let (number, header) = (file.0, Ok(()));
             self.data_files.push(DataFile { number, length: 0, file: made.into(), header });
@@ -139,6 +222,11 @@ impl Inspection {
         let Some(data) = self.data_files.iter_mut().find(|data| data.number == file.0) else { return Ok(()) };
         let grown = data.file.set_len(length.max(data.length)).and_then(|()| data.file.sync_all());
         grown.map_err(|source| self.directory.io(source))?;
+        let lost = data.length / BLOCK..length.div_ceil(BLOCK).max(data.length / BLOCK);
+        if let Some(Ok(sums)) = self.sums.get(&file.0) {
+            let computed = recompute(data.file.as_fd(), sums.sums(), lost).and_then(|_| sums.sums().sync_data());
+            computed.map_err(|source| self.directory.io(source))?;
+        }
         data.length = length.max(data.length);
         Ok(())
     }

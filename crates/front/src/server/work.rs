@@ -7,8 +7,10 @@ use std::os::fd::RawFd;
 use io_uring::types::{Fd, FsyncFlags};
 use io_uring::{opcode, squeue};
 use plimsoll_device::nbd::wire::Style;
-use plimsoll_volume::{Block, Commit, Errno, Io, Job, JobId, Place, Ticket};
+use plimsoll_units::Instant;
+use plimsoll_volume::{Block, Commit, Errno, FileId, Io, Job, JobId, Place, Ticket};
 
+use super::checked::Checked;
 use super::haste::{Haste, LONGEST};
 use super::ring::Token;
 use super::{Client, Server};
@@ -24,17 +26,19 @@ const ZEROS_BYTES: u32 = 1 << 20;
 #[derive(Debug)]
 pub(super) struct Task {
     job: JobId,
+    /// The guard of its blocks, where data have checksums.
+    pub(super) guard: Option<u32>,
     file: RawFd,
     /// Byte of the file that is next.
     at: u64,
     /// Bytes that are left.
     left: u64,
-    kind: Kind,
+    pub(super) kind: Kind,
 }
 
 /// What is done.
 #[derive(Debug)]
-enum Kind {
+pub(super) enum Kind {
     /// Into or from memory that belongs to a flight, beginning here.
     Read(Memory),
     Write(Memory),
@@ -66,16 +70,40 @@ enum Kind {
     /// From a buffer of zeros.
     Zeros(Buffer),
     Sync,
+    /// The data, then the checksums of a file.
+    SyncData {
+        sums: RawFd,
+        file: FileId,
+        begun: Instant,
+    },
+    SyncSums {
+        file: FileId,
+        begun: Instant,
+    },
+    /// Makes marks of extents durable.
+    Mark {
+        intent: RawFd,
+        file: FileId,
+        extents: Vec<u32>,
+    },
+    /// With checksums.
+    Checked(Box<Checked>),
 }
 
 /// The memory of a flight's buffer that is left to be moved. The flight outlives its tasks, and no two tasks of it have the
 /// same bytes of it.
 #[derive(Debug)]
-struct Memory(*mut u8);
+pub(super) struct Memory(*mut u8);
+
+impl Memory {
+    pub(super) const fn address(&self) -> *mut u8 {
+        self.0
+    }
+}
 
 /// What is tried when a filesystem refuses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Otherwise {
+pub(super) enum Otherwise {
     Punch,
     Zeros,
 }
@@ -96,20 +124,27 @@ impl<S: Service + 'static> Server<S> {
     /// Begins all jobs that are waiting to be begun.
     #[inline]
     pub(super) fn begin_jobs(&mut self) -> io::Result<()> {
-        while !self.jobs.is_empty() {
-            let mut batch = std::mem::take(&mut self.jobs);
-            for job in batch.drain(..) {
-                self.begin(job)?;
+        loop {
+            while !self.jobs.is_empty() {
+                let mut batch = std::mem::take(&mut self.jobs);
+                for job in batch.drain(..) {
+                    self.begin(job)?;
+                }
+                if self.jobs.is_empty() {
+                    self.jobs = batch;
+                }
             }
-            if self.jobs.is_empty() {
-                self.jobs = batch;
+            if !self.retry_guarded()? {
+                return Ok(());
             }
         }
-        Ok(())
     }
 
     #[inline]
-    fn begin(&mut self, Job { id, io }: Job) -> io::Result<()> {
+    fn begin(&mut self, job: Job) -> io::Result<()> {
+        let has_sums = self.files.sums().is_some();
+        let rest = if has_sums { self.begin_checked(job)? } else { Some(job) };
+        let Some(Job { id, io }) = rest else { return Ok(()) };
         let task = match io {
             Io::Read { ticket, into, place, length } if self.show(ticket, into, place, length) => {
                 self.worked(id, Ok(()));
@@ -141,11 +176,8 @@ impl<S: Service + 'static> Server<S> {
             Io::Zero { place, length } => {
                 self.task(id, place, length, Kind::Allocate { mode: ZERO, otherwise: Otherwise::Punch })
             }
-            Io::Punch { place, length } => {
-                self.keep_views(place, length);
-                self.task(id, place, length, Kind::Allocate { mode: PUNCH, otherwise: Otherwise::Zeros })
-            }
-            Io::Sync { file, length } => self.task(id, Place { file, at: length }, 0, Kind::Sync),
+            Io::Punch { place, length } => self.punch(id, place, length),
+            Io::Sync { file, length } => self.sync(id, file, length),
         };
         let mut task = match task {
             Ok(task) => task,
@@ -169,7 +201,21 @@ impl<S: Service + 'static> Server<S> {
             _ => self.files.reaching(place.file, place.at + left),
         };
         let file = file.map_err(|error| errno(&error))?;
-        Ok(Task { job, file, at: place.at, left, kind })
+        Ok(Task { job, guard: None, file, at: place.at, left, kind })
+    }
+
+    pub(super) fn punch(&mut self, job: JobId, place: Place, length: u64) -> Result<Task, Errno> {
+        self.keep_views(place, length);
+        self.task(job, place, length, Kind::Allocate { mode: PUNCH, otherwise: Otherwise::Zeros })
+    }
+
+    fn sync(&mut self, job: JobId, file: FileId, length: u64) -> Result<Task, Errno> {
+        let mut task = self.task(job, Place { file, at: length }, 0, Kind::Sync)?;
+        if let Some(sums) = self.files.sums() {
+            let sums = sums.descriptor(file).map_err(|error| errno(&error))?;
+            task.kind = Kind::SyncData { sums, file, begun: self.now };
+        }
+        Ok(task)
     }
 
     fn append(&mut self, job: JobId, commit: &Commit) -> Result<Task, Errno> {
@@ -178,7 +224,7 @@ impl<S: Service + 'static> Server<S> {
         let confirmation = self.files.confirmation(commit.sequence).ok_or(Errno::Io)?;
         let file = self.files.log(commit.at + bytes.len() as u64).ok_or(Errno::Io)?;
         let left = bytes.len() as u64;
-        Ok(Task { job, file, at: commit.at, left, kind: Kind::Append { bytes, done: 0, confirmation } })
+        Ok(Task { job, guard: None, file, at: commit.at, left, kind: Kind::Append { bytes, done: 0, confirmation } })
     }
 
     fn copy(&mut self, job: JobId, from: Place, to: Place, length: u32) -> Result<Task, Errno> {
@@ -190,7 +236,7 @@ impl<S: Service + 'static> Server<S> {
     }
 
     #[inline]
-    fn memory(&self, ticket: Ticket, at: u32, length: u32) -> Result<Memory, Errno> {
+    pub(super) fn memory(&self, ticket: Ticket, at: u32, length: u32) -> Result<Memory, Errno> {
         let buffer = self.flights.get(ticket.0 as u32).and_then(|flight| flight.buffer.as_ref()).ok_or(Errno::Io)?;
         let fits = u64::from(at) + u64::from(length) <= buffer.size();
         if fits { Ok(Memory(buffer.at(at))) } else { Err(Errno::Io) }
@@ -242,7 +288,7 @@ impl<S: Service + 'static> Server<S> {
     }
 
     #[inline]
-    fn submit(&mut self, number: u32) -> io::Result<()> {
+    pub(super) fn submit(&mut self, number: u32) -> io::Result<()> {
         let Some(task) = self.tasks.get(number) else { return Ok(()) };
         let beside = if self.flights.len() > 1 { Beside::Others } else { Beside::Nothing };
         // SAFETY: the memory is the task's own, or in the buffer of a flight that waits for it; tasks and flights are kept
@@ -263,17 +309,37 @@ impl<S: Service + 'static> Server<S> {
             Progress::Again => self.submit(number),
             Progress::Done(outcome) => {
                 let Some(task) = self.tasks.remove(number) else { return Ok(()) };
-                if matches!(task.kind, Kind::Confirm(_)) && outcome.is_ok() {
-                    self.files.confirmed();
-                }
-                if let Kind::CopyRead { buffer, .. } | Kind::CopyWrite { buffer, .. } | Kind::Zeros(buffer) = task.kind
-                {
-                    self.pool.give_back(buffer);
-                }
-                self.worked(task.job, outcome);
-                Ok(())
+                self.end_task(task, outcome)
             }
         }
+    }
+
+    /// Reports a job that has ended, and gives back its memory.
+    pub(super) fn end_task(
+        &mut self,
+        Task { job, guard, kind, .. }: Task,
+        outcome: Result<(), Errno>,
+    ) -> io::Result<()> {
+        let mut checked = None;
+        match kind {
+            Kind::Confirm(_) if outcome.is_ok() => self.files.confirmed(),
+            Kind::SyncSums { file, begun } if outcome.is_ok() => {
+                if let Some(sums) = self.files.sums() {
+                    sums.synced(file, begun);
+                }
+            }
+            Kind::Mark { file, extents, .. } => return self.marked(file, &extents, outcome),
+            Kind::CopyRead { buffer, .. } | Kind::CopyWrite { buffer, .. } | Kind::Zeros(buffer) => {
+                self.pool.give_back(buffer);
+            }
+            Kind::Checked(of) => checked = Some(of),
+            _ => {}
+        }
+        match guard {
+            Some(guard) => self.end_checked(job, guard, checked, outcome),
+            None => self.worked(job, outcome),
+        }
+        Ok(())
     }
 
     #[inline]
@@ -282,12 +348,17 @@ impl<S: Service + 'static> Server<S> {
     }
 }
 
-enum Progress {
+pub(super) enum Progress {
     Again,
     Done(Result<(), Errno>),
 }
 
 impl Task {
+    /// One that knows its place itself.
+    pub(super) const fn new(job: JobId, kind: Kind) -> Self {
+        Self { job, guard: None, file: -1, at: 0, left: 0, kind }
+    }
+
     /// Moves the bytes with a call of our own where that will not wait; `true` when all were moved.
     #[inline]
     fn at_once(&mut self, haste: &mut Haste) -> bool {
@@ -326,7 +397,11 @@ impl Task {
                 opcode::Write::new(file, bytes[*done..].as_ptr(), left).offset(self.at).build()
             }
             Kind::Confirm(block) => opcode::Write::new(file, block.as_ptr(), left).offset(self.at).build(),
-            Kind::Sync | Kind::SyncLog(_) => opcode::Fsync::new(file).flags(FsyncFlags::DATASYNC).build(),
+            Kind::Sync | Kind::SyncLog(_) | Kind::SyncData { .. } | Kind::SyncSums { .. } => {
+                opcode::Fsync::new(file).flags(FsyncFlags::DATASYNC).build()
+            }
+            Kind::Mark { intent, .. } => opcode::Fsync::new(Fd(*intent)).flags(FsyncFlags::DATASYNC).build(),
+            Kind::Checked(checked) => checked.entry(),
         }
     }
 
@@ -334,8 +409,11 @@ impl Task {
     #[inline]
     fn moved(&mut self, moved: u32) -> Progress {
         match &mut self.kind {
-            Kind::Allocate { .. } | Kind::Sync => return Progress::Done(Ok(())),
-            Kind::SyncLog(_) => return self.second_half(),
+            Kind::Allocate { .. } | Kind::Sync | Kind::SyncSums { .. } | Kind::Mark { .. } => {
+                return Progress::Done(Ok(()));
+            }
+            Kind::SyncLog(_) | Kind::SyncData { .. } => return self.second_half(),
+            Kind::Checked(checked) => return checked.moved(moved),
             Kind::Read(Memory(to)) if moved == 0 => {
                 // SAFETY: what is left of the read lies in the flight's buffer, which nobody else uses meanwhile.
                 unsafe { std::slice::from_raw_parts_mut(*to, self.left as usize) }.fill(0);
@@ -369,6 +447,10 @@ impl Task {
                 (self.file, self.at, self.left) = (to, to_at, length.into());
             }
             Kind::Append { confirmation, .. } => self.kind = Kind::SyncLog(confirmation),
+            Kind::SyncData { sums, file, begun } => {
+                self.file = sums;
+                self.kind = Kind::SyncSums { file, begun };
+            }
             Kind::SyncLog(Confirmation { file, at, block }) => {
                 (self.file, self.at, self.left) = (file, at, block.len() as u64);
                 self.kind = Kind::Confirm(block);

@@ -16,10 +16,10 @@ use std::time::Duration;
 use fastrand::Rng;
 use plimsoll_device::nbd::wire::{Style, chunk, command, command_flag};
 use plimsoll_device::nbd::{Asked, Talk, TalkError};
-use plimsoll_front::{DirectoryError, Files};
-use plimsoll_volume::{Commit, Log, Superblock};
+use plimsoll_front::{Checksums, DirectoryError, Files, Inspection};
+use plimsoll_volume::{Commit, Log, Store, Superblock, Unreferenced};
 
-use super::killed::{Killed, SIZE, say};
+use super::killed::{CHECKSUMS, Killed, SIZE, say};
 use super::truth::{Step, Truth};
 
 const SECTOR: u64 = 512;
@@ -360,7 +360,7 @@ fn refuse_damage(base: &Path, rng: &mut Rng) {
             _ => damaged[at] ^= 1 << rng.u32(0..8),
         }
         std::fs::write(&path, &damaged).unwrap();
-        let opened = Files::directory(&directory).map(drop);
+        let opened = Files::directory(&directory, Checksums::AsMade).map(drop);
         assert!(matches!(opened, Err(DirectoryError::Log { .. })), "damage at {at} of {confirmed}: {opened:?}");
     }
     std::fs::write(&path, whole).unwrap();
@@ -397,30 +397,50 @@ fn number(name: &str) -> Option<u64> {
 
 #[test]
 fn a_killed_server_keeps_what_it_promised() {
+    let base = home("rounds");
+    kill_often(&base);
+    std::fs::remove_dir_all(base).unwrap();
+}
+
+/// Reads of a false mismatch would fail.
+#[test]
+fn a_killed_server_with_checksums_keeps_what_it_promised() {
+    let base = home("checksums");
+    std::fs::write(base.join(CHECKSUMS), []).unwrap();
+    kill_often(&base);
+    let inspection = Inspection::open(&base.join("data")).unwrap();
+    assert!(inspection.has_checksums() && inspection.damaged_sums().is_empty());
+    let recovered =
+        Store::recover(inspection.log().commits.iter().cloned(), &inspection.lengths(), u64::MAX, Unreferenced::Keep);
+    for (place, length) in recovered.unwrap().store.places(None) {
+        assert_eq!(inspection.scan(place, length).unwrap(), []);
+    }
+    std::fs::remove_dir_all(base).unwrap();
+}
+
+fn kill_often(base: &Path) {
     let rounds = number("PLIMSOLL_CRASH_ROUNDS").unwrap_or(20);
     let seed = number("PLIMSOLL_CRASH_SEED").unwrap_or_else(chance);
     eprintln!("PLIMSOLL_CRASH_SEED={seed}");
     let mut rng = Rng::with_seed(seed);
-    let base = home("rounds");
     let mut world = World::default();
     world.truths.insert(0, Truth::blank((SIZE / SECTOR) as usize));
     for _ in 0..rounds {
         // Recovery is killed too, at any moment of it.
         for _ in 0..rng.u32(0..3) {
-            let mut server = Killed::start(&base);
+            let mut server = Killed::start(base);
             std::thread::sleep(Duration::from_micros(rng.u64(0..20_000)));
             server.kill();
         }
-        let mut server = Killed::start(&base);
+        let mut server = Killed::start(base);
         server.ready().expect("the server starts on what the last one has left");
         world.compare(&mut server);
         world = life_and_death(world, &mut server, &mut rng);
-        refuse_damage(&base, &mut rng);
+        refuse_damage(base, &mut rng);
         if rng.u32(0..3) == 0 {
-            tear_log(&base, &mut rng);
+            tear_log(base, &mut rng);
         }
     }
     eprintln!("{:?}, {} volumes", world.counts, world.truths.len());
     assert!(world.counts.requests > rounds && world.counts.edits > 0, "nothing was done: {:?}", world.counts);
-    std::fs::remove_dir_all(base).unwrap();
 }

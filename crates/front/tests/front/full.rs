@@ -9,7 +9,7 @@ use std::process::Command;
 use plimsoll_device::nbd::wire::{Style, chunk, command, command_flag};
 use plimsoll_device::nbd::{Asked, Talk};
 
-use plimsoll_front::{DirectoryError, Files};
+use plimsoll_front::{Checksums, DirectoryError, Files};
 use plimsoll_volume::LogError;
 
 use super::crash::home;
@@ -169,7 +169,7 @@ fn two_flushes(base: &Path) -> (PathBuf, usize, Vec<u8>) {
 
 /// A directory in which a service would not start, and why.
 fn refusal(base: &Path) -> DirectoryError {
-    Files::directory(&base.join("data")).map(drop).expect_err("it has lost what was durable")
+    Files::directory(&base.join("data"), Checksums::AsMade).map(drop).expect_err("it has lost what was durable")
 }
 
 /// All files of a directory, those of data up to a megabyte.
@@ -188,7 +188,7 @@ fn a_directory_opens_while_others_look_whether_it_is_served() {
     let base = home("looked-at");
     let directory = base.join("data");
     std::fs::create_dir_all(&directory).unwrap();
-    drop(Files::directory(&directory).unwrap());
+    drop(Files::directory(&directory, Checksums::AsMade).unwrap());
     let is_over = std::sync::atomic::AtomicBool::new(false);
     std::thread::scope(|scope| {
         let looker = scope.spawn(|| {
@@ -199,7 +199,7 @@ fn a_directory_opens_while_others_look_whether_it_is_served() {
             }
             looks
         });
-        let opened: Vec<_> = (0..300).map(|_| Files::directory(&directory).map(drop)).collect();
+        let opened: Vec<_> = (0..300).map(|_| Files::directory(&directory, Checksums::AsMade).map(drop)).collect();
         is_over.store(true, std::sync::atomic::Ordering::Relaxed);
         assert!(looker.join().unwrap() > 0);
         assert!(opened.iter().all(Result::is_ok), "{:?}", opened.iter().find(|opened| opened.is_err()));
@@ -234,7 +234,7 @@ fn a_log_that_has_lost_an_answered_commit_is_refused() {
     let why = refusal(&base);
     assert!(matches!(why, DirectoryError::Log { source: LogError::Missing { last: 2 }, .. }), "{why:?}");
     std::fs::write(&log, &whole).unwrap();
-    assert!(Files::directory(&base.join("data")).is_ok(), "the log as it was");
+    assert!(Files::directory(&base.join("data"), Checksums::AsMade).is_ok(), "the log as it was");
     std::fs::remove_dir_all(base).unwrap();
 }
 

@@ -14,11 +14,13 @@ use plimsoll_device::Clock;
 use plimsoll_device::nbd::wire::option;
 use plimsoll_device::nbd::{Address, Host, Talk};
 use plimsoll_front::nbd::Offer;
-use plimsoll_front::{Files, Handle, Limits, Server};
+use plimsoll_front::{Checksums, Files, Handle, Limits, Server};
 use plimsoll_volume::{Access, Edit, Export, Geometry, Serving, Slow, Store, VolumeId, Volumes};
 
 /// Where the server's data are; set for the process that serves.
 const HOME: &str = "PLIMSOLL_KILLED_HOME";
+/// The file whose presence gives the data checksums.
+pub const CHECKSUMS: &str = "checksums";
 /// Bytes that its store may use at first.
 const CAPACITY: u64 = 1 << 30;
 /// Small, so that few requests touch many clusters and files.
@@ -139,7 +141,8 @@ fn hear(control: &mut BufReader<UnixStream>) -> Option<String> {
 #[test]
 fn a_server_that_can_be_killed() {
     let Some(base) = std::env::var_os(HOME).map(PathBuf::from) else { return };
-    let (files, held) = Files::directory(&base.join("data")).unwrap();
+    let checksums = if base.join(CHECKSUMS).exists() { Checksums::Wanted } else { Checksums::AsMade };
+    let (files, held) = Files::directory(&base.join("data"), checksums).unwrap();
     let mut pending = Vec::new();
     let mut store = if held.log.commits.is_empty() {
         Store::new(GEOMETRY, CAPACITY)

@@ -9,7 +9,7 @@ use plimsoll_device::Clock;
 use plimsoll_device::nbd::wire::{Style, command, command_flag};
 use plimsoll_device::nbd::{Address, Asked, Host, Talk};
 use plimsoll_front::nbd::Offer;
-use plimsoll_front::{DirectoryError, Files, Handle, Limits, Server};
+use plimsoll_front::{Checksums, DirectoryError, Files, Handle, Limits, Server};
 use plimsoll_units::Span;
 use plimsoll_volume::{Access, Edit, Geometry, Serving, Slow, Store, VolumeId, Volumes};
 
@@ -26,7 +26,7 @@ fn start(directory: &Path, model: &str) -> Service {
     let (told, handle) = channel();
     let (home, model) = (directory.to_path_buf(), model.to_owned());
     let thread = std::thread::spawn(move || {
-        let (files, held) = Files::directory(&home).unwrap();
+        let (files, held) = Files::directory(&home, Checksums::AsMade).unwrap();
         let is_new = held.log.commits.is_empty();
         let capacity = 1 << 30;
         let store = if is_new {
@@ -109,7 +109,10 @@ fn what_was_flushed_is_there_the_next_time() {
     let directory = home("again");
     {
         let service = start(&directory, "link(10us)");
-        assert!(matches!(Files::directory(&directory), Err(DirectoryError::InUse(_))), "nobody else gets in");
+        assert!(
+            matches!(Files::directory(&directory, Checksums::AsMade), Err(DirectoryError::InUse(_))),
+            "nobody else gets in"
+        );
         let mut talk = service.talk("data");
         write(&mut talk, 0, &[1; 4096], 0);
         write(&mut talk, 10 << 20, &vec![2; 1 << 20], command_flag::FUA);

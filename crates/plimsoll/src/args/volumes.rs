@@ -28,6 +28,7 @@ Examples:
   plimsoll volume record data data.trace; plimsoll volume record data --stop
   plimsoll volume faults data --spikes 0.1% --spike 50ms --seed 7
   plimsoll volume fsck                                is the data directory sound? (while there is no service)
+  plimsoll volume scrub data                          are its data what was written? (with checksums)
   plimsoll volume top";
 
 /// `plimsoll serve`
@@ -50,6 +51,9 @@ pub struct ServeArgs {
     /// Bytes that data may use; by default what the filesystem has
     #[arg(long, value_name = "SIZE")]
     pub capacity: Option<Bytes>,
+    /// Keep a checksum of each 4 KiB of data, so that damaged data are never served; of a new data directory, and for good
+    #[arg(long)]
+    pub checksums: bool,
     /// Let the model's time run so many times slower than the clock, for products that are faster than this host
     #[arg(long, value_name = "TIMES", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=100_000))]
     pub slow: u32,
@@ -192,6 +196,17 @@ pub enum VolumeCommand {
         /// Repair it: what cannot be used is kept as a file and cut off, and what is missing reads as zeros
         #[arg(long)]
         repair: bool,
+        /// Compute checksums for all data, as they are, of a directory that was made without
+        #[arg(long)]
+        add_checksums: bool,
+    },
+    /// Compare data with their checksums, while the service runs
+    Scrub {
+        /// The volume or snapshot; all by default
+        name: Option<String>,
+        /// Bytes a second at most, so that clients are served meanwhile
+        #[arg(long, value_name = "SIZE", default_value = "100MiB")]
+        rate: Bytes,
     },
     /// Show the counts of a volume, and how faithful it was
     Stats {

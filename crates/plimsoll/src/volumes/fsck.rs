@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use plimsoll_front::DirectoryError;
-use plimsoll_service::{Check, Repair};
+use plimsoll_service::{AddChecksums, Check, Repair};
 use plimsoll_units::Bytes;
 
 use super::home;
@@ -15,10 +15,11 @@ use crate::trouble::Trouble;
 const DAMAGED: u8 = 1;
 
 /// Checks a directory, that of the service by default, and repairs it when that is wanted.
-pub fn fsck(reach: &ReachArgs, directory: Option<&Path>, repair: bool) -> Result<(), Trouble> {
+pub fn fsck(reach: &ReachArgs, directory: Option<&Path>, repair: bool, add_checksums: bool) -> Result<(), Trouble> {
     let directory = directory.map_or_else(|| home::data_directory(reach), |directory| Ok(directory.to_owned()))?;
     let repair = if repair { Repair::Wanted } else { Repair::Never };
-    let check = plimsoll_service::fsck(&directory, repair).map_err(refused)?;
+    let checksums = if add_checksums { AddChecksums::Wanted } else { AddChecksums::Never };
+    let check = plimsoll_service::fsck(&directory, repair, checksums).map_err(refused)?;
     if reach.json {
         let text = serde_json::to_string_pretty(&check).map_err(anyhow::Error::new)?;
         print(text.as_bytes())?;
@@ -38,6 +39,20 @@ fn facts(check: &Check, directory: &Path) -> Vec<(&'static str, String)> {
         ("log", format!("{} commits, {}", check.commits, bytes(check.log_bytes))),
         ("data", format!("{}, {} unreferenced", bytes(check.data_bytes), bytes(check.unreferenced_bytes))),
     ];
+    if check.has_checksums {
+        let damaged = check.damaged.len();
+        facts.push((
+            "compared",
+            format!("{} with their checksums, {damaged} damaged blocks", bytes(check.verified_bytes)),
+        ));
+        if check.uncertain_bytes > 0 {
+            let uncertain = bytes(check.uncertain_bytes);
+            facts.push((
+                "unsure",
+                format!("{uncertain} were being written when the service was killed: the next start computes their checksums again"),
+            ));
+        }
+    }
     for volume in &check.volumes {
         let (size, used) = (bytes(volume.size_bytes), bytes(volume.used_bytes));
         facts.push(("volume", format!("{}: {size}, {used} used", volume.name)));
@@ -50,6 +65,9 @@ fn facts(check: &Check, directory: &Path) -> Vec<(&'static str, String)> {
         (true, true) => format!(
             "the directory is sound; unreferenced clusters are kept, since commits were dropped, until {repair} frees them"
         ),
+        (false, _) if check.is_served() => {
+            "data are damaged: the service starts, and does not serve the damaged blocks".to_owned()
+        }
         (false, _) => format!(
             "not sound: copy the directory first, then {repair}; what was lost is lost, and a copy of the lost file \
              serves better"

@@ -96,9 +96,18 @@ pub fn all(volume: &Volume, stats: &Stats) -> Facts {
         ("binds", binds(stats)),
         ("faithful", faithful(stats)),
     ];
+    facts.extend(damaged(stats));
     facts.extend(doubts(volume));
     facts.push(("time", volume.slow.map(time).unwrap_or_default()));
     Facts { title: title(volume), facts }
+}
+
+/// Blocks that differ from their checksums, if any are known.
+pub fn damaged(stats: &Stats) -> Option<(&'static str, String)> {
+    let (first, blocks) = (stats.damaged.first()?, stats.damaged.len());
+    let blocks = if blocks == 1 { "1 block".to_owned() } else { format!("{blocks} blocks") };
+    let reads = stats.damaged_reads;
+    Some(("damaged", format!("{blocks} of 4 KiB, the first at byte {first}; read {reads} times")))
 }
 
 /// What a service can do at best; nothing where it did not look.

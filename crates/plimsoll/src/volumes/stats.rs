@@ -32,12 +32,13 @@ const SECONDS: [Heading; 8] = [
 
 /// Counts, what binds, how faithful, and the last seconds.
 pub fn text(name: &str, stats: &Stats, style: &TextStyle) -> String {
-    let head = [
+    let mut head = vec![
         ("binds", show::binds(stats)),
         ("faithful", show::faithful(stats)),
         ("now", format!("{} in flight", stats.in_flight)),
         ("time", show::time(stats.slow)),
     ];
+    head.extend(show::damaged(stats));
     let kinds: Vec<_> = stats
         .counts
         .iter()

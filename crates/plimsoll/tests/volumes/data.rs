@@ -66,3 +66,35 @@ fn after_a_kill_all_is_there_again() {
         assert!(content(file.as_ref()) == bytes, "{volume}");
     }
 }
+
+#[test]
+fn a_flipped_bit_is_named_by_scrub_and_fsck() {
+    if !found("nbdcopy") {
+        return;
+    }
+    let mut home = Home::serving("checksums", &["--checksums", "--slow", "20"]);
+    home.does(&["volume", "create", "data", "--like", "limit(5000)", "--size", "8MiB"]);
+    let bytes = noise(4, SIZE);
+    let file = home.path().join("file").to_str().expect("a plain path").to_owned();
+    std::fs::write(&file, &bytes).expect("it can be written");
+    copy(&file, &home.uri("data"));
+    let clean = home.does(&["volume", "scrub", "--rate", "1GiB"]);
+    assert!(clean.contains("8 MiB of 8 MiB") && clean.contains("all data are what was written"), "{clean}");
+    assert!(home.signal(Signal::TERM).success());
+
+    let data = home.data().join("data.0");
+    let mut stored = std::fs::read(&data).expect("it can be read");
+    let blocks = stored.chunks(4096).position(|block| block == &bytes[5 * 4096..6 * 4096]);
+    stored[blocks.expect("the block is there") * 4096 + 77] ^= 1;
+    std::fs::write(&data, stored).expect("it can be written");
+    let damaged = |home: &Home, arguments: &[&str], expected: &str| {
+        let output = home.run(arguments);
+        let said = String::from_utf8_lossy(&output.stdout);
+        assert!(output.status.code() == Some(1) && said.contains(expected), "{arguments:?}: {said}");
+    };
+    let directory = home.data().to_str().expect("a plain path").to_owned();
+    damaged(&home, &["volume", "fsck", &directory], "volume data is damaged at byte 20480");
+    home.serve(SLOWLY);
+    damaged(&home, &["volume", "scrub", "data"], "volume data at byte 20480");
+    home.refuses(&["volume", "scrub", "date"], "did you mean data?");
+}

@@ -21,7 +21,7 @@ use serde::de::DeserializeOwned;
 
 use super::{PATIENCE, metrics, openapi};
 use crate::api::{
-    About, Attachment, Autotune, Create, Faults, Fork, Group, Level, Recording, Refused, Resize, Restore, Stats,
+    About, Attachment, Autotune, Create, Faults, Fork, Group, Level, Recording, Refused, Resize, Restore, Scrub, Stats,
 };
 use crate::{Kind, Refusal, Service};
 
@@ -100,6 +100,7 @@ struct Asked {
 
 const VOLUMES: &str = "/v1/volumes";
 const VOLUME: &str = "/v1/volumes/{name}";
+const SCRUB: &str = "/v1/scrub";
 const GROUPS: &str = "/v1/groups";
 const FAULTS: &str = "/v1/volumes/{name}/faults";
 const AUTOTUNE: &str = "/v1/volumes/{name}/autotune";
@@ -218,7 +219,7 @@ fn life() -> [Route; 9] {
 }
 
 /// What is there beside volumes.
-fn around() -> [Route; 6] {
+fn around() -> [Route; 8] {
     let document = |_: &Service, _: &Asked| Ok(openapi::text().into());
     let metrics = |service: &Service, _: &Asked| metrics::scraped(service).map(String::into_bytes);
     [
@@ -235,6 +236,14 @@ fn around() -> [Route; 6] {
         read("/v1/service", "getService", "What serves", |s: &Service, _: &str| -> Result<About, Refusal> {
             s.about()
         }),
+        write(
+            Verb::Post,
+            SCRUB,
+            "beginScrub",
+            "Compare data with their checksums",
+            |s: &Service, _: &str, b: &Scrub| s.begin_scrub(b),
+        ),
+        read(SCRUB, "getScrub", "The present scrub, or the last one", |s: &Service, _: &str| s.scrub_state()),
         Route::new(
             Verb::Get,
             "/metrics",

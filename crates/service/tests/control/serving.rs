@@ -10,6 +10,7 @@ use std::thread::JoinHandle;
 use std::time::Duration;
 
 use plimsoll_catalogue::Catalogue;
+use plimsoll_front::Checksums;
 use plimsoll_front::sockets::{Audience, Place};
 use plimsoll_service::api::Floor;
 use plimsoll_service::client::{Address, Client};
@@ -53,6 +54,8 @@ impl Serving {
             products: Catalogue::built_in(),
             realtime: false,
             floor: Floor::default(),
+            checksums: Checksums::AsMade,
+            log: |_| (),
             made_by: "plimsoll test".into(),
         };
         let (told, opened) = channel();

@@ -5,7 +5,7 @@ use std::os::unix::fs::{PermissionsExt, symlink};
 use std::path::{Path, PathBuf};
 
 use plimsoll_front::DirectoryError;
-use plimsoll_service::{OpenError, Repair, Service, api, fsck};
+use plimsoll_service::{AddChecksums, OpenError, Repair, Service, api, fsck};
 use plimsoll_volume::Superblock;
 
 use crate::home::{Home, copy, directory, options};
@@ -47,11 +47,11 @@ fn refusal(directory: &Path) -> String {
 /// After a repair it starts, and a second one finds nothing.
 #[track_caller]
 fn repaired(directory: &Path) -> Home {
-    let found = fsck(directory, Repair::Never).unwrap();
+    let found = fsck(directory, Repair::Never, AddChecksums::Never).unwrap();
     assert!(!found.problems.is_empty() && found.repaired.is_empty(), "{found:?}");
-    let check = fsck(directory, Repair::Wanted).unwrap();
+    let check = fsck(directory, Repair::Wanted, AddChecksums::Never).unwrap();
     assert!(check.problems.is_empty() && !check.repaired.is_empty(), "{check:?}");
-    let again = fsck(directory, Repair::Never).unwrap();
+    let again = fsck(directory, Repair::Never, AddChecksums::Never).unwrap();
     assert!(again.problems.is_empty(), "{again:?}");
     Home::open(options(directory))
 }
@@ -124,7 +124,7 @@ fn damage_in_the_middle_names_its_volumes_and_is_repaired_up_to_there() {
     assert_eq!(kept.len(), log.len() - last_but_one, "what was cut off is kept");
     assert!(home.service.notices().iter().any(|notice| notice.contains("no volume refers to")));
     let directory = home.keep();
-    let check = fsck(&directory, Repair::Wanted).unwrap();
+    let check = fsck(&directory, Repair::Wanted, AddChecksums::Never).unwrap();
     assert!(check.repaired[0].contains("freed at the next start") && !check.keeps_unreferenced, "{check:?}");
     let home = Home::open(options(&directory));
     assert!(home.service.notices().is_empty());
@@ -166,7 +166,7 @@ fn a_foreign_directory_is_refused_and_left_alone() {
     names.sort();
     assert_eq!(names, ["data.0", "log"]);
     assert_eq!(fs::read(foreign.join("log")).unwrap(), b"1\n2\n3\n");
-    assert!(matches!(fsck(&foreign, Repair::Wanted), Err(DirectoryError::Foreign(_))));
+    assert!(matches!(fsck(&foreign, Repair::Wanted, AddChecksums::Never), Err(DirectoryError::Foreign(_))));
     fs::remove_file(foreign.join("data.0")).unwrap();
     fs::write(foreign.join("log"), b"PLMS and so on").unwrap();
     assert!(refusal(&foreign).contains("of an earlier development version"));
@@ -192,7 +192,7 @@ fn links_and_what_others_can_write_are_refused() {
     fs::remove_dir_all(whole).unwrap();
     let empty = directory();
     fs::create_dir_all(&empty).unwrap();
-    assert!(matches!(fsck(&empty, Repair::Wanted), Err(DirectoryError::Untrusted { .. })));
+    assert!(matches!(fsck(&empty, Repair::Wanted, AddChecksums::Never), Err(DirectoryError::Untrusted { .. })));
     assert_eq!(fs::read_dir(&empty).unwrap().count(), 0);
     drop(Home::open(options(&empty)).keep());
     assert_eq!(fs::metadata(&empty).unwrap().permissions().mode() & 0o777, 0o700, "it is its owner's alone");
@@ -202,11 +202,11 @@ fn links_and_what_others_can_write_are_refused() {
 #[test]
 fn a_directory_that_is_served_is_not_checked() {
     let home = Home::new();
-    assert!(matches!(fsck(&home.directory, Repair::Never), Err(DirectoryError::InUse(_))));
+    assert!(matches!(fsck(&home.directory, Repair::Never, AddChecksums::Never), Err(DirectoryError::InUse(_))));
     assert!(plimsoll_front::is_served(&home.directory).unwrap());
     let directory = home.keep();
     assert!(!plimsoll_front::is_served(&directory).unwrap());
-    let check = fsck(&directory, Repair::Never).unwrap();
+    let check = fsck(&directory, Repair::Never, AddChecksums::Never).unwrap();
     assert!(check.problems.is_empty(), "{check:?}");
     fs::remove_dir_all(directory).unwrap();
 }

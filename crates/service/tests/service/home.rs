@@ -10,6 +10,7 @@ use std::time::{Duration, Instant};
 use plimsoll_catalogue::Catalogue;
 use plimsoll_device::nbd::wire::{Style, command, command_flag};
 use plimsoll_device::nbd::{Address, Asked, Host, Talk};
+use plimsoll_front::Checksums;
 use plimsoll_service::{Options, Service, api};
 use plimsoll_volume::Slow;
 
@@ -31,6 +32,8 @@ pub fn options(directory: &Path) -> Options {
         products: Catalogue::built_in(),
         realtime: false,
         floor: api::Floor::default(),
+        checksums: Checksums::AsMade,
+        log: |_| (),
         made_by: "test".into(),
     }
 }
@@ -52,7 +55,8 @@ pub fn copy(from: &Path) -> PathBuf {
     let files = std::fs::read_dir(from).unwrap().map(|entry| entry.unwrap().path());
     let is_data = |path: &PathBuf| {
         let name = path.file_name().unwrap().to_str().unwrap();
-        name.starts_with("data.") || (name.starts_with("log") && name != "log.new")
+        ["data.", "sums.", "intent."].iter().any(|kind| name.starts_with(kind))
+            || (name.starts_with("log") && name != "log.new")
     };
     for path in std::iter::once(from.join("superblock")).chain(files.filter(is_data)) {
         let to = copy.join(path.file_name().unwrap());
@@ -182,10 +186,14 @@ impl Client {
     }
 
     pub fn read(&mut self, offset: u64, length: u32) -> Vec<u8> {
+        self.try_read(offset, length).unwrap()
+    }
+
+    /// The data, or the error that came back.
+    pub fn try_read(&mut self, offset: u64, length: u32) -> Result<Vec<u8>, u32> {
         self.ask(command::READ, 0, offset, length.into(), &[]);
         let answer = self.talk.chunk(length).unwrap();
-        assert_eq!(answer.errno(), 0);
-        answer.payload
+        if answer.errno() == 0 { Ok(answer.payload) } else { Err(answer.errno()) }
     }
 
     /// Reads of 4 KiB, so many at a time; how long they took.

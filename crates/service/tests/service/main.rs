@@ -1,6 +1,7 @@
 //! The volume service with files in a temporary directory and real clients of its NBD server.
 #![allow(clippy::unwrap_used)] // a test's failure is a panic
 
+mod checksums;
 mod clones;
 mod damage;
 mod home;

@@ -1,0 +1,595 @@
+//! Jobs on data files with checksums: one at a time on each block, verified when they read, with checksums when they write.
+#![allow(unsafe_code)]
+
+use std::collections::{BTreeMap, VecDeque};
+use std::io;
+use std::ops::Range;
+use std::os::fd::RawFd;
+
+use io_uring::types::Fd;
+use io_uring::{opcode, squeue};
+use plimsoll_volume::{Errno, FileId, Io, Job, JobId, Place};
+
+use super::Server;
+use super::haste::Haste;
+use super::work::{Kind, Progress, Task, errno};
+use crate::files::CheckedFile;
+use crate::files::sums::{BLOCK, Blocks, SUM_BYTES, mismatches, sum};
+use crate::pool::{Buffer, Pool};
+use crate::service::Service;
+use crate::slots::Slots;
+
+/// The blocks that a job uses. While it holds them, no other job writes them, nor reads those that it writes.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Guard {
+    read: Option<Blocks>,
+    write: Option<Blocks>,
+    /// It punches clusters that no volume refers to: their extents need no mark, as the next start punches them again.
+    is_punch: bool,
+}
+
+impl Guard {
+    /// `None` for a job that uses no blocks.
+    fn of(io: &Io) -> Option<Self> {
+        let blocks = |place: Place, length: u64| Some(Blocks::touched(place, length));
+        match *io {
+            Io::Read { place, length, .. } => Some(Self { read: blocks(place, length.into()), ..Self::default() }),
+            Io::Write { place, length, .. } => Some(Self { write: blocks(place, length.into()), ..Self::default() }),
+            Io::Zero { place, length } => Some(Self { write: blocks(place, length), ..Self::default() }),
+            Io::Punch { place, length } => {
+                Some(Self { write: blocks(place, length), is_punch: true, ..Self::default() })
+            }
+            Io::Copy { from, to, length } => {
+                Some(Self { read: blocks(from, length.into()), write: blocks(to, length.into()), is_punch: false })
+            }
+            Io::Blank { .. } | Io::Sync { .. } | Io::Commit(_) => None,
+        }
+    }
+
+    fn conflicts(&self, other: &Self) -> bool {
+        let overlap = |a: &Option<Blocks>, b: &Option<Blocks>| match (a, b) {
+            (Some(a), Some(b)) => a.file == b.file && a.range.start < b.range.end && b.range.start < a.range.end,
+            _ => false,
+        };
+        overlap(&self.write, &other.write) || overlap(&self.write, &other.read) || overlap(&self.read, &other.write)
+    }
+}
+
+/// The guards of jobs under way, and jobs that wait for them.
+#[derive(Debug)]
+pub(super) struct Guards {
+    held: Slots<Guard>,
+    /// Jobs that use blocks of others that came before.
+    waiting: VecDeque<(Job, Guard)>,
+    /// A guard was released since those were looked at.
+    is_released: bool,
+    /// Jobs with their guards that wait for the marks of their extents.
+    unmarked: Vec<(Job, u32)>,
+    is_marking: bool,
+}
+
+impl Guards {
+    pub(super) const fn new() -> Self {
+        Self {
+            held: Slots::new(),
+            waiting: VecDeque::new(),
+            is_released: false,
+            unmarked: Vec::new(),
+            is_marking: false,
+        }
+    }
+
+    fn is_free(&self, guard: &Guard) -> bool {
+        let waiting = self.waiting.iter().map(|(_, guard)| guard);
+        !self.held.iter().chain(waiting).any(|other| guard.conflicts(other))
+    }
+}
+
+/// A part of a data file that is read or written, as the parts of its blocks.
+#[derive(Clone, Copy, Debug)]
+struct Piece {
+    place: Place,
+    length: u32,
+}
+
+impl Piece {
+    const fn end(self) -> u64 {
+        self.place.at + self.length as u64
+    }
+
+    fn blocks(self) -> Blocks {
+        Blocks::touched(self.place, self.length.into())
+    }
+
+    /// Its bytes in a first block that it does not cover.
+    fn head(self) -> Option<Range<u64>> {
+        let end = (self.place.at / BLOCK + 1) * BLOCK;
+        let is_whole = self.place.at.is_multiple_of(BLOCK) && self.end() >= end;
+        (!is_whole).then_some(self.place.at..end.min(self.end()))
+    }
+
+    /// Its bytes in a last block that it does not cover, and that is not the first.
+    fn tail(self) -> Option<Range<u64>> {
+        let start = self.end() / BLOCK * BLOCK;
+        (!self.end().is_multiple_of(BLOCK) && start > self.place.at).then_some(start..self.end())
+    }
+
+    /// The blocks that it covers, as bytes.
+    fn middle(self) -> Range<u64> {
+        let start = self.head().map_or(self.place.at, |head| head.end);
+        let end = self.tail().map_or(self.end(), |tail| tail.start);
+        start..end.max(start)
+    }
+}
+
+/// A step of a job: one operation of the kernel.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Step {
+    ReadSums,
+    ReadHead,
+    ReadTail,
+    ReadMiddle,
+    WriteData,
+    WriteSums,
+}
+
+/// The descriptors of a data file and of its checksums.
+#[derive(Clone, Copy, Debug)]
+struct Descriptors {
+    data: RawFd,
+    sums: RawFd,
+}
+
+/// A read, a write, or a copy, which is one after the other.
+#[derive(Debug)]
+pub(super) struct Checked {
+    piece: Piece,
+    files: Descriptors,
+    /// Where a copy writes the bytes that it has read.
+    to: Option<(Place, Descriptors)>,
+    is_write: bool,
+    step: Step,
+    /// The memory of the piece, in the buffer of a flight or in the own one.
+    payload: *mut u8,
+    own: Option<Buffer>,
+    /// The blocks that the piece covers in part: the first and the last one.
+    edges: Option<Buffer>,
+    sums: Vec<u8>,
+    /// The rest of the step.
+    memory: *mut u8,
+    at: u64,
+    left: u32,
+    damaged: Vec<Place>,
+}
+
+impl Checked {
+    fn new(piece: Piece, files: Descriptors, payload: *mut u8, is_write: bool) -> Self {
+        Self {
+            piece,
+            files,
+            to: None,
+            is_write,
+            step: Step::ReadSums,
+            payload,
+            own: None,
+            edges: None,
+            sums: Vec::new(),
+            memory: payload,
+            at: 0,
+            left: 0,
+            damaged: Vec::new(),
+        }
+    }
+
+    /// Begins with its first step.
+    fn begin(&mut self, pool: &mut Pool) {
+        self.sums.resize((self.piece.blocks().len() * SUM_BYTES) as usize, 0);
+        let has_edges = self.piece.head().is_some() || self.piece.tail().is_some();
+        let needs_edges = |piece: Piece| piece.head().is_some() || piece.tail().is_some();
+        let target = self.to.map(|(place, _)| Piece { place, length: self.piece.length });
+        if has_edges || target.is_some_and(needs_edges) {
+            self.edges = Some(pool.lend_anyway(2 * BLOCK as u32));
+        }
+        let first = if self.is_write && !has_edges { Step::WriteData } else { Step::ReadSums };
+        self.go_to(first);
+    }
+
+    fn go_to(&mut self, step: Step) {
+        if step == Step::WriteData {
+            self.compute();
+        }
+        let blocks = self.piece.blocks();
+        let edge = |edges: &Option<Buffer>, at| edges.as_ref().map_or(std::ptr::null_mut(), |edges| edges.at(at));
+        let middle = self.piece.middle();
+        let within = (middle.start - self.piece.place.at) as usize;
+        (self.memory, self.at, self.left) = match step {
+            Step::ReadSums | Step::WriteSums => (self.sums.as_mut_ptr(), blocks.sums_at(), self.sums.len() as u32),
+            Step::ReadHead => (edge(&self.edges, 0), blocks.at(), BLOCK as u32),
+            Step::ReadTail => (edge(&self.edges, BLOCK as u32), (blocks.range.end - 1) * BLOCK, BLOCK as u32),
+            Step::ReadMiddle => (self.payload.wrapping_add(within), middle.start, (middle.end - middle.start) as u32),
+            Step::WriteData => (self.payload, self.piece.place.at, self.piece.length),
+        };
+        self.step = step;
+    }
+
+    /// The step is done.
+    fn next(&mut self) -> Progress {
+        let (has_head, has_tail) = (self.piece.head().is_some(), self.piece.tail().is_some());
+        let next = match self.step {
+            Step::ReadSums if has_head => Step::ReadHead,
+            Step::ReadSums | Step::ReadHead if has_tail => Step::ReadTail,
+            Step::ReadSums | Step::ReadHead | Step::ReadTail if !self.is_write && !self.piece.middle().is_empty() => {
+                Step::ReadMiddle
+            }
+            Step::ReadSums | Step::ReadHead | Step::ReadTail | Step::ReadMiddle => {
+                if !self.verify() {
+                    return Progress::Done(Err(Errno::Io));
+                }
+                if self.is_write {
+                    Step::WriteData
+                } else {
+                    return self.has_read();
+                }
+            }
+            Step::WriteData => Step::WriteSums,
+            Step::WriteSums => return Progress::Done(Ok(())),
+        };
+        self.go_to(next);
+        Progress::Again
+    }
+
+    /// The piece was read and is sound.
+    fn has_read(&mut self) -> Progress {
+        for (range, edge) in [(self.piece.head(), 0), (self.piece.tail(), BLOCK as usize)] {
+            let Some((range, edges)) = range.zip(self.edges.as_ref()) else { continue };
+            let from = edge + (range.start % BLOCK) as usize;
+            let length = (range.end - range.start) as usize;
+            // SAFETY: the piece has these bytes, and its memory is nobody else's meanwhile.
+            let to = unsafe { self.slice(range) };
+            to.copy_from_slice(&edges.content()[from..from + length]);
+        }
+        let Some((place, files)) = self.to.take() else { return Progress::Done(Ok(())) };
+        self.piece.place = place;
+        (self.files, self.is_write) = (files, true);
+        self.sums.clear();
+        self.sums.resize((self.piece.blocks().len() * SUM_BYTES) as usize, 0);
+        let has_edges = self.piece.head().is_some() || self.piece.tail().is_some();
+        self.go_to(if has_edges { Step::ReadSums } else { Step::WriteData });
+        Progress::Again
+    }
+
+    /// Compares the blocks that were read with their checksums.
+    fn verify(&mut self) -> bool {
+        let blocks = self.piece.blocks();
+        let mut wrong: Vec<u64> = Vec::new();
+        let count = blocks.len();
+        let at = |number: u64| (number * SUM_BYTES) as usize;
+        if let Some(edges) = &self.edges {
+            let edges = edges.content();
+            for (edge, number) in [(self.piece.head().map(|_| 0), 0), (self.piece.tail().map(|_| BLOCK), count - 1)] {
+                let Some(edge) = edge else { continue };
+                let block = &edges[edge as usize..(edge + BLOCK) as usize];
+                wrong.extend(mismatches(block, &self.sums[at(number)..at(number + 1)]).map(|_| number));
+            }
+        }
+        if !self.is_write {
+            let middle = self.piece.middle();
+            let first = middle.start / BLOCK - blocks.range.start;
+            let sums = &self.sums[at(first)..at(first + (middle.end - middle.start) / BLOCK)];
+            // SAFETY: the piece has these bytes, and its memory is nobody else's meanwhile.
+            wrong.extend(mismatches(unsafe { self.slice(middle) }, sums).map(|number| first + number));
+        }
+        let place = |number| Place { file: blocks.file, at: (blocks.range.start + number) * BLOCK };
+        self.damaged = wrong.into_iter().map(place).collect();
+        self.damaged.is_empty()
+    }
+
+    /// Computes the checksums that the blocks have after the write.
+    fn compute(&mut self) {
+        let count = self.piece.blocks().len();
+        for (range, edge, number) in
+            [(self.piece.head(), 0, 0), (self.piece.tail(), BLOCK as usize, count.saturating_sub(1))]
+        {
+            let Some(range) = range else { continue };
+            // SAFETY: the piece has these bytes, and nothing changes its memory meanwhile.
+            let from = unsafe { self.slice(range.clone()) };
+            let Some(edges) = &mut self.edges else { continue };
+            let at = edge + (range.start % BLOCK) as usize;
+            edges.bytes()[at..at + from.len()].copy_from_slice(from);
+            let sum = sum(&edges.content()[edge..edge + BLOCK as usize]);
+            self.sums[(number * SUM_BYTES) as usize..][..sum.len()].copy_from_slice(&sum);
+        }
+        let middle = self.piece.middle();
+        let first = (middle.start / BLOCK - self.piece.blocks().range.start) * SUM_BYTES;
+        // SAFETY: as above.
+        let bytes = unsafe { self.slice(middle) };
+        let sums = self.sums[first as usize..].chunks_exact_mut(SUM_BYTES as usize);
+        for (block, stored) in bytes.chunks_exact(BLOCK as usize).zip(sums) {
+            stored.copy_from_slice(&sum(block));
+        }
+    }
+
+    /// The memory of bytes of the piece.
+    ///
+    /// # Safety
+    /// The piece has these bytes, and nothing else uses their memory for as long as they are used.
+    unsafe fn slice<'a>(&self, range: Range<u64>) -> &'a mut [u8] {
+        let at = self.payload.wrapping_add((range.start - self.piece.place.at) as usize);
+        // SAFETY: the caller's promise.
+        unsafe { std::slice::from_raw_parts_mut(at, (range.end - range.start) as usize) }
+    }
+
+    const fn file(&self) -> RawFd {
+        match self.step {
+            Step::ReadSums | Step::WriteSums => self.files.sums,
+            _ => self.files.data,
+        }
+    }
+
+    const fn writes(&self) -> bool {
+        matches!(self.step, Step::WriteData | Step::WriteSums)
+    }
+
+    pub(super) fn entry(&self) -> squeue::Entry {
+        let file = Fd(self.file());
+        if self.writes() {
+            opcode::Write::new(file, self.memory, self.left).offset(self.at).build()
+        } else {
+            opcode::Read::new(file, self.memory, self.left).offset(self.at).build()
+        }
+    }
+
+    /// `moved` bytes of the step were moved.
+    pub(super) fn moved(&mut self, moved: u32) -> Progress {
+        if moved == 0 {
+            if self.writes() {
+                return Progress::Done(Err(Errno::Io));
+            }
+            // SAFETY: the step has so much memory left. Beyond the end of the file there are zeros.
+            unsafe { std::slice::from_raw_parts_mut(self.memory, self.left as usize) }.fill(0);
+            return self.next();
+        }
+        self.memory = self.memory.wrapping_add(moved as usize);
+        self.at += u64::from(moved);
+        self.left = self.left.saturating_sub(moved);
+        if self.left > 0 { Progress::Again } else { self.next() }
+    }
+
+    /// Does as many steps as can be done without a wait; `None` when the ring has to do the next one.
+    fn at_once(&mut self, haste: &mut Haste) -> Option<Result<(), Errno>> {
+        loop {
+            let (file, left) = (self.file(), self.left as usize);
+            let moved = if self.writes() {
+                // SAFETY: the step has so much memory left, which nothing else changes meanwhile.
+                unsafe { haste.write(file, self.memory, left, self.at) }
+            } else {
+                // SAFETY: the step has so much memory left, which nothing else uses meanwhile.
+                unsafe { haste.read(file, self.memory, left, self.at) }
+            };
+            match self.moved(moved?) {
+                Progress::Again => {}
+                Progress::Done(outcome) => return Some(outcome),
+            }
+        }
+    }
+}
+
+impl<S: Service + 'static> Server<S> {
+    /// Begins a job on data files with checksums. Returns the job when it uses no blocks.
+    pub(super) fn begin_checked(&mut self, job: Job) -> io::Result<Option<Job>> {
+        let Some(guard) = Guard::of(&job.io) else { return Ok(Some(job)) };
+        self.begin_guarded(job, guard)?;
+        Ok(None)
+    }
+
+    fn begin_guarded(&mut self, job: Job, guard: Guard) -> io::Result<()> {
+        if !self.guards.is_free(&guard) {
+            self.guards.waiting.push_back((job, guard));
+            return Ok(());
+        }
+        let written = guard.write.clone().filter(|_| !guard.is_punch);
+        let number = self.guards.held.insert(guard);
+        let Some(blocks) = written else { return self.run_checked(job, number) };
+        // Its files are made before there is anything to mark.
+        let reached = self.files.reaching(blocks.file, blocks.range.end * BLOCK);
+        let marked = reached.and_then(|_| self.files.sums().map_or(Ok(true), |sums| sums.begin_write(&blocks)));
+        match marked {
+            Ok(true) => self.run_checked(job, number),
+            Ok(false) => {
+                self.guards.unmarked.push((job, number));
+                self.mark()
+            }
+            Err(error) => {
+                self.guards.held.remove(number);
+                self.guards.is_released = true;
+                self.worked(job.id, Err(errno(&error)));
+                Ok(())
+            }
+        }
+    }
+
+    /// Begins the jobs that waited for guards since released; false when none was.
+    pub(super) fn retry_guarded(&mut self) -> io::Result<bool> {
+        if !std::mem::take(&mut self.guards.is_released) {
+            return Ok(false);
+        }
+        for (job, guard) in std::mem::take(&mut self.guards.waiting) {
+            self.begin_guarded(job, guard)?;
+        }
+        Ok(true)
+    }
+
+    /// Has the extents of waiting writes marked, those of one file at a time.
+    fn mark(&mut self) -> io::Result<()> {
+        while !self.guards.is_marking
+            && let Some((_, number)) = self.guards.unmarked.first()
+            && let Some(file) = self.guards.held.get(*number).and_then(|guard| Some(guard.write.as_ref()?.file))
+            && let Some(sums) = self.files.sums()
+        {
+            match sums.mark(file).and_then(|extents| Ok((extents, sums.intent(file)?))) {
+                Ok((extents, intent)) => {
+                    self.guards.is_marking = true;
+                    let task = Task::new(JobId(u32::MAX), Kind::Mark { intent, file, extents });
+                    let number = self.tasks.insert(task);
+                    self.submit(number)?;
+                }
+                Err(error) => self.marked(file, &[], Err(errno(&error)))?,
+            }
+        }
+        Ok(())
+    }
+
+    /// Extents of a file are durably marked, or cannot be.
+    pub(super) fn marked(&mut self, file: FileId, extents: &[u32], outcome: Result<(), Errno>) -> io::Result<()> {
+        self.guards.is_marking = false;
+        if let (Ok(()), Some(sums)) = (outcome, self.files.sums()) {
+            sums.marked(file, extents);
+        }
+        for (job, number) in std::mem::take(&mut self.guards.unmarked) {
+            let blocks = self.guards.held.get(number).and_then(|guard| guard.write.clone());
+            let is_marked =
+                blocks.as_ref().zip(self.files.sums()).is_some_and(|(blocks, sums)| sums.are_marked(blocks));
+            match outcome {
+                _ if is_marked => self.run_checked(job, number)?,
+                Err(errno) if blocks.is_some_and(|blocks| blocks.file == file) => {
+                    self.end_checked(job.id, number, None, Err(errno));
+                }
+                _ => self.guards.unmarked.push((job, number)),
+            }
+        }
+        self.mark()
+    }
+
+    /// Does a job whose blocks nobody else uses, and whose extents are marked.
+    fn run_checked(&mut self, Job { id, io }: Job, guard: u32) -> io::Result<()> {
+        let task = match io {
+            Io::Punch { place, length } => self.punch(id, place, length),
+            io => self.checked(id, &io),
+        };
+        let mut task = match task {
+            Ok(task) => task,
+            Err(errno) => {
+                self.end_checked(id, guard, None, Err(errno));
+                return Ok(());
+            }
+        };
+        task.guard = Some(guard);
+        if let Kind::Checked(checked) = &mut task.kind
+            && let Some(outcome) = checked.at_once(&mut self.haste)
+        {
+            self.end_task(task, outcome)
+        } else {
+            let number = self.tasks.insert(task);
+            self.submit(number)
+        }
+    }
+
+    fn checked(&mut self, id: JobId, io: &Io) -> Result<Task, Errno> {
+        let mut checked = match *io {
+            Io::Read { ticket, into, place, length } => {
+                let payload = self.memory(ticket, into, length)?.address();
+                Checked::new(Piece { place, length }, self.descriptors(place.file)?, payload, false)
+            }
+            Io::Write { ticket, from, place, length } => {
+                let payload = self.memory(ticket, from, length)?.address();
+                Checked::new(Piece { place, length }, self.descriptors(place.file)?, payload, true)
+            }
+            Io::Copy { from, to, length } => {
+                let (source, target) = (self.descriptors(from.file)?, self.descriptors(to.file)?);
+                let own = self.pool.lend_anyway(length);
+                let checked = Checked::new(Piece { place: from, length }, source, own.at(0), false);
+                Checked { to: Some((to, target)), own: Some(own), ..checked }
+            }
+            Io::Zero { place, length } => {
+                let (files, length) = (self.descriptors(place.file)?, length as u32);
+                let mut own = self.pool.lend_anyway(length);
+                own.bytes()[..length as usize].fill(0);
+                let checked = Checked::new(Piece { place, length }, files, own.at(0), true);
+                Checked { own: Some(own), ..checked }
+            }
+            Io::Blank { .. } | Io::Punch { .. } | Io::Sync { .. } | Io::Commit(_) => return Err(Errno::Inval),
+        };
+        checked.begin(&mut self.pool);
+        Ok(Task::new(id, Kind::Checked(Box::new(checked))))
+    }
+
+    fn descriptors(&mut self, file: FileId) -> Result<Descriptors, Errno> {
+        let data = self.files.descriptor(file).map_err(|error| errno(&error))?;
+        let sums = self.files.sums().ok_or(Errno::Io)?.descriptor(file).map_err(|error| errno(&error))?;
+        Ok(Descriptors { data, sums })
+    }
+
+    /// A guarded job has ended: others may use its blocks.
+    pub(super) fn end_checked(
+        &mut self,
+        id: JobId,
+        guard: u32,
+        checked: Option<Box<Checked>>,
+        mut outcome: Result<(), Errno>,
+    ) {
+        let Some(Guard { write, is_punch, .. }) = self.guards.held.remove(guard) else { return };
+        self.guards.is_released = !self.guards.waiting.is_empty();
+        let has_written = checked.as_ref().is_some_and(|checked| checked.writes());
+        let damaged = checked.map_or_else(Vec::new, |checked| {
+            let Checked { own, edges, damaged, .. } = *checked;
+            for buffer in own.into_iter().chain(edges) {
+                self.pool.give_back(buffer);
+            }
+            damaged
+        });
+        if let (Some(blocks), Err(_), true) = (&write, outcome, has_written) {
+            self.files.accept(blocks);
+        }
+        let now = self.now;
+        let Some(sums) = self.files.sums() else { return };
+        for place in damaged {
+            sums.found_damaged(place);
+        }
+        if let Some(blocks) = write {
+            if is_punch {
+                outcome = outcome.and_then(|()| sums.zero(&blocks).map_err(|error| errno(&error)));
+            } else {
+                sums.end_write(&blocks, now);
+            }
+            if outcome.is_ok() {
+                sums.found_sound(&blocks);
+            }
+        }
+        self.worked(id, outcome);
+    }
+
+    /// Whether data have checksums.
+    pub fn has_checksums(&mut self) -> bool {
+        self.files.sums().is_some()
+    }
+
+    /// The damaged blocks that were found, and how many times each was read.
+    pub fn damaged(&mut self) -> BTreeMap<Place, u64> {
+        self.files.sums().map(|sums| sums.damaged().clone()).unwrap_or_default()
+    }
+
+    /// A data file with its checksums, to be compared on any thread.
+    ///
+    /// # Errors
+    /// There is none.
+    pub fn checked_file(&self, file: FileId) -> io::Result<CheckedFile> {
+        self.files.sources(file)
+    }
+
+    /// Compares one block with its checksum: whether it is sound, or `None` while it is being written.
+    ///
+    /// # Errors
+    /// It cannot be read.
+    pub fn check_block(&mut self, place: Place) -> io::Result<Option<bool>> {
+        let blocks = Blocks::touched(place, BLOCK);
+        let guard = Guard { read: Some(blocks), ..Guard::default() };
+        if !self.guards.is_free(&guard) {
+            return Ok(None);
+        }
+        let is_sound = self.files.is_sound(place)?;
+        if let Some(sums) = self.files.sums().filter(|_| !is_sound) {
+            sums.found_damaged(place);
+        }
+        Ok(Some(is_sound))
+    }
+}

@@ -1,0 +1,71 @@
+//! `plimsoll volume scrub`: has a service compare its data with their checksums, and waits for the outcome.
+
+use std::io::{IsTerminal, Write};
+use std::time::Duration;
+
+use plimsoll_service::api::{Scrub, ScrubState};
+use plimsoll_units::Bytes;
+
+use super::Desk;
+use crate::output::print;
+use crate::trouble::Trouble;
+
+const PATH: &str = "/v1/scrub";
+/// Between two looks at the progress.
+const LOOK: Duration = Duration::from_millis(250);
+/// The exit code when data are damaged.
+const DAMAGED: u8 = 1;
+
+/// Compares the data of a volume, or of all.
+pub fn scrub(desk: &Desk, volume: Option<&str>, rate: Bytes) -> Result<(), Trouble> {
+    let body = Scrub { volume: volume.map(str::to_owned), rate_bytes: Some(rate.get()) };
+    desk.client.post(PATH, &body)?;
+    let shows_progress = std::io::stderr().is_terminal();
+    let (answer, state) = loop {
+        let answer = desk.client.get(PATH)?;
+        let state: ScrubState = desk.client.read(&answer)?;
+        if !state.running {
+            break (answer, state);
+        }
+        if shows_progress {
+            let _ = write!(std::io::stderr(), "\r{}", progress(&state));
+        }
+        std::thread::sleep(LOOK);
+    };
+    if shows_progress {
+        let _ = write!(std::io::stderr(), "\r\x1b[K");
+    }
+    if desk.json {
+        print(&answer.0)?;
+        print(b"\n")?;
+    } else {
+        let title = state.volume.as_ref().map_or_else(|| "Scrub".to_owned(), |volume| format!("Scrub of {volume}"));
+        desk.outputs.print(&plimsoll_report::facts(&title, &facts(&state), desk.outputs.style()))?;
+    }
+    if let Some(error) = &state.error {
+        return Err(Trouble::Failed(anyhow::anyhow!("the scrub did not come to its end: {error}")));
+    }
+    if state.damaged_blocks == 0 { Ok(()) } else { Err(Trouble::Ended(DAMAGED)) }
+}
+
+fn progress(state: &ScrubState) -> String {
+    let share = state.done_bytes as f64 / state.total_bytes.max(1) as f64 * 100.0;
+    let (done, total) = (Bytes::new(state.done_bytes), Bytes::new(state.total_bytes));
+    format!("{share:.0} % compared: {done} of {total}, {} damaged blocks", state.damaged_blocks)
+}
+
+fn facts(state: &ScrubState) -> Vec<(&'static str, String)> {
+    let (done, total) = (Bytes::new(state.done_bytes), Bytes::new(state.total_bytes));
+    let mut facts = vec![("compared", format!("{done} of {total}"))];
+    for damaged in &state.damaged {
+        facts.push(("damaged", format!("volume {} at byte {}", damaged.volume, damaged.offset)));
+    }
+    let verdict = match state.damaged_blocks {
+        0 => "all data are what was written".to_owned(),
+        blocks => format!(
+            "{blocks} damaged blocks of 4 KiB: reads of them fail until they are overwritten or restored from a copy"
+        ),
+    };
+    facts.push(("verdict", verdict));
+    facts
+}

@@ -1,0 +1,174 @@
+//! Comparison of stored data with their checksums: a scrub that runs while volumes are served, and the damage that reads have found.
+
+use std::collections::BTreeMap;
+use std::sync::{MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+
+use plimsoll_front::Ended;
+use plimsoll_volume::{Place, VolumeId};
+
+use crate::api;
+use crate::fsck::{DamagedBlock, damaged_blocks};
+use crate::refusal::Refusal;
+use crate::service::{Service, State};
+
+/// Bytes that a scrub compares at a time.
+const PIECE: u64 = 1 << 20;
+/// Bytes a second of a scrub, unless the request names a rate.
+const RATE: u64 = 100 << 20;
+/// Between two looks at a block that is being written.
+const RETRY: Duration = Duration::from_millis(1);
+/// Damaged blocks that a scrub names.
+const NAMED_MAX: usize = 1_000;
+
+/// Damaged blocks that are known, with the volumes that had them when they were found, and how many times each was read.
+#[derive(Debug, Default)]
+pub(crate) struct Damages(BTreeMap<Place, (Vec<DamagedBlock>, u64)>);
+
+impl Damages {
+    /// The damaged blocks of a volume, and how many times they were read.
+    pub fn of(&self, name: &str) -> (Vec<u64>, u64) {
+        let mut found = (Vec::new(), 0);
+        for (blocks, reads) in self.0.values() {
+            for DamagedBlock { offset, .. } in blocks.iter().filter(|block| block.volume == name) {
+                found.0.push(*offset);
+                found.1 += reads;
+            }
+        }
+        found.0.sort_unstable();
+        found
+    }
+}
+
+impl State {
+    fn names(&self) -> BTreeMap<VolumeId, String> {
+        self.volumes.values().map(|volume| (volume.id, volume.name().to_owned())).collect()
+    }
+}
+
+impl Service {
+    /// Begins to compare the data of a volume, or of all, with their checksums.
+    pub fn begin_scrub(&self, scrub: &api::Scrub) -> Result<api::ScrubState, Refusal> {
+        let id = scrub.volume.as_deref().map(|name| self.state().volume(name).map(|volume| volume.id)).transpose()?;
+        let (places, has_checksums) = self.inner.handle.call(move |server| {
+            let places = server.service().0.store().places(id);
+            (places, server.has_checksums())
+        })?;
+        if !has_checksums {
+            return Err(Refusal::bad(
+                "the data directory has no checksums to compare data with: stop the service, and plimsoll volume fsck \
+                 --add-checksums adds them",
+            ));
+        }
+        let rate = scrub.rate_bytes.unwrap_or(RATE).max(1);
+        let mut state = self.scrubbing();
+        if state.running {
+            return Err(Refusal::conflict(
+                "a scrub is under way: see its progress with GET /v1/scrub, or wait for its end",
+            ));
+        }
+        let total_bytes = places.iter().map(|(_, length)| length).sum();
+        *state =
+            api::ScrubState { running: true, volume: scrub.volume.clone(), total_bytes, ..api::ScrubState::default() };
+        let begun = state.clone();
+        drop(state);
+        let service = self.clone();
+        let work = move || {
+            let outcome = service.scrub(&places, rate);
+            let mut state = service.scrubbing();
+            state.running = false;
+            state.error = outcome.err().map(|refusal| refusal.message);
+        };
+        if let Err(error) = std::thread::Builder::new().name("scrub".into()).spawn(work) {
+            self.scrubbing().running = false;
+            return Err(Refusal::new(crate::Kind::Failed, format!("starting a thread: {error}")));
+        }
+        Ok(begun)
+    }
+
+    /// The progress of the present scrub, or the outcome of the last one.
+    pub fn scrub_state(&self) -> Result<api::ScrubState, Refusal> {
+        Ok(self.scrubbing().clone())
+    }
+
+    fn scrubbing(&self) -> MutexGuard<'_, api::ScrubState> {
+        self.inner.scrub.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// On a thread of its own, piece by piece.
+    fn scrub(&self, places: &[(Place, u64)], rate: u64) -> Result<(), Refusal> {
+        let begun = Instant::now();
+        let failed = |error: std::io::Error| Refusal::new(crate::Kind::Failed, format!("reading data: {error}"));
+        let mut done = 0;
+        for (place, length) in places {
+            let file = place.file;
+            let sources = self.inner.handle.call(move |server| server.checked_file(file))?.map_err(failed)?;
+            let end = place.at + length;
+            let mut at = place.at;
+            while at < end {
+                let piece = PIECE.min(end - at);
+                for found in sources.scan(at, piece).map_err(failed)? {
+                    self.confirm(Place { at: found, ..*place })?;
+                }
+                (at, done) = (at + piece, done + piece);
+                self.scrubbing().done_bytes = done;
+                let due = Duration::from_secs_f64(done as f64 / rate as f64);
+                if self.inner.pulse.waited(due.saturating_sub(begun.elapsed())) {
+                    return Err(Refusal::from(Ended));
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// A block differed from its checksum: it was being written, or it is damaged.
+    fn confirm(&self, place: Place) -> Result<(), Refusal> {
+        loop {
+            let names = self.state().names();
+            let looked = self.inner.handle.call(move |server| {
+                let is_sound = server.check_block(place);
+                let blocks = damaged_blocks(server.service().0.store(), place, &names);
+                is_sound.map(|is_sound| (is_sound, blocks))
+            })?;
+            match looked {
+                Ok((Some(true), _)) => return Ok(()),
+                // A damaged block.
+                Ok((Some(false), blocks)) => {
+                    let mut state = self.scrubbing();
+                    state.damaged_blocks += 1;
+                    let room = NAMED_MAX.saturating_sub(state.damaged.len());
+                    state.damaged.extend(blocks.into_iter().take(room));
+                    return Ok(());
+                }
+                Ok((None, _)) => std::thread::sleep(RETRY),
+                Err(error) => return Err(Refusal::new(crate::Kind::Failed, format!("reading data: {error}"))),
+            }
+        }
+    }
+
+    /// Takes over which blocks reads have found damaged, and reports new ones.
+    pub(crate) fn watch_damage(&self, state: &mut State) -> Result<(), Ended> {
+        let names = state.names();
+        let known: Vec<Place> = state.damages.0.keys().copied().collect();
+        let found = self.inner.handle.call(move |server| {
+            let damaged = server.damaged();
+            let store = server.service().0.store();
+            let blocks = |place| if known.contains(&place) { None } else { Some(damaged_blocks(store, place, &names)) };
+            damaged.into_iter().map(|(place, reads)| (place, (blocks(place), reads))).collect::<BTreeMap<_, _>>()
+        })?;
+        state.damages.0.retain(|place, _| found.contains_key(place));
+        for (place, (blocks, reads)) in found {
+            let known = state.damages.0.entry(place).or_default();
+            known.1 = reads;
+            let Some(blocks) = blocks else { continue };
+            for DamagedBlock { volume, offset } in &blocks {
+                (self.inner.options.log)(&format!(
+                    "volume {volume} is damaged at byte {offset}: the 4 KiB there differ from their checksum, and reads of \
+                     them fail (EIO) until they are overwritten or restored"
+                ));
+            }
+            known.0 = blocks;
+        }
+        Ok(())
+    }
+}

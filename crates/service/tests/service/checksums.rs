@@ -1,0 +1,250 @@
+//! Data with checksums: damage is never served, and is named; sound data are never taken for damaged.
+
+use std::fs::{self, File};
+use std::os::unix::fs::FileExt;
+use std::path::{Path, PathBuf};
+use std::sync::Mutex;
+use std::time::{Duration, Instant};
+
+use plimsoll_front::{Checksums, DirectoryError};
+use plimsoll_service::{AddChecksums, DamagedBlock, OpenError, Options, Repair, Service, api, fsck};
+
+use crate::home::{Home, PATIENCE, copy, directory, options};
+
+const EIO: u32 = 5;
+const KIB: u64 = 1 << 10;
+
+fn checked(directory: &Path) -> Options {
+    Options { checksums: Checksums::Wanted, ..options(directory) }
+}
+
+fn pattern(seed: u64, length: usize) -> Vec<u8> {
+    let mut bytes = vec![0; length];
+    fastrand::Rng::with_seed(seed).fill(&mut bytes);
+    bytes
+}
+
+/// Where these bytes lie in `data.0`.
+fn find(directory: &Path, bytes: &[u8]) -> u64 {
+    let data = fs::read(directory.join("data.0")).unwrap();
+    let blocks = data.chunks(4096).zip(0..);
+    blocks.filter(|(block, _)| block.starts_with(bytes)).map(|(_, at)| at * 4096).next().expect("they are there")
+}
+
+/// Flips one bit.
+fn flip(directory: &Path, name: &str, at: u64) {
+    let file = File::options().read(true).write(true).open(directory.join(name)).unwrap();
+    let mut byte = [0];
+    file.read_exact_at(&mut byte, at).unwrap();
+    file.write_all_at(&[byte[0] ^ 4], at).unwrap();
+}
+
+/// A stopped directory with a volume of 1 MiB of a pattern and a snapshot of it, whose block at 512 KiB is damaged.
+fn damaged(data: &[u8]) -> PathBuf {
+    let home = Home::open(checked(&directory()));
+    home.create("data", "link(1us)");
+    home.client("data").write(0, data);
+    home.service.snapshot("data", &api::Fork { name: "kept".into(), like: None }).unwrap();
+    let directory = home.keep();
+    flip(&directory, "data.0", find(&directory, &data[512 << 10..][..64]) + 1_000);
+    directory
+}
+
+fn scrub(home: &Home, volume: Option<&str>) -> api::ScrubState {
+    let scrub = api::Scrub { volume: volume.map(str::to_owned), rate_bytes: Some(1 << 30) };
+    home.service.begin_scrub(&scrub).unwrap();
+    let end = Instant::now() + PATIENCE;
+    loop {
+        let state = home.service.scrub_state().unwrap();
+        if !state.running {
+            return state;
+        }
+        assert!(Instant::now() < end, "{state:?}");
+        std::thread::sleep(Duration::from_millis(2));
+    }
+}
+
+static LINES: Mutex<Vec<String>> = Mutex::new(Vec::new());
+
+#[test]
+fn a_flipped_bit_is_answered_with_an_error_counted_and_named() {
+    let data = pattern(1, 1 << 20);
+    let directory = damaged(&data);
+    let log = |line: &str| LINES.lock().unwrap().push(line.to_owned());
+    let home = Home::open(Options { log, ..options(&directory) });
+    assert!(home.service.about().unwrap().checksums, "it stays as it was made");
+    let mut client = home.client("data");
+    assert!(client.read(0, 512 << 10) == data[..512 << 10]);
+    for (offset, length) in [(512 * KIB, 4096), (512 * KIB + 100, 7), (0, 1 << 20)] {
+        assert_eq!(client.try_read(offset, length), Err(EIO), "{length} bytes at {offset}");
+    }
+    assert!(client.read(516 * KIB, 508 << 10) == data[516 << 10..]);
+    let end = Instant::now() + PATIENCE;
+    let stats = loop {
+        let stats = home.service.stats("data").unwrap();
+        if stats.damaged_reads == 3 {
+            break stats;
+        }
+        assert!(Instant::now() < end, "{stats:?}");
+        std::thread::sleep(Duration::from_millis(20));
+    };
+    assert_eq!((stats.damaged, stats.damaged_reads), (vec![512 * KIB], 3));
+    let lines = LINES.lock().unwrap().clone();
+    let of_data: Vec<_> = lines.iter().filter(|line| line.contains("volume data ")).collect();
+    assert!(of_data.len() == 1 && of_data[0].contains("damaged at byte 524288"), "{lines:?}");
+
+    let block = |volume: &str| DamagedBlock { volume: volume.into(), offset: 512 * KIB };
+    let found = scrub(&home, None);
+    assert_eq!((found.done_bytes, found.total_bytes, found.damaged_blocks), (1 << 20, 1 << 20, 1));
+    assert_eq!(found.damaged, [block("data"), block("kept")]);
+
+    // A part of the block cannot be written, all of it can: the snapshot keeps the damaged one.
+    assert_eq!(client.try_write(512 * KIB + 10, &[1; 10]), EIO);
+    assert_eq!(client.try_read(512 * KIB, 4096), Err(EIO));
+    drop(client);
+    let directory = home.keep();
+    let check = fsck(&directory, Repair::Never, AddChecksums::Never).unwrap();
+    assert_eq!(check.damaged, [block("data"), block("kept")]);
+    assert!(check.is_served() && check.problems[0].contains("volume data is damaged at byte 524288"), "{check:?}");
+    fs::remove_dir_all(directory).unwrap();
+}
+
+#[test]
+fn a_damaged_block_is_sound_when_it_is_overwritten() {
+    let data = pattern(2, 1 << 20);
+    let home = Home::open(options(&damaged(&data)));
+    home.service.delete("kept").unwrap();
+    let mut client = home.client("data");
+    assert_eq!(client.try_read(512 * KIB, 4096), Err(EIO));
+    client.write(512 * KIB, &[7; 4096]);
+    assert!(client.read(0, 1 << 20)[512 << 10..516 << 10] == [7; 4096]);
+    let found = scrub(&home, Some("data"));
+    assert_eq!((found.done_bytes, found.damaged_blocks, found.error), (1 << 20, 0, None));
+    assert!(home.service.stats("data").unwrap().damaged.is_empty());
+}
+
+#[test]
+fn a_clean_end_leaves_nothing_to_compute_and_another_end_the_extents_that_were_written() {
+    let home = Home::open(checked(&directory()));
+    home.create("data", "link(1us)");
+    let data = pattern(3, 300_001);
+    home.client("data").write(12_345, &data);
+    let copied = copy(&home.directory);
+    let check = fsck(&copied, Repair::Never, AddChecksums::Never).unwrap();
+    assert_eq!((check.uncertain_bytes, check.problems.len()), (16 << 20, 0), "{check:?}");
+    fs::remove_dir_all(copied).unwrap();
+    let killed = home.after_a_kill();
+    let notices = killed.service.notices().to_vec();
+    assert!(notices.len() == 1 && notices[0].contains("computed again, 0 of them differed"), "{notices:?}");
+    assert!(killed.client("data").read(12_345, 300_001) == data);
+    let again = killed.again();
+    assert_eq!(again.service.notices(), [] as [String; 0]);
+    assert!(again.client("data").read(12_345, 300_001) == data);
+}
+
+#[test]
+fn damaged_files_of_checksums_are_refused_and_computed_again() {
+    let home = Home::open(checked(&directory()));
+    home.create("data", "link(1us)");
+    let data = pattern(4, 100_000);
+    home.client("data").write(0, &data);
+    let directory = home.keep();
+    for (name, is_removed) in [("sums.0", true), ("intent.0", true), ("sums.0", false)] {
+        if is_removed {
+            fs::remove_file(directory.join(name)).unwrap();
+        } else {
+            flip(&directory, name, 20);
+        }
+        let refused = Service::open(options(&directory)).map(drop).unwrap_err();
+        assert!(matches!(&refused, OpenError::Directory(DirectoryError::Checksums { why, .. }) if why.contains(name)));
+        assert!(!fsck(&directory, Repair::Never, AddChecksums::Never).unwrap().problems.is_empty());
+        let check = fsck(&directory, Repair::Wanted, AddChecksums::Never).unwrap();
+        assert!(check.problems.is_empty() && check.verified_bytes > 100_000, "{check:?}");
+    }
+    // A flipped bit in a checksum is as good as one in the data.
+    flip(&directory, "sums.0", 4096 + 4 * 20);
+    assert_eq!(fsck(&directory, Repair::Never, AddChecksums::Never).unwrap().damaged.len(), 1);
+    fs::remove_dir_all(directory).unwrap();
+}
+
+#[test]
+fn a_directory_without_checksums_gets_them() {
+    let home = Home::new();
+    home.create("data", "link(1us)");
+    let data = pattern(5, 200_000);
+    home.client("data").write(0, &data);
+    let refused = home.service.begin_scrub(&api::Scrub::default()).unwrap_err();
+    assert!(refused.message.contains("--add-checksums"), "{refused}");
+    let directory = home.keep();
+    let refused = Service::open(checked(&directory)).map(drop).unwrap_err();
+    assert!(refused.to_string().contains("was made without checksums"), "{refused}");
+    let check = fsck(&directory, Repair::Never, AddChecksums::Wanted).unwrap();
+    assert!(check.has_checksums && check.problems.is_empty(), "{check:?}");
+    let home = Home::open(checked(&directory));
+    assert!(home.client("data").read(0, 200_000) == data);
+    assert_eq!(scrub(&home, None).damaged_blocks, 0);
+    let directory = home.keep();
+    flip(&directory, "data.0", find(&directory, &data[8192..8256]));
+    let home = Home::open(options(&directory));
+    assert_eq!(home.client("data").try_read(8192, 4096), Err(EIO));
+}
+
+/// Copies on write, zeroes, growth and reuse of clusters keep checksums right, in any order.
+#[test]
+fn random_operations_never_meet_a_false_mismatch() {
+    const SIZE: usize = 2 << 20;
+    let home = Home::open(checked(&directory()));
+    let create = api::Create {
+        name: "v0".into(),
+        like: "link(1us)".into(),
+        size_bytes: Some(SIZE as u64),
+        ..api::Create::default()
+    };
+    home.service.create(&create).unwrap();
+    let mut truths = std::collections::BTreeMap::from([("v0".to_owned(), vec![0; SIZE])]);
+    let mut random = fastrand::Rng::with_seed(6);
+    for step in 1..400 {
+        let name = truths.keys().nth(random.usize(..truths.len())).unwrap().clone();
+        let (offset, length) = (random.usize(..SIZE), 1 + random.usize(..150_000));
+        let length = length.min(SIZE - offset);
+        let count = truths.len();
+        let truth = truths.get_mut(&name).unwrap();
+        let here = offset..offset + length;
+        match random.u32(..20) {
+            0..10 => {
+                let data = pattern(step, length);
+                home.client(&name).write(offset as u64, &data);
+                truth[here].copy_from_slice(&data);
+            }
+            10..13 => {
+                home.client(&name).trim(offset as u64, length as u64);
+                let end = if offset + length == SIZE { SIZE } else { (offset + length) & !0xFFFF };
+                let start = offset.next_multiple_of(1 << 16);
+                truth[start.min(end)..end].fill(0);
+            }
+            13..16 => assert!(home.client(&name).read(offset as u64, length as u32) == truth[here], "step {step}"),
+            16..18 if count < 5 => {
+                let (clone, content) = (format!("v{step}"), truth.clone());
+                home.service.clone_volume(&name, &api::Fork { name: clone.clone(), like: None }).unwrap();
+                truths.insert(clone, content);
+            }
+            _ if count > 1 => {
+                home.service.delete(&name).unwrap();
+                truths.remove(&name);
+            }
+            _ => {}
+        }
+    }
+    for (name, truth) in &truths {
+        let mut client = home.client(name);
+        for at in (0..SIZE).step_by(1 << 19) {
+            assert!(client.read(at as u64, 1 << 19) == truth[at..at + (1 << 19)], "{name} at {at}");
+        }
+    }
+    let found = scrub(&home, None);
+    assert_eq!((found.damaged_blocks, found.error), (0, None));
+    let directory = home.keep();
+    let check = fsck(&directory, Repair::Never, AddChecksums::Never).unwrap();
+    assert!(check.problems.is_empty() && check.verified_bytes > 0, "{check:?}");
+    fs::remove_dir_all(directory).unwrap();
+}
