@@ -28,10 +28,7 @@ pub struct Percent(pub f64);
 impl FromStr for Percent {
     type Err = Unreadable;
     fn from_str(text: &str) -> Result<Self, Unreadable> {
-        match text.trim().trim_end_matches('%').trim_end().parse::<f64>() {
-            Ok(percent) if (0.0..=100.0).contains(&percent) => Ok(Self(percent / 100.0)),
-            _ => unreadable("not a percentage: write a number from 0 to 100"),
-        }
+        plimsoll_suite::percent(text).map(Self).map_err(Unreadable)
     }
 }
 

@@ -8,6 +8,7 @@ mod conduct;
 pub mod crew;
 mod files;
 mod ground;
+mod options;
 mod recipe;
 pub mod recipes;
 mod seen;
@@ -17,6 +18,7 @@ mod step;
 pub use below::{Below, Local, Looked};
 pub use conduct::{Conduct, Endured, Signal};
 pub use ground::{Database, Disk, DiskPlace, Export, Facts, Ground, Model, Nature, Paths, Sink, Unfit};
+pub use options::{SuiteOptions, Surroundings, percent};
 pub use recipe::{Done, Outcome, Phases, Recipe, Watch, crowd_of, judged, perform, perform_phases, step_run};
 pub use seen::{Failed, FilesSeen, IoSeen, Logged, Queues, StepSeen, WorkerSeen};
 pub use sql::{

@@ -10,7 +10,7 @@ use plimsoll_units::{Bytes, Kind, Span};
 
 fn small() -> BonnieOptions {
     BonnieOptions {
-        machine: "trial".into(),
+        machine: Some("trial".into()),
         size: Some(Bytes::mib(8)),
         small_files: SmallFiles { units: 1, largest: 0, least: 0, directories: 1 },
         ..BonnieOptions::default()
@@ -247,7 +247,7 @@ Latency               272us     330us     272us     272us     272us     272us
 #[test]
 fn sizes_that_are_not_usual_are_in_the_tables() {
     let small_files = SmallFiles { units: 16, largest: 1000, least: 10, directories: 4 };
-    let machine = "averyveryverylonghostname".into();
+    let machine = Some("averyveryverylonghostname".into());
     let options =
         BonnieOptions { machine, size: Some(Bytes::gib(4)), chunk: 65_536, per_char: None, small_files, ..small() };
     let (recipe, done) = fixed(options);

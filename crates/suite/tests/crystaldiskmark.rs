@@ -14,10 +14,10 @@ const SPACE: Bytes = Bytes::gib(2);
 
 fn quick(version: Version, profile: Profile) -> CrystalDiskMarkOptions {
     CrystalDiskMarkOptions {
-        size: Bytes::mib(16),
+        size: Some(Bytes::mib(16)),
         runs: 2,
-        measure: Span::from_millis(100),
-        interval: Span::ZERO,
+        measure: Some(Span::from_millis(100)),
+        interval: Some(Span::ZERO),
         ..CrystalDiskMarkOptions::of(version, profile)
     }
 }
@@ -144,11 +144,11 @@ fn threads_of_a_sequential_test_take_turns_block_by_block() {
 fn what_cannot_be_is_refused_with_what_to_write() {
     type Change = fn(&mut CrystalDiskMarkOptions);
     let refused: [(Change, &str); 8] = [
-        (|options| options.size = Bytes::kib(1500), "write --size 1GiB"),
-        (|options| options.size = Bytes::gib(3), "3 GiB are needed, and 2 GiB are there"),
+        (|options| options.size = Some(Bytes::kib(1500)), "write --size 1GiB"),
+        (|options| options.size = Some(Bytes::gib(3)), "3 GiB are needed, and 2 GiB are there"),
         (|options| options.runs = 0, "write --runs 5"),
         (|options| options.mix = Some(1.0), "write --mix 70"),
-        (|options| options.measure = Span::ZERO, "write --measure 5s"),
+        (|options| options.measure = Some(Span::ZERO), "write --measure 5s"),
         (|options| (options.version, options.profile) = (Version::Three, Profile::Peak), "take version 8"),
         (|options| options.tests = vec![Test::random(1000, 1, 1)], "not multiples of the 512"),
         (|options| options.tests = vec![Test::sequential(1 << 20, 1, 64)], "write --size 64 MiB"),
@@ -254,7 +254,7 @@ fn a_flush_counts_in_the_time_of_version_3_and_in_no_other() {
     // 16 passes of 16 blocks of 1 ms are past 250 ms, and the flush takes 44 ms: 256 blocks in 300 ms.
     let served = "split(read: station(1, 1ms); write: station(1, 1ms); flush: station(1, 44ms))";
     let rate = |version| {
-        let measure = Span::from_millis(250);
+        let measure = Some(Span::from_millis(250));
         let options = CrystalDiskMarkOptions { measure, runs: 1, ..quick(version, Profile::Default) };
         let mut recipe = CrystalDiskMark::new(options, &on_model()).unwrap();
         let done = all(&mut recipe, &mut model(served, SPACE)).done;
@@ -277,7 +277,7 @@ fn the_best_run_or_the_mean_becomes_the_score() {
             score,
             runs: 3,
             tests: vec![Test::random(4096, 1, 1)],
-            measure: Span::from_secs(1),
+            measure: Some(Span::from_secs(1)),
             directions: Directions::Reads,
             ..quick(Version::Eight, Profile::Default)
         };
@@ -345,7 +345,7 @@ fn it_runs_on_a_directory_and_its_text_reads_back() {
         let mix = (version == Version::Eight).then_some(0.7);
         let profile = if version == Version::Eight { Profile::Peak } else { Profile::Default };
         let mut ground = place.ground();
-        let options = CrystalDiskMarkOptions { mix, measure: Span::from_millis(20), ..quick(version, profile) };
+        let options = CrystalDiskMarkOptions { mix, measure: Some(Span::from_millis(20)), ..quick(version, profile) };
         let facts = facts(Nature::Directory, Bytes::gib(1));
         let mut recipe = CrystalDiskMark::new(options, &facts).unwrap();
         let done = all(&mut recipe, &mut ground).done;

@@ -2,6 +2,7 @@
 
 mod grounds;
 
+use clap::ValueEnum;
 use grounds::{Temporary, all, facts, model};
 use plimsoll_load::{JobSpec, Work as Asked};
 use plimsoll_suite::recipes::dd::{Dd, DdKind, DdOptions};
@@ -123,10 +124,10 @@ fn what_cannot_be_copied_is_said_in_one_line() {
 fn a_directory_makes_every_copy() {
     let temporary = Temporary::new("dd");
     let mut ground = temporary.ground();
-    let mut recipe = Dd::new(options(Bytes::kib(320), 40, &DdKind::ALL), &ground.facts().clone()).unwrap();
+    let mut recipe = Dd::new(options(Bytes::kib(320), 40, DdKind::value_variants()), &ground.facts().clone()).unwrap();
     let outcome = all(&mut recipe, &mut ground);
     let listings = recipe.listings(&outcome.done, ground.facts());
-    assert_eq!(listings.len(), DdKind::ALL.len());
+    assert_eq!(listings.len(), DdKind::value_variants().len());
     for listing in &listings {
         let first = "40+0 records in\n40+0 records out\n13107200 bytes (13 MB, 12 MiB) copied, ";
         assert!(listing.text.starts_with(first), "{}: {}", listing.title, listing.text);

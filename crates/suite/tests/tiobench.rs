@@ -4,30 +4,31 @@ mod places;
 
 use std::ops::ControlFlow;
 
+use clap::ValueEnum;
 use places::{Ops, facts, io, on_disk, on_model, read_back, worker};
 use plimsoll_device::{Engine, SyncMode};
 use plimsoll_load::Pattern;
-use plimsoll_suite::recipes::tiobench::{Gap, Printed, Program, Test, Through, Tiobench, TiobenchOptions};
+use plimsoll_suite::recipes::tiobench::{Gap, Test, Tiobench, TiobenchOptions};
 use plimsoll_suite::{
     Before, Disk, DiskPlace, Done, Facts, Ground, Nature, Order, Recipe, Step, StepSeen, Work, WorkerSeen,
 };
 use plimsoll_units::{Bytes, Kind, Span};
 
+fn tiotest(threads: u32, size: Bytes, random: u64) -> TiobenchOptions {
+    TiobenchOptions { threads: vec![threads], size: Some(size), random: Some(random), ..TiobenchOptions::default() }
+}
+
 /// 8 threads with files of 128 MiB and as many random operations of 4 KiB as these have blocks.
 fn published() -> TiobenchOptions {
-    let program = Program::Tiotest { threads: 8, size: Bytes::mib(128), random: 32_768 };
-    TiobenchOptions { program, ..TiobenchOptions::default() }
+    tiotest(8, Bytes::mib(128), 32_768)
 }
 
 fn small() -> TiobenchOptions {
-    let program = Program::Tiotest { threads: 2, size: Bytes::mib(2), random: 100 };
-    TiobenchOptions { program, ..TiobenchOptions::default() }
+    tiotest(2, Bytes::mib(2), 100)
 }
 
 fn several(rounds: u32) -> TiobenchOptions {
-    let (identifier, threads) = ("trial".into(), vec![1, 2, 4]);
-    let program = Program::Tiobench { identifier, threads, size: Bytes::mib(4), random: 400, rounds };
-    TiobenchOptions { program, ..TiobenchOptions::default() }
+    TiobenchOptions { threads: vec![1, 2, 4], tiobench: true, rounds, ..tiotest(1, Bytes::mib(4), 400) }
 }
 
 fn boxed(options: TiobenchOptions) -> impl FnOnce(&Facts) -> Result<Box<dyn Recipe>, String> {
@@ -109,8 +110,8 @@ fn options_change_the_steps() {
         other => panic!("{other:?}"),
     };
     let access = |options: TiobenchOptions| of(options, 0).workers[0].access.clone();
-    assert_eq!(access(TiobenchOptions { through: Through::Mapping, ..small() }).engine, Engine::Mapped);
-    assert!(access(TiobenchOptions { through: Through::Nothing, ..small() }).direct);
+    assert_eq!(access(TiobenchOptions { mmap: true, ..small() }).engine, Engine::Mapped);
+    assert!(access(TiobenchOptions { direct: true, ..small() }).direct);
     assert_eq!(access(TiobenchOptions { synchronous: true, ..small() }).opened, SyncMode::Sync);
     let in_turn = TiobenchOptions { in_turn: true, ..small() };
     assert_eq!((of(in_turn.clone(), 0).order, of(in_turn, 1).order), (Order::InTurn, Order::Together));
@@ -129,16 +130,12 @@ fn what_does_not_fit_is_refused_with_a_way_out() {
         let said = Tiobench::new(options, &facts(nature, Bytes::mib(64))).expect_err("it does not fit");
         assert!(said.contains(expected), "{said}");
     };
-    let threads = |threads, size, random| {
-        let program = Program::Tiotest { threads, size, random };
-        TiobenchOptions { program, ..TiobenchOptions::default() }
-    };
     check(published(), Nature::Directory, "1 GiB are needed");
-    check(threads(0, Bytes::mib(1), 1), Nature::Directory, "give 1 to 255");
-    check(threads(1, Bytes::new(5000), 1), Nature::Directory, "whole MiB");
-    check(threads(1, Bytes::mib(1), 0), Nature::Directory, "give more");
+    check(tiotest(0, Bytes::mib(1), 1), Nature::Directory, "give 1 to 255");
+    check(tiotest(1, Bytes::new(5000), 1), Nature::Directory, "whole MiB");
+    check(tiotest(1, Bytes::mib(1), 0), Nature::Directory, "give more");
     check(TiobenchOptions { block: 0, ..small() }, Nature::Directory, "at least 1");
-    check(TiobenchOptions { skipped: Test::ALL.to_vec(), ..small() }, Nature::Directory, "nothing to do");
+    check(TiobenchOptions { skipped: Test::value_variants().to_vec(), ..small() }, Nature::Directory, "nothing to do");
     let gap = Gap { between: Bytes::mib(1), before_first: false };
     check(TiobenchOptions { gap, ..small() }, Nature::Directory, "for devices");
     check(TiobenchOptions { directories: vec!["a".into()], ..small() }, Nature::Blocks, "need a directory");
@@ -171,8 +168,8 @@ fn hours_of_a_model_cost_nothing() {
 
 #[test]
 fn a_directory_gives_every_figure() {
-    for (through, in_turn) in [(Through::Cache, false), (Through::Mapping, false), (Through::Cache, true)] {
-        let (recipe, done) = on_disk("tiotest", boxed(TiobenchOptions { through, in_turn, uncached: true, ..small() }));
+    for (mmap, in_turn) in [(false, false), (true, false), (false, true)] {
+        let (recipe, done) = on_disk("tiotest", boxed(TiobenchOptions { mmap, in_turn, uncached: true, ..small() }));
         let facts = facts(Nature::Directory, Bytes::gib(1));
         let text = &recipe.listings(&done, &facts)[0].text;
         println!("{text}{}", recipe.verdicts(&done, &facts).join("\n"));
@@ -187,25 +184,18 @@ fn a_directory_gives_every_figure() {
 
 #[test]
 fn data_are_checked_where_that_is_asked_for() {
-    for through in [Through::Cache, Through::Mapping] {
-        let options = TiobenchOptions { through, ..small() };
-        let (recipe, done) = on_disk("tiotest-checked", |facts| {
-            Ok(Box::new(Tiobench::new(options, facts)?.checking()?) as Box<dyn Recipe>)
-        });
+    for mmap in [false, true] {
+        let (recipe, done) = on_disk("tiotest-checked", boxed(TiobenchOptions { mmap, check: true, ..small() }));
         let said = recipe.verdicts(&done, &facts(Nature::Directory, Bytes::gib(1))).join("\n");
         // Two files of 512 blocks, and 200 blocks at random places.
         assert!(said.contains("1224 blocks were read and compared, and all were as they had been written"), "{said}");
         assert!(!recipe.has_failed(&done));
     }
-    let (recipe, done) =
-        on_model(
-            "station(1, 1ms)",
-            |facts| Ok(Box::new(Tiobench::new(small(), facts)?.checking()?) as Box<dyn Recipe>),
-        );
+    let (recipe, done) = on_model("station(1, 1ms)", boxed(TiobenchOptions { check: true, ..small() }));
     let said = recipe.verdicts(&done, &facts(Nature::Model, Bytes::gib(8))).join("\n");
     assert!(said.contains("Nothing was compared") && !recipe.has_failed(&done), "{said}");
-    let odd = TiobenchOptions { block: 100, ..small() };
-    let refused = Tiobench::new(odd, &facts(Nature::Directory, Bytes::gib(1))).and_then(Tiobench::checking);
+    let odd = TiobenchOptions { block: 100, check: true, ..small() };
+    let refused = Tiobench::new(odd, &facts(Nature::Directory, Bytes::gib(1)));
     assert!(refused.expect_err("no such block").contains("multiple of 8"));
 }
 
@@ -213,7 +203,7 @@ fn data_are_checked_where_that_is_asked_for() {
 fn data_that_others_changed_are_found() {
     // Both threads are given the first one's file: each finds the other's data in it.
     let facts = facts(Nature::Directory, Bytes::gib(1));
-    let mut recipe = Tiobench::new(small(), &facts).and_then(Tiobench::checking).expect("options that fit");
+    let mut recipe = Tiobench::new(TiobenchOptions { check: true, ..small() }, &facts).expect("options that fit");
     let mut ground = Disk::new(DiskPlace::Directory(std::env::temp_dir()), facts.clone(), Vec::new());
     ground.lay(&recipe.files()).expect("room for the files");
     let mut done = Vec::new();
@@ -335,15 +325,14 @@ fn other_listings_are_those_of_the_programs() {
         });
         recipe.listings(&done, &facts(Nature::Directory, Bytes::gib(64))).remove(0).text
     };
-    let terse =
-        text(TiobenchOptions { printed: Printed::Terse, skipped: vec![Test::Write, Test::RandomRead], ..small() });
+    let terse = text(TiobenchOptions { terse: true, skipped: vec![Test::Write, Test::RandomRead], ..small() });
     let lines = "\
 rwrite:2.00000,2.00000,0.77600,0.00000,2.00000,3000.00000,0.00000,0.00000
 read:2.00000,2.00000,0.77600,0.00000,2.00000,3000.00000,0.00000,0.00000
 total:2.00000,3000.00000,0.00000,0.00000
 ";
     assert_eq!(terse, lines);
-    assert!(!text(TiobenchOptions { printed: Printed::WithoutLatency, ..small() }).contains("latency"));
+    assert!(!text(TiobenchOptions { no_latency: true, ..small() }).contains("latency"));
     let tables = text(several(1));
     let table = "
 Random Reads
@@ -351,9 +340,9 @@ Random Reads
                               File   Blk   Num                         Avg      Maximum      Lat%     Lat%     CPU
 Identifier                    Size   Size  Thr      Rate     (CPU%)  Latency    Latency      >2s      >10s     Eff
 ---------------------------- ------ ------ ---  ------------ ------ --------- -----------  -------- -------- -------
-trial                          4     4096    1          1.00  38.8%     2.000     3000.00   0.00000  0.00000       3
-trial                          4     4096    2          1.00  38.8%     2.000     3000.00   0.00000  0.00000       3
-trial                          4     4096    4          1.00  38.8%     2.000     3000.00   0.00000  0.00000       3
+here                           4     4096    1          1.00  38.8%     2.000     3000.00   0.00000  0.00000       3
+here                           4     4096    2          1.00  38.8%     2.000     3000.00   0.00000  0.00000       3
+here                           4     4096    4          1.00  38.8%     2.000     3000.00   0.00000  0.00000       3
 ";
     assert!(tables.contains(table), "{tables}");
 }

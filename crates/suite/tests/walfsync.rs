@@ -2,6 +2,7 @@
 
 mod grounds;
 
+use clap::ValueEnum;
 use grounds::{Temporary, all, facts, model};
 use plimsoll_suite::recipes::walfsync::{WalPreset, Walfsync, WalfsyncOptions};
 use plimsoll_suite::{Descriptor, Done, Facts, Ground, Nature, Recipe, Step, StepSeen, Work};
@@ -132,7 +133,7 @@ fn what_cannot_be_written_is_said_in_one_line() {
 #[test]
 fn a_directory_makes_every_preset() {
     let temporary = Temporary::new("walfsync");
-    for preset in WalPreset::ALL {
+    for &preset in WalPreset::value_variants() {
         let mut ground = temporary.ground();
         let facts = ground.facts().clone();
         let mut recipe = Walfsync::new(options(preset, Span::from_millis(20)), &facts).unwrap();

@@ -1,23 +1,23 @@
 //! Flags of `plimsoll suite`: one command for each suite, and what they have in common.
 
-mod articles;
-mod bonnie;
-mod crystaldiskmark;
 mod database;
-mod dd;
 mod ladder;
 mod oltp;
 mod slob;
 mod snia;
-mod sql_bench;
-mod tiobench;
-mod verify;
-mod walfsync;
 
 use std::path::{Path, PathBuf};
 
 use clap::{Args, Subcommand};
-use plimsoll_suite::{Facts, Recipe};
+use plimsoll_suite::recipes::articles::ArticlesOptions;
+use plimsoll_suite::recipes::bonnie::BonnieOptions;
+use plimsoll_suite::recipes::crystaldiskmark::CrystalDiskMarkOptions;
+use plimsoll_suite::recipes::dd::DdOptions;
+use plimsoll_suite::recipes::sql_bench::SqlBenchOptions;
+use plimsoll_suite::recipes::tiobench::TiobenchOptions;
+use plimsoll_suite::recipes::verify::VerifyOptions;
+use plimsoll_suite::recipes::walfsync::WalfsyncOptions;
+use plimsoll_suite::{Facts, Nature, Recipe, SuiteOptions, Surroundings};
 use plimsoll_units::Bytes;
 
 pub use database::{DatabaseArgs, MakeArgs, PhaseWord};
@@ -61,17 +61,36 @@ pub struct PlaceArgs {
     pub output: OutputArgs,
 }
 
+/// Flags of a suite that runs on storage.
+#[derive(Debug, Args)]
+pub struct OnStorage<T: Args> {
+    #[command(flatten)]
+    place: PlaceArgs,
+    #[command(flatten)]
+    options: T,
+}
+
+/// Flags of a suite that runs in a database.
+#[derive(Debug, Args)]
+pub struct InDatabase<T: Args> {
+    #[command(flatten)]
+    place: DatabaseArgs,
+    #[command(flatten)]
+    options: T,
+}
+
 /// The suites.
 #[derive(Debug, Subcommand)]
 pub enum SuiteCommand {
     /// The benchmarks of a published article, next to its published table
-    Articles(articles::ArticlesArgs),
+    Articles(OnStorage<ArticlesOptions>),
     /// Bonnie++: a byte at a time, blocks, rewriting, seeks of five processes, small files; its table and its CSV
-    Bonnie(bonnie::BonnieArgs),
+    Bonnie(OnStorage<BonnieOptions>),
     /// CrystalDiskMark 3 or 8: sequential and random throughput, the best of several runs
-    Crystaldiskmark(crystaldiskmark::CrystalDiskMarkArgs),
+    #[command(disable_version_flag = true)]
+    Crystaldiskmark(OnStorage<CrystalDiskMarkOptions>),
     /// dd: a copy in large blocks, through the page cache and past it, with what it leaves behind
-    Dd(dd::DdArgs),
+    Dd(OnStorage<DdOptions>),
     /// Your own SQL statement at increasing concurrency: response time, throughput and the binding limit
     Ladder(ladder::LadderArgs),
     /// Short transactions as pgbench has them, or TPC-C-like: by clients, and by arrivals up to the load line
@@ -81,19 +100,24 @@ pub enum SuiteCommand {
     /// SNIA performance test specification: preconditioning, and rounds until steady state
     Snia(snia::SniaArgs),
     /// sql-bench: the eight tests of old `MySQL` releases, next to published results, with a check of commit durability
-    SqlBench(sql_bench::SqlBenchArgs),
+    SqlBench(InDatabase<SqlBenchOptions>),
     /// tiotest and tiobench: threads that write and read files of their own, in order and at random
-    Tiobench(tiobench::TiobenchArgs),
+    Tiobench(OnStorage<TiobenchOptions>),
     /// Data verification: self-describing blocks are written, overwritten and read back; errors are located
-    Verify(verify::VerifyArgs),
+    Verify(OnStorage<VerifyOptions>),
     /// The sync methods of a write-ahead log, as in `pg_test_fsync`, with percentiles
-    Walfsync(walfsync::WalfsyncArgs),
+    Walfsync(OnStorage<WalfsyncOptions>),
 }
 
 impl PlaceArgs {
-    /// Memory of the host that the load comes from; zero where it is not known, as of a model without a page cache.
-    fn memory(&self, facts: &Facts) -> Bytes {
-        self.memory.or_else(|| facts.memory()).unwrap_or_default()
+    fn surroundings(&self, facts: &Facts) -> Surroundings {
+        let host = std::fs::read_to_string("/proc/sys/kernel/hostname").unwrap_or_default();
+        let date = || jiff::Zoned::now().strftime("%Y/%m/%d %H:%M:%S").to_string();
+        Surroundings {
+            memory: self.memory.or_else(|| facts.memory()).unwrap_or_default(),
+            host: host.trim().to_owned(),
+            date: if facts.nature == Nature::Model { String::new() } else { date() },
+        }
     }
 }
 
@@ -155,6 +179,42 @@ trait Suite {
     /// Where what a later run has to know is kept.
     fn memory(&self) -> Option<&Path> {
         None
+    }
+}
+
+impl<T: SuiteOptions> Suite for OnStorage<T> {
+    fn place(&self) -> Place<'_> {
+        Place::Storage(&self.place)
+    }
+
+    fn recipe(&self, facts: &Facts) -> Result<Box<dyn Recipe>, String> {
+        self.options.recipe(&self.place.surroundings(facts), facts)
+    }
+
+    fn memory(&self) -> Option<&Path> {
+        self.options.state()
+    }
+}
+
+impl<T: SuiteOptions> Suite for InDatabase<T> {
+    fn place(&self) -> Place<'_> {
+        Place::Database(&self.place)
+    }
+
+    fn sessions(&self) -> u32 {
+        self.options.sessions()
+    }
+
+    fn uses_own_tables(&self) -> bool {
+        self.options.uses_own_tables()
+    }
+
+    fn writes(&self) -> bool {
+        self.options.writes()
+    }
+
+    fn recipe(&self, facts: &Facts) -> Result<Box<dyn Recipe>, String> {
+        self.options.recipe(&Surroundings::default(), facts)
     }
 }
 

@@ -7,14 +7,16 @@ mod compare;
 mod loads;
 mod published;
 
+use clap::ValueEnum;
 use plimsoll_record::Listing;
 use plimsoll_units::{Bytes, Span};
 
 use super::bonnie::{Bonnie, BonnieOptions, SmallFiles};
 use super::crystaldiskmark::{CrystalDiskMark, CrystalDiskMarkOptions, Profile, Version};
 use super::dd::{Dd, DdKind, DdOptions};
-use super::tiobench::{Program, Tiobench, TiobenchOptions};
+use super::tiobench::{Tiobench, TiobenchOptions};
 use crate::ground::{Facts, Nature};
+use crate::options::{SuiteOptions, Surroundings};
 use crate::recipe::{Done, Recipe};
 use crate::step::{FileSpec, Step, Work};
 
@@ -26,18 +28,18 @@ use published::{ARRAYS, AZURE, OCI_LEVELS, OCI_UHP, SAKURA, Table};
 /// What `dd` of the article on levels of OCI left in memory when it ended: the same in its four runs, in bytes.
 const LEFT_IN_MEMORY: f64 = 1.19e9;
 
-/// Which article.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+/// An article with published figures.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum Article {
-    /// OCI block volumes of several levels and sizes, with `dd`.
+    /// OCI block volumes of several levels and sizes, with dd
     OciLevels,
-    /// NetApp TR-4969: two arrays under a ladder of threads.
+    /// NetApp TR-4969: AFF A-Series and C-Series under a ladder of threads
     Tr4969,
-    /// SATA disk, SSD and `ioDrive` of rented servers, with `Bonnie++` and `tiotest`.
+    /// SATA disk, SSD and ioDrive of rented servers, with Bonnie++ and tiotest
     Sakura,
-    /// Disks of Azure, one and two striped, with `CrystalDiskMark` 3.0.3.
+    /// Disks of Azure in 2014, one and two striped, with CrystalDiskMark 3.0.3
     AzureStriping,
-    /// OCI block volumes of Ultra High Performance, with fio.
+    /// OCI block volumes of Ultra High Performance, with fio
     OciUhp,
 }
 
@@ -68,19 +70,32 @@ impl Article {
     }
 }
 
-/// Which article, and what of its commands is made otherwise.
-#[derive(Clone, Debug)]
+/// Options of articles.
+///
+/// Without a size, files have the article's: 5 GiB of `dd`, 1 GiB of `Bonnie++` and of all threads of `tiotest`, 1000 MiB of
+/// `CrystalDiskMark`, the whole device of fio and of the ladder, or 4 GiB in a directory. Without a span, the ladder takes a
+/// minute for each step instead of the article's twenty, and two seconds on a model.
+#[derive(Clone, Debug, clap::Args)]
 pub struct ArticlesOptions {
-    /// Which one.
+    /// Whose commands, and whose table beside them
+    #[arg(long, value_enum)]
     pub article: Article,
-    /// Bytes of each file; none for what the article has: 5 GiB of `dd`, 1 GiB of `Bonnie++` and of all threads of
-    /// `tiotest`, 1000 MiB of `CrystalDiskMark`, all of a device of fio and of the ladder, of which a directory holds 4 GiB.
+    /// Bytes of each file, instead of the article's
+    #[arg(long, value_name = "SIZE")]
     pub size: Option<Bytes>,
-    /// How long a step of fio, of the ladder or a run of `CrystalDiskMark` is; none for what the article has, of which the
-    /// ladder takes a minute in place of twenty, and two seconds on a model.
+    /// How long a step is, instead of the article's
+    #[arg(long = "measure", value_name = "TIME")]
     pub span: Option<Span>,
-    /// Memory of the host, in bytes, for what `Bonnie++` says about it; zero where it is not known.
+    /// Memory of the host, for Bonnie++; zero if unknown.
+    #[arg(skip)]
     pub memory: Bytes,
+}
+
+impl SuiteOptions for ArticlesOptions {
+    fn recipe(&self, surroundings: &Surroundings, facts: &Facts) -> Result<Box<dyn Recipe>, String> {
+        let options = Self { memory: surroundings.memory, ..self.clone() };
+        Ok(Box::new(Articles::new(options, facts)?))
+    }
 }
 
 impl ArticlesOptions {
@@ -167,8 +182,7 @@ fn recipes(options: &ArticlesOptions, facts: &Facts) -> Result<Typed, String> {
         }
         Article::AzureStriping => {
             let usual = CrystalDiskMarkOptions::of(Version::Three, Profile::Default);
-            let (size, measure) = (options.size.unwrap_or(usual.size), options.span.unwrap_or(usual.measure));
-            let marks = CrystalDiskMarkOptions { size, measure, ..usual };
+            let marks = CrystalDiskMarkOptions { size: options.size, measure: options.span, ..usual };
             vec![("CrystalDiskMark 3.0.3, 1000 MB x5", Box::new(CrystalDiskMark::new(marks, facts)?))]
         }
         Article::Sakura => sakura(options, facts)?,
@@ -188,7 +202,9 @@ fn sakura(options: &ArticlesOptions, facts: &Facts) -> Result<Typed, String> {
     // As many operations as blocks: each thread visits as much at random as its file holds.
     let random = each.get() / 4096;
     let threads = TiobenchOptions {
-        program: Program::Tiotest { threads: 8, size: each, random },
+        threads: vec![8],
+        size: Some(each),
+        random: Some(random),
         memory: options.memory,
         ..TiobenchOptions::default()
     };

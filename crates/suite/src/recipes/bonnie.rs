@@ -7,12 +7,16 @@ mod print;
 mod steps;
 mod verdicts;
 
+use std::str::FromStr;
+
+use clap::ArgAction;
 use plimsoll_record::Listing;
 use plimsoll_units::{Bytes, Span};
 
 use self::print::{Cell, Row};
 use super::phase::{Counts, Phase, fits, per_second};
 use crate::ground::Facts;
+use crate::options::{SuiteOptions, Surroundings, block_size, defaults, switch};
 use crate::recipe::{Done, Recipe};
 use crate::seen::{FilesSeen, StepSeen};
 use crate::step::{FileSpec, FileWork, Step};
@@ -20,10 +24,10 @@ use crate::step::{FileSpec, FileWork, Step};
 /// What takes less is printed as `+++++`.
 const LEAST: Span = Span::from_millis(500);
 
-/// Many small files.
+/// Many small files: units, largest size, smallest size and directories, as `-n` of Bonnie++ takes them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SmallFiles {
-    /// How many, in units of 1,024; 0 for none.
+    /// Number of files in units of 1,024; 0 for none.
     pub units: u64,
     /// Bytes of the largest.
     pub largest: u64,
@@ -39,51 +43,87 @@ impl Default for SmallFiles {
     }
 }
 
-/// How Bonnie++ is set.
-#[derive(Clone, Debug, PartialEq, Eq)]
+impl FromStr for SmallFiles {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let wrong = || format!("{text:?} is not NUMBER[:LARGEST[:LEAST[:DIRECTORIES]]]: write 16, or 16:4096:512:4");
+        let parts: Vec<u64> = text.split(':').map(str::parse).collect::<Result<_, _>>().map_err(|_| wrong())?;
+        let default = Self::default();
+        if parts.is_empty() || parts.len() > 4 {
+            return Err(wrong());
+        }
+        let part = |index: usize, default| parts.get(index).copied().unwrap_or(default);
+        Ok(Self {
+            units: parts[0],
+            largest: part(1, default.largest),
+            least: part(2, default.least),
+            directories: part(3, default.directories),
+        })
+    }
+}
+
+/// Bytes that are transferred one at a time; none to leave these phases out.
+type PerChar = Option<Bytes>;
+
+/// Options of Bonnie++.
+#[derive(Clone, Debug, PartialEq, Eq, clap::Args)]
 pub struct BonnieOptions {
-    /// What the machine is called in the listings (`-m`).
-    pub machine: String,
-    /// Bytes of the file, whole MiB (`-s`); none for twice the memory, in whole GiB; zero for small files only.
+    /// Size of the file; twice the memory by default, so that the page cache cannot hold it (-s)
+    #[arg(long, value_name = "SIZE")]
     pub size: Option<Bytes>,
-    /// Memory of the host, bytes (`-r`); zero where it is not known.
-    pub memory: Bytes,
-    /// Bytes of a chunk, a power of two from 256 B to 1 MiB.
+    /// Bytes of a chunk: a power of two from 256 B to 1 MiB
+    #[arg(long, value_name = "SIZE", default_value = "8KiB", value_parser = block_size)]
     pub chunk: u32,
-    /// Bytes that go one at a time; none to leave these phases out (`-f`).
-    pub per_char: Option<Bytes>,
-    /// How many seeks, over all seekers.
-    pub seeks: u64,
-    /// Processes that seek at the same time, at least 1.
-    pub seekers: u32,
-    /// Small files (`-n`).
+    /// Leave out the phases of one byte at a time (-f)
+    #[arg(long = "fast", action = ArgAction::SetTrue, value_parser = switch(Some(Bytes::mib(3)), None))]
+    pub per_char: PerChar,
+    /// Small files: thousands (of 1024), largest, least size and directories; 0 for none (-n)
+    #[arg(long = "files", value_name = "N[:MAX[:MIN[:DIRS]]]", default_value = "16")]
     pub small_files: SmallFiles,
-    /// Each write is followed by an `fsync` (`-b`).
+    /// An fsync after each write (-b)
+    #[arg(long)]
     pub flushed: bool,
-    /// Past the page cache (`-D`): all phases of blocks, where Bonnie++ 2.00 has it for writing a new file only.
+    /// Past the page cache (-D)
+    #[arg(long)]
     pub direct: bool,
-    /// How often all of it is done, at least 1 (`-x`).
+    /// How often all of it is done (-x)
+    #[arg(long, value_name = "TIMES", default_value_t = 1)]
     pub rounds: u32,
-    /// What determines places and data (`-z`).
+    /// What the machine is called in the listings (-m)
+    #[arg(long, value_name = "NAME")]
+    pub machine: Option<String>,
+    /// Memory of the host (`-r`); zero if unknown.
+    #[arg(skip)]
+    pub memory: Bytes,
+    /// Number of seeks of all seekers together.
+    #[arg(skip = 8192_u64)]
+    pub seeks: u64,
+    /// Processes that seek at the same time, 1 to 255.
+    #[arg(skip = 5_u32)]
+    pub seekers: u32,
+    /// Seed of places and data (`-z`).
+    #[arg(skip = 1_u64)]
     pub seed: u64,
 }
 
 impl Default for BonnieOptions {
     fn default() -> Self {
-        Self {
-            machine: "localhost".into(),
-            size: None,
-            memory: Bytes::ZERO,
-            chunk: 8192,
-            per_char: Some(Bytes::mib(3)),
-            seeks: 8192,
-            seekers: 5,
-            small_files: SmallFiles::default(),
-            flushed: false,
-            direct: false,
-            rounds: 1,
-            seed: 1,
-        }
+        defaults()
+    }
+}
+
+impl SuiteOptions for BonnieOptions {
+    fn recipe(&self, surroundings: &Surroundings, facts: &Facts) -> Result<Box<dyn Recipe>, String> {
+        let machine = self.machine.clone().or_else(|| Some(surroundings.host.clone()).filter(|host| !host.is_empty()));
+        let options = Self { machine, memory: surroundings.memory, ..self.clone() };
+        Ok(Box::new(Bonnie::new(options, facts)?))
+    }
+}
+
+impl BonnieOptions {
+    fn machine(&self) -> &str {
+        self.machine.as_deref().unwrap_or("localhost")
     }
 }
 
@@ -250,7 +290,7 @@ impl Recipe for Bonnie {
         };
         let flush = if options.flushed { "after each write" } else { "at the end of each phase" };
         [
-            ("machine", options.machine.clone()),
+            ("machine", options.machine().to_owned()),
             ("size", self.size.to_string()),
             ("memory", options.memory.to_string()),
             ("chunk", Bytes::new(options.chunk.into()).to_string()),

@@ -8,17 +8,21 @@ mod plan;
 mod print;
 mod score;
 
+use std::str::FromStr;
+
+use clap::{ArgAction, ValueEnum};
 use plimsoll_record::Listing;
 use plimsoll_units::{Bytes, Span};
 
 use crate::ground::{Facts, Nature};
+use crate::options::{SuiteOptions, Surroundings, defaults, percent, spelled, switch};
 use crate::recipe::{Done, Recipe};
 use crate::step::{FileSpec, Step};
 
 pub use plan::Test;
 use plan::{Goal, Planned};
 
-/// Whose semantics are followed, and whose layout is printed.
+/// The version whose semantics and layout are followed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Version {
     /// 3.0: sequential, 512 KB and 4 KB at depths of 1 and 32; 1 MiB and less by synchronous calls.
@@ -27,114 +31,141 @@ pub enum Version {
     Eight,
 }
 
+impl FromStr for Version {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        match text {
+            "3" => Ok(Self::Three),
+            "8" => Ok(Self::Eight),
+            _ => Err(format!("version {text} is not known: write --version 3 or --version 8")),
+        }
+    }
+}
+
 /// Which tests version 8 makes.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
 pub enum Profile {
-    /// 1 MiB at Q8T1 and Q1T1, 4 KiB at Q32T1 and Q1T1.
+    /// 1 MiB at Q8T1 and Q1T1, 4 KiB at Q32T1 and Q1T1
     #[default]
     Default,
-    /// 1 MiB at Q8T1, 128 KiB at Q32T1, 4 KiB at Q32T16 and Q1T1.
+    /// 1 MiB at Q8T1, 128 KiB at Q32T1, 4 KiB at Q32T16 and Q1T1
     Nvme,
-    /// 1 MiB at Q8T1, 4 KiB at Q32T1.
+    /// 1 MiB at Q8T1, 4 KiB at Q32T1
     Peak,
-    /// 1 MiB and 4 KiB at Q1T1.
+    /// 1 MiB and 4 KiB at Q1T1
     Real,
-    /// 1 MiB at Q8T1.
+    /// 1 MiB at Q8T1
     Demo,
-    /// Those of the default, one second each, with half a minute of rest between them.
+    /// Those of the default, a second each, with half a minute of rest between them
     Flash,
 }
 
-/// What becomes the score of a test.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+/// How the runs of a test become its score.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Score {
     /// The best of its runs; of latencies, the lowest mean.
-    #[default]
     Best,
     /// The mean of its runs.
     Mean,
 }
 
-/// What is tested.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+/// Directions of transfer that are tested.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Directions {
     /// Reads, then writes.
-    #[default]
     Both,
     /// Reads only. A device is then never written to.
     Reads,
-    /// Writes only.
-    Writes,
 }
 
-/// What the file holds and writes write.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+/// Contents of the file and of writes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Data {
     /// Random data, which do not compress.
-    #[default]
     Random,
     /// Zeroes, which some devices never store.
     Zeroes,
 }
 
-/// What can be set.
-#[derive(Clone, Debug, PartialEq)]
+/// Options of CrystalDiskMark.
+#[derive(Clone, Debug, PartialEq, clap::Args)]
 pub struct CrystalDiskMarkOptions {
-    /// Whose semantics and layout.
+    /// Whose semantics and layout: 3 or 8
+    #[arg(id = "semantics", long = "version", value_name = "3|8", default_value = "8")]
     pub version: Version,
-    /// Version 8: which tests.
+    /// Which tests version 8 makes
+    #[arg(long, value_enum, default_value_t, hide_default_value = true)]
     pub profile: Profile,
-    /// Version 8: tests in place of the profile's; empty for those of the profile.
-    pub tests: Vec<Test>,
-    /// Version 8: a share of reads, between 0 and 1, with which every test is made once more, mixed; none for no such tests.
+    /// Version 8: each test once more, mixed, with this share of reads
+    #[arg(long, value_name = "PERCENT", value_parser = percent)]
     pub mix: Option<f64>,
-    /// Bytes of the file, whole MiB.
-    pub size: Bytes,
-    /// Runs that count for each test, 1 to 99. One more comes before them and does not count.
+    /// Size of the test file; 1000 MiB for version 3, 1 GiB for version 8
+    #[arg(long, value_name = "SIZE")]
+    pub size: Option<Bytes>,
+    /// Runs of each test that count
+    #[arg(long, value_name = "RUNS", default_value_t = 5)]
     pub runs: u32,
-    /// What becomes the score.
+    /// The mean of the runs as score, instead of the best
+    #[arg(long = "mean", action = ArgAction::SetTrue, value_parser = switch(Score::Best, Score::Mean))]
     pub score: Score,
-    /// Reads, writes or both.
+    /// Reads only: an existing file or device is never written to
+    #[arg(
+        long = "reads-only",
+        action = ArgAction::SetTrue,
+        value_parser = switch(Directions::Both, Directions::Reads)
+    )]
     pub directions: Directions,
-    /// How long a run is.
-    pub measure: Span,
-    /// How long it rests between two tests.
-    pub interval: Span,
-    /// What is written.
+    /// How long a run is
+    #[arg(long, value_name = "TIME")]
+    pub measure: Option<Span>,
+    /// How long it rests between two tests
+    #[arg(long, value_name = "TIME")]
+    pub interval: Option<Span>,
+    /// Write zeroes instead of random data
+    #[arg(long = "zeroes", action = ArgAction::SetTrue, value_parser = switch(Data::Random, Data::Zeroes))]
     pub data: Data,
-    /// What determines random places.
+    /// Version 8: tests in place of the profile's; empty for those of the profile.
+    #[arg(skip)]
+    pub tests: Vec<Test>,
+    /// Seed of random places.
+    #[arg(skip = 1_u64)]
     pub seed: u64,
-    /// What stands on the listing's line of the date; empty for no such line.
+    /// The listing's line of the date; empty for no such line.
+    #[arg(skip)]
     pub date: String,
 }
 
 impl CrystalDiskMarkOptions {
-    /// What a version does with a profile if it is told nothing else.
+    /// The defaults of a version with a profile.
     pub fn of(version: Version, profile: Profile) -> Self {
-        let is_flash = profile == Profile::Flash;
-        let (size, interval) = match version {
-            Version::Three => (Bytes::mib(1000), Span::ZERO),
-            Version::Eight => (Bytes::gib(1), Span::from_secs(if is_flash { 30 } else { 5 })),
-        };
-        Self {
-            version,
-            profile,
-            tests: Vec::new(),
-            mix: None,
-            size,
-            runs: 5,
-            score: Score::Best,
-            directions: Directions::Both,
-            measure: Span::from_secs(if is_flash { 1 } else { 5 }),
-            interval,
-            data: Data::Random,
-            seed: 1,
-            date: String::new(),
-        }
+        Self { version, profile, ..Self::default() }
+    }
+
+    /// Bytes of the file.
+    fn size(&self) -> Bytes {
+        self.size.unwrap_or(match self.version {
+            Version::Three => Bytes::mib(1000),
+            Version::Eight => Bytes::gib(1),
+        })
+    }
+
+    /// Length of a run.
+    fn measure(&self) -> Span {
+        self.measure.unwrap_or(Span::from_secs(if self.profile == Profile::Flash { 1 } else { 5 }))
+    }
+
+    /// Rest between two tests.
+    fn interval(&self) -> Span {
+        self.interval.unwrap_or(match (self.version, self.profile) {
+            (Version::Three, _) => Span::ZERO,
+            (Version::Eight, Profile::Flash) => Span::from_secs(30),
+            (Version::Eight, _) => Span::from_secs(5),
+        })
     }
 
     fn checked(&self, facts: &Facts) -> Result<(), String> {
-        let mib = 1 << 20;
+        let (mib, size) = (1 << 20, self.size());
         if self.version == Version::Three && (self.profile, self.mix) != (Profile::Default, None) {
             return Err("version 3 has one list of tests: leave the profile and the mix out, or take version 8".into());
         }
@@ -144,18 +175,18 @@ impl CrystalDiskMarkOptions {
         if self.mix.is_some_and(|reads| !(reads > 0.0 && reads < 1.0)) {
             return Err("a mix is a share of reads between 0 and 100 %, such as 70: write --mix 70".into());
         }
-        if self.size.get() < mib || !self.size.get().is_multiple_of(mib) {
-            return Err(format!("the file is measured in whole MiB, and {} is not: write --size 1GiB", self.size));
+        if size.get() < mib || !size.get().is_multiple_of(mib) {
+            return Err(format!("the file is measured in whole MiB, and {size} is not: write --size 1GiB"));
         }
         if !(1..=99).contains(&self.runs) {
             return Err(format!("{} runs are not between 1 and 99: write --runs 5", self.runs));
         }
-        if self.measure.is_zero() {
+        if self.measure().is_zero() {
             return Err("a run needs time: write --measure 5s".into());
         }
-        if self.size > facts.space {
+        if size > facts.space {
             let (name, space) = (&facts.subject.name, facts.space);
-            return Err(format!("{name}: {} are needed, and {space} are there: give --size less", self.size));
+            return Err(format!("{name}: {size} are needed, and {space} are there: give --size less"));
         }
         if facts.read_only && self.directions != Directions::Reads {
             return Err(format!(
@@ -163,14 +194,20 @@ impl CrystalDiskMarkOptions {
                 facts.subject.name
             ));
         }
-        plan::tests(self).iter().try_for_each(|test| test.checked(self.size, facts.grid))
+        plan::tests(self).iter().try_for_each(|test| test.checked(size, facts.grid))
     }
 }
 
 impl Default for CrystalDiskMarkOptions {
-    /// Version 8 with its default profile.
     fn default() -> Self {
-        Self::of(Version::Eight, Profile::Default)
+        defaults()
+    }
+}
+
+impl SuiteOptions for CrystalDiskMarkOptions {
+    fn recipe(&self, surroundings: &Surroundings, facts: &Facts) -> Result<Box<dyn Recipe>, String> {
+        let options = Self { date: surroundings.date.clone(), ..self.clone() };
+        Ok(Box::new(CrystalDiskMark::new(options, facts)?))
     }
 }
 
@@ -213,16 +250,16 @@ impl Recipe for CrystalDiskMark {
     fn settings(&self) -> Vec<(String, String)> {
         let options = &self.options;
         let mut settings = vec![
-            ("size".to_owned(), options.size.to_string()),
+            ("size".to_owned(), options.size().to_string()),
             ("runs".to_owned(), options.runs.to_string()),
             ("score".to_owned(), format!("{:?}", options.score).to_lowercase()),
-            ("measure".to_owned(), options.measure.to_string()),
-            ("interval".to_owned(), options.interval.to_string()),
+            ("measure".to_owned(), options.measure().to_string()),
+            ("interval".to_owned(), options.interval().to_string()),
             ("data".to_owned(), format!("{:?}", options.data).to_lowercase()),
             ("directions".to_owned(), format!("{:?}", options.directions).to_lowercase()),
         ];
         if options.version == Version::Eight {
-            settings.insert(0, ("profile".to_owned(), format!("{:?}", options.profile).to_lowercase()));
+            settings.insert(0, ("profile".to_owned(), spelled(&options.profile)));
             let mix = options.mix.map(|reads| ("mix".to_owned(), format!("{:.0} % reads", reads * 100.0)));
             settings.extend(mix);
         }
@@ -230,7 +267,7 @@ impl Recipe for CrystalDiskMark {
     }
 
     fn files(&self) -> Vec<FileSpec> {
-        vec![FileSpec { writes: self.fills, ..FileSpec::reserved(self.options.size) }]
+        vec![FileSpec { writes: self.fills, ..FileSpec::reserved(self.options.size()) }]
     }
 
     fn expected(&self) -> usize {

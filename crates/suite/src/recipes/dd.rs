@@ -6,10 +6,12 @@
 mod plan;
 mod print;
 
+use clap::{ArgAction, ValueEnum};
 use plimsoll_record::Listing;
 use plimsoll_units::Bytes;
 
 use crate::ground::Facts;
+use crate::options::{SuiteOptions, Surroundings, defaults, spelled, switch};
 use crate::recipe::{Done, Recipe};
 use crate::seen::IoSeen;
 use crate::step::{FileSpec, Step};
@@ -23,57 +25,29 @@ const CALL_MAX: u64 = 0x7fff_f000;
 const COMPRESSION_RATIO: f64 = 1.3;
 
 /// How a copy is made.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum DdKind {
-    /// A write through the page cache, ended when all is in it.
+    /// Into the page cache, as dd does when it is told nothing
     Buffered,
-    /// `conv=fdatasync`: the same, ended when the data are durable.
+    /// The same, and one fdatasync at the end (conv=fdatasync)
     Fdatasync,
-    /// `conv=fsync`: the same with times and owners.
+    /// The same, and one fsync at the end (conv=fsync)
     Fsync,
-    /// `oflag=direct`: past the page cache.
+    /// Past the page cache (oflag=direct)
     Direct,
-    /// `oflag=dsync`: each block durable before the next one.
+    /// Each block durable (oflag=dsync)
     Dsync,
-    /// `oflag=sync`: the same with times and owners.
+    /// Each block durable with its metadata (oflag=sync)
     Sync,
-    /// `of=/dev/null`: a read through the page cache as it is.
+    /// Reading through the page cache
     Read,
-    /// `iflag=nocache`: a read through a page cache that holds nothing of the file.
+    /// Reading, and dropping what was read from the cache (iflag=nocache)
     ReadNocache,
-    /// `iflag=direct`: a read past the page cache.
+    /// Reading past the page cache (iflag=direct)
     ReadDirect,
 }
 
 impl DdKind {
-    /// All of them.
-    pub const ALL: [Self; 9] = [
-        Self::Buffered,
-        Self::Fdatasync,
-        Self::Fsync,
-        Self::Direct,
-        Self::Dsync,
-        Self::Sync,
-        Self::Read,
-        Self::ReadNocache,
-        Self::ReadDirect,
-    ];
-
-    /// Its word: `fdatasync`.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Buffered => "buffered",
-            Self::Fdatasync => "fdatasync",
-            Self::Fsync => "fsync",
-            Self::Direct => "direct",
-            Self::Dsync => "dsync",
-            Self::Sync => "sync",
-            Self::Read => "read",
-            Self::ReadNocache => "read-nocache",
-            Self::ReadDirect => "read-direct",
-        }
-    }
-
     /// It writes; otherwise it reads.
     pub const fn writes(self) -> bool {
         !matches!(self, Self::Read | Self::ReadNocache | Self::ReadDirect)
@@ -84,7 +58,7 @@ impl DdKind {
         matches!(self, Self::Direct | Self::ReadDirect)
     }
 
-    /// What it adds to the command.
+    /// Its arguments of the command.
     const fn flags(self) -> &'static str {
         match self {
             Self::Buffered | Self::Read => "",
@@ -99,43 +73,48 @@ impl DdKind {
     }
 }
 
-/// What is written.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+/// Data that are written. Both are prepared before the clock starts; GNU dd reads its zeroes meanwhile, which makes it
+/// slower where memory limits the rate.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum DdData {
-    /// Zeroes, as of `/dev/zero`, which are there before the time begins: GNU dd reads them meanwhile, so that it is slower
-    /// where memory sets the pace.
-    #[default]
+    /// Zeroes, as of `/dev/zero`.
     Zeroes,
-    /// Random data, made before the time begins.
+    /// Random data.
     Random,
 }
 
-/// How the copies are made.
-#[derive(Clone, Debug)]
+/// Bytes of zeroes and of random data whose rates are compared at the end; none for no comparison.
+type Probe = Option<Bytes>;
+
+/// Options of dd.
+#[derive(Clone, Debug, clap::Args)]
 pub struct DdOptions {
-    /// `bs`: bytes of one call, at most 2,147,479,552.
+    /// Bytes of one call, as dd's bs
+    #[arg(long = "bs", value_name = "SIZE", default_value = "1GiB")]
     pub block: Bytes,
-    /// `count`: blocks of a copy.
+    /// Blocks of a copy, as dd's count
+    #[arg(long, value_name = "BLOCKS", default_value_t = 5)]
     pub count: u64,
-    /// The copies, in their order. What reads, reads what was written last.
+    /// The copies to make, one after the other
+    #[arg(long, value_enum, value_delimiter = ',', default_value = "buffered,fdatasync,direct,read-direct")]
     pub kinds: Vec<DdKind>,
-    /// What is written.
+    /// Write random data instead of zeroes
+    #[arg(long = "random", action = ArgAction::SetTrue, value_parser = switch(DdData::Zeroes, DdData::Random))]
     pub data: DdData,
-    /// Bytes of zeroes and of random data that are compared at the end, to see whether zeroes are stored; none to leave
-    /// that out. Not on models, which see no bytes.
-    pub probe: Option<Bytes>,
+    /// Do not look whether the storage keeps zeroes
+    #[arg(long = "no-probe", action = ArgAction::SetTrue, value_parser = switch(Some(Bytes::mib(256)), None))]
+    pub probe: Probe,
 }
 
-/// A write of 5 GiB in blocks of 1 GiB through the page cache, and the same made durable.
 impl Default for DdOptions {
     fn default() -> Self {
-        Self {
-            block: Bytes::gib(1),
-            count: 5,
-            kinds: vec![DdKind::Buffered, DdKind::Fdatasync],
-            data: DdData::Zeroes,
-            probe: Some(Bytes::mib(256)),
-        }
+        defaults()
+    }
+}
+
+impl SuiteOptions for DdOptions {
+    fn recipe(&self, _surroundings: &Surroundings, facts: &Facts) -> Result<Box<dyn Recipe>, String> {
+        Ok(Box::new(Dd::new(self.clone(), facts)?))
     }
 }
 
@@ -169,14 +148,14 @@ impl Dd {
             let grid = facts.grid;
             return Err(format!(
                 "{} needs a block size that is a multiple of {grid} bytes here, not {block}",
-                kind.name()
+                spelled(kind)
             ));
         }
         if let Some(kind) = kinds.iter().find(|kind| kind.writes() && facts.read_only) {
             let name = &facts.subject.name;
             return Err(format!(
                 "{name}: {} would write to it: read from it, or name it with --destroy too",
-                kind.name()
+                spelled(kind)
             ));
         }
         let plan = plan(&options, total, facts);
@@ -209,7 +188,7 @@ impl Recipe for Dd {
     }
 
     fn settings(&self) -> Vec<(String, String)> {
-        let kinds: Vec<_> = self.options.kinds.iter().map(|kind| kind.name()).collect();
+        let kinds: Vec<_> = self.options.kinds.iter().map(spelled).collect();
         let data = match self.options.data {
             DdData::Zeroes => "zeroes",
             DdData::Random => "random",
@@ -336,7 +315,7 @@ fn one_by_one(kind: DdKind, seen: &IoSeen) -> Option<String> {
     let rate = seen.total().operations() as f64 / seen.span().as_secs_f64();
     Some(format!(
         "with {} each block waits until it is durable: {rate:.0} a second, {median} (median) and {tail} (p99) each",
-        kind.name()
+        spelled(&kind)
     ))
 }
 

@@ -19,6 +19,7 @@ mod section;
 mod select;
 mod wisconsin;
 
+use clap::ValueEnum;
 use plimsoll_database::System;
 use plimsoll_record::Listing;
 use plimsoll_units::Span;
@@ -27,27 +28,28 @@ use self::dialect::Dialect;
 use self::figures::Figure;
 use self::section::{Counting, Ledger, Plan, Section, ask};
 use crate::ground::Facts;
+use crate::options::{SuiteOptions, Surroundings, defaults};
 use crate::recipe::{Done, Recipe};
 use crate::step::{FileSpec, Step};
 
 /// One of the eight tests.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum Test {
-    /// An airline's timetable of 28 tables: joins, groups.
+    /// A timetable of 28 tables: joins and groups
     Atis,
-    /// Columns and indexes that come and go.
+    /// Columns and indexes that come and go
     AlterTable,
-    /// A table of a thousand columns.
+    /// A table of 1000 columns
     BigTables,
-    /// Connections, and the smallest queries.
+    /// Connections, and the smallest queries
     Connect,
-    /// Ten thousand tables made and dropped.
+    /// 10,000 tables made and dropped: the one that storage decides
     Create,
-    /// Three times 100,000 rows, asked, changed, joined and deleted.
+    /// 300,000 rows, asked, changed, joined and deleted
     Insert,
-    /// Ten thousand rows, asked over and over.
+    /// 10,000 rows, asked over and over
     Select,
-    /// The relations and queries of the Wisconsin benchmark.
+    /// The Wisconsin benchmark
     Wisconsin,
 }
 
@@ -92,22 +94,40 @@ impl Test {
     }
 }
 
-/// How sql-bench is set.
-#[derive(Clone, Debug, PartialEq)]
+/// Options of sql-bench.
+#[derive(Clone, Debug, PartialEq, clap::Args)]
 pub struct SqlBenchOptions {
-    /// Which tests, in their own order.
+    /// The tests, if not all of them
+    #[arg(
+        long,
+        value_enum,
+        value_delimiter = ',',
+        value_name = "TEST",
+        default_values_t = Test::ALL,
+        hide_default_value = true
+    )]
     pub tests: Vec<Test>,
-    /// How often each section is asked, as a share of its full count: above 0, at most 1.
+    /// How often each section is asked, as a share of its full count: 1 is the whole benchmark, which takes hours where a
+    /// commit takes a millisecond; tables are of full size with any
+    #[arg(long, value_name = "SHARE", default_value_t = 0.05)]
     pub scale: f64,
-    /// Rows and columns of the tables, as a share of their full number: above 0, at most 1. Below 1 nothing can be compared.
+    /// Size of the tables, as a share of their full one: only to try it out, as nothing can be compared then
+    #[arg(long, value_name = "SHARE", default_value_t = 1.0)]
     pub size: f64,
-    /// Time after which a section begins no more statements; the rest is extrapolated.
+    /// Time after which a section begins no more statements, and is extrapolated
+    #[arg(long, value_name = "TIME", default_value = "600s")]
     pub time_limit: Span,
 }
 
 impl Default for SqlBenchOptions {
     fn default() -> Self {
-        Self { tests: Test::ALL.to_vec(), scale: 0.05, size: 1.0, time_limit: Span::from_secs(600) }
+        defaults()
+    }
+}
+
+impl SuiteOptions for SqlBenchOptions {
+    fn recipe(&self, _surroundings: &Surroundings, facts: &Facts) -> Result<Box<dyn Recipe>, String> {
+        Ok(Box::new(SqlBench::new(self.clone(), facts)?))
     }
 }
 

@@ -11,72 +11,56 @@ mod verdicts;
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use clap::ValueEnum;
 use plimsoll_device::Checked;
 use plimsoll_record::Listing;
 use plimsoll_units::Bytes;
 
 use super::phase::{Counts, Phase, fits};
 use crate::ground::{Facts, Nature};
+use crate::options::{SuiteOptions, Surroundings, block_size, defaults};
 use crate::recipe::{Done, Recipe};
 use crate::step::{FileSpec, Step};
 
-/// Which of the two programs is followed.
+/// The program that is followed, with its sizes.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Program {
+enum Program {
     /// tiotest: one pass.
     Tiotest {
-        /// Threads, at least 1 (`-t`).
         threads: u32,
-        /// Bytes of each thread's file, whole MiB (`-f`).
+        /// Bytes of each thread's file.
         size: Bytes,
-        /// Random operations of each thread, at least 1 (`-r`).
+        /// Random operations of each thread.
         random: u64,
     },
     /// tiobench: passes with several numbers of threads, which share a total.
     Tiobench {
-        /// What the machine is called in the tables (`--identifier`).
+        /// Name of the machine in the tables (`--identifier`).
         identifier: String,
-        /// Numbers of threads, in their order (`--threads`).
         threads: Vec<u32>,
-        /// Bytes of all threads' files together, whole MiB (`--size`).
+        /// Bytes of all threads' files together.
         size: Bytes,
-        /// Random operations of all threads together (`--random`).
+        /// Random operations of all threads together.
         random: u64,
-        /// Passes with each number of threads (`--numruns`).
+        /// Passes with each number of threads.
         rounds: u32,
     },
 }
 
-impl Program {
-    /// tiotest as it is without options.
-    pub const fn tiotest() -> Self {
-        Self::Tiotest { threads: 4, size: Bytes::mib(10), random: 100_000 }
-    }
-
-    /// tiobench as it is without options, with files of twice `memory` in whole MiB.
-    pub fn tiobench(identifier: &str, memory: Bytes) -> Self {
-        let size = Bytes::new(2 * memory.get()).round_down(Bytes::mib(1));
-        Self::Tiobench { identifier: identifier.into(), threads: vec![1, 2, 4, 8], size, random: 4000, rounds: 1 }
-    }
-}
-
-/// What a pass consists of, in its order.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+/// A test of a pass, in the order of their numbers in `-k`: 0 to 3.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum Test {
-    /// The files are written from their beginning to their end.
+    /// Writing from the beginning to the end
     Write,
-    /// Blocks at random places are written.
+    /// Writing at random places
     RandomWrite,
-    /// The files are read from their beginning to their end.
+    /// Reading from the beginning to the end
     Read,
-    /// Blocks at random places are read.
+    /// Reading at random places
     RandomRead,
 }
 
 impl Test {
-    /// All, in their order, which is that of the numbers of `-k`: 0 to 3.
-    pub const ALL: [Self; 4] = [Self::Write, Self::RandomWrite, Self::Read, Self::RandomRead];
-
     const fn name(self) -> &'static str {
         match self {
             Self::Write => "Write",
@@ -88,14 +72,13 @@ impl Test {
 }
 
 /// How a thread reaches its file.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Through {
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Through {
     /// The page cache, by calls.
-    #[default]
     Cache,
-    /// A mapping of the file into memory (`-M`).
+    /// A mapping of the file into memory.
     Mapping,
-    /// Nothing: `O_DIRECT` (`-X`).
+    /// `O_DIRECT`.
     Nothing,
 }
 
@@ -108,63 +91,109 @@ pub struct Gap {
     pub before_first: bool,
 }
 
-/// How tiotest or tiobench is set.
-#[derive(Clone, Debug, PartialEq, Eq)]
+/// Options of tiotest and tiobench.
+#[derive(Clone, Debug, PartialEq, Eq, clap::Args)]
+#[allow(clippy::struct_excessive_bools)] // switches of the tool, each of its own
 pub struct TiobenchOptions {
-    /// Which of them.
-    pub program: Program,
-    /// Bytes of an operation (`-b`).
+    /// Threads, each with a file of its own (tiotest -t); several numbers for one pass each (tiobench --threads)
+    #[arg(long, value_name = "THREADS", value_delimiter = ',')]
+    pub threads: Vec<u32>,
+    /// Size of each thread's file (tiotest -f); of all together with --tiobench
+    #[arg(long, value_name = "SIZE")]
+    pub size: Option<Bytes>,
+    /// Bytes of an operation (-b)
+    #[arg(long = "block-size", value_name = "SIZE", default_value = "4KiB", value_parser = block_size)]
     pub block: u32,
-    /// Directories that the files are dealt out to, in turn; empty for where the suite runs (`-d`).
+    /// Random operations of each thread (tiotest -r); of all together with --tiobench
+    #[arg(long, value_name = "OPERATIONS")]
+    pub random: Option<u64>,
+    /// As tiobench does it: 1, 2, 4 and 8 threads that share the files' size and the random operations, and its tables
+    #[arg(long)]
+    pub tiobench: bool,
+    /// tiobench: passes with each number of threads (--numruns)
+    #[arg(long, value_name = "TIMES", default_value_t = 1, requires = "tiobench")]
+    pub rounds: u32,
+    /// More directories that files are dealt out to (-d)
+    #[arg(long = "directory", value_name = "PATH")]
     pub directories: Vec<PathBuf>,
-    /// Tests that are left out (`-k`).
+    /// Tests to leave out (-k)
+    #[arg(long = "skip", value_enum, value_delimiter = ',')]
     pub skipped: Vec<Test>,
-    /// How files are reached.
-    pub through: Through,
-    /// Files are opened with `O_SYNC` (`-S`).
+    /// Files are mapped into memory (-M)
+    #[arg(long, conflicts_with = "direct")]
+    pub mmap: bool,
+    /// Past the page cache (-X)
+    #[arg(long)]
+    pub direct: bool,
+    /// Each write durable, by `O_SYNC` (-S)
+    #[arg(long)]
     pub synchronous: bool,
-    /// Files are written one after the other (`-W`).
+    /// Files are written one after the other (-W)
+    #[arg(long)]
     pub in_turn: bool,
-    /// The page cache is emptied of the files before each test but the first (`-F`).
+    /// The page cache is emptied of the files between the tests (-F)
+    #[arg(long = "drop-caches")]
     pub uncached: bool,
-    /// Where there are no files: room between the threads (`-R` with `-o` and `-O`).
+    /// What is read is checked to be what was written (-c)
+    #[arg(long)]
+    pub check: bool,
+    /// No table of latencies (-L)
+    #[arg(long)]
+    pub no_latency: bool,
+    /// Lines of commas (-T)
+    #[arg(long, conflicts_with = "no_latency")]
+    pub terse: bool,
+    /// On devices: room between the threads (`-R` with `-o` and `-O`).
+    #[arg(skip)]
     pub gap: Gap,
-    /// Which listings there are.
-    pub printed: Printed,
-    /// Memory of the host, bytes; zero where it is not known. For verdicts only.
+    /// Memory of the host; zero if unknown.
+    #[arg(skip)]
     pub memory: Bytes,
-    /// What determines places and data.
+    /// Seed of places and data.
+    #[arg(skip = 1_u64)]
     pub seed: u64,
-}
-
-/// What tiotest prints.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Printed {
-    /// Both boxes.
-    #[default]
-    All,
-    /// The first box only (`-L`).
-    WithoutLatency,
-    /// Lines of commas (`-T`).
-    Terse,
 }
 
 impl Default for TiobenchOptions {
     fn default() -> Self {
-        Self {
-            program: Program::tiotest(),
-            block: 4096,
-            directories: Vec::new(),
-            skipped: Vec::new(),
-            through: Through::Cache,
-            synchronous: false,
-            in_turn: false,
-            uncached: false,
-            gap: Gap::default(),
-            printed: Printed::All,
-            memory: Bytes::ZERO,
-            seed: 1,
+        defaults()
+    }
+}
+
+impl SuiteOptions for TiobenchOptions {
+    fn recipe(&self, surroundings: &Surroundings, facts: &Facts) -> Result<Box<dyn Recipe>, String> {
+        let options = Self { memory: surroundings.memory, ..self.clone() };
+        Ok(Box::new(Tiobench::new(options, facts)?))
+    }
+}
+
+impl TiobenchOptions {
+    fn through(&self) -> Through {
+        match (self.mmap, self.direct) {
+            (true, _) => Through::Mapping,
+            (_, true) => Through::Nothing,
+            _ => Through::Cache,
         }
+    }
+
+    /// The program with its own defaults; those of tiobench have files of twice the memory.
+    fn program(&self, facts: &Facts) -> Result<Program, String> {
+        if self.tiobench {
+            return Ok(Program::Tiobench {
+                identifier: facts.subject.name.clone(),
+                threads: if self.threads.is_empty() { vec![1, 2, 4, 8] } else { self.threads.clone() },
+                size: self.size.unwrap_or(Bytes::new(2 * self.memory.get()).round_down(Bytes::mib(1))),
+                random: self.random.unwrap_or(4000),
+                rounds: self.rounds,
+            });
+        }
+        let threads = match self.threads[..] {
+            [] => 4,
+            [threads] => threads,
+            _ => return Err("tiotest makes one pass: give one number of threads, or --tiobench".into()),
+        };
+        let (size, random) = (self.size.unwrap_or(Bytes::mib(10)), self.random.unwrap_or(100_000));
+        Ok(Program::Tiotest { threads, size, random })
     }
 }
 
@@ -184,6 +213,7 @@ struct Pass {
 #[derive(Clone, Debug)]
 pub struct Tiobench {
     options: TiobenchOptions,
+    program: Program,
     passes: Vec<Pass>,
     files: Vec<FileSpec>,
     /// Index of the pass, test and step, in their order.
@@ -198,18 +228,20 @@ impl Tiobench {
     /// # Errors
     /// One line that says what does not fit, and what to give instead.
     pub fn new(options: TiobenchOptions, facts: &Facts) -> Result<Self, String> {
-        let passes = passes(&options.program);
+        let program = options.program(facts)?;
+        let passes = passes(&program);
         refuse(&options, &passes, facts)?;
         let has_files = facts.nature == Nature::Directory;
         let files = steps::files(&options, &passes, has_files);
         let here = files.iter().filter(|file| file.path.is_none()).map(|file| file.size.get()).sum();
         fits(facts, Bytes::new(here))?;
-        let tests = Test::ALL.into_iter().filter(|test| !options.skipped.contains(test));
+        let tests = Test::value_variants().iter().copied().filter(|test| !options.skipped.contains(test));
         let tests: Vec<Test> = tests.collect();
         let step = |index: usize, test| steps::step(&options, &passes[index], test, has_files);
         let plan = (0..passes.len()).flat_map(|index| tests.iter().map(move |test| (index, *test)));
         let plan = plan.map(|(index, test)| (index, test, step(index, test))).collect();
-        Ok(Self { options, passes, files, plan, checked: Vec::new() })
+        let suite = Self { options, program, passes, files, plan, checked: Vec::new() };
+        if suite.options.check { suite.checking() } else { Ok(suite) }
     }
 
     /// What was seen of each test of a pass.
@@ -240,7 +272,7 @@ fn passes(program: &Program) -> Vec<Pass> {
 
 fn refuse(options: &TiobenchOptions, passes: &[Pass], facts: &Facts) -> Result<(), String> {
     let block = u64::from(options.block);
-    if passes.is_empty() || options.skipped.len() >= Test::ALL.len() {
+    if passes.is_empty() || options.skipped.len() >= Test::value_variants().len() {
         return Err("nothing to do: give at least one number of threads, one pass, and skip not every test".into());
     }
     for pass in passes {
@@ -257,7 +289,7 @@ fn refuse(options: &TiobenchOptions, passes: &[Pass], facts: &Facts) -> Result<(
             return Err(format!("blocks of {block} bytes: give at least 1, and at most the {} of a file", pass.size));
         }
     }
-    if options.through == Through::Nothing && !block.is_multiple_of(facts.grid.max(1)) {
+    if options.through() == Through::Nothing && !block.is_multiple_of(facts.grid.max(1)) {
         return Err(format!("direct I/O needs blocks in multiples of {} bytes here: give larger blocks", facts.grid));
     }
     let has_files = facts.nature == Nature::Directory;
@@ -279,7 +311,7 @@ impl Recipe for Tiobench {
     }
 
     fn follows(&self) -> String {
-        match self.options.program {
+        match self.program {
             Program::Tiotest { .. } => "tiotest 0.4.2".into(),
             Program::Tiobench { .. } => "tiobench 0.4.2".into(),
         }
@@ -289,7 +321,7 @@ impl Recipe for Tiobench {
         let options = &self.options;
         let pass = |pass: &Pass| format!("{} x {} with {} random", pass.threads, pass.size, pass.random);
         let passes: Vec<String> = self.passes.iter().filter(|pass| pass.round == 1).map(pass).collect();
-        let through = match options.through {
+        let through = match options.through() {
             Through::Cache => "the page cache",
             Through::Mapping => "a mapping",
             Through::Nothing => "nothing",
@@ -328,12 +360,12 @@ impl Recipe for Tiobench {
         if done.is_empty() {
             return Vec::new();
         }
-        let (title, text) = match &self.options.program {
-            Program::Tiotest { threads, .. } => match self.options.printed {
-                Printed::Terse => ("tiotest -T", print::terse(&rows(0))),
-                Printed::WithoutLatency => ("tiotest", print::rates(*threads, &rows(0))),
-                Printed::All => ("tiotest", print::rates(*threads, &rows(0)) + &print::latencies(&rows(0))),
-            },
+        let (title, text) = match &self.program {
+            Program::Tiotest { .. } if self.options.terse => ("tiotest -T", print::terse(&rows(0))),
+            Program::Tiotest { threads, .. } => {
+                let latencies = if self.options.no_latency { String::new() } else { print::latencies(&rows(0)) };
+                ("tiotest", print::rates(*threads, &rows(0)) + &latencies)
+            }
             Program::Tiobench { identifier, threads, size, .. } => {
                 let all: Vec<_> =
                     (0..self.passes.len()).map(|index| (self.passes[index].threads, rows(index))).collect();

@@ -5,15 +5,17 @@
 
 mod print;
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use clap::ArgAction;
 use plimsoll_device::{Blank, Checked, Checking, Contents, Mismatches};
 use plimsoll_load::{JobSpec, LaneSpec, Pattern, Region, Until, Work};
 use plimsoll_record::Listing;
 use plimsoll_units::{Bytes, Kind};
 
 use crate::ground::{Facts, Nature};
+use crate::options::{SuiteOptions, Surroundings, defaults, percent, switch};
 use crate::recipe::{Done, Recipe};
 use crate::step::{Access, Before, FileSpec, Step, Worker};
 
@@ -26,53 +28,71 @@ const READS: f64 = 0.3;
 /// The `errno` of a read that brought what it should not have.
 const WRONG: i32 = 84;
 
-/// What is done.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+/// The part of a verification that is executed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum VerifyMode {
-    /// All is written, a part of it again, and all is read.
-    #[default]
+    /// Writes all data, writes over a part of them, and reads them back.
     WriteAndCheck,
-    /// What an earlier run wrote is read: after a power cut, a migration or a restored backup.
+    /// Reads data of an earlier run: after a power cut, a migration or a restored backup.
     CheckOnly,
 }
 
-/// How data are written and checked.
-#[derive(Clone, Debug)]
+/// Options of verify.
+#[derive(Clone, Debug, clap::Args)]
 pub struct VerifyOptions {
-    /// What is done.
-    pub mode: VerifyMode,
-    /// Bytes that are written and checked; rounded down to whole operations.
+    /// Bytes that are written and checked
+    #[arg(long, value_name = "SIZE", default_value = "1GiB")]
     pub size: Bytes,
-    /// Bytes of a block: what is written and checked as one. A multiple of 8 from 64 bytes to 1 GiB.
+    /// Bytes of a block: what is written and checked as one
+    #[arg(long = "block-size", value_name = "SIZE", default_value = "4KiB")]
     pub block: Bytes,
-    /// Operations in flight, at least 1.
+    /// Operations in flight
+    #[arg(long, value_name = "DEPTH", default_value_t = 32)]
     pub depth: u32,
-    /// Tells these data from those of other runs.
-    pub seed: u64,
-    /// Share of the blocks that each pass writes over at random, 0 to 1 or more.
+    /// Share of the blocks that each pass writes over at random
+    #[arg(long, value_name = "PERCENT", default_value = "50", value_parser = percent)]
     pub overwrite: f64,
-    /// How often blocks are written over and all is read back; 0 to read back what was written once.
+    /// How often blocks are written over and all is read back; 0 to read back what was written once
+    #[arg(long, value_name = "TIMES", default_value_t = 1)]
     pub passes: u32,
-    /// Share of the data that compresses away, 0 to 1.
-    pub compressible: f64,
-    /// The file's name in a directory, for data that stay; none for what is gone afterwards.
+    /// Tells these data from those of other runs
+    #[arg(long, default_value_t = 1)]
+    pub seed: u64,
+    /// A file of this name in the directory, for data that stay to be checked again
+    #[arg(long = "keep", value_name = "NAME")]
     pub file: Option<PathBuf>,
+    /// A file that remembers what was written: with --check an old version of a block is a mismatch, too
+    #[arg(long, value_name = "FILE")]
+    pub state: Option<PathBuf>,
+    /// Only read what an earlier run with the same seed wrote: after a power cut, a migration, a restored backup
+    #[arg(
+        long = "check",
+        action = ArgAction::SetTrue,
+        value_parser = switch(VerifyMode::WriteAndCheck, VerifyMode::CheckOnly)
+    )]
+    pub mode: VerifyMode,
 }
 
-/// 1 GiB in blocks of 4 KiB, half of them written over at depth 32, once.
 impl Default for VerifyOptions {
     fn default() -> Self {
-        Self {
-            mode: VerifyMode::default(),
-            size: Bytes::gib(1),
-            block: Bytes::kib(4),
-            depth: 32,
-            seed: 1,
-            overwrite: 0.5,
-            passes: 1,
-            compressible: 0.0,
-            file: None,
-        }
+        defaults()
+    }
+}
+
+impl SuiteOptions for VerifyOptions {
+    fn recipe(&self, _surroundings: &Surroundings, facts: &Facts) -> Result<Box<dyn Recipe>, String> {
+        let Some(state) = self.state.as_ref().filter(|_| self.mode == VerifyMode::CheckOnly) else {
+            return Ok(Box::new(Verify::new(self.clone(), facts)?));
+        };
+        let unread =
+            |why: &dyn std::fmt::Display| format!("{}: {why}: give the file of the run that wrote", state.display());
+        let mut file = std::fs::File::open(state).map_err(|error| unread(&error))?;
+        let memory = Checked::restore(&mut file, Blank::Mismatch).map_err(|error| unread(&error))?;
+        Ok(Box::new(Verify::remembering(self.clone(), memory, facts)?))
+    }
+
+    fn state(&self) -> Option<&Path> {
+        self.state.as_deref()
     }
 }
 
@@ -100,7 +120,7 @@ impl Verify {
             seed: options.seed,
             interval: options.block,
             region: Region::first(size),
-            compressible: options.compressible,
+            compressible: 0.0,
             blank: if options.mode == VerifyMode::CheckOnly { Blank::Mismatch } else { Blank::PassedOver },
         };
         let checked = Checked::new(&checking).map_err(|error| error.to_string())?;
@@ -183,7 +203,7 @@ fn stretch(block: Bytes) -> u64 {
 impl VerifyOptions {
     /// The size in whole operations.
     fn fitting(&self, facts: &Facts) -> Result<Bytes, String> {
-        let Self { mode, size, block, depth, overwrite, compressible, .. } = self;
+        let Self { mode, size, block, depth, overwrite, .. } = self;
         if facts.nature == Nature::Model {
             return Err("a model keeps no bytes: verify storage, or a volume that plimsoll serves".into());
         }
@@ -198,7 +218,7 @@ impl VerifyOptions {
         if whole.get() == 0 {
             return Err(format!("{size} are less than one operation: give at least {}", Bytes::new(stretch(*block))));
         }
-        if *depth == 0 || !(*overwrite >= 0.0 && overwrite.is_finite()) || !(0.0..=1.0).contains(compressible) {
+        if *depth == 0 || !(*overwrite >= 0.0 && overwrite.is_finite()) {
             return Err("give a depth of at least 1, and shares of 0 or more".into());
         }
         if *mode == VerifyMode::WriteAndCheck && facts.read_only {

@@ -6,11 +6,13 @@ mod case;
 mod honesty;
 mod print;
 
+use clap::ValueEnum;
 use plimsoll_load::{JobSpec, LaneSpec, Pattern, Region, Until, Work};
 use plimsoll_record::Listing;
 use plimsoll_units::{Bytes, Kind, Span};
 
 use crate::ground::Facts;
+use crate::options::{SuiteOptions, Surroundings, defaults, spelled};
 use crate::recipe::{Done, Recipe};
 use crate::seen::IoSeen;
 use crate::step::{Access, FileSpec, Step, Worker};
@@ -21,50 +23,42 @@ use print::{Got, Row};
 /// What etcd's documentation allows the 99th percentile of its flushes.
 const ETCD_P99: Span = Span::from_millis(10);
 
-/// Whose log it is.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+/// The log whose writes are measured.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum WalPreset {
-    /// `PostgreSQL`: writes of 8 kB by each `wal_sync_method`.
-    #[default]
+    /// 8 kB by each `wal_sync_method`, as `pg_test_fsync` tries them
     Postgresql,
-    /// `InnoDB`: redo of multiples of 512 bytes, pages of 16 kB with their doublewrite.
+    /// Redo of multiples of 512 bytes, and pages of 16 kB with their doublewrite
     Innodb,
-    /// Oracle: redo of 512 bytes to 1 MB, direct and synchronous.
+    /// Redo of 512 bytes to 1 MB, direct and synchronous
     Oracle,
-    /// etcd: appends of 2300 bytes, each with an `fdatasync`.
+    /// Appends of 2300 bytes, each with an fdatasync; 99 % below 10 ms or not
     Etcd,
 }
 
-impl WalPreset {
-    /// All of them.
-    pub const ALL: [Self; 4] = [Self::Postgresql, Self::Innodb, Self::Oracle, Self::Etcd];
-
-    /// Its word: `postgresql`.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Postgresql => "postgresql",
-            Self::Innodb => "innodb",
-            Self::Oracle => "oracle",
-            Self::Etcd => "etcd",
-        }
-    }
-}
-
-/// How the log is written.
-#[derive(Clone, Debug)]
+/// Options of walfsync.
+#[derive(Clone, Debug, clap::Args)]
 pub struct WalfsyncOptions {
-    /// Whose log it is.
+    /// Whose log it is
+    #[arg(long, value_enum, default_value_t = WalPreset::Postgresql)]
     pub preset: WalPreset,
-    /// How long each method is tried.
+    /// How long each method is tried
+    #[arg(long = "measure", value_name = "TIME", default_value = "5s")]
     pub span: Span,
-    /// Bytes of the file, at least 2 MiB.
+    /// Size of the file
+    #[arg(long = "size", value_name = "SIZE", default_value = "16MiB")]
     pub file: Bytes,
 }
 
-/// Five seconds for each method in a file of 16 MiB.
 impl Default for WalfsyncOptions {
     fn default() -> Self {
-        Self { preset: WalPreset::default(), span: Span::from_secs(5), file: Bytes::mib(16) }
+        defaults()
+    }
+}
+
+impl SuiteOptions for WalfsyncOptions {
+    fn recipe(&self, _surroundings: &Surroundings, facts: &Facts) -> Result<Box<dyn Recipe>, String> {
+        Ok(Box::new(Walfsync::new(self.clone(), facts)?))
     }
 }
 
@@ -156,7 +150,7 @@ impl Recipe for Walfsync {
 
     fn settings(&self) -> Vec<(String, String)> {
         [
-            ("preset", self.options.preset.name().to_owned()),
+            ("preset", spelled(&self.options.preset)),
             ("span", self.options.span.to_string()),
             ("file", self.options.file.to_string()),
         ]
@@ -187,7 +181,7 @@ impl Recipe for Walfsync {
         };
         vec![
             Listing {
-                title: self.options.preset.name().into(),
+                title: spelled(&self.options.preset),
                 text: print::table(self.options.span, &self.headings, &rows, direct),
             },
             Listing { title: "percentiles".into(), text: print::percentiles(&self.headings, &rows) },

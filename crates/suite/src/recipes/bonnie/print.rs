@@ -43,14 +43,14 @@ impl Row<'_> {
             text += &heads("Name:Size etc");
             let size = self.size_text();
             let room = 18_usize.saturating_sub(size.len());
-            let name: String = self.options.machine.chars().take(room).collect();
+            let name: String = self.options.machine().chars().take(room).collect();
             let of = |index: usize, rate: f64| if index < 5 { kib_text(rate) } else { seeks_text(rate) };
             text += &format!("{name:<room$} {size}{}\n", columns(&self.blocks, of));
             text += &latencies(&self.blocks);
         }
         if self.files.iter().any(|cell| cell.was_run) {
             text += "Version  2.00       ------Sequential Create------ --------Random Create--------\n";
-            let name: String = self.options.machine.chars().take(19).collect();
+            let name: String = self.options.machine().chars().take(19).collect();
             text += &format!("{name:<19} -Create-- --Read--- -Delete-- -Create-- --Read--- -Delete--\n");
             let has_sizes = self.options.small_files.largest > 0;
             text += &heads(if has_sizes { "files:max:min" } else { "              files" });
@@ -62,8 +62,9 @@ impl Row<'_> {
 
     /// The line of format 1.98.
     pub fn csv(&self) -> String {
-        let BonnieOptions { machine, seed, chunk, seeks, seekers, .. } = self.options;
-        let name: String = machine.chars().map(|letter| if letter == ',' { ' ' } else { letter }).collect();
+        let BonnieOptions { seed, chunk, seeks, seekers, .. } = self.options;
+        let name: String =
+            self.options.machine().chars().map(|letter| if letter == ',' { ' ' } else { letter }).collect();
         let mut line = format!("1.98,2.00,{name},1,{seed}");
         if self.blocks.iter().any(|cell| cell.was_run) {
             let chunk = if *chunk == 8192 { String::new() } else { size_text(u64::from(*chunk)) };

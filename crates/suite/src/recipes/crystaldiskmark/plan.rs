@@ -115,7 +115,6 @@ pub(super) fn planned(options: &CrystalDiskMarkOptions, fills: bool) -> Vec<Plan
     let wanted = match options.directions {
         Directions::Both => &[Direction::Reads, Direction::Writes][..],
         Directions::Reads => &[Direction::Reads],
-        Directions::Writes => &[Direction::Writes],
     };
     let all = 0..tests.len();
     let mut lines: Vec<Line> = match options.version {
@@ -130,8 +129,8 @@ pub(super) fn planned(options: &CrystalDiskMarkOptions, fills: bool) -> Vec<Plan
         plan.push(Planned { goal: Goal::Nothing, step: fill(options) });
     }
     for (index, &line) in lines.iter().enumerate() {
-        if index > 0 && !options.interval.is_zero() {
-            plan.push(Planned { goal: Goal::Nothing, step: rest(options.interval) });
+        if index > 0 && !options.interval().is_zero() {
+            plan.push(Planned { goal: Goal::Nothing, step: rest(options.interval()) });
         }
         for run in 0..=options.runs {
             let seed = options.seed.wrapping_add((index as u64) << 32 | u64::from(run) << 16);
@@ -163,11 +162,11 @@ fn contents(options: &CrystalDiskMarkOptions) -> Contents {
 /// The whole file, once, 1 MiB after the other.
 fn fill(options: &CrystalDiskMarkOptions) -> Step {
     let lane = LaneSpec::new(MIB, Pattern::Sequential);
-    let file = Region::first(options.size);
-    let mut job = JobSpec::new(Does::Writes, lane, file, Until::bytes(options.size.get()));
+    let file = Region::first(options.size());
+    let mut job = JobSpec::new(Does::Writes, lane, file, Until::bytes(options.size().get()));
     (job.flush_at_end, job.seed) = (true, options.seed);
     let access = Access { engine: Engine::Inline, direct: true, contents: contents(options), ..Access::buffered() };
-    Step::io("filling the file", vec![Worker::new(job, 0, options.size, access)]).uncounted()
+    Step::io("filling the file", vec![Worker::new(job, 0, options.size(), access)]).uncounted()
 }
 
 fn step(options: &CrystalDiskMarkOptions, line: Line, test: &Test, seed: u64) -> Step {
@@ -187,14 +186,14 @@ fn step(options: &CrystalDiskMarkOptions, line: Line, test: &Test, seed: u64) ->
 fn worker(options: &CrystalDiskMarkOptions, to: Direction, test: &Test, (thread, seed): (u32, u64)) -> Worker {
     let pattern = if test.sequential { Pattern::Sequential } else { Pattern::Uniform };
     let mut lane = LaneSpec::new(test.block, pattern);
-    let mut part = Part { file: 0, start: 0, length: options.size };
+    let mut part = Part { file: 0, start: 0, length: options.size() };
     if test.sequential {
         // DiskSpd's threads draw the next block from one counter. Here each takes its turn of it in advance.
         let (block, others) = (u64::from(test.block), u64::from(test.threads - 1));
         let row = block * (others + 1);
         lane.gap = (block * others).cast_signed();
         part.start = block * u64::from(thread);
-        part.length = Bytes::new(options.size.get() / row * row - block * others);
+        part.length = Bytes::new(options.size().get() / row * row - block * others);
     }
     let does = match to {
         Direction::Reads => Does::Reads,
@@ -212,10 +211,10 @@ fn worker(options: &CrystalDiskMarkOptions, to: Direction, test: &Test, (thread,
 
 /// Version 3 looks at its timer after a whole pass over the file, after 20 blocks of 512 KB and after 160 of 4 KB.
 fn until(options: &CrystalDiskMarkOptions, test: &Test) -> Until {
-    let until = Until::span(options.measure);
+    let until = Until::span(options.measure());
     match (options.version, test.sequential) {
         (Version::Eight, _) => until,
-        (Version::Three, true) => until.looked_at_each(options.size.get() / u64::from(test.block)),
+        (Version::Three, true) => until.looked_at_each(options.size().get() / u64::from(test.block)),
         (Version::Three, false) => until.looked_at_each(if test.block == 4 * KIB { 160 } else { 20 }),
     }
 }

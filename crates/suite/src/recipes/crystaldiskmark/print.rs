@@ -30,7 +30,7 @@ pub(super) fn three(options: &CrystalDiskMarkOptions, cells: &[Cell], facts: &Fa
             text += "\n";
         }
     }
-    let (size, runs, name) = (options.size.get() >> 20, options.runs, &facts.subject.name);
+    let (size, runs, name) = (options.size().get() >> 20, options.runs, &facts.subject.name);
     text += &format!("\n  Test : {size} MB [{name}] (x{runs}){}\n", fill(options));
     if !options.date.is_empty() {
         text += &format!("  Date : {}\n", options.date);
@@ -60,10 +60,10 @@ pub(super) fn eight(options: &CrystalDiskMarkOptions, tests: &[Test], cells: &[C
         }
         text += "\n";
     }
-    let (size, runs, subject) = (options.size, options.runs, &facts.subject.name);
+    let (size, runs, subject) = (options.size(), options.runs, &facts.subject.name);
     text += &format!("Profile: {}\n", profile(options.profile));
     text += &format!("   Test: {size} (x{runs}) [{subject}]{}\n", fill(options));
-    text += &format!("   Time: Measure {} / Interval {}\n", seconds(options.measure), seconds(options.interval));
+    text += &format!("   Time: Measure {} / Interval {}\n", seconds(options.measure()), seconds(options.interval()));
     if !options.date.is_empty() {
         text += &format!("   Date: {}\n", options.date);
     }

@@ -128,7 +128,7 @@ pub(super) fn verdicts(options: &CrystalDiskMarkOptions, cells: &[Cell], facts: 
         verdicts.push(format!(
             "The file is {} large; whether the device's own cache holds it is not known. If it does, random figures are the \
              cache's: try a larger file.",
-            options.size
+            options.size()
         ));
     }
     if options.directions == Directions::Reads && matches!(facts.nature, Nature::Blocks | Nature::Export) {

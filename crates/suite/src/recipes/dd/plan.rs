@@ -8,6 +8,7 @@ use plimsoll_units::Bytes;
 
 use super::{DdData, DdKind, DdOptions};
 use crate::ground::{Facts, Nature};
+use crate::options::spelled;
 use crate::step::{Access, Before, Step, Worker};
 
 /// What a step is for.
@@ -129,7 +130,7 @@ fn copy(kind: DdKind, options: &DdOptions, total: Bytes, facts: &Facts) -> Step 
         _ if kind.writes() && facts.nature == Nature::Directory => Before::Anew,
         _ => Before::AsTheyAre,
     };
-    let name = format!("Copy, {}", kind.name());
+    let name = format!("Copy, {}", spelled(&kind));
     Step::io(name, vec![Worker::new(job, 0, total, access)])
         .together(|step| step.before = before)
         .measuring(measures(kind, facts.has_cache() || facts.write_back.is_some()))

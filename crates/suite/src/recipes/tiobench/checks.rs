@@ -17,7 +17,7 @@ impl Tiobench {
     ///
     /// # Errors
     /// One line that says which blocks can be checked.
-    pub fn checking(mut self) -> Result<Self, String> {
+    pub(super) fn checking(mut self) -> Result<Self, String> {
         let interval = Bytes::new(self.options.block.into());
         let mut kept: Vec<(usize, Vec<Arc<Checked>>)> = Vec::new();
         for (pass, _, step) in &mut self.plan {

@@ -20,7 +20,7 @@ pub(super) fn files(options: &TiobenchOptions, passes: &[Pass], has_files: bool)
     let file = |index: u32| {
         let sizes = passes.iter().filter(|pass| pass.threads > index).map(|pass| pass.size);
         // What is mapped must be as long as it is said to be.
-        let reserved = options.through == Through::Mapping;
+        let reserved = options.through() == Through::Mapping;
         let directory = options.directories.get(index as usize % options.directories.len().max(1));
         FileSpec { path: directory.cloned(), size: sizes.max().unwrap_or_default(), reserved, writes: true }
     };
@@ -62,8 +62,8 @@ fn worker(options: &TiobenchOptions, pass: &Pass, test: Test, thread: u32) -> Wo
         Test::RandomWrite | Test::RandomRead => (Pattern::Uniform, pass.random),
     };
     let access = Access {
-        engine: if options.through == Through::Mapping { Engine::Mapped } else { Engine::Inline },
-        direct: options.through == Through::Nothing,
+        engine: if options.through() == Through::Mapping { Engine::Mapped } else { Engine::Inline },
+        direct: options.through() == Through::Nothing,
         opened: if options.synchronous { SyncMode::Sync } else { SyncMode::None },
         ..Access::buffered()
     };

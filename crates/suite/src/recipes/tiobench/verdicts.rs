@@ -12,14 +12,14 @@ use crate::seen::IoSeen;
 
 pub(super) fn of(tiobench: &Tiobench, done: &[Done], facts: &Facts) -> Vec<String> {
     let mut verdicts = Vec::new();
-    if let Program::Tiotest { .. } = tiobench.options.program {
+    if let Program::Tiotest { .. } = tiobench.program {
         verdicts.push(
             "The rows are write, random write, read and random read, in this order: where a published table calls its fourth \
              row random write once more, it shows random reads."
                 .into(),
         );
     }
-    if let Program::Tiobench { random, .. } = tiobench.options.program {
+    if let Program::Tiobench { random, .. } = tiobench.program {
         let shares: Vec<String> = tiobench.passes.iter().filter(|pass| pass.round == 1).map(share).collect();
         let shares = shares.join(", ");
         verdicts.push(format!("The {random} random operations are those of all threads together: {shares}."));
@@ -34,7 +34,7 @@ pub(super) fn of(tiobench: &Tiobench, done: &[Done], facts: &Facts) -> Vec<Strin
             });
         }
     }
-    if facts.has_cache() && tiobench.options.through != Through::Nothing {
+    if facts.has_cache() && tiobench.options.through() != Through::Nothing {
         verdicts.extend(of_memory(tiobench));
     }
     verdicts.extend(tiobench.of_checks());

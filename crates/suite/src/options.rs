@@ -1,0 +1,81 @@
+//! Options of the benchmarks: each struct is at the same time the flags of its command, with their help and defaults.
+
+use std::path::Path;
+use std::str::FromStr;
+
+use clap::builder::{BoolValueParser, TypedValueParser};
+use plimsoll_units::Bytes;
+
+use crate::ground::Facts;
+use crate::recipe::Recipe;
+
+/// Values that a benchmark shows or compares with, and that its flags do not contain.
+#[derive(Clone, Debug, Default)]
+pub struct Surroundings {
+    /// Memory of the host that the load comes from; zero if unknown, and for a model without a page cache.
+    pub memory: Bytes,
+    /// Name of the host; empty if unknown.
+    pub host: String,
+    /// Local date and time for layouts that contain them; empty in virtual time.
+    pub date: String,
+}
+
+/// The options of one benchmark.
+pub trait SuiteOptions: clap::Args {
+    /// The recipe on a ground with these facts.
+    ///
+    /// # Errors
+    /// One line with the option that does not fit and the remedy.
+    fn recipe(&self, surroundings: &Surroundings, facts: &Facts) -> Result<Box<dyn Recipe>, String>;
+
+    /// The largest number of database sessions that it opens.
+    fn sessions(&self) -> u32 {
+        1
+    }
+
+    /// Whether it loads tables of its own into a database; otherwise it works on tables of the user.
+    fn uses_own_tables(&self) -> bool {
+        true
+    }
+
+    /// Whether it may write to a database.
+    fn writes(&self) -> bool {
+        true
+    }
+
+    /// The file that keeps state for a later run.
+    fn state(&self) -> Option<&Path> {
+        None
+    }
+}
+
+/// The options of a command line without flags, so that every default is written once, at its flag.
+pub(crate) fn defaults<T: clap::Args>() -> T {
+    let command = T::augment_args(clap::Command::new("defaults").disable_version_flag(true));
+    let matches = command.try_get_matches_from(["defaults"]).expect("no flag is required, and defaults can be parsed");
+    T::from_arg_matches(&matches).expect("the arguments were just declared")
+}
+
+/// Parses a flag without value into one of two values.
+pub(crate) fn switch<T: Clone + Send + Sync + 'static>(off: T, on: T) -> impl TypedValueParser<Value = T> {
+    BoolValueParser::new().map(move |is_on| if is_on { on.clone() } else { off.clone() })
+}
+
+/// Parses a percentage into a fraction of 1.
+pub fn percent(text: &str) -> Result<f64, String> {
+    match text.trim().trim_end_matches('%').trim_end().parse::<f64>() {
+        Ok(percent) if (0.0..=100.0).contains(&percent) => Ok(percent / 100.0),
+        _ => Err("not a percentage: write a number from 0 to 100".into()),
+    }
+}
+
+/// The value as its flag spells it.
+pub(crate) fn spelled<T: clap::ValueEnum>(value: &T) -> String {
+    value.to_possible_value().map(|value| value.get_name().to_owned()).unwrap_or_default()
+}
+
+/// Parses a size of less than 4 GiB, as of a block.
+pub(crate) fn block_size(text: &str) -> Result<u32, String> {
+    let size: Bytes = text.parse().map_err(|error: <Bytes as FromStr>::Err| error.to_string())?;
+    u32::try_from(size.get()).map_err(|_| format!("{size} is too large for a block: write 8KiB"))
+}
