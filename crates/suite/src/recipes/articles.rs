@@ -1,15 +1,15 @@
-//! The commands of published articles, made again: their tables beside what is got here.
+//! The benchmarks of published articles, with their published tables next to the measured figures.
 //!
-//! Knows nothing about how the benchmarks work: it composes their recipes, and each of them sees its own steps alone.
+//! Composes the recipes of the benchmarks; each of them gets its own steps only.
 
-mod cached;
-mod compare;
-mod loads;
 mod published;
 
 use clap::ValueEnum;
+use plimsoll_device::SyncMode;
+use plimsoll_load::{JobSpec, LaneSpec, Pattern, Region, Sizes, Until, Work};
 use plimsoll_record::Listing;
-use plimsoll_units::{Bytes, Span};
+use plimsoll_units::{Bytes, Kind, Span};
+use published::{ARRAYS, AZURE, Figure, Find, OCI_LEVELS, OCI_UHP, Row, SAKURA, Table};
 
 use super::bonnie::{Bonnie, BonnieOptions, SmallFiles};
 use super::crystaldiskmark::{CrystalDiskMark, CrystalDiskMarkOptions, Profile, Version};
@@ -18,12 +18,8 @@ use super::tiobench::{Tiobench, TiobenchOptions};
 use crate::ground::{Facts, Nature};
 use crate::options::{SuiteOptions, Surroundings};
 use crate::recipe::{Done, Recipe};
-use crate::step::{FileSpec, Step, Work};
-
-use cached::{cached, is_changed};
-use compare::Compared;
-use loads::Loads;
-use published::{ARRAYS, AZURE, OCI_LEVELS, OCI_UHP, SAKURA, Table};
+use crate::seen::IoSeen;
+use crate::step::{Access, FileSpec, IoStep, Step, Work as StepWork, Worker};
 
 /// What `dd` of the article on levels of OCI left in memory when it ended: the same in its four runs, in bytes.
 const LEFT_IN_MEMORY: f64 = 1.19e9;
@@ -248,7 +244,7 @@ impl Recipe for Articles {
             if let Some(step) = command.recipe.next(&done[self.begins[current]..], facts) {
                 let step = moved(step, command.first_file);
                 let gathers = self.options.article == Article::Sakura && !facts.has_cache();
-                self.gathered |= gathers && matches!(&step.work, Work::Io(io) if is_changed(io));
+                self.gathered |= gathers && matches!(&step.work, StepWork::Io(io) if is_changed(io));
                 return Some(if gathers { cached(step) } else { step });
             }
             if current + 1 == self.commands.len() {
@@ -307,7 +303,7 @@ impl Recipe for Articles {
 
 /// A step with its files where they are among those of all commands.
 fn moved(mut step: Step, first_file: usize) -> Step {
-    if let Work::Io(io) = &mut step.work {
+    if let StepWork::Io(io) = &mut step.work {
         io.workers.iter_mut().flat_map(|worker| &mut worker.parts).for_each(|part| part.file += first_file);
     }
     step
@@ -330,10 +326,9 @@ fn arrays(done: &[Done]) -> String {
         .filter(|done| done.step.counts && done.step.name.starts_with("100 %"))
         .filter_map(|done| done.seen.io())
         .collect();
-    let micros = |seen: Option<&&crate::seen::IoSeen>| {
-        seen.and_then(|seen| loads::mean_read(seen)).map(|span| span.as_nanos() as f64 / 1e3)
-    };
-    let most = reads.iter().map(|seen| loads::iops(seen)).reduce(f64::max);
+    let micros =
+        |seen: Option<&&IoSeen>| seen.and_then(|seen| mean_read(seen)).map(|span| span.as_nanos() as f64 / 1e3);
+    let most = reads.iter().map(|seen| iops(seen)).reduce(f64::max);
     let got = [micros(reads.first()), micros(reads.last()), most];
     let shown = |value: Option<f64>| value.map_or_else(|| "-".into(), |value| format!("{value:.0}"));
     let mut text =
@@ -348,4 +343,393 @@ fn arrays(done: &[Done]) -> String {
         text.push_str(&format!("{:>13}\n", shown(got)));
     }
     text
+}
+
+/// What Linux reads ahead by default, in bytes; the next of them is under way while one is used.
+const READ_AHEAD: u32 = 128 << 10;
+/// What one file is written back by, or one of several readers is served by, before the turn of another, in bytes.
+const TURN: u32 = 4 << 20;
+/// Pages that are written back at the same time.
+const WRITTEN_BACK: u32 = 32;
+
+/// The step as storage behind a page cache would see it; the same where it goes past one, or is synchronous.
+fn cached(mut step: Step) -> Step {
+    if let StepWork::Io(io) = &mut step.work {
+        let alone = io.workers.len() == 1;
+        for worker in io.workers.iter_mut().filter(|worker| is_buffered(worker)) {
+            worker.job = gathered(&worker.job, smallest(worker), alone);
+        }
+    }
+    step
+}
+
+/// True when something of the step is seen by storage in another form than it was asked for.
+fn is_changed(io: &IoStep) -> bool {
+    let alone = io.workers.len() == 1;
+    io.workers.iter().filter(|worker| is_buffered(worker)).any(|w| gathered(&w.job, smallest(w), alone) != w.job)
+}
+
+fn is_buffered(worker: &Worker) -> bool {
+    !worker.access.direct && worker.access.opened == SyncMode::None && !worker.job.durable
+}
+
+/// Bytes of the smallest part: an operation has to fit it.
+fn smallest(worker: &Worker) -> u64 {
+    worker.parts.iter().map(|part| part.length.get()).min().unwrap_or(0)
+}
+
+fn gathered(job: &JobSpec, space: u64, alone: bool) -> JobSpec {
+    let follows = |lane: &LaneSpec| lane.pattern == Pattern::Sequential && lane.gap == 0 && lane.random == 0.0;
+    let ordered = follows(&job.reads) && follows(&job.writes);
+    let (size, depth) = match (job.work, ordered) {
+        (Work::Reads, true) if alone => (READ_AHEAD, 2),
+        (Work::Reads | Work::WriteBack { every: 1 }, true) => (TURN, 1),
+        (Work::Writes, true) => (TURN, 2),
+        (Work::Writes, false) => (0, WRITTEN_BACK),
+        _ => return job.clone(),
+    };
+    let fits = job.flush_every == 0 && job.think.is_none() && u64::from(size) <= space;
+    if !fits {
+        return job.clone();
+    }
+    let larger = |lane: &LaneSpec| {
+        let size = size.max(lane.sizes.largest());
+        if size == lane.sizes.largest() {
+            lane.clone()
+        } else {
+            LaneSpec { sizes: Sizes::one(size), align: size, ..lane.clone() }
+        }
+    };
+    JobSpec { reads: larger(&job.reads), writes: larger(&job.writes), depth: depth.max(job.depth), ..job.clone() }
+}
+
+/// A table with the figures that were got; none where there is none.
+#[derive(Clone, Debug)]
+struct Compared {
+    table: Table,
+    got: Vec<Option<f64>>,
+}
+
+impl Compared {
+    /// With what the commands showed, each given as its own steps.
+    fn of(table: Table, commands: &[&[Done]]) -> Self {
+        let got = |row: &Row| commands.get(row.command).and_then(|done| figure(row, done));
+        Self { got: table.rows.iter().map(got).collect(), table }
+    }
+
+    /// The column that is nearest by the mean of its ratios, each taken as its logarithm; none where nothing compares.
+    fn nearest(&self) -> Option<usize> {
+        let columns = 0..self.table.columns.len();
+        let rated = columns.filter_map(|column| Some((column, self.distance(column)?)));
+        rated.min_by(|a, b| a.1.total_cmp(&b.1)).map(|(column, _)| column)
+    }
+
+    fn distance(&self, column: usize) -> Option<f64> {
+        let logarithms: Vec<f64> = self.ratios(column).into_iter().flatten().map(|ratio| ratio.ln().abs()).collect();
+        (!logarithms.is_empty()).then(|| logarithms.iter().sum::<f64>() / logarithms.len() as f64)
+    }
+
+    /// What was got as a multiple of a column, line by line.
+    fn ratios(&self, column: usize) -> Vec<Option<f64>> {
+        let ratio = |(row, got): (&Row, &Option<f64>)| Some((*got)? / row.published[column]?);
+        let ratios = self.table.rows.iter().zip(&self.got).map(ratio);
+        ratios.map(|ratio| ratio.filter(|ratio| ratio.is_finite() && *ratio > 0.0)).collect()
+    }
+
+    /// The table, with columns of what was got and its ratio to the nearest one.
+    fn text(&self) -> String {
+        let Table { title, source, columns, rows, .. } = &self.table;
+        let nearest = self.nearest();
+        let mut text = format!("{title}\n{source}\n\n");
+        for line in 0..2 {
+            text.push_str(&format!("{:<28}{:<6}", "", ""));
+            for column in *columns {
+                text.push_str(&format!("{:>13}", column[line]));
+            }
+            let [got, ratio] = [["here", "ratio to"], ["", nearest.map_or("", |_| "nearest")]][line];
+            text.push_str(&format!("{got:>13}{ratio:>10}\n"));
+        }
+        let ratios = nearest.map(|column| self.ratios(column));
+        for (index, row) in rows.iter().enumerate() {
+            let shown =
+                |value: Option<f64>| value.map_or_else(|| "-".into(), |value| format!("{value:.*}", row.digits));
+            text.push_str(&format!("{:<28}{:<6}", row.label, row.unit));
+            for value in row.published {
+                text.push_str(&format!("{:>13}", shown(*value)));
+            }
+            let ratio = ratios.as_ref().and_then(|ratios| ratios[index]);
+            let ratio = ratio.map_or_else(|| "-".into(), |ratio| format!("{ratio:.2}"));
+            text.push_str(&format!("{:>13}{ratio:>10}\n", shown(self.got[index])));
+        }
+        text
+    }
+
+    /// Which column it is like, and how far from it.
+    fn sentence(&self) -> Option<String> {
+        let column = self.nearest()?;
+        let ratios: Vec<f64> = self.ratios(column).into_iter().flatten().collect();
+        let least = ratios.iter().copied().reduce(f64::min)?;
+        let most = ratios.iter().copied().reduce(f64::max)?;
+        let name = self.table.columns[column].join(", ");
+        let range = if ratios.len() > 1 { format!("{least:.2} to {most:.2}") } else { format!("{least:.2}") };
+        Some(format!("of the published columns {name} is the nearest: what was got here is {range} times its figures"))
+    }
+}
+
+fn figure(row: &Row, done: &[Done]) -> Option<f64> {
+    let name = match row.find {
+        Find::Named(name) => name,
+        Find::Place(place) => names(done).get(place).copied()?,
+    };
+    let rounds = done.iter().filter(|done| done.step.counts && done.step.name == name);
+    let values = rounds.filter_map(|done| value(row.figure, done.seen.io()?));
+    // Of times the shortest is the best.
+    if row.figure == Figure::MeanMillis { values.reduce(f64::min) } else { values.reduce(f64::max) }
+}
+
+/// Names of the steps that count, in their order.
+fn names(done: &[Done]) -> Vec<&str> {
+    let mut names: Vec<&str> = Vec::new();
+    for name in
+        done.iter().filter(|done| done.step.counts && done.seen.io().is_some()).map(|done| done.step.name.as_str())
+    {
+        if !names.contains(&name) {
+            names.push(name);
+        }
+    }
+    names
+}
+
+fn value(figure: Figure, seen: &IoSeen) -> Option<f64> {
+    let total = seen.total();
+    let seconds = Some(seen.span().as_secs_f64()).filter(|seconds| *seconds > 0.0)?;
+    let bytes = |wanted: fn(Kind) -> bool| total.only(|counter| wanted(counter.kind)).bytes() as f64;
+    let kib = Bytes::kib(1).get() as f64;
+    let value = match figure {
+        Figure::Megabytes => total.bytes() as f64 / 1e6 / seconds,
+        Figure::Mebibytes => total.bytes() as f64 / Bytes::mib(1).get() as f64 / seconds,
+        Figure::KibibytesWritten => bytes(Kind::writes) / kib / seconds,
+        Figure::KibibytesRead => bytes(|kind| kind == Kind::Read) / kib / seconds,
+        Figure::Reads => total.only(|counter| counter.kind == Kind::Read).operations() as f64 / seconds,
+        Figure::MeanMillis => total.response_where(|counter| counter.kind != Kind::Flush).mean()?.as_millis_f64(),
+    };
+    Some(value)
+}
+
+/// Threads of the ladder: sessions with one read each at a time.
+const LADDER: [u32; 6] = [16, 32, 64, 128, 256, 512];
+/// Blocks of the database, in bytes.
+const BLOCK: u32 = 8192;
+/// 25 of 100 operations update: each block is read before it is written, so that 100 reads go with 25 writes.
+const READS: f64 = 0.8;
+
+/// Steps that are made one after the other.
+#[derive(Debug)]
+struct Loads {
+    name: &'static str,
+    steps: Vec<Step>,
+    size: Bytes,
+    writes: bool,
+}
+
+impl Loads {
+    /// Four jobs that read 4 KiB at random at depth 256 each.
+    fn fio(size: Bytes, span: Span, facts: &Facts) -> Self {
+        let job = |index: u64| {
+            let lane = LaneSpec::new(4096, Pattern::Uniform);
+            let job = JobSpec::new(Work::Reads, lane, Region::first(size), Until::span(span));
+            Worker::new(JobSpec { depth: 256, seed: index + 1, ..job }, 0, size, Access::direct())
+        };
+        let step = Step::io("Random read, 4 KiB, 4 jobs at depth 256", (0..4).map(job).collect())
+            .measuring("what is in flight always: the limit of operations, and a queue before it");
+        Self::filled("fio", vec![step], size, facts)
+    }
+
+    /// Reads alone, then four reads to each write, with more and more threads.
+    fn ladder(size: Bytes, span: Span, facts: &Facts) -> Self {
+        let step = |reads: f64, threads: u32| {
+            let lane = LaneSpec::new(BLOCK, Pattern::Uniform);
+            let work = if reads < 1.0 { Work::Mixed { reads } } else { Work::Reads };
+            let job = JobSpec::new(work, lane, Region::first(size), Until::span(span));
+            let job = JobSpec { depth: threads, seed: u64::from(threads), ..job };
+            let name = format!("{:.0} % reads, {threads} threads", reads * 100.0);
+            Step::io(name, vec![Worker::new(job, 0, size, Access::direct())])
+                .measuring("blocks of 8 KiB at random: what data files are asked for, without redo")
+        };
+        let mixes = if facts.read_only { &[1.0][..] } else { &[1.0, READS] };
+        let steps = mixes.iter().flat_map(|reads| LADDER.map(|threads| step(*reads, threads)));
+        Self::filled("ladder", steps.collect(), size, facts)
+    }
+
+    /// A new file holds nothing that could be read.
+    fn filled(name: &'static str, mut steps: Vec<Step>, size: Bytes, facts: &Facts) -> Self {
+        let fills = facts.nature == Nature::Directory;
+        let writes = fills || steps.iter().any(writes);
+        if fills {
+            let lane = LaneSpec::new(1 << 20, Pattern::Sequential);
+            let job = JobSpec::new(Work::Writes, lane, Region::first(size), Until::bytes(size.get()));
+            let job = JobSpec { depth: 8, flush_at_end: true, ..job };
+            steps.insert(0, Step::io("Fill", vec![Worker::new(job, 0, size, Access::direct())]).uncounted());
+        }
+        Self { name, steps, size, writes }
+    }
+}
+
+fn writes(step: &Step) -> bool {
+    match &step.work {
+        StepWork::Io(io) => io.workers.iter().any(|worker| worker.job.writes()),
+        _ => false,
+    }
+}
+
+impl Recipe for Loads {
+    fn name(&self) -> &'static str {
+        self.name
+    }
+
+    fn follows(&self) -> String {
+        self.name.into()
+    }
+
+    fn settings(&self) -> Vec<(String, String)> {
+        vec![("size".into(), self.size.to_string())]
+    }
+
+    fn files(&self) -> Vec<FileSpec> {
+        vec![FileSpec { path: None, size: self.size, reserved: self.writes, writes: self.writes }]
+    }
+
+    fn expected(&self) -> usize {
+        self.steps.len()
+    }
+
+    fn next(&mut self, done: &[Done], _facts: &Facts) -> Option<Step> {
+        self.steps.get(done.len()).cloned()
+    }
+
+    fn listings(&self, done: &[Done], _facts: &Facts) -> Vec<Listing> {
+        let head =
+            format!("{:<42}{:>12}{:>10}{:>12}{:>12}{:>12}\n", "", "IOPS", "MiB/s", "read us", "read p99", "write us");
+        let lines = done.iter().filter(|done| done.step.counts).filter_map(|done| Some(line(done, done.seen.io()?)));
+        vec![Listing { title: self.name.into(), text: head + &lines.collect::<String>() }]
+    }
+}
+
+/// Operations per second of a step.
+fn iops(seen: &IoSeen) -> f64 {
+    seen.total().operations() as f64 / seen.span().as_secs_f64().max(1e-9)
+}
+
+/// Mean time of its reads; none where there are none.
+fn mean_read(seen: &IoSeen) -> Option<Span> {
+    seen.total().response_where(|counter| counter.kind == Kind::Read).mean()
+}
+
+fn line(done: &Done, seen: &IoSeen) -> String {
+    let total = seen.total();
+    let reads = total.response_where(|counter| counter.kind == Kind::Read);
+    let writes = total.response_where(|counter| counter.kind == Kind::Write);
+    let micros =
+        |span: Option<Span>| span.map_or_else(|| "-".into(), |span| format!("{:.1}", span.as_nanos() as f64 / 1e3));
+    let rate = total.bytes() as f64 / Bytes::mib(1).get() as f64 / seen.span().as_secs_f64().max(1e-9);
+    format!(
+        "{:<42}{:>12.0}{rate:>10.1}{:>12}{:>12}{:>12}\n",
+        done.step.name,
+        iops(seen),
+        micros(reads.mean()),
+        micros(reads.quantile(0.99)),
+        micros(writes.mean())
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use plimsoll_load::{Region, Until};
+    use plimsoll_units::Bytes;
+
+    use super::*;
+    use crate::step::Access;
+
+    /// Size and depth of a worker among so many, after and before.
+    fn check(work: Work, pattern: Pattern, access: &Access, workers: usize, expected: (u32, u32)) {
+        let size = Bytes::mib(16);
+        let until = Until::bytes(size.get());
+        let job = JobSpec::new(work, LaneSpec::new(4096, pattern), Region::first(size), until);
+        let step = Step::io("some", vec![Worker::new(job, 0, size, access.clone()); workers]);
+        let made = cached(step.clone());
+        let (StepWork::Io(before), StepWork::Io(after)) = (step.work, made.work) else { panic!("a step of blocks") };
+        let job = &after.workers[0].job;
+        assert_eq!((job.largest(), job.depth), expected, "{work:?} {pattern:?} {workers}");
+        assert_eq!(is_changed(&before), expected != (4096, 1));
+        assert_eq!(job.until, until);
+    }
+
+    #[test]
+    fn small_operations_gather_in_memory() {
+        let (buffered, direct) = (Access::buffered(), Access::direct());
+        check(Work::Reads, Pattern::Sequential, &buffered, 1, (128 << 10, 2));
+        check(Work::Reads, Pattern::Sequential, &buffered, 8, (4 << 20, 1));
+        check(Work::Reads, Pattern::Uniform, &buffered, 8, (4096, 1));
+        check(Work::Writes, Pattern::Sequential, &buffered, 1, (4 << 20, 2));
+        check(Work::Writes, Pattern::Uniform, &buffered, 8, (4096, 32));
+        check(Work::WriteBack { every: 1 }, Pattern::Sequential, &buffered, 1, (4 << 20, 1));
+        check(Work::WriteBack { every: 10 }, Pattern::Uniform, &buffered, 5, (4096, 1));
+        check(Work::Reads, Pattern::Sequential, &direct, 1, (4096, 1));
+        let synchronous = Access { opened: SyncMode::Dsync, ..Access::buffered() };
+        check(Work::Writes, Pattern::Sequential, &synchronous, 1, (4096, 1));
+    }
+
+    const TABLE: Table = Table {
+        title: "Disks",
+        source: "somewhere",
+        columns: &[["old", "one"], ["new", "one"]],
+        rows: &[
+            Row {
+                label: "Read",
+                unit: "MB/s",
+                digits: 1,
+                command: 0,
+                find: Find::Place(0),
+                figure: Figure::Megabytes,
+                published: &[Some(10.0), Some(100.0)],
+            },
+            Row {
+                label: "Seeks",
+                unit: "/s",
+                digits: 0,
+                command: 0,
+                find: Find::Named("Seeks"),
+                figure: Figure::Reads,
+                published: &[Some(100.0), None],
+            },
+        ],
+        notes: &[],
+    };
+
+    #[test]
+    fn a_table_has_what_was_got_beside_what_was_published() {
+        let compared = Compared { table: TABLE, got: vec![Some(12.0), Some(80.0)] };
+        let expected = "Disks\nsomewhere\n\n\
+            \x20                                           old          new         here  ratio to\n\
+            \x20                                           one          one                nearest\n\
+            Read                        MB/s           10.0        100.0         12.0      1.20\n\
+            Seeks                       /s              100            -           80      0.80\n";
+        assert_eq!(compared.text(), expected);
+        let said = compared.sentence().expect("a nearest column");
+        assert!(said.contains("old, one is the nearest") && said.contains("0.80 to 1.20 times"), "{said}");
+    }
+
+    #[test]
+    fn what_was_not_got_is_a_dash() {
+        let check = |got: &[Option<f64>; 2], nearest| {
+            let compared = Compared { table: TABLE, got: got.to_vec() };
+            assert_eq!(compared.nearest(), nearest, "{got:?}");
+            assert_eq!(compared.sentence().is_some(), nearest.is_some());
+        };
+        check(&[None, None], None);
+        check(&[Some(90.0), None], Some(1));
+        check(&[Some(0.0), Some(100.0)], Some(0));
+        let compared = Compared { table: TABLE, got: vec![None, None] };
+        assert!(compared.text().ends_with("100            -            -         -\n"), "{}", compared.text());
+    }
 }

@@ -1,25 +1,22 @@
-//! Bonnie++: a byte at a time, blocks, rewriting, seeks of several processes, and small files.
+//! Bonnie++: single bytes, blocks, rewriting, seeks of several processes, and small files.
 //!
-//! Follows what version 2.00 does, call by call; one file stands for its files of 1 GiB each, and what is written is random
-//! where Bonnie++ writes nearly constant bytes. Knows nothing about how its figures are printed: that is in `print`.
-
-mod print;
-mod steps;
-mod verdicts;
+//! Follows version 2.00 call by call, with two differences: a single file replaces its files of 1 GiB each, and the data are
+//! random where Bonnie++ writes nearly constant bytes. The table and the comma-separated line correct two errors of 2.00: it
+//! prints the number of files instead of their rate, and the number of directories in the column of another figure.
 
 use std::str::FromStr;
 
 use clap::ArgAction;
+use plimsoll_load::{JobSpec, LaneSpec, Pattern, Region, Until, Work};
 use plimsoll_record::Listing;
 use plimsoll_units::{Bytes, Span};
 
-use self::print::{Cell, Row};
 use super::phase::{Counts, Phase, fits, per_second};
-use crate::ground::Facts;
+use crate::ground::{Facts, Nature};
 use crate::options::{SuiteOptions, Surroundings, block_size, defaults, switch};
 use crate::recipe::{Done, Recipe};
 use crate::seen::{FilesSeen, StepSeen};
-use crate::step::{FileSpec, FileWork, Step};
+use crate::step::{Access, Before, FileSpec, FileWork, FilesStep, Part, Step, Work as StepWork, Worker};
 
 /// What takes less is printed as `+++++`.
 const LEAST: Span = Span::from_millis(500);
@@ -183,7 +180,7 @@ impl Bonnie {
         });
         let columns = columns.chain(FILES.iter().filter(|_| options.small_files.units > 0));
         let columns: Vec<Column> = columns.copied().collect();
-        let step = |round, column| (column, steps::step(&options, size, column).round(round));
+        let step = |round, column| (column, step_of(&options, size, column).round(round));
         let plan = (1..=options.rounds).flat_map(|round| columns.iter().map(move |column| step(round, *column)));
         let plan = plan.collect();
         Ok(Self { options, size, plan, has_no_calls })
@@ -331,11 +328,421 @@ impl Recipe for Bonnie {
     }
 
     fn verdicts(&self, done: &[Done], facts: &Facts) -> Vec<String> {
-        verdicts::of(self, done, facts)
+        conclusions(self, done, facts)
     }
 }
 
 /// Operations per second of a step of files, for verdicts too.
 fn files_per_second(seen: &FilesSeen) -> Option<f64> {
     per_second(seen.files as f64, seen.span)
+}
+
+/// Each so many seeks one is written back.
+const WRITTEN_BACK: u32 = 10;
+
+/// What a column is the figure of.
+fn step_of(options: &BonnieOptions, size: Bytes, column: Column) -> Step {
+    match column {
+        Column::PutChar => {
+            let worker = byte_by_byte(options, size, Work::Writes);
+            anew(Step::io("Per-char write", vec![worker])).measuring("what a system call that writes one byte takes")
+        }
+        Column::PutBlock => {
+            let worker = block_by_block(options, size, Work::Writes);
+            anew(Step::io("Block write", vec![worker])).measuring("writing a new file and making it durable")
+        }
+        Column::Rewrite => {
+            let worker = block_by_block(options, size, Work::WriteBack { every: 1 });
+            Step::io("Rewrite", vec![worker]).measuring(
+                "reading each chunk and writing it back; the rate counts a chunk once, though it moves twice",
+            )
+        }
+        Column::GetChar => Step::io("Per-char read", vec![byte_by_byte(options, size, Work::Reads)])
+            .measuring("what a system call that reads one byte takes"),
+        Column::GetBlock => Step::io("Block read", vec![block_by_block(options, size, Work::Reads)])
+            .measuring("reading in order, with the kernel reading ahead, what memory does not hold yet"),
+        Column::Seeks => Step::io("Seeks", seekers(options, size))
+            .measuring("reads of a chunk at random places per second, several at once, each tenth written back"),
+        Column::Files(work, ordered) => files(options, work, ordered),
+    }
+}
+
+fn anew(step: Step) -> Step {
+    step.together(|io| io.before = Before::Anew)
+}
+
+fn access(options: &BonnieOptions, size: u32) -> Access {
+    // One byte cannot pass the page cache.
+    Access { direct: options.direct && size > 1, ..Access::buffered() }
+}
+
+fn worker(options: &BonnieOptions, size: u32, length: Bytes, work: Work, pattern: Pattern, until: Until) -> Worker {
+    let job = JobSpec {
+        flush_every: u32::from(options.flushed),
+        flush_at_end: work != Work::Reads,
+        seed: options.seed,
+        ..JobSpec::new(work, LaneSpec::new(size, pattern), Region::first(length), until)
+    };
+    let parts = vec![Part { file: 0, start: 0, length }];
+    Worker { parts, ..Worker::new(job, 0, length, access(options, size)) }
+}
+
+fn byte_by_byte(options: &BonnieOptions, size: Bytes, work: Work) -> Worker {
+    let length = options.per_char.map_or(size, |bytes| bytes.min(size));
+    worker(options, 1, length, work, Pattern::Sequential, Until::bytes(length.get()))
+}
+
+fn block_by_block(options: &BonnieOptions, size: Bytes, work: Work) -> Worker {
+    worker(options, options.chunk, size, work, Pattern::Sequential, Until::bytes(size.get()))
+}
+
+/// Bonnie++ hands out one seek after the other to whoever is free; here each has its equal share from the start.
+fn seekers(options: &BonnieOptions, size: Bytes) -> Vec<Worker> {
+    let (count, all) = (u64::from(options.seekers), options.seeks);
+    let work = Work::WriteBack { every: WRITTEN_BACK };
+    let one = |index: u64| {
+        let seeks = all / count + u64::from(index < all % count);
+        let mut worker = worker(options, options.chunk, size, work, Pattern::Uniform, Until::operations(seeks));
+        worker.job.seed = options.seed.wrapping_add(1 + index);
+        worker
+    };
+    (0..count).map(one).collect()
+}
+
+fn files(options: &BonnieOptions, work: FileWork, ordered: bool) -> Step {
+    let small = options.small_files;
+    let verb = match work {
+        FileWork::Create => "Create",
+        FileWork::Stat => "Stat",
+        FileWork::Delete => "Delete",
+    };
+    let order = if ordered { "sequential" } else { "random" };
+    Step {
+        name: format!("{verb} files, {order}"),
+        round: 1,
+        counts: true,
+        loads: false,
+        measures: "what the filesystem does for a file, until all of it is durable",
+        work: StepWork::Files(FilesStep {
+            work,
+            files: small.units * 1024,
+            ordered,
+            sizes: (small.least, small.largest),
+            directories: small.directories,
+            seed: options.seed,
+        }),
+    }
+}
+
+/// What is printed where there is no figure.
+const NO_RATE: &str = "+++++";
+const NO_CPU: &str = "+++";
+
+/// A figure of a phase.
+#[derive(Clone, Copy, Debug, Default)]
+struct Cell {
+    /// KiB, seeks or files per second; none where it took too little time.
+    pub rate: Option<f64>,
+    /// Per cent; none where there is no figure.
+    pub cpu: Option<f64>,
+    /// The longest operation.
+    pub longest: Option<Span>,
+    /// The phase was made.
+    pub was_run: bool,
+}
+
+/// All figures of one round.
+#[derive(Debug)]
+struct Row<'a> {
+    pub options: &'a BonnieOptions,
+    pub size: Bytes,
+    pub blocks: [Cell; 6],
+    pub files: [Cell; 6],
+}
+
+impl Row<'_> {
+    /// The two tables, each only if something of it was made.
+    pub fn text(&self) -> String {
+        let mut text = String::new();
+        if self.blocks.iter().any(|cell| cell.was_run) {
+            text += "Version  2.00       ------Sequential Output------ --Sequential Input- --Random-\n";
+            text += "                    -Per Chr- --Block-- -Rewrite- -Per Chr- --Block-- --Seeks--\n";
+            text += &heads("Name:Size etc");
+            let size = self.size_text();
+            let room = 18_usize.saturating_sub(size.len());
+            let name: String = self.options.machine().chars().take(room).collect();
+            let of = |index: usize, rate: f64| if index < 5 { kib_text(rate) } else { seeks_text(rate) };
+            text += &format!("{name:<room$} {size}{}\n", columns(&self.blocks, of));
+            text += &latencies(&self.blocks);
+        }
+        if self.files.iter().any(|cell| cell.was_run) {
+            text += "Version  2.00       ------Sequential Create------ --------Random Create--------\n";
+            let name: String = self.options.machine().chars().take(19).collect();
+            text += &format!("{name:<19} -Create-- --Read--- -Delete-- -Create-- --Read--- -Delete--\n");
+            let has_sizes = self.options.small_files.largest > 0;
+            text += &heads(if has_sizes { "files:max:min" } else { "              files" });
+            text += &format!("{:>19}{}\n", self.files_text(), columns(&self.files, |_, rate| format!("{rate:.0}")));
+            text += &latencies(&self.files);
+        }
+        text
+    }
+
+    /// The line of format 1.98.
+    pub fn csv(&self) -> String {
+        let BonnieOptions { seed, chunk, seeks, seekers, .. } = self.options;
+        let name: String =
+            self.options.machine().chars().map(|letter| if letter == ',' { ' ' } else { letter }).collect();
+        let mut line = format!("1.98,2.00,{name},1,{seed}");
+        if self.blocks.iter().any(|cell| cell.was_run) {
+            let chunk = if *chunk == 8192 { String::new() } else { size_text(u64::from(*chunk)) };
+            line += &format!(",{},{chunk},{seeks},{seekers}", megabytes(self.size));
+        } else {
+            line += ",,,,";
+        }
+        line += &cells(&self.blocks, |index, rate| if index < 5 { format!("{rate:.0}") } else { seeks_text(rate) });
+        let SmallFiles { units, largest, least, directories } = self.options.small_files;
+        if self.files.iter().any(|cell| cell.was_run) {
+            let some = |value: u64, none: u64| if value == none { String::new() } else { value.to_string() };
+            line += &format!(",{units},{},{},{},", some(largest, 0), some(least, 0), some(directories, 1));
+        } else {
+            line += ",,,,,";
+        }
+        line += &cells(&self.files, |_, rate| format!("{rate:.0}"));
+        for cell in self.blocks.iter().chain(&self.files) {
+            line += ",";
+            line += &cell.longest.map_or(String::new(), latency_text);
+        }
+        line + "\n"
+    }
+
+    fn size_text(&self) -> String {
+        let size = megabytes(self.size);
+        match self.options.chunk {
+            8192 => size,
+            chunk => format!("{size}:{}", size_text(chunk.into())),
+        }
+    }
+
+    fn files_text(&self) -> String {
+        let SmallFiles { units, largest, least, directories } = self.options.small_files;
+        let sizes = if largest > 0 { format!("{units}:{largest}:{least}") } else { units.to_string() };
+        if directories > 1 { format!("{sizes}/{directories}") } else { sizes }
+    }
+}
+
+fn heads(first: &str) -> String {
+    format!("{first:<20}{}\n", [" /sec %CP"; 6].join(" "))
+}
+
+fn columns(cells: &[Cell; 6], text: impl Fn(usize, f64) -> String) -> String {
+    let one = |(index, cell): (usize, &Cell)| {
+        if !cell.was_run {
+            return " ".repeat(10);
+        }
+        let rate = cell.rate.map_or(NO_RATE.into(), |rate| text(index, rate));
+        format!(" {rate:>5} {:>3}", cell.cpu.map_or(NO_CPU.into(), per_cent))
+    };
+    cells.iter().enumerate().map(one).collect()
+}
+
+fn cells(cells: &[Cell; 6], text: impl Fn(usize, f64) -> String) -> String {
+    let one = |(index, cell): (usize, &Cell)| {
+        if !cell.was_run {
+            return ",,".to_owned();
+        }
+        let rate = cell.rate.map_or(NO_RATE.into(), |rate| text(index, rate));
+        format!(",{rate},{}", cell.cpu.map_or(NO_CPU.into(), per_cent))
+    };
+    cells.iter().enumerate().map(one).collect()
+}
+
+fn latencies(cells: &[Cell; 6]) -> String {
+    let one = |cell: &Cell| format!("{:>10}", cell.longest.map_or(String::new(), latency_text));
+    format!("{:<17}{}\n", "Latency", cells.iter().map(one).collect::<String>())
+}
+
+/// Whole per cent that were reached.
+fn per_cent(value: f64) -> String {
+    format!("{}", value as u64)
+}
+
+/// KiB per second in five characters: `2075k`, `9.8m`, `378m`, `1.4g`.
+fn kib_text(kib: f64) -> String {
+    let (mib, gib) = (kib / 1024.0, kib / 1_048_576.0);
+    match kib.round() {
+        whole if whole < 10_000.0 => format!("{whole}k"),
+        whole if whole < 102_400.0 => format!("{mib:.1}m"),
+        whole if whole < 1_024_000.0 => format!("{mib:.0}m"),
+        _ => format!("{gib:.1}g"),
+    }
+}
+
+/// Seeks per second: tenths below a thousand.
+fn seeks_text(rate: f64) -> String {
+    if rate < 999.95 { format!("{rate:.1}") } else { format!("{rate:.0}") }
+}
+
+/// A latency in at most five digits of a unit.
+fn latency_text(span: Span) -> String {
+    let micros = span.as_nanos() / 1_000;
+    match micros {
+        0..100_000 => format!("{micros}us"),
+        100_000..100_000_000 => format!("{}ms", micros / 1_000),
+        _ => format!("{}s", micros / 1_000_000),
+    }
+}
+
+fn megabytes(size: Bytes) -> String {
+    let mib = size.get() >> 20;
+    if mib > 0 && mib.is_multiple_of(1024) { format!("{}G", mib / 1024) } else { format!("{mib}M") }
+}
+
+fn size_text(bytes: u64) -> String {
+    if bytes.is_multiple_of(1024) { format!("{}k", bytes / 1024) } else { bytes.to_string() }
+}
+
+fn conclusions(bonnie: &Bonnie, done: &[Done], facts: &Facts) -> Vec<String> {
+    let mut verdicts = Vec::new();
+    verdicts.extend(too_short(bonnie.made(done)));
+    for (column, done) in bonnie.made(done) {
+        verdicts.extend(of_step(column, done, bonnie.options.seekers));
+    }
+    if bonnie.has_no_calls {
+        verdicts.push(
+            "One byte at a time was left out: it measures system calls, and there are none between this suite and what it \
+             runs on here."
+                .into(),
+        );
+    }
+    if bonnie.size > Bytes::ZERO && facts.has_cache() {
+        verdicts.extend(of_memory(bonnie));
+    }
+    if done.iter().any(|done| matches!(done.seen, StepSeen::Files(_))) {
+        let text = "Rates of small files are files per second; the table of Bonnie++ 2.00 itself prints their number in that \
+                    place, and only its line of commas has the rates.";
+        verdicts.push(text.into());
+    }
+    if facts.nature == Nature::Model {
+        verdicts.push("In virtual time no processor works: %CP is printed as +++.".into());
+    }
+    verdicts
+}
+
+/// What Bonnie++ shows no figure of, with the figures.
+fn too_short<'a>(made: impl Iterator<Item = (Column, &'a Done)>) -> Option<String> {
+    let figure = |(column, done): (Column, &Done)| {
+        let (phase, rate) = Bonnie::cell(column, &done.seen)?;
+        let unit = match column {
+            Column::Seeks => "seeks/s",
+            Column::Files(..) => "files/s",
+            _ => "KiB/s",
+        };
+        let figure = done.seen.files().map_or(Some(rate), files_per_second)?;
+        let seconds = phase.span.as_secs_f64();
+        (phase.span < LEAST).then(|| format!("{} {figure:.0} {unit} ({seconds:.3} s)", done.step.name))
+    };
+    let figures: Vec<String> = made.filter_map(figure).collect();
+    (!figures.is_empty()).then(|| {
+        format!(
+            "+++++ does not say that it was too fast to measure: Bonnie++ prints nothing of what took less than 0.5 s. \
+             Here that was: {}.",
+            figures.join(", ")
+        )
+    })
+}
+
+fn of_step(column: Column, done: &Done, seekers: u32) -> Option<String> {
+    let (phase, figure) = Bonnie::cell(column, &done.seen).filter(|(phase, _)| phase.span >= LEAST)?;
+    let name = &done.step.name;
+    match column {
+        Column::PutChar | Column::GetChar => {
+            let calls = phase.operations_per_second()?;
+            let verb = if column == Column::PutChar { "write" } else { "read" };
+            let each = 1e9 / calls;
+            let kernel = phase.cpu.map(|cpu| cpu.system.as_nanos() / phase.operations.max(1));
+            let kernel = kernel.map_or(String::new(), |ns| format!(", {ns} ns of it the kernel's work"));
+            Some(format!(
+                "{name}: {figure:.0} KiB/s are {calls:.0} calls of {verb}(2) per second with one byte each: {each:.0} ns for a \
+                 call and the loop around it{kernel}. It is the price of a system call on this processor, and says nothing \
+                 of storage."
+            ))
+        }
+        Column::Seeks => Some(format!(
+            "Seeks: {figure:.1} seeks per second, not KB/s, by {seekers} processes at once: reads at depth {seekers}, each \
+             tenth followed by a write."
+        )),
+        _ => None,
+    }
+}
+
+fn of_memory(bonnie: &Bonnie) -> Option<String> {
+    let (size, memory) = (bonnie.size, bonnie.options.memory);
+    if bonnie.options.direct {
+        return Some(
+            "Blocks passed the page cache by; Bonnie++ 2.00 with -D does so only while it writes a new file.".into(),
+        );
+    }
+    if memory == Bytes::ZERO {
+        return Some("The host's memory is not known: if it holds the file, reads and seeks measured memory.".into());
+    }
+    if size <= memory {
+        return Some(format!(
+            "The file of {size} fits into {memory} of memory: rewriting, reading and seeks were answered from the page \
+             cache, and say little of storage. Take a file of twice the memory, or direct I/O."
+        ));
+    }
+    (size.get() < 2 * memory.get()).then(|| {
+        let share = memory.get() as f64 / size.get() as f64 * 100.0;
+        format!(
+            "The file of {size} is less than twice the memory of {memory}: up to {share:.0} % of the seeks may have been \
+             answered from the page cache."
+        )
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check<T>(text: impl Fn(T) -> String, expected: Vec<(T, &str)>) {
+        for (value, expected) in expected {
+            assert_eq!(text(value), expected);
+        }
+    }
+
+    /// As the converter of Bonnie++ 2.00 prints the same rates.
+    #[test]
+    fn rates_take_the_unit_that_fits() {
+        let rates = vec![
+            (5.0, "5k"),
+            (9_999.0, "9999k"),
+            (10_000.0, "9.8m"),
+            (99_999.0, "97.7m"),
+            (102_399.0, "100.0m"),
+            (102_400.0, "100m"),
+            (1_023_999.0, "1000m"),
+            (1_024_000.0, "1.0g"),
+            (10_485_760.0, "10.0g"),
+        ];
+        check(kib_text, rates);
+        check(seeks_text, vec![(533.84, "533.8"), (999.99, "1000"), (15_958.4, "15958")]);
+    }
+
+    #[test]
+    fn latencies_take_the_unit_that_fits() {
+        let spans = vec![
+            (Span::from_micros(8_522), "8522us"),
+            (Span::from_micros(99_999), "99999us"),
+            (Span::from_millis(558), "558ms"),
+            (Span::from_millis(99_999), "99999ms"),
+            (Span::from_secs(100), "100s"),
+        ];
+        check(latency_text, spans);
+    }
+
+    #[test]
+    fn sizes_are_in_gigabytes_where_they_are_whole() {
+        let sizes = vec![(Bytes::mib(7423), "7423M"), (Bytes::gib(8), "8G"), (Bytes::mib(256), "256M")];
+        check(megabytes, sizes);
+    }
 }

@@ -1,26 +1,23 @@
-//! CrystalDiskMark, as its versions 3.0 and 8.0 measure: passes over one file, of which the best run is the score.
+//! CrystalDiskMark, as its versions 3.0 and 8.0 measure: passes over a file, of which the best run is the score.
 //!
-//! Version 3 goes on until its timer is looked at, after a whole pass or a batch, and flushes what it wrote inside the
-//! time. Version 8 leaves the work to `DiskSpd`: so many operations in flight from so many threads for a fixed time, and
-//! no flush. Knows nothing about where it runs.
-
-mod plan;
-mod print;
-mod score;
+//! Version 3 runs until its timer, which it reads after a whole pass or a batch, and flushes its writes inside the measured
+//! time. Version 8 uses `DiskSpd`: a fixed number of operations in flight from a fixed number of threads for a fixed time,
+//! without a flush. Tests that were not executed have a score of zero in the listing, as in the originals. A megabyte is
+//! 1,000,000 bytes.
 
 use std::str::FromStr;
 
 use clap::{ArgAction, ValueEnum};
-use plimsoll_record::Listing;
-use plimsoll_units::{Bytes, Span};
+use plimsoll_device::{Contents, Engine, Flush};
+use plimsoll_load::{JobSpec, LaneSpec, Pattern, Region, Until, Work as Does};
+use plimsoll_record::{Bins, Listing};
+use plimsoll_units::{Bytes, Kind, Span};
 
 use crate::ground::{Facts, Nature};
 use crate::options::{SuiteOptions, Surroundings, defaults, percent, spelled, switch};
 use crate::recipe::{Done, Recipe};
-use crate::step::{FileSpec, Step};
-
-pub use plan::Test;
-use plan::{Goal, Planned};
+use crate::seen::IoSeen;
+use crate::step::{Access, FileSpec, Part, Step, Work, Worker};
 
 /// The version whose semantics and layout are followed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -194,7 +191,7 @@ impl CrystalDiskMarkOptions {
                 facts.subject.name
             ));
         }
-        plan::tests(self).iter().try_for_each(|test| test.checked(size, facts.grid))
+        tests_of(self).iter().try_for_each(|test| test.checked(size, facts.grid))
     }
 }
 
@@ -229,7 +226,7 @@ impl CrystalDiskMark {
         options.checked(facts)?;
         // A device that is only read is read as it is; a file has to be filled.
         let fills = options.directions != Directions::Reads || facts.nature == Nature::Directory;
-        let (tests, plan) = (plan::tests(&options), plan::planned(&options, fills));
+        let (tests, plan) = (tests_of(&options), planned(&options, fills));
         Ok(Self { options, tests, fills, plan })
     }
 }
@@ -284,31 +281,521 @@ impl Recipe for CrystalDiskMark {
             Listing {
                 title: format!("text of {}", self.follows()),
                 text: match self.options.version {
-                    Version::Three => print::three(&self.options, &cells, facts),
-                    Version::Eight => print::eight(&self.options, &self.tests, &cells, facts),
+                    Version::Three => text_three(&self.options, &cells, facts),
+                    Version::Eight => text_eight(&self.options, &self.tests, &cells, facts),
                 },
             },
-            Listing { title: "every run".into(), text: score::table(&cells) },
+            Listing { title: "every run".into(), text: table(&cells) },
         ]
     }
 
     fn verdicts(&self, done: &[Done], facts: &Facts) -> Vec<String> {
-        score::verdicts(&self.options, &self.cells(done), facts)
+        conclusions(&self.options, &self.cells(done), facts)
     }
 }
 
 impl CrystalDiskMark {
     /// What was seen of each test in each direction, in the order of their lines.
-    fn cells(&self, done: &[Done]) -> Vec<score::Cell> {
-        let mut cells: Vec<score::Cell> = Vec::new();
+    fn cells(&self, done: &[Done]) -> Vec<Cell> {
+        let mut cells: Vec<Cell> = Vec::new();
         for (planned, done) in self.plan.iter().zip(done) {
             let (Goal::Run(line), Some(seen)) = (planned.goal, done.seen.io()) else { continue };
             if cells.last().is_none_or(|cell| cell.line != line) {
-                cells.push(score::Cell { line, name: done.step.name.clone(), runs: Vec::new() });
+                cells.push(Cell { line, name: done.step.name.clone(), runs: Vec::new() });
             }
             let cell = cells.last_mut().expect("one was just added where there was none");
-            cell.runs.extend(score::Seen::of(seen));
+            cell.runs.extend(Seen::of(seen));
         }
         cells
     }
+}
+
+const KIB: u32 = 1 << 10;
+const MIB: u32 = 1 << 20;
+
+/// One test.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Test {
+    /// One block after the other; otherwise anywhere.
+    pub sequential: bool,
+    /// Bytes of a block.
+    pub block: u32,
+    /// Operations in flight of each thread.
+    pub queues: u32,
+    /// Threads, each with its own operations in flight.
+    pub threads: u32,
+}
+
+impl Test {
+    /// Blocks one after the other.
+    pub const fn sequential(block: u32, queues: u32, threads: u32) -> Self {
+        Self { sequential: true, block, queues, threads }
+    }
+
+    /// Blocks anywhere.
+    pub const fn random(block: u32, queues: u32, threads: u32) -> Self {
+        Self { sequential: false, ..Self::sequential(block, queues, threads) }
+    }
+
+    fn checked(&self, size: Bytes, grid: u64) -> Result<(), String> {
+        let Self { block, queues, threads, .. } = *self;
+        if block == 0 || !u64::from(block).is_multiple_of(grid) {
+            return Err(format!("blocks of {block} bytes are not multiples of the {grid} that direct I/O needs here"));
+        }
+        if !(1..=512).contains(&queues) || !(1..=64).contains(&threads) {
+            return Err(format!("a test has 1 to 512 queues and 1 to 64 threads, not Q{queues}T{threads}"));
+        }
+        let needed = u64::from(block) * u64::from(threads);
+        if size.get() < needed {
+            let needed = Bytes::new(needed.next_multiple_of(MIB.into()));
+            return Err(format!("{threads} threads of {block} bytes need more than {size}: write --size {needed}"));
+        }
+        Ok(())
+    }
+}
+
+/// The line of a figure: which direction, and which of the tests.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Line {
+    direction: Direction,
+    test: usize,
+    block: u32,
+}
+
+/// What a run asks for.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Direction {
+    Reads,
+    Writes,
+    /// With this share of reads.
+    Mix(f64),
+}
+
+// A share of reads is never not-a-number: options are checked.
+impl Eq for Direction {}
+
+/// What a step is for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Goal {
+    /// It fills the file, warms up or rests.
+    Nothing,
+    /// Its figure counts for this line.
+    Run(Line),
+}
+
+/// A step and what it is for.
+#[derive(Clone, Debug)]
+struct Planned {
+    goal: Goal,
+    step: Step,
+}
+
+/// The tests, in the order of their lines.
+fn tests_of(options: &CrystalDiskMarkOptions) -> Vec<Test> {
+    if !options.tests.is_empty() {
+        return options.tests.clone();
+    }
+    let (deep, plain) = (Test::sequential(MIB, 8, 1), Test::sequential(MIB, 1, 1));
+    let (queued, single) = (Test::random(4 * KIB, 32, 1), Test::random(4 * KIB, 1, 1));
+    if options.version == Version::Three {
+        return vec![plain, Test::random(512 * KIB, 1, 1), single, queued];
+    }
+    match options.profile {
+        Profile::Default | Profile::Flash => vec![deep, plain, queued, single],
+        Profile::Nvme => vec![deep, Test::sequential(128 * KIB, 32, 1), Test::random(4 * KIB, 32, 16), single],
+        Profile::Peak => vec![deep, queued],
+        Profile::Real => vec![plain, single],
+        Profile::Demo => vec![deep],
+    }
+}
+
+/// Every step. Version 3 reads and writes in turn; version 8 makes all reads, then all writes, then what is mixed.
+fn planned(options: &CrystalDiskMarkOptions, fills: bool) -> Vec<Planned> {
+    let tests = tests_of(options);
+    let line = |direction, test: usize| Line { direction, test, block: tests[test].block };
+    let wanted = match options.directions {
+        Directions::Both => &[Direction::Reads, Direction::Writes][..],
+        Directions::Reads => &[Direction::Reads],
+    };
+    let all = 0..tests.len();
+    let mut lines: Vec<Line> = match options.version {
+        Version::Three => all.clone().flat_map(|test| wanted.iter().map(move |&to| line(to, test))).collect(),
+        Version::Eight => wanted.iter().flat_map(|&to| all.clone().map(move |test| line(to, test))).collect(),
+    };
+    if let Some(reads) = options.mix.filter(|_| options.directions == Directions::Both) {
+        lines.extend(all.map(|test| line(Direction::Mix(reads), test)));
+    }
+    let mut plan = Vec::new();
+    if fills {
+        plan.push(Planned { goal: Goal::Nothing, step: fill(options) });
+    }
+    for (index, &line) in lines.iter().enumerate() {
+        if index > 0 && !options.interval().is_zero() {
+            plan.push(Planned { goal: Goal::Nothing, step: rest(options.interval()) });
+        }
+        for run in 0..=options.runs {
+            let seed = options.seed.wrapping_add((index as u64) << 32 | u64::from(run) << 16);
+            let step = step(options, line, &tests[line.test], seed);
+            let (goal, step) = match run {
+                0 => (
+                    Goal::Nothing,
+                    Step { name: format!("{}, run that does not count", step.name), ..step }.uncounted(),
+                ),
+                _ => (Goal::Run(line), step.round(run)),
+            };
+            plan.push(Planned { goal, step });
+        }
+    }
+    plan
+}
+
+fn rest(interval: Span) -> Step {
+    Step { name: "rest".into(), round: 1, counts: false, loads: false, measures: "", work: Work::Pause(interval) }
+}
+
+fn contents(options: &CrystalDiskMarkOptions) -> Contents {
+    match options.data {
+        Data::Random => Contents::Stamped { compressible: 0.0 },
+        Data::Zeroes => Contents::Zeroes,
+    }
+}
+
+/// The whole file, once, 1 MiB after the other.
+fn fill(options: &CrystalDiskMarkOptions) -> Step {
+    let lane = LaneSpec::new(MIB, Pattern::Sequential);
+    let file = Region::first(options.size());
+    let mut job = JobSpec::new(Does::Writes, lane, file, Until::bytes(options.size().get()));
+    (job.flush_at_end, job.seed) = (true, options.seed);
+    let access = Access { engine: Engine::Inline, direct: true, contents: contents(options), ..Access::buffered() };
+    Step::io("filling the file", vec![Worker::new(job, 0, options.size(), access)]).uncounted()
+}
+
+fn step(options: &CrystalDiskMarkOptions, line: Line, test: &Test, seed: u64) -> Step {
+    let workers = (0..test.threads).map(|thread| worker(options, line.direction, test, (thread, seed)));
+    let verb = match line.direction {
+        Direction::Reads => "read".to_owned(),
+        Direction::Writes => "write".to_owned(),
+        Direction::Mix(reads) => format!("{:.0} % reads", reads * 100.0),
+    };
+    let kind = if test.sequential { "sequential" } else { "random" };
+    let (block, queues, threads) = (Bytes::new(test.block.into()), test.queues, test.threads);
+    let name = format!("{kind} {verb}, {block}, Q{queues} T{threads}");
+    Step::io(name, workers.collect()).measuring(measures(options.version, line.direction, test))
+}
+
+/// The worker of a thread; its seed is that of the run and its own.
+fn worker(options: &CrystalDiskMarkOptions, to: Direction, test: &Test, (thread, seed): (u32, u64)) -> Worker {
+    let pattern = if test.sequential { Pattern::Sequential } else { Pattern::Uniform };
+    let mut lane = LaneSpec::new(test.block, pattern);
+    let mut part = Part { file: 0, start: 0, length: options.size() };
+    if test.sequential {
+        // DiskSpd's threads draw the next block from one counter. Here each takes its turn of it in advance.
+        let (block, others) = (u64::from(test.block), u64::from(test.threads - 1));
+        let row = block * (others + 1);
+        lane.gap = (block * others).cast_signed();
+        part.start = block * u64::from(thread);
+        part.length = Bytes::new(options.size().get() / row * row - block * others);
+    }
+    let does = match to {
+        Direction::Reads => Does::Reads,
+        Direction::Writes => Does::Writes,
+        Direction::Mix(reads) => Does::Mixed { reads },
+    };
+    let mut job = JobSpec::new(does, lane, Region::first(part.length), until(options, test));
+    (job.depth, job.seed) = (test.queues, seed + u64::from(thread));
+    let is_old = options.version == Version::Three;
+    job.flush_at_end = is_old && job.writes();
+    let engine = if is_old && test.queues == 1 { Engine::Inline } else { Engine::Ring };
+    let access = Access { engine, flush: Flush::Fsync, contents: contents(options), ..Access::direct() };
+    Worker { parts: vec![part], ..Worker::new(job, part.file, part.length, access) }
+}
+
+/// Version 3 looks at its timer after a whole pass over the file, after 20 blocks of 512 KB and after 160 of 4 KB.
+fn until(options: &CrystalDiskMarkOptions, test: &Test) -> Until {
+    let until = Until::span(options.measure());
+    match (options.version, test.sequential) {
+        (Version::Eight, _) => until,
+        (Version::Three, true) => until.looked_at_each(options.size().get() / u64::from(test.block)),
+        (Version::Three, false) => until.looked_at_each(if test.block == 4 * KIB { 160 } else { 20 }),
+    }
+}
+
+const fn measures(version: Version, direction: Direction, test: &Test) -> &'static str {
+    match (version, direction, test.sequential) {
+        (_, Direction::Reads, true) => {
+            "Reads past the page cache, one after the other: read-ahead and cache of the device help as much as they can."
+        }
+        (_, Direction::Reads, false) => {
+            "Reads past the page cache within one small file: what the device's own cache holds of it is answered from there."
+        }
+        (Version::Three, Direction::Writes, _) => {
+            "Writes past the page cache with one flush at the end inside the time: how fast they become durable in bulk."
+        }
+        (Version::Eight, Direction::Writes, _) => {
+            "Writes past the page cache that nothing flushes: how fast the device accepts them, not when they are durable."
+        }
+        (_, Direction::Mix(_), _) => {
+            "Reads and writes of one file at the same time, past the page cache; nothing is flushed."
+        }
+    }
+}
+
+/// What one run showed.
+#[derive(Clone, Debug)]
+struct Seen {
+    /// Bytes per second, until the last answer.
+    rate: f64,
+    /// Response times of its reads and writes; a flush is none of them.
+    response: Bins,
+}
+
+impl Seen {
+    /// None where nothing came back.
+    fn of(seen: &IoSeen) -> Option<Self> {
+        let total = seen.total();
+        let response = total.response_where(|counter| counter.kind != Kind::Flush);
+        let span = seen.span();
+        (!response.is_empty() && !span.is_zero())
+            .then(|| Self { rate: total.bytes() as f64 / span.as_secs_f64(), response })
+    }
+}
+
+/// The runs of one test in one direction that count.
+#[derive(Clone, Debug)]
+struct Cell {
+    line: Line,
+    name: String,
+    runs: Vec<Seen>,
+}
+
+impl Cell {
+    fn rates(&self) -> impl Iterator<Item = f64> {
+        self.runs.iter().map(|run| run.rate)
+    }
+
+    fn best(&self) -> f64 {
+        self.rates().fold(0.0, f64::max)
+    }
+
+    fn least(&self) -> f64 {
+        self.rates().reduce(f64::min).unwrap_or(0.0)
+    }
+
+    fn mean(&self) -> f64 {
+        self.rates().sum::<f64>() / self.runs.len().max(1) as f64
+    }
+
+    /// Bytes per second.
+    fn score(&self, score: Score) -> f64 {
+        match score {
+            Score::Best => self.best(),
+            Score::Mean => self.mean(),
+        }
+    }
+
+    /// The lowest of the runs' mean latencies, or their mean.
+    fn latency(&self, score: Score) -> Span {
+        let means = self.runs.iter().filter_map(|run| run.response.mean());
+        match score {
+            Score::Best => means.min().unwrap_or(Span::ZERO),
+            Score::Mean => {
+                let nanos: Vec<u64> = means.map(Span::as_nanos).collect();
+                Span::from_nanos(nanos.iter().sum::<u64>() / (nanos.len() as u64).max(1))
+            }
+        }
+    }
+
+    fn response(&self) -> Bins {
+        let mut all = Bins::default();
+        self.runs.iter().for_each(|run| all.merge(&run.response));
+        all
+    }
+}
+
+/// Percentiles of a cell as text, with one unit each.
+fn quantiles(bins: &Bins, wanted: &[f64]) -> Vec<String> {
+    wanted.iter().map(|&share| bins.quantile(share).unwrap_or(Span::ZERO).to_string()).collect()
+}
+
+/// A line for each test: every run, and percentiles over all of them.
+fn table(cells: &[Cell]) -> String {
+    let width = cells.iter().map(|cell| cell.name.len()).max().unwrap_or(0).max(4);
+    let title = "test";
+    let mut text = format!(
+        "{title:width$}  {:>9} {:>9} {:>9}  {:>9} {:>9} {:>9} {:>9}  runs, MB/s\n",
+        "best", "mean", "least", "p50", "p99", "p99.9", "max"
+    );
+    for cell in cells {
+        let rates = [cell.best(), cell.mean(), cell.least()].map(|rate| format!("{:9.3}", rate / 1e6)).join(" ");
+        let bins = cell.response();
+        let times = quantiles(&bins, &[0.5, 0.99, 0.999, 1.0]);
+        let times: Vec<String> = times.iter().map(|time| format!("{time:>9}")).collect();
+        let runs: Vec<String> = cell.rates().map(|rate| format!("{:.3}", rate / 1e6)).collect();
+        text += &format!("{:width$}  {rates}  {}  {}\n", cell.name, times.join(" "), runs.join(" "));
+    }
+    text
+}
+
+/// What is concluded.
+fn conclusions(options: &CrystalDiskMarkOptions, cells: &[Cell], facts: &Facts) -> Vec<String> {
+    let mut verdicts: Vec<String> = of_runs(cells).into_iter().collect();
+    if verdicts.is_empty() {
+        return verdicts;
+    }
+    let what = match options.score {
+        Score::Best => "A score is the best of its runs, and a latency the lowest mean of a run: expect less",
+        Score::Mean => "A score is the mean of its runs",
+    };
+    verdicts.push(format!("{what}. MB is 1,000,000 bytes, and operations a second are the score over the block."));
+    let flush = match options.version {
+        Version::Three => "one flush after each run of writes is inside its time, so a short run pays more for it",
+        Version::Eight => "nothing is flushed: scores of writes say what the device accepts, not what is durable",
+    };
+    if cells.iter().any(|cell| cell.line.direction != Direction::Reads) {
+        verdicts.push(format!("Of version {}: {flush}.", if options.version == Version::Three { 3 } else { 8 }));
+    }
+    if facts.nature != Nature::Model {
+        verdicts.push(format!(
+            "The file is {} large; whether the device's own cache holds it is not known. If it does, random figures are the \
+             cache's: try a larger file.",
+            options.size()
+        ));
+    }
+    if options.directions == Directions::Reads && matches!(facts.nature, Nature::Blocks | Nature::Export) {
+        verdicts.push(
+            "It was read as it is: places that were never written may be answered without reading anything, and faster."
+                .into(),
+        );
+    }
+    if options.data == Data::Zeroes {
+        verdicts.push(
+            "Zeroes were written: a device that compresses or does not store them shows more than it can.".into(),
+        );
+    }
+    verdicts
+}
+
+/// How far the best runs are above the others, where that is most.
+fn of_runs(cells: &[Cell]) -> Option<String> {
+    let rated = cells.iter().filter(|cell| cell.mean() > 0.0);
+    let above = |cell: &Cell| cell.best() / cell.mean() - 1.0;
+    let most = rated.max_by(|a, b| above(a).total_cmp(&above(b)))?;
+    let runs = most.runs.len();
+    if runs == 1 {
+        return Some("Each test was run once: what another run would show is not known.".into());
+    }
+    let percent = (above(most) * 1000.0).round() / 10.0;
+    if percent <= 0.0 {
+        return Some(format!("All {runs} runs of each test were alike."));
+    }
+    Some(format!(
+        "The best run is up to {percent:.1} % above the mean of its {runs} runs, which is most for {}: {:.1} to {:.1} MB/s.",
+        most.name,
+        most.least() / 1e6,
+        most.best() / 1e6
+    ))
+}
+
+/// Text of version 3.0: eight lines, reads and writes in turn.
+fn text_three(options: &CrystalDiskMarkOptions, cells: &[Cell], facts: &Facts) -> String {
+    const NAMES: [[&str; 2]; 4] = [
+        ["Sequential Read", "Sequential Write"],
+        ["Random Read 512KB", "Random Write 512KB"],
+        ["Random Read 4KB (QD=1)", "Random Write 4KB (QD=1)"],
+        ["Random Read 4KB (QD=32)", "Random Write 4KB (QD=32)"],
+    ];
+    let rule = "-".repeat(71);
+    let mut text = format!("{rule}\nCrystalDiskMark 3.0 layout, printed by plimsoll\n{rule}\n");
+    text += "* MB/s = 1,000,000 byte/s\n\n";
+    for (test, names) in NAMES.iter().enumerate() {
+        for (name, direction) in names.iter().zip([Direction::Reads, Direction::Writes]) {
+            let (rate, iops, _) = score_of(options, cells, direction, test);
+            text += &format!("{name:>26} : {rate:9.3} MB/s");
+            if test >= 2 {
+                text += &format!(" [{iops:8.1} IOPS]");
+            }
+            text += "\n";
+        }
+    }
+    let (size, runs, name) = (options.size().get() >> 20, options.runs, &facts.subject.name);
+    text += &format!("\n  Test : {size} MB [{name}] (x{runs}){}\n", fill_note(options));
+    if !options.date.is_empty() {
+        text += &format!("  Date : {}\n", options.date);
+    }
+    if let Some(kernel) = kernel(facts) {
+        text += &format!("    OS : Linux {kernel}\n");
+    }
+    text
+}
+
+/// Text of version 8.0: a section for reads, for writes, and for what was mixed.
+fn text_eight(options: &CrystalDiskMarkOptions, tests: &[Test], cells: &[Cell], facts: &Facts) -> String {
+    let rule = "-".repeat(78);
+    let mut text = format!("{rule}\nCrystalDiskMark 8.0 layout, printed by plimsoll\n{rule}\n");
+    text += "* MB/s = 1,000,000 bytes/s\n* KB = 1000 bytes, KiB = 1024 bytes\n\n";
+    let mix = options.mix.filter(|_| options.directions == Directions::Both);
+    for direction in [Some(Direction::Reads), Some(Direction::Writes), mix.map(Direction::Mix)].into_iter().flatten() {
+        text += &match direction {
+            Direction::Reads => "[Read]\n".to_owned(),
+            Direction::Writes => "[Write]\n".to_owned(),
+            Direction::Mix(reads) => format!("[Mix] Read {:.0}%/Write {:.0}%\n", reads * 100.0, (1.0 - reads) * 100.0),
+        };
+        for (index, test) in tests.iter().enumerate() {
+            let (rate, iops, latency) = score_of(options, cells, direction, index);
+            let micros = latency.as_nanos() as f64 / 1e3;
+            text += &format!("  {}: {rate:9.3} MB/s [{iops:9.1} IOPS] <{micros:9.2} us>\n", name(test));
+        }
+        text += "\n";
+    }
+    let (size, runs, subject) = (options.size(), options.runs, &facts.subject.name);
+    text += &format!("Profile: {}\n", profile(options.profile));
+    text += &format!("   Test: {size} (x{runs}) [{subject}]{}\n", fill_note(options));
+    text += &format!("   Time: Measure {} / Interval {}\n", seconds(options.measure()), seconds(options.interval()));
+    if !options.date.is_empty() {
+        text += &format!("   Date: {}\n", options.date);
+    }
+    if let Some(kernel) = kernel(facts) {
+        text += &format!("     OS: Linux {kernel}\n");
+    }
+    text
+}
+
+/// Score in MB/s, operations a second, and mean latency; nought for what was not made.
+fn score_of(options: &CrystalDiskMarkOptions, cells: &[Cell], direction: Direction, test: usize) -> (f64, f64, Span) {
+    let wanted = |cell: &&Cell| cell.line.direction == direction && cell.line.test == test;
+    let Some(cell) = cells.iter().find(wanted) else { return (0.0, 0.0, Span::ZERO) };
+    let rate = cell.score(options.score);
+    (rate / 1e6, rate / f64::from(cell.line.block), cell.latency(options.score))
+}
+
+fn name(test: &Test) -> String {
+    let kind = if test.sequential { "SEQ" } else { "RND" };
+    let block = Bytes::new(test.block.into()).to_string().replace(' ', "");
+    format!("{kind} {block:>7} (Q={:3}, T={:2})", test.queues, test.threads)
+}
+
+const fn profile(profile: Profile) -> &'static str {
+    match profile {
+        Profile::Default | Profile::Nvme => "Default",
+        Profile::Peak => "Peak",
+        Profile::Real => "Real",
+        Profile::Demo => "Demo",
+        Profile::Flash => "Flash Memory",
+    }
+}
+
+const fn fill_note(options: &CrystalDiskMarkOptions) -> &'static str {
+    match options.data {
+        Data::Random => "",
+        Data::Zeroes => " <0Fill>",
+    }
+}
+
+fn seconds(span: Span) -> String {
+    let second = Span::from_secs(1).as_nanos();
+    if span.as_nanos().is_multiple_of(second) { format!("{} sec", span.as_nanos() / second) } else { span.to_string() }
+}
+
+fn kernel(facts: &Facts) -> Option<&str> {
+    facts.host.as_ref()?.kernel.as_deref()
 }

@@ -1,22 +1,20 @@
-//! Copies as `dd` makes them, and the truth beside the line that it prints.
+//! Copies as `dd` makes them, with the rate of the storage next to the line that `dd` prints.
 //!
-//! A copy through the page cache ends when the last byte is in memory. What it left behind is flushed in a step of its own,
-//! so that the rate of storage stands beside the rate of memory. Knows nothing about arguments.
-
-mod plan;
-mod print;
+//! A copy through the page cache ends when the last byte is in memory. A separate step flushes the rest, so that the rate
+//! with the flush can be compared. Figures are rounded as coreutils 9 rounds them: sizes to the nearest with one decimal
+//! below ten, times to six digits, rates in powers of 1,000 with one decimal below a hundred.
 
 use clap::{ArgAction, ValueEnum};
+use plimsoll_device::{Contents, Engine, Flush, SyncMode};
+use plimsoll_load::{JobSpec, LaneSpec, Pattern, Region, Until, Work};
 use plimsoll_record::Listing;
-use plimsoll_units::Bytes;
+use plimsoll_units::{Bytes, Span};
 
-use crate::ground::Facts;
+use crate::ground::{Facts, Nature};
 use crate::options::{SuiteOptions, Surroundings, defaults, spelled, switch};
 use crate::recipe::{Done, Recipe};
 use crate::seen::IoSeen;
-use crate::step::{FileSpec, Step};
-
-use plan::{Part, Planned, plan};
+use crate::step::{Access, Before, FileSpec, Step, Worker};
 
 /// The most that one call of `write` moves on Linux, in bytes.
 const CALL_MAX: u64 = 0x7fff_f000;
@@ -168,7 +166,7 @@ impl Dd {
             DdData::Zeroes => "/dev/zero of=FILE",
             DdData::Random => "RANDOM of=FILE",
         };
-        let block = print::typed(self.options.block);
+        let block = typed(self.options.block);
         format!("dd if={source} bs={block} count={}{}", self.options.count, kind.flags())
     }
 
@@ -224,7 +222,7 @@ impl Recipe for Dd {
         copies
             .map(|(kind, seen)| Listing {
                 title: self.command(kind),
-                text: print::lines(seen.total().bytes(), self.options.block, seen.span()),
+                text: lines(seen.total().bytes(), self.options.block, seen.span()),
             })
             .collect()
     }
@@ -250,7 +248,7 @@ impl Dd {
     fn buffered(&self, copy: &IoSeen, done: &[Done], facts: &Facts) -> Option<String> {
         if let Some(cache) = facts.write_back.filter(|_| !facts.has_cache()) {
             let left = cache.min(Bytes::new(copy.total().bytes()));
-            let rate = print::rate(copy.total().bytes(), copy.span());
+            let rate = rate(copy.total().bytes(), copy.span());
             return Some(format!(
                 "a write-back cache of {cache} is part of the model: {rate} is the speed of that memory as much as of the \
                  storage, and when the copy ended up to {left} waited to be written"
@@ -264,7 +262,7 @@ impl Dd {
             );
         }
         let bytes = copy.total().bytes();
-        let said = print::rate(bytes, copy.span());
+        let said = rate(bytes, copy.span());
         let flush = self.seen(done).find(|(part, _)| *part == Part::Flush).map(|(_, seen)| seen.span())?;
         let whole = copy.span() + flush;
         let left = match copy.dirty {
@@ -274,7 +272,7 @@ impl Dd {
         Some(format!(
             "the buffered copy says {said}, the speed of memory as much as of storage: when it ended, {left} waited to be \
              written (the host counts no single file), and their flush took {flush} more; with it the rate is {}",
-            print::rate(bytes, whole)
+            rate(bytes, whole)
         ))
     }
 
@@ -322,9 +320,307 @@ fn one_by_one(kind: DdKind, seen: &IoSeen) -> Option<String> {
 /// Whether a read can have come out of memory.
 fn from_memory(seen: &IoSeen, total: Bytes, facts: &Facts) -> Option<String> {
     let memory = facts.memory().filter(|memory| facts.has_cache() && total < *memory)?;
-    let rate = print::rate(seen.total().bytes(), seen.span());
+    let rate = rate(seen.total().bytes(), seen.span());
     Some(format!(
         "{rate} is a read of {total} through the page cache of a host with {memory} of memory, which may hold them all: \
          read with iflag=direct to see storage"
     ))
+}
+
+/// What a step is for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Part {
+    /// Data for copies that only read.
+    Fill,
+    /// A copy.
+    Copy(DdKind),
+    /// What the buffered copy left in memory becomes durable.
+    Flush,
+    /// Data of a kind, to be compared with those of another.
+    Probe(DdData),
+}
+
+impl Part {
+    /// It writes.
+    fn writes(self) -> bool {
+        !matches!(self, Self::Copy(kind) if !kind.writes())
+    }
+}
+
+/// A step and what it is for.
+#[derive(Clone, Debug)]
+struct Planned {
+    part: Part,
+    step: Step,
+}
+
+/// What one operation moves where there is no kernel that cuts calls into requests, in bytes at most.
+const REQUEST: u64 = 1 << 20;
+/// What the kernel reads ahead by default, in bytes.
+const READ_AHEAD: u64 = 128 << 10;
+/// Requests of one large call in flight, where there is no kernel that decides it.
+const REQUESTS: u32 = 32;
+/// How often zeroes and random data are compared.
+const ROUNDS: u32 = 3;
+/// The least of each that is compared.
+const PROBE_LEAST: Bytes = Bytes::mib(4);
+/// The block that is written again before a flush, in bytes.
+const LAST: u32 = 4096;
+
+/// All steps, in their order.
+fn plan(options: &DdOptions, total: Bytes, facts: &Facts) -> Vec<Planned> {
+    let mut steps = Vec::new();
+    let is_new = facts.nature == Nature::Directory;
+    if is_new && options.kinds.first().is_some_and(|kind| !kind.writes()) {
+        let step = copy(DdKind::Fdatasync, options, total, facts).uncounted();
+        steps.push(Planned { part: Part::Fill, step: Step { name: "Fill".into(), measures: "", ..step } });
+    }
+    for &kind in &options.kinds {
+        steps.push(Planned { part: Part::Copy(kind), step: copy(kind, options, total, facts) });
+        if kind == DdKind::Buffered && facts.has_cache() {
+            steps.push(Planned { part: Part::Flush, step: flush(options, total, facts) });
+        }
+    }
+    let sees_bytes = facts.nature != Nature::Model && !facts.read_only;
+    let probed = options.probe.filter(|_| sees_bytes && options.data == DdData::Zeroes);
+    if let Some(size) = probed.filter(|_| options.kinds.iter().any(|kind| kind.writes())) {
+        // In turn, so that what else the storage does meets both.
+        for (round, data) in (1..=ROUNDS).flat_map(|round| [(round, DdData::Zeroes), (round, DdData::Random)]) {
+            let step = probe(data, Bytes::new(size.min(total).get() / u64::from(ROUNDS)), facts);
+            steps.extend(step.map(|step| Planned { part: Part::Probe(data), step: step.round(round) }));
+        }
+    }
+    steps
+}
+
+/// What a worker asks for at once, and how many of it: a call where there is a kernel, and what a kernel would make of it
+/// where there is none.
+fn shape(kind: DdKind, block: Bytes, total: Bytes, facts: &Facts) -> (u32, u32) {
+    if facts.has_cache() {
+        return (block.get() as u32, 1);
+    }
+    let (whole, largest, depth) = match kind {
+        DdKind::Buffered | DdKind::Fdatasync | DdKind::Fsync => (total.get(), REQUEST, REQUESTS),
+        DdKind::Read | DdKind::ReadNocache => (total.get(), READ_AHEAD, 2),
+        DdKind::Direct | DdKind::Dsync | DdKind::Sync | DdKind::ReadDirect => {
+            (block.get(), REQUEST, (block.get() / REQUEST).clamp(1, REQUESTS.into()) as u32)
+        }
+    };
+    let piece = greatest_divisor(whole, largest);
+    if piece >= 512 { (piece as u32, depth) } else { (block.get().min(largest) as u32, 1) }
+}
+
+/// The greatest common divisor.
+const fn greatest_divisor(a: u64, b: u64) -> u64 {
+    if b == 0 { a } else { greatest_divisor(b, a % b) }
+}
+
+const fn contents(data: DdData) -> Contents {
+    match data {
+        DdData::Zeroes => Contents::Zeroes,
+        DdData::Random => Contents::Stamped { compressible: 0.0 },
+    }
+}
+
+fn copy(kind: DdKind, options: &DdOptions, total: Bytes, facts: &Facts) -> Step {
+    let (size, depth) = shape(kind, options.block, total, facts);
+    let work = if kind.writes() { Work::Writes } else { Work::Reads };
+    let lane = LaneSpec::new(size, Pattern::Sequential);
+    let flushes = matches!(kind, DdKind::Fdatasync | DdKind::Fsync);
+    let until = Until::bytes(total.get());
+    let job = JobSpec { depth, flush_at_end: flushes, ..JobSpec::new(work, lane, Region::first(total), until) };
+    let access = Access {
+        engine: if depth > 1 { Engine::Ring } else { Engine::Inline },
+        direct: kind.is_direct(),
+        opened: match kind {
+            DdKind::Dsync => SyncMode::Dsync,
+            DdKind::Sync => SyncMode::Sync,
+            _ => SyncMode::None,
+        },
+        flush: if kind == DdKind::Fsync { Flush::Fsync } else { Flush::Fdatasync },
+        contents: contents(options.data),
+        ..Access::buffered()
+    };
+    let before = match kind {
+        DdKind::ReadNocache | DdKind::ReadDirect => Before::Uncached,
+        _ if kind.writes() && facts.nature == Nature::Directory => Before::Anew,
+        _ => Before::AsTheyAre,
+    };
+    let name = format!("Copy, {}", spelled(&kind));
+    Step::io(name, vec![Worker::new(job, 0, total, access)])
+        .together(|step| step.before = before)
+        .measuring(measures(kind, facts.has_cache() || facts.write_back.is_some()))
+}
+
+const fn measures(kind: DdKind, has_cache: bool) -> &'static str {
+    match kind {
+        DdKind::Buffered | DdKind::Fdatasync | DdKind::Fsync if !has_cache => {
+            "The storage's sequential write, in the requests that a kernel would make of it"
+        }
+        DdKind::Read | DdKind::ReadNocache if !has_cache => {
+            "The storage's sequential read, in the requests that a kernel would make of it"
+        }
+        DdKind::Buffered => "How fast memory takes the data, slowed down when the kernel allows no more dirty pages",
+        DdKind::Fdatasync | DdKind::Fsync => {
+            "The storage's sequential write, with what is left in memory flushed at the end"
+        }
+        DdKind::Direct => "The storage's write of one block at a time, past the page cache, not made durable",
+        DdKind::Dsync | DdKind::Sync => "Commits: each block is durable before the next one is asked for",
+        DdKind::Read => "Memory for what the page cache holds, storage with read-ahead for the rest",
+        DdKind::ReadNocache => "The storage's sequential read with the kernel's read-ahead",
+        DdKind::ReadDirect => "The storage's read of one block at a time, without read-ahead",
+    }
+}
+
+/// Writes the last block again and flushes: nothing but a write has something to flush.
+fn flush(options: &DdOptions, total: Bytes, facts: &Facts) -> Step {
+    let size = total.get().min(u64::from(LAST).max(facts.grid)) as u32;
+    let lane = LaneSpec::new(size, Pattern::Sequential);
+    let length = Bytes::new(u64::from(size));
+    let job =
+        JobSpec { flush_at_end: true, ..JobSpec::new(Work::Writes, lane, Region::first(length), Until::operations(1)) };
+    let access = Access { contents: contents(options.data), ..Access::buffered() };
+    let mut worker = Worker::new(job, 0, length, access);
+    worker.parts[0].start = total.get() - u64::from(size);
+    Step::io("Flush of what the copy left", vec![worker])
+        .measuring("What the buffered copy still owed to the storage when it ended")
+}
+
+/// So many bytes of one kind in blocks of 1 MiB, made durable; none where they are too few to say anything.
+fn probe(data: DdData, size: Bytes, facts: &Facts) -> Option<Step> {
+    let length = size.round_down(Bytes::new(REQUEST));
+    let on_grid = REQUEST.is_multiple_of(facts.grid);
+    let lane = LaneSpec::new(REQUEST as u32, Pattern::Sequential);
+    let until = Until::bytes(length.get());
+    let region = Region::first(length);
+    let job = JobSpec { depth: 4, flush_at_end: true, ..JobSpec::new(Work::Writes, lane, region, until) };
+    let access = Access { contents: contents(data), engine: Engine::Threads, ..Access::direct() };
+    let name = if data == DdData::Zeroes { "Zeroes, direct" } else { "Random data, direct" };
+    let step = Step::io(name, vec![Worker::new(job, 0, length, access)])
+        .measuring("Whether zeroes are stored as other data are");
+    (length >= PROBE_LEAST && on_grid).then_some(step)
+}
+
+/// The three lines of a copy of so many bytes in whole blocks of `block` bytes.
+fn lines(bytes: u64, block: Bytes, span: Span) -> String {
+    let records = format!("{}+{}", bytes / block.get(), u8::from(!bytes.is_multiple_of(block.get())));
+    format!("{records} records in\n{records} records out\n{}\n", copied(bytes, span))
+}
+
+/// `5368709120 bytes (5.4 GB, 5.0 GiB) copied, 348.028 s, 15.4 MB/s`.
+fn copied(bytes: u64, span: Span) -> String {
+    let noun = if bytes == 1 { "byte" } else { "bytes" };
+    let sizes = match (size(bytes, 1000), size(bytes, 1024)) {
+        (Some(decimal), Some(binary)) => format!(" ({decimal}, {binary})"),
+        (Some(decimal), None) => format!(" ({decimal})"),
+        _ => String::new(),
+    };
+    format!("{bytes} {noun}{sizes} copied, {} s, {}", seconds(span.as_secs_f64()), rate(bytes, span))
+}
+
+/// A size in the largest unit that it holds once; none below the first.
+fn size(bytes: u64, base: u128) -> Option<String> {
+    let units =
+        if base == 1000 { ["kB", "MB", "GB", "TB", "PB", "EB"] } else { ["KiB", "MiB", "GiB", "TiB", "PiB", "EiB"] };
+    let bytes = u128::from(bytes);
+    let mut power = (0..=6).rev().find(|power| bytes >= base.pow(*power))?;
+    if power == 0 {
+        return None;
+    }
+    let tenths = nearest(bytes * 10, base.pow(power));
+    if tenths < 100 {
+        return Some(format!("{}.{} {}", tenths / 10, tenths % 10, units[power as usize - 1]));
+    }
+    let whole = nearest(bytes, base.pow(power));
+    if whole == base && power < 6 {
+        power += 1;
+        return Some(format!("1.0 {}", units[power as usize - 1]));
+    }
+    Some(format!("{whole} {}", units[power as usize - 1]))
+}
+
+/// The nearest whole quotient; of two that are equally near, the even one.
+const fn nearest(value: u128, unit: u128) -> u128 {
+    let (whole, rest) = (value / unit, value % unit);
+    let up = rest * 2 > unit || (rest * 2 == unit && whole % 2 == 1);
+    if up { whole + 1 } else { whole }
+}
+
+/// Six digits, without zeroes at the end; with an exponent below 0.0001 and from a million on.
+fn seconds(value: f64) -> String {
+    let digits = format!("{value:.5e}");
+    let (mantissa, exponent) = digits.split_once('e').unwrap_or((&digits, "0"));
+    let power: i32 = exponent.parse().unwrap_or(0);
+    let trimmed = |text: &str| text.trim_end_matches('0').trim_end_matches('.').to_owned();
+    if (-4..6).contains(&power) {
+        let text = format!("{value:.*}", (5 - power) as usize);
+        return if text.contains('.') { trimmed(&text) } else { text };
+    }
+    let sign = if power < 0 { '-' } else { '+' };
+    format!("{}e{sign}{:02}", trimmed(mantissa), power.abs())
+}
+
+/// Bytes per second in powers of 1,000.
+fn rate(bytes: u64, span: Span) -> String {
+    if span.is_zero() {
+        return "Infinity B/s".into();
+    }
+    let mut value = bytes as f64 / span.as_secs_f64();
+    let units = ["B/s", "kB/s", "MB/s", "GB/s", "TB/s", "PB/s"];
+    let mut unit = 0;
+    while value >= 1000.0 && unit + 1 < units.len() {
+        value /= 1000.0;
+        unit += 1;
+    }
+    let fine = format!("{value:.1}");
+    let text = if fine.len() > 4 { format!("{value:.0}") } else { fine };
+    format!("{text} {}", units[unit])
+}
+
+/// A number of bytes as it is typed: `1G`, `8K`, `500`.
+fn typed(bytes: Bytes) -> String {
+    let fits = [(30, "G"), (20, "M"), (10, "K")];
+    let fit = fits.iter().find(|(shift, _)| bytes.get() > 0 && bytes.get().is_multiple_of(1 << shift));
+    fit.map_or_else(|| bytes.get().to_string(), |(shift, letter)| format!("{}{letter}", bytes.get() >> shift))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_copy_is_said_as_gnu_dd_says_it() {
+        // Lines that dd of coreutils 9.1 printed, and those of a published article.
+        let check = |bytes, nanoseconds, expected: &str| {
+            assert_eq!(copied(bytes, Span::from_nanos(nanoseconds)), expected);
+        };
+        check(5_368_709_120, 348_028_000_000, "5368709120 bytes (5.4 GB, 5.0 GiB) copied, 348.028 s, 15.4 MB/s");
+        check(5_368_709_120, 174_138_000_000, "5368709120 bytes (5.4 GB, 5.0 GiB) copied, 174.138 s, 30.8 MB/s");
+        check(5_368_709_120, 86_154_000_000, "5368709120 bytes (5.4 GB, 5.0 GiB) copied, 86.154 s, 62.3 MB/s");
+        check(7_340_032, 6_457_910, "7340032 bytes (7.3 MB, 7.0 MiB) copied, 0.00645791 s, 1.1 GB/s");
+        check(500, 134_461, "500 bytes copied, 0.000134461 s, 3.7 MB/s");
+        check(1500, 65_938, "1500 bytes (1.5 kB, 1.5 KiB) copied, 6.5938e-05 s, 22.7 MB/s");
+        check(1000, 62_123, "1000 bytes (1.0 kB) copied, 6.2123e-05 s, 16.1 MB/s");
+        check(1024, 69_103, "1024 bytes (1.0 kB, 1.0 KiB) copied, 6.9103e-05 s, 14.8 MB/s");
+        check(1, 1_000_000_000, "1 byte copied, 1 s, 1.0 B/s");
+        check(999_999, 1_000_000_000, "999999 bytes (1.0 MB, 977 KiB) copied, 1 s, 1000 kB/s");
+        check(52_428_800, 500_000_000, "52428800 bytes (52 MB, 50 MiB) copied, 0.5 s, 105 MB/s");
+        check(0, 0, "0 bytes copied, 0 s, Infinity B/s");
+    }
+
+    #[test]
+    fn records_are_whole_blocks() {
+        assert!(lines(5000, Bytes::new(1000), Span::from_secs(1)).starts_with("5+0 records in\n5+0 records out\n"));
+        assert!(lines(5500, Bytes::new(1000), Span::from_secs(1)).starts_with("5+1 records in\n5+1 records out\n"));
+    }
+
+    #[test]
+    fn sizes_are_typed_in_the_largest_unit() {
+        let check = |bytes, expected| assert_eq!(typed(Bytes::new(bytes)), expected);
+        check(1 << 30, "1G");
+        check(8192, "8K");
+        check(3 << 20, "3M");
+        check(2300, "2300");
+        check(0, "0");
+    }
 }

@@ -1,8 +1,7 @@
 //! sql-bench: the eight tests that MySQL came with, on made-up data of the same cardinalities.
 //!
-//! One session asks everything, each statement its own transaction. What is asked a share of its full count is asked of
-//! tables of full size, so that a statement costs what it costs in full. Knows nothing about how figures are shown: that is
-//! in `print`.
+//! A single session executes all statements, each in a transaction of its own. A section that executes a share of its full
+//! count does so on tables of full size, so that a statement costs as much as in the full benchmark.
 
 mod alter_table;
 mod atis;
@@ -11,10 +10,7 @@ mod connect;
 mod create;
 mod dialect;
 mod figures;
-mod honesty;
 mod insert;
-mod print;
-mod published;
 mod section;
 mod select;
 mod wisconsin;
@@ -289,19 +285,19 @@ impl Recipe for SqlBench {
         vec![
             Listing {
                 title: "sql-bench beside an article".into(),
-                text: print::beside(&figures, &whole, has_full_size),
+                text: figures::beside(&figures, &whole, has_full_size),
             },
-            Listing { title: "sql-bench tests".into(), text: print::tests(&figures, has_full_size) },
-            Listing { title: "sql-bench totals per operation".into(), text: print::totals(&figures, has_full_size) },
+            Listing { title: "sql-bench tests".into(), text: figures::tests(&figures, has_full_size) },
+            Listing { title: "sql-bench totals per operation".into(), text: figures::totals(&figures, has_full_size) },
         ]
     }
 
     fn verdicts(&self, done: &[Done], facts: &Facts) -> Vec<String> {
         let figures = self.figures(done);
-        let mut said = print::wrong(&figures);
-        said.extend(honesty::verdicts(Self::commits(done), &figures, facts));
-        said.extend(print::notes(&figures, &self.options));
-        said.extend(published::NOTES.map(str::to_owned));
+        let mut said = figures::wrong(&figures);
+        said.extend(figures::verdicts(Self::commits(done), &figures, facts));
+        said.extend(figures::notes(&figures, &self.options));
+        said.extend(figures::NOTES.map(str::to_owned));
         said
     }
 

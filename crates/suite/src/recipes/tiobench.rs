@@ -1,26 +1,22 @@
-//! tiotest and tiobench: threads that write, read and visit files of their own at random.
+//! tiotest and tiobench: threads that write and read files of their own, in order and at random.
 //!
-//! tiotest 0.4.2 is one pass with so many threads; tiobench is several of them with a total that the threads share. Knows
-//! nothing about how its figures are printed: that is in `print`.
-
-mod checks;
-mod print;
-mod steps;
-mod verdicts;
+//! tiotest 0.4.2 makes a single pass with a number of threads; tiobench makes several, with a total that the threads share.
 
 use std::path::PathBuf;
 use std::sync::Arc;
 
 use clap::ValueEnum;
-use plimsoll_device::Checked;
-use plimsoll_record::Listing;
-use plimsoll_units::Bytes;
+use plimsoll_device::{Blank, Checked, Checking, Contents, Engine, SyncMode};
+use plimsoll_load::{JobSpec, LaneSpec, Pattern, Region, Until, Work};
+use plimsoll_record::{Bins, Listing};
+use plimsoll_units::{Bytes, Kind, Span};
 
-use super::phase::{Counts, Phase, fits};
+use super::phase::{Counts, Phase, fits, per_second};
 use crate::ground::{Facts, Nature};
 use crate::options::{SuiteOptions, Surroundings, block_size, defaults};
 use crate::recipe::{Done, Recipe};
-use crate::step::{FileSpec, Step};
+use crate::seen::IoSeen;
+use crate::step::{Access, Before, FileSpec, Order, Part, Step, Work as StepWork, Worker};
 
 /// The program that is followed, with its sizes.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -117,7 +113,7 @@ pub struct TiobenchOptions {
     #[arg(long = "directory", value_name = "PATH")]
     pub directories: Vec<PathBuf>,
     /// Tests to leave out (-k)
-    #[arg(long = "skip", value_enum, value_delimiter = ',')]
+    #[arg(long = "skip", value_enum, value_name = "SKIP", value_delimiter = ',')]
     pub skipped: Vec<Test>,
     /// Files are mapped into memory (-M)
     #[arg(long, conflicts_with = "direct")]
@@ -232,12 +228,12 @@ impl Tiobench {
         let passes = passes(&program);
         refuse(&options, &passes, facts)?;
         let has_files = facts.nature == Nature::Directory;
-        let files = steps::files(&options, &passes, has_files);
+        let files = files_of(&options, &passes, has_files);
         let here = files.iter().filter(|file| file.path.is_none()).map(|file| file.size.get()).sum();
         fits(facts, Bytes::new(here))?;
         let tests = Test::value_variants().iter().copied().filter(|test| !options.skipped.contains(test));
         let tests: Vec<Test> = tests.collect();
-        let step = |index: usize, test| steps::step(&options, &passes[index], test, has_files);
+        let step = |index: usize, test| step_of(&options, &passes[index], test, has_files);
         let plan = (0..passes.len()).flat_map(|index| tests.iter().map(move |test| (index, *test)));
         let plan = plan.map(|(index, test)| (index, test, step(index, test))).collect();
         let suite = Self { options, program, passes, files, plan, checked: Vec::new() };
@@ -361,25 +357,436 @@ impl Recipe for Tiobench {
             return Vec::new();
         }
         let (title, text) = match &self.program {
-            Program::Tiotest { .. } if self.options.terse => ("tiotest -T", print::terse(&rows(0))),
+            Program::Tiotest { .. } if self.options.terse => ("tiotest -T", terse(&rows(0))),
             Program::Tiotest { threads, .. } => {
-                let latencies = if self.options.no_latency { String::new() } else { print::latencies(&rows(0)) };
-                ("tiotest", print::rates(*threads, &rows(0)) + &latencies)
+                let latencies = if self.options.no_latency { String::new() } else { latencies(&rows(0)) };
+                ("tiotest", rates(*threads, &rows(0)) + &latencies)
             }
             Program::Tiobench { identifier, threads, size, .. } => {
                 let all: Vec<_> =
                     (0..self.passes.len()).map(|index| (self.passes[index].threads, rows(index))).collect();
-                ("tiobench", print::tables(identifier, threads, *size, self.options.block, &all))
+                ("tiobench", tables(identifier, threads, *size, self.options.block, &all))
             }
         };
         vec![Listing { title: title.into(), text }]
     }
 
     fn verdicts(&self, done: &[Done], facts: &Facts) -> Vec<String> {
-        verdicts::of(self, done, facts)
+        conclusions(self, done, facts)
     }
 
     fn has_failed(&self, _done: &[Done]) -> bool {
         self.checked.iter().any(|checked| checked.mismatches().total > 0)
     }
+}
+
+/// A file for each thread; one for all of them where there are no files, whose parts they are.
+fn files_of(options: &TiobenchOptions, passes: &[Pass], has_files: bool) -> Vec<FileSpec> {
+    if !has_files {
+        let end = |pass: &Pass| part(options.gap, pass, pass.threads - 1);
+        let ends = passes.iter().map(|pass| end(pass).start + pass.size.get());
+        return vec![FileSpec::reserved(Bytes::new(ends.max().unwrap_or(0)))];
+    }
+    let threads = passes.iter().map(|pass| pass.threads).max().unwrap_or(0);
+    let file = |index: u32| {
+        let sizes = passes.iter().filter(|pass| pass.threads > index).map(|pass| pass.size);
+        // What is mapped must be as long as it is said to be.
+        let reserved = options.through() == Through::Mapping;
+        let directory = options.directories.get(index as usize % options.directories.len().max(1));
+        FileSpec { path: directory.cloned(), size: sizes.max().unwrap_or_default(), reserved, writes: true }
+    };
+    (0..threads).map(file).collect()
+}
+
+/// A thread's part of a space that all share.
+fn part(gap: Gap, pass: &Pass, thread: u32) -> Part {
+    let (between, thread) = (gap.between.get(), u64::from(thread));
+    let first = if gap.before_first { between } else { 0 };
+    Part { file: 0, start: first + thread * (pass.size.get() + between), length: pass.size }
+}
+
+fn step_of(options: &TiobenchOptions, pass: &Pass, test: Test, has_files: bool) -> Step {
+    let threads = pass.threads;
+    let workers = (0..threads).map(|thread| {
+        let own = Part { file: thread as usize, start: 0, length: pass.size };
+        let part = if has_files { own } else { part(options.gap, pass, thread) };
+        Worker { parts: vec![part], ..worker(options, pass, test, thread) }
+    });
+    let name = format!("{}, {threads} {}", test.name(), if threads == 1 { "thread" } else { "threads" });
+    let step = Step::io(name, workers.collect()).round(pass.round).measuring(measures(test));
+    step.together(|io| {
+        io.before = match test {
+            Test::Write => Before::Anew,
+            _ if options.uncached => Before::Uncached,
+            _ => Before::AsTheyAre,
+        };
+        if options.in_turn && test == Test::Write {
+            io.order = Order::InTurn;
+        }
+    })
+}
+
+fn worker(options: &TiobenchOptions, pass: &Pass, test: Test, thread: u32) -> Worker {
+    let work = if matches!(test, Test::Write | Test::RandomWrite) { Work::Writes } else { Work::Reads };
+    let (pattern, operations) = match test {
+        Test::Write | Test::Read => (Pattern::Sequential, pass.size.get() / u64::from(options.block)),
+        Test::RandomWrite | Test::RandomRead => (Pattern::Uniform, pass.random),
+    };
+    let access = Access {
+        engine: if options.through() == Through::Mapping { Engine::Mapped } else { Engine::Inline },
+        direct: options.through() == Through::Nothing,
+        opened: if options.synchronous { SyncMode::Sync } else { SyncMode::None },
+        ..Access::buffered()
+    };
+    let lane = LaneSpec::new(options.block, pattern);
+    let job = JobSpec {
+        flush_at_end: work == Work::Writes,
+        seed: options.seed.wrapping_add(u64::from(thread) << 8).wrapping_add(test as u64),
+        ..JobSpec::new(work, lane, Region::first(pass.size), Until::operations(operations))
+    };
+    Worker::new(job, 0, pass.size, access)
+}
+
+const fn measures(test: Test) -> &'static str {
+    match test {
+        Test::Write => "writing new files, all threads at once, until the last of them is durable",
+        Test::RandomWrite => "writing blocks at random places of files that exist, until all is durable",
+        Test::Read => "reading in order what was just written, out of memory as far as it holds it",
+        Test::RandomRead => "reading blocks at random places, each thread waiting for its own",
+    }
+}
+
+impl Tiobench {
+    /// The same with data that are checked when they are read, which takes time of the processor. What is wrong is told by
+    /// the verdicts, and the suite has failed then.
+    ///
+    /// # Errors
+    /// One line that says which blocks can be checked.
+    fn checking(mut self) -> Result<Self, String> {
+        let interval = Bytes::new(self.options.block.into());
+        let mut kept: Vec<(usize, Vec<Arc<Checked>>)> = Vec::new();
+        for (pass, _, step) in &mut self.plan {
+            let StepWork::Io(io) = &mut step.work else { continue };
+            if kept.last().is_none_or(|(of, _)| of != pass) {
+                let one = |(index, worker): (usize, &Worker)| {
+                    let part = &worker.parts[0];
+                    let region = Region { start: part.start, length: part.length };
+                    let seed = self.options.seed.wrapping_add((*pass as u64) << 32).wrapping_add(index as u64);
+                    let how = Checking { seed, interval, region, compressible: 0.0, blank: Blank::PassedOver };
+                    Checked::new(&how).map(Arc::new).map_err(|error| error.to_string())
+                };
+                kept.push((*pass, io.workers.iter().enumerate().map(one).collect::<Result<_, _>>()?));
+            }
+            let Some((_, checked)) = kept.last() else { continue };
+            for (worker, checked) in io.workers.iter_mut().zip(checked) {
+                worker.access.contents = Contents::Made(Arc::clone(checked) as Arc<_>);
+            }
+        }
+        self.checked = kept.into_iter().flat_map(|(_, checked)| checked).collect();
+        Ok(self)
+    }
+
+    /// What the checks found, where data were checked.
+    fn of_checks(&self) -> Option<String> {
+        if self.checked.is_empty() {
+            return None;
+        }
+        let compared: u64 = self.checked.iter().map(|checked| checked.compared()).sum();
+        let all: Vec<_> = self.checked.iter().map(|checked| checked.mismatches()).collect();
+        let wrong: u64 = all.iter().map(|mismatches| mismatches.total).sum();
+        let first = all.iter().find_map(|mismatches| mismatches.first.first());
+        Some(match first {
+            Some(first) => {
+                format!("{compared} blocks were read and compared, and {wrong} were wrong. The first: {first}.")
+            }
+            None if compared == 0 => {
+                "Nothing was compared: nothing that was read keeps bytes, or nothing was read.".into()
+            }
+            None => format!("{compared} blocks were read and compared, and all were as they had been written."),
+        })
+    }
+}
+
+const MIB: f64 = 1_048_576.0;
+/// Operations above these are counted.
+const SLOW: [Span; 2] = [Span::from_secs(2), Span::from_secs(10)];
+
+/// What is printed of a test.
+type Rows = [(Test, Phase)];
+
+fn mib(phase: &Phase) -> f64 {
+    phase.bytes as f64 / MIB
+}
+
+fn mib_per_second(phase: &Phase) -> f64 {
+    phase.bytes_per_second().unwrap_or(0.0) / MIB
+}
+
+fn per_cent(phase: &Phase, part: impl Fn(&plimsoll_record::CpuTime) -> Span) -> Option<f64> {
+    per_second(part(phase.cpu.as_ref()?).as_secs_f64() * 100.0, phase.span)
+}
+
+fn mean_ms(times: &Bins) -> f64 {
+    if times.is_empty() { 0.0 } else { times.sum_ns as f64 / times.count as f64 / 1e6 }
+}
+
+fn longest_ms(times: &Bins) -> f64 {
+    times.max_ns as f64 / 1e6
+}
+
+/// Per cent of the operations that took longer.
+fn above(times: &Bins, limit: Span) -> f64 {
+    // A share of one is exact: what is left after it would not be zero.
+    let within = times.share_within(limit);
+    if within >= 1.0 { 0.0 } else { (1.0 - within) * 100.0 }
+}
+
+/// The first box.
+fn rates(threads: u32, rows: &Rows) -> String {
+    let mut text = format!("Tiotest results for {threads} concurrent io threads:\n");
+    text += ",----------------------------------------------------------------------.\n";
+    text += "| Item                  | Time     | Rate         | Usr CPU  | Sys CPU |\n";
+    text += "+-----------------------+----------+--------------+----------+---------+\n";
+    for (test, phase) in rows {
+        let amount = mib(phase);
+        let item = match test {
+            Test::Write => format!("Write {amount:>11.0}"),
+            Test::RandomWrite => format!("Random Write {amount:>4.0}"),
+            Test::Read => format!("Read {amount:>12.0}"),
+            Test::RandomRead => format!("Random Read {amount:>5.0}"),
+        };
+        let cpu = |share: Option<f64>| share.map_or("    -".into(), |share| format!("{share:5.1}"));
+        let (user, system) = (per_cent(phase, |cpu| cpu.user), per_cent(phase, |cpu| cpu.system));
+        let (seconds, rate) = (phase.span.as_secs_f64(), mib_per_second(phase));
+        text += &format!("| {item} MBs | {seconds:6.1} s | {rate:7.3} MB/s | {} %  | {} % |\n", cpu(user), cpu(system));
+    }
+    text + "`----------------------------------------------------------------------'\n"
+}
+
+/// The second box.
+fn latencies(rows: &Rows) -> String {
+    let mut text = "Tiotest latency results:\n".to_owned();
+    text += ",-------------------------------------------------------------------------.\n";
+    text += "| Item         | Average latency | Maximum latency | % >2 sec | % >10 sec |\n";
+    let line = "+--------------+-----------------+-----------------+----------+-----------+\n";
+    text += line;
+    let row = |name: &str, times: &Bins| {
+        let [mean, longest] = [mean_ms(times), longest_ms(times)];
+        let [some, many] = SLOW.map(|limit| above(times, limit));
+        format!("| {name:<12} | {mean:12.3} ms | {longest:12.3} ms | {some:8.5} | {many:9.5} |\n")
+    };
+    for (test, phase) in rows {
+        text += &row(title(*test), &phase.times);
+    }
+    text += &line.replacen('+', "|", 1).replace("+\n", "|\n");
+    text += &row("Total", &total(rows));
+    text + "`--------------+-----------------+-----------------+----------+-----------'\n\n"
+}
+
+const fn title(test: Test) -> &'static str {
+    match test {
+        Test::Write => "Write",
+        Test::RandomWrite => "Random Write",
+        Test::Read => "Read",
+        Test::RandomRead => "Random Read",
+    }
+}
+
+fn total(rows: &Rows) -> Bins {
+    let mut total = Bins::default();
+    for (_, phase) in rows {
+        total.merge(&phase.times);
+    }
+    total
+}
+
+/// Lines of commas: MiB, seconds, user and system seconds, mean and longest in milliseconds, shares above 2 and 10 s.
+fn terse(rows: &Rows) -> String {
+    let mut text = String::new();
+    for (test, phase) in rows {
+        let name = match test {
+            Test::Write => "write",
+            Test::RandomWrite => "rwrite",
+            Test::Read => "read",
+            Test::RandomRead => "rread",
+        };
+        let cpu = |span: Option<Span>| span.map_or("-".into(), |span| format!("{:.5}", span.as_secs_f64()));
+        let (user, system) = (phase.cpu.map(|cpu| cpu.user), phase.cpu.map(|cpu| cpu.system));
+        let (amount, seconds) = (mib(phase), phase.span.as_secs_f64());
+        text +=
+            &format!("{name}:{amount:.5},{seconds:.5},{},{},{}\n", cpu(user), cpu(system), terse_times(&phase.times));
+    }
+    text + &format!("total:{}\n", terse_times(&total(rows)))
+}
+
+fn terse_times(times: &Bins) -> String {
+    let [some, many] = SLOW.map(|limit| above(times, limit));
+    format!("{:.5},{:.5},{some:.5},{many:.5}", mean_ms(times), longest_ms(times))
+}
+
+/// Rounds with one number of threads, added up.
+struct Row {
+    threads: u32,
+    rounds: Vec<Phase>,
+}
+
+impl Row {
+    fn sum(&self, of: impl Fn(&Phase) -> f64) -> f64 {
+        self.rounds.iter().map(of).sum()
+    }
+
+    fn text(&self, identifier: &str, size: Bytes, block: u32) -> String {
+        let seconds = self.sum(|phase| phase.span.as_secs_f64()).max(f64::MIN_POSITIVE);
+        let rate = self.sum(mib) / seconds;
+        let used = |phase: &Phase| phase.cpu.map_or(f64::NAN, |cpu| (cpu.user + cpu.system).as_secs_f64());
+        let cpu = Some(100.0 * self.sum(used) / seconds).filter(|cpu| !cpu.is_nan());
+        let cpu_text: String = cpu.map_or("-".into(), five_letters);
+        // The program adds a little below the line, so that nothing is divided by zero.
+        let efficiency = cpu.map_or("-".into(), |cpu| format!("{:.0}", rate / (cpu / 100.0 + 1e-5)));
+        // It adds up the latencies of rounds too, and so prints their sum. Here stands what one name means.
+        let rounds = self.rounds.len().max(1) as f64;
+        let mean = self.sum(|phase| mean_ms(&phase.times)) / rounds;
+        let longest = self.rounds.iter().map(|phase| longest_ms(&phase.times)).fold(0.0, f64::max);
+        let [some, many] = SLOW.map(|limit| self.sum(|phase| above(&phase.times, limit)) / rounds);
+        let name: String = identifier.chars().take(28).collect();
+        let size = centred(&(size.get() >> 20).to_string());
+        format!(
+            "{name:<28} {size} {} {:>3}  {rate:>12.2} {cpu_text:>5}% {mean:>9.3} {longest:>11.2}  {some:>8.5} {many:>8.5} \
+             {efficiency:>7}\n",
+            centred(&block.to_string()),
+            self.threads,
+        )
+    }
+}
+
+/// The first five letters of a number that was rounded to 15 digits: what fits into its column.
+fn five_letters(value: f64) -> String {
+    let whole = format!("{value:.12}");
+    whole.trim_end_matches('0').trim_end_matches('.').chars().take(5).collect()
+}
+
+/// In the middle of six characters, the odd one to the right.
+fn centred(text: &str) -> String {
+    format!("{text:^6}")
+}
+
+const HEAD: &str =
+    "                              File   Blk   Num                         Avg      Maximum      Lat%     Lat%     CPU
+Identifier                    Size   Size  Thr      Rate     (CPU%)  Latency    Latency      >2s      >10s     Eff
+---------------------------- ------ ------ ---  ------------ ------ --------- -----------  -------- -------- -------
+";
+
+const UNITS: &str = "
+Unit information
+================
+File size = megabytes (2^20 bytes, 1,048,576 bytes)
+Blk Size  = bytes
+Rate      = megabytes per second
+CPU%      = percentage of CPU used during the test
+Latency   = milliseconds
+Lat%      = percent of requests that took longer than X seconds
+CPU Eff   = Rate divided by CPU% - throughput per cpu load
+";
+
+/// The four tables, a row for each number of threads.
+fn tables(identifier: &str, threads: &[u32], size: Bytes, block: u32, passes: &[(u32, Vec<(Test, Phase)>)]) -> String {
+    let titles = [
+        (Test::Read, "Sequential Reads"),
+        (Test::RandomRead, "Random Reads"),
+        (Test::Write, "Sequential Writes"),
+        (Test::RandomWrite, "Random Writes"),
+    ];
+    let mut text = UNITS.to_owned();
+    for (wanted, title) in titles {
+        text += &format!("\n{title}\n{}\n{HEAD}", "=".repeat(title.len()));
+        for count in threads {
+            let of = |pass: &(u32, Vec<(Test, Phase)>)| pass.1.iter().find(|(test, _)| *test == wanted).cloned();
+            let rounds = passes.iter().filter(|pass| pass.0 == *count).filter_map(of).map(|(_, phase)| phase);
+            let row = Row { threads: *count, rounds: rounds.collect() };
+            if !row.rounds.is_empty() {
+                text += &row.text(identifier, size, block);
+            }
+        }
+    }
+    text
+}
+
+fn conclusions(tiobench: &Tiobench, done: &[Done], facts: &Facts) -> Vec<String> {
+    let mut verdicts = Vec::new();
+    if let Program::Tiotest { .. } = tiobench.program {
+        verdicts.push(
+            "The rows are write, random write, read and random read, in this order: where a published table calls its fourth \
+             row random write once more, it shows random reads."
+                .into(),
+        );
+    }
+    if let Program::Tiobench { random, .. } = tiobench.program {
+        let shares: Vec<String> = tiobench.passes.iter().filter(|pass| pass.round == 1).map(share).collect();
+        let shares = shares.join(", ");
+        verdicts.push(format!("The {random} random operations are those of all threads together: {shares}."));
+    }
+    for (index, pass) in tiobench.passes.iter().enumerate() {
+        for (test, phase, done) in tiobench.seen(done, index) {
+            let Some(seen) = done.seen.io() else { continue };
+            verdicts.extend(match test {
+                Test::RandomRead => Some(of_depth(tiobench, pass, &phase, &done.step.name)),
+                Test::Write | Test::RandomWrite => of_flush(seen, &done.step.name),
+                Test::Read => None,
+            });
+        }
+    }
+    if facts.has_cache() && tiobench.options.through() != Through::Nothing {
+        verdicts.extend(of_memory(tiobench));
+    }
+    verdicts.extend(tiobench.of_checks());
+    verdicts
+}
+
+fn share(pass: &Pass) -> String {
+    format!("{} for each of {}", pass.random, pass.threads)
+}
+
+/// Threads that wait each for its own operation make as many per second as threads divided by the mean.
+fn of_depth(tiobench: &Tiobench, pass: &Pass, phase: &Phase, name: &str) -> String {
+    let (threads, block) = (pass.threads, Bytes::new(tiobench.options.block.into()));
+    let mean_ms = phase.times.mean().unwrap_or(Span::ZERO).as_millis_f64();
+    let rate = phase.operations_per_second().unwrap_or(0.0);
+    let blocks = (pass.size.get() / block.get().max(1)).max(1) as f64;
+    // So large a part of the blocks is not drawn in so many draws, each block being as likely as another.
+    let touched = (1.0 - (-(pass.random as f64) / blocks).exp()) * 100.0;
+    let by_mean = if mean_ms > 0.0 { f64::from(threads) / mean_ms * 1e3 } else { 0.0 };
+    format!(
+        "{name}: {rate:.0} operations of {block} per second at depth {threads}; {threads} divided by the mean of {mean_ms:.3} \
+         ms is {by_mean:.0}, more where threads end early. {touched:.0} % of each file was touched."
+    )
+}
+
+/// The share of the time that is in the rate, but in no latency.
+fn of_flush(seen: &IoSeen, name: &str) -> Option<String> {
+    let total = seen.total();
+    let flushes = total.response_where(|counter| counter.kind == Kind::Flush);
+    let longest = Span::from_nanos(flushes.max_ns);
+    let share = longest.as_secs_f64() / seen.span().as_secs_f64().max(f64::MIN_POSITIVE) * 100.0;
+    (share >= 1.0).then(|| {
+        format!(
+            "{name}: the last fsync took up to {:.3} s, {share:.0} % of the time. It is in the rate, and in no latency: the \
+             writes before it went to memory.",
+            longest.as_secs_f64()
+        )
+    })
+}
+
+fn of_memory(tiobench: &Tiobench) -> Option<String> {
+    let memory = tiobench.options.memory;
+    let largest = tiobench.passes.iter().map(|pass| u64::from(pass.threads) * pass.size.get()).max()?;
+    let size = Bytes::new(largest);
+    if memory == Bytes::ZERO {
+        return Some(format!("The host's memory is not known: if it holds {size}, the reads measured memory."));
+    }
+    (size <= memory).then(|| {
+        format!(
+            "The files of {size} together fit into {memory} of memory: what was just written was read from the page cache, \
+             unless it was emptied before."
+        )
+    })
 }

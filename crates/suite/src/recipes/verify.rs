@@ -1,9 +1,7 @@
-//! Writes data that say what they are, writes over a part of them, and reads all of it back: is it what was written last?
+//! Data verification: writes self-describing blocks, overwrites a part of them, and checks all of them against the last
+//! version written.
 //!
-//! Knows nothing about how data are made and judged: [`Checked`] does. After a power cut all can be read once more in
-//! another process.
-
-mod print;
+//! [`Checked`] makes and compares the data. A later process can repeat the check, for example after a power cut.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -289,7 +287,7 @@ impl Recipe for Verify {
     }
 
     fn listings(&self, done: &[Done], _facts: &Facts) -> Vec<Listing> {
-        let text = print::report(&print::Seen {
+        let text = report(&Seen {
             blocks: self.blocks(),
             block: self.options.block,
             seed: self.options.seed,
@@ -354,4 +352,72 @@ fn unreadable(done: &[Done]) -> u64 {
         errors.filter(|(errno, _)| *errno != WRONG).map(|(_, count)| count).sum()
     };
     total.map(failed).sum()
+}
+
+/// What a report says.
+#[derive(Debug)]
+struct Seen {
+    blocks: u64,
+    block: Bytes,
+    seed: u64,
+    /// Writes that succeeded.
+    written: u64,
+    /// Blocks that were read and compared.
+    compared: u64,
+    /// Blocks that were read and could not be compared.
+    passed_over: u64,
+    /// Operations that failed.
+    unreadable: u64,
+    mismatches: Mismatches,
+}
+
+/// The report.
+fn report(seen: &Seen) -> String {
+    let Seen { blocks, block, seed, .. } = seen;
+    let mut text = format!("blocks        {blocks} of {block}, seed {seed}\n");
+    let lines = [
+        ("writes", seen.written),
+        ("compared", seen.compared),
+        ("passed over", seen.passed_over),
+        ("failed", seen.unreadable),
+        ("mismatches", seen.mismatches.total),
+    ];
+    for (name, count) in lines {
+        text.push_str(&format!("{name:<14}{count}\n"));
+    }
+    for mismatch in &seen.mismatches.first {
+        text.push_str(&format!("  {mismatch}\n"));
+    }
+    let listed = seen.mismatches.first.len() as u64;
+    if seen.mismatches.total > listed {
+        text.push_str(&format!("  {} more\n", seen.mismatches.total - listed));
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use plimsoll_device::{Mismatch, What};
+
+    use super::*;
+
+    #[test]
+    fn mismatches_are_listed_with_their_places() {
+        let stale = Mismatch { offset: 8192, length: 4096, what: What::Stale, expected: Some(2), found: Some(1) };
+        let seen = Seen {
+            blocks: 256,
+            block: Bytes::kib(4),
+            seed: 7,
+            written: 300,
+            compared: 500,
+            passed_over: 0,
+            unreadable: 0,
+            mismatches: Mismatches { first: vec![stale], total: 3 },
+        };
+        let expected = format!(
+            "blocks        256 of 4 KiB, seed 7\nwrites        300\ncompared      500\npassed over   0\n\
+             failed        0\nmismatches    3\n  {stale}\n  2 more\n"
+        );
+        assert_eq!(report(&seen), expected);
+    }
 }

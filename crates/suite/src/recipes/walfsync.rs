@@ -1,24 +1,17 @@
-//! How fast a log becomes durable, method by method, as `pg_test_fsync` asks it; the same for the logs of others.
-//!
-//! Knows nothing about databases but what their logs write.
-
-mod case;
-mod honesty;
-mod print;
+//! How fast a write-ahead log becomes durable by each method, as `pg_test_fsync` measures it, also for other logs.
 
 use clap::ValueEnum;
+use plimsoll_device::{Engine, Flush, SyncMode};
 use plimsoll_load::{JobSpec, LaneSpec, Pattern, Region, Until, Work};
-use plimsoll_record::Listing;
+use plimsoll_record::{Bins, Finding, Listing, Source};
 use plimsoll_units::{Bytes, Kind, Span};
 
+use super::commits::{Durable, durable};
 use crate::ground::Facts;
 use crate::options::{SuiteOptions, Surroundings, defaults, spelled};
 use crate::recipe::{Done, Recipe};
 use crate::seen::IoSeen;
-use crate::step::{Access, FileSpec, Step, Worker};
-
-use case::{Case, Method, cases};
-use print::{Got, Row};
+use crate::step::{Access, Descriptor, FileSpec, Step, Worker};
 
 /// What etcd's documentation allows the 99th percentile of its flushes.
 const ETCD_P99: Span = Span::from_millis(10);
@@ -182,9 +175,9 @@ impl Recipe for Walfsync {
         vec![
             Listing {
                 title: spelled(&self.options.preset),
-                text: print::table(self.options.span, &self.headings, &rows, direct),
+                text: table(self.options.span, &self.headings, &rows, direct),
             },
-            Listing { title: "percentiles".into(), text: print::percentiles(&self.headings, &rows) },
+            Listing { title: "percentiles".into(), text: percentiles(&self.headings, &rows) },
         ]
     }
 
@@ -194,16 +187,16 @@ impl Recipe for Walfsync {
         said.extend(match self.options.preset {
             WalPreset::Postgresql => self.fastest(&rows),
             WalPreset::Innodb => self.twice(&rows),
-            WalPreset::Oracle => redo(&rows),
-            WalPreset::Etcd => etcd(&rows),
+            WalPreset::Oracle => redo_verdict(&rows),
+            WalPreset::Etcd => etcd_verdict(&rows),
         });
         let commit = self.find(&rows, |case| case.method != Method::Plain && case.method != Method::Writethrough);
         let flushed = self.find(&rows, |case| case.method == Method::Fdatasync).or(commit);
         let plain = self.find(&rows, |case| case.method == Method::Plain);
-        said.extend(flushed.and_then(|flushed| honesty::verdict(flushed, plain, facts)));
+        said.extend(flushed.and_then(|flushed| flush_verdict(flushed, plain, facts)));
         let other = self.find(&rows, |case| case.method == Method::CloseFsync);
         let own = self.find(&rows, |case| case.method == Method::FsyncClose);
-        said.extend(own.zip(other).map(|(own, other)| honesty::descriptors(own, other)));
+        said.extend(own.zip(other).map(|(own, other)| descriptors(own, other)));
         for (case, why) in self.cases.iter().filter_map(|case| Some((case, case.refused(facts)?))) {
             let sentence = format!("{}: n/a, {why}", case.label.trim());
             if !said.contains(&sentence) {
@@ -261,7 +254,7 @@ impl Walfsync {
     }
 }
 
-fn redo(rows: &[Row]) -> Option<String> {
+fn redo_verdict(rows: &[Row]) -> Option<String> {
     let measured = rows.iter().filter_map(|row| Some((row.label.as_str(), row.got.as_ref()?)));
     let (small, first) = measured.clone().find(|(_, got)| got.operations > 0.0)?;
     let rate = |got: &Got| got.bytes as f64 / 1e6 / got.span.as_secs_f64().max(1e-9);
@@ -275,9 +268,385 @@ fn redo(rows: &[Row]) -> Option<String> {
     ))
 }
 
-fn etcd(rows: &[Row]) -> Option<String> {
+fn etcd_verdict(rows: &[Row]) -> Option<String> {
     let tail = rows.first()?.got.as_ref()?.durable.quantile(0.99)?;
     let judged = if tail < ETCD_P99 { "below" } else { "not below" };
     let end = if tail < ETCD_P99 { "" } else { ": leaders will be lost under load" };
     Some(format!("99 % of the fdatasync calls took at most {tail}, {judged} the {ETCD_P99} that etcd asks for{end}"))
+}
+
+/// How a write becomes durable.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Method {
+    /// The file is opened with `O_DIRECT` and `O_DSYNC`.
+    OpenDatasync,
+    /// The file is opened with `O_DSYNC`, through the page cache.
+    Dsync,
+    /// `fdatasync` after it.
+    Fdatasync,
+    /// `fsync` after it.
+    Fsync,
+    /// `fsync` after a write past the page cache.
+    DirectFsync,
+    /// `F_FULLFSYNC` of another operating system.
+    Writethrough,
+    /// The file is opened with `O_DIRECT` and `O_SYNC`.
+    OpenSync,
+    /// `fsync`, and the file is opened again.
+    FsyncClose,
+    /// The file is opened again, and flushed by an `fsync` there.
+    CloseFsync,
+    /// Never.
+    Plain,
+}
+
+impl Method {
+    const fn is_direct(self) -> bool {
+        matches!(self, Self::OpenDatasync | Self::OpenSync | Self::DirectFsync)
+    }
+
+    /// It needs a file that can be opened.
+    const fn reopens(self) -> bool {
+        matches!(self, Self::FsyncClose | Self::CloseFsync)
+    }
+
+    const fn flushes(self) -> bool {
+        matches!(self, Self::Fdatasync | Self::Fsync | Self::DirectFsync | Self::FsyncClose | Self::CloseFsync)
+    }
+
+    /// The kind of operation after which the data are durable.
+    const fn durable(self) -> Kind {
+        if self.flushes() { Kind::Flush } else { Kind::Write }
+    }
+
+    const fn measures(self) -> &'static str {
+        match self {
+            Self::Plain => "The page cache: nothing is made durable",
+            Self::OpenDatasync | Self::OpenSync | Self::Dsync => "Durable writes, one after the other",
+            Self::FsyncClose => {
+                "A write and its flush; then the file is opened and closed once, where pg_test_fsync does so twice"
+            }
+            Self::CloseFsync => {
+                "A write, and a flush through a descriptor opened for it, where pg_test_fsync opens two"
+            }
+            _ => "A write into the page cache or past it, and its flush, one after the other",
+        }
+    }
+}
+
+/// Where writes go.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Place {
+    /// The beginning of the file again and again.
+    Start,
+    /// One behind the other, from the beginning again at the end of the file.
+    Appended,
+}
+
+/// One line of the table.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Case {
+    /// Index of the heading that it stands below.
+    group: usize,
+    /// What it is called there.
+    label: String,
+    method: Method,
+    /// Bytes of one write.
+    size: u32,
+    /// Writes of one operation of the table.
+    writes: u32,
+    /// Writes between two flushes.
+    flush_every: u32,
+    place: Place,
+}
+
+impl Case {
+    fn new(group: usize, label: impl Into<String>, method: Method, size: u32, writes: u32) -> Self {
+        Self { group, label: label.into(), method, size, writes, flush_every: writes, place: Place::Start }
+    }
+
+    fn appended(self) -> Self {
+        Self { place: Place::Appended, ..self }
+    }
+
+    /// Why it cannot be done here; none where it can.
+    fn refused(&self, facts: &Facts) -> Option<&'static str> {
+        if self.method == Method::Writethrough {
+            return Some("Linux has no such call");
+        }
+        if self.method.reopens() && !facts.has_cache() {
+            return Some("there are no files here that could be opened again");
+        }
+        let off_grid = self.method.is_direct() && !u64::from(self.size).is_multiple_of(facts.grid);
+        if off_grid {
+            return Some("direct I/O needs larger blocks here");
+        }
+        (self.method == Method::Plain && !facts.has_cache()).then_some("there is no page cache here")
+    }
+
+    /// The step of so many seconds that measures it, in a file of `file` bytes.
+    fn step(&self, name: String, file: Bytes, span: Span) -> Step {
+        let used = match self.place {
+            Place::Start => Bytes::new(u64::from(self.size) * u64::from(self.writes)),
+            Place::Appended => file,
+        };
+        let lane = LaneSpec { align: 1, ..LaneSpec::new(self.size, Pattern::Sequential) };
+        let flush_every = if self.method.flushes() { self.flush_every } else { 0 };
+        let job = JobSpec { flush_every, ..JobSpec::new(Work::Writes, lane, Region::first(used), Until::span(span)) };
+        let access = Access {
+            engine: Engine::Inline,
+            direct: self.method.is_direct(),
+            opened: match self.method {
+                Method::OpenDatasync | Method::Dsync => SyncMode::Dsync,
+                Method::OpenSync => SyncMode::Sync,
+                _ => SyncMode::None,
+            },
+            flush: if self.method == Method::Fdatasync { Flush::Fdatasync } else { Flush::Fsync },
+            descriptor: match self.method {
+                Method::FsyncClose => Descriptor::Reopened,
+                Method::CloseFsync => Descriptor::Another,
+                _ => Descriptor::Kept,
+            },
+            ..Access::buffered()
+        };
+        Step::io(name, vec![Worker::new(job, 0, used, access)]).measuring(self.method.measures())
+    }
+}
+
+/// Headings and lines of a preset.
+fn cases(preset: WalPreset) -> (Vec<Vec<String>>, Vec<Case>) {
+    match preset {
+        WalPreset::Postgresql => postgresql(),
+        WalPreset::Innodb => innodb(),
+        WalPreset::Oracle => oracle(),
+        WalPreset::Etcd => etcd(),
+    }
+}
+
+fn postgresql() -> (Vec<Vec<String>>, Vec<Case>) {
+    let preference = "(in wal_sync_method preference order, except fdatasync is Linux's default)";
+    let lines = |lines: &[&str]| lines.iter().map(|line| (*line).to_owned()).collect::<Vec<_>>();
+    let headings = vec![
+        lines(&["Compare file sync methods using one 8kB write:", preference]),
+        lines(&["Compare file sync methods using two 8kB writes:", preference]),
+        lines(&[
+            "Compare open_sync with different write sizes:",
+            "(This is designed to compare the cost of writing 16kB in different write",
+            "open_sync sizes.)",
+        ]),
+        lines(&[
+            "Test if fsync on non-write file descriptor is honored:",
+            "(If the times are similar, fsync() can sync data written on a different",
+            "descriptor.)",
+        ]),
+        lines(&["Non-sync'ed 8kB writes:"]),
+    ];
+    let methods = [
+        ("open_datasync", Method::OpenDatasync),
+        ("fdatasync", Method::Fdatasync),
+        ("fsync", Method::Fsync),
+        ("fsync_writethrough", Method::Writethrough),
+        ("open_sync", Method::OpenSync),
+    ];
+    let mut cases: Vec<Case> = (0..2)
+        .flat_map(|group| methods.map(|(label, method)| Case::new(group, label, method, 8192, group as u32 + 1)))
+        .collect();
+    cases.extend([1, 2, 4, 8, 16].map(|count| {
+        let plural = if count > 1 { "s" } else { "" };
+        let label = format!("{count:2} * {:2}kB open_sync write{plural}", 16 / count);
+        Case::new(2, label, Method::OpenSync, 16_384 / count, count)
+    }));
+    cases.push(Case::new(3, "write, fsync, close", Method::FsyncClose, 8192, 1));
+    cases.push(Case::new(3, "write, close, fsync", Method::CloseFsync, 8192, 1));
+    cases.push(Case::new(4, "write", Method::Plain, 8192, 1));
+    (headings, cases)
+}
+
+fn innodb() -> (Vec<Vec<String>>, Vec<Case>) {
+    let headings = vec![
+        vec!["InnoDB redo log, appended and made durable at each commit:".to_owned()],
+        vec!["InnoDB doublewrite buffer and pages of 16kB, made durable one by one:".to_owned()],
+        vec!["Redo written at commit and flushed later (innodb_flush_log_at_trx_commit=2):".to_owned()],
+    ];
+    let sizes = [(512, "512B"), (1024, "1kB"), (4096, "4kB"), (16_384, "16kB")];
+    let mut cases: Vec<Case> =
+        sizes.map(|(size, word)| Case::new(0, format!("redo {word}, fsync"), Method::Fsync, size, 1).appended()).into();
+    cases.push(Case::new(0, "redo 512B, O_DSYNC", Method::Dsync, 512, 1).appended());
+    cases.push(Case::new(1, "page 16kB, fsync", Method::Fsync, 16_384, 1).appended());
+    cases.push(Case::new(1, "page 16kB, O_DIRECT, fsync", Method::DirectFsync, 16_384, 1).appended());
+    let twice = Case::new(1, "doublewrite and page, O_DIRECT", Method::DirectFsync, 16_384, 2);
+    cases.push(Case { flush_every: 1, ..twice }.appended());
+    cases.push(Case::new(2, "redo 512B", Method::Plain, 512, 1).appended());
+    (headings, cases)
+}
+
+fn oracle() -> (Vec<Vec<String>>, Vec<Case>) {
+    let headings = vec![
+        vec!["Redo writes of multiples of 512 bytes, direct and synchronous (log file parallel write):".to_owned()],
+        vec!["Redo logs with 4kB blocks (BLOCKSIZE 4096):".to_owned()],
+    ];
+    let word = |size: u32| if size < 1024 { format!("{size}B") } else { format!("{}kB", size >> 10) };
+    let case = |group: usize| {
+        move |size: u32| Case::new(group, format!("redo {}", word(size)), Method::OpenDatasync, size, 1).appended()
+    };
+    let mut cases: Vec<Case> = (9..=20).step_by(1).map(|power| 1 << power).map(case(0)).collect();
+    cases.extend([4096, 16_384, 65_536].map(case(1)));
+    (headings, cases)
+}
+
+fn etcd() -> (Vec<Vec<String>>, Vec<Case>) {
+    let headings = vec![vec!["Appends of 2300 bytes, each with fdatasync (etcd WAL):".to_owned()]];
+    (headings, vec![Case::new(0, "append 2300B, fdatasync", Method::Fdatasync, 2300, 1).appended()])
+}
+
+/// A commit that is not slower than this many plain writes was not flushed.
+const PLAIN_RATIO: f64 = 3.0;
+/// Times are alike up to this ratio.
+const ALIKE_RATIO: f64 = 1.5;
+
+/// What the commits say about the storage; none where a model answers, or nothing is known.
+fn flush_verdict(commit: &Got, plain: Option<&Got>, facts: &Facts) -> Option<String> {
+    if !matches!(facts.source, Source::Measured { .. }) {
+        return None;
+    }
+    let median = commit.durable.quantile(0.5)?;
+    let Durable { least, medium } = durable(facts);
+    if let Some(plain) = plain.filter(|plain| commit.rate() * PLAIN_RATIO > plain.rate()) {
+        return Some(format!(
+            "flushes do nothing here: {:.0} durable writes a second, and {:.0} without a flush; this place is memory, or \
+             ignores flushes",
+            commit.rate(),
+            plain.rate()
+        ));
+    }
+    if median < least {
+        let finding = Finding::FlushNotHonoured { median };
+        return Some(format!("{}; {}", finding.text(), finding.remedy()));
+    }
+    let cache = facts.subject.device.as_ref().and_then(|device| device.write_cache.as_ref());
+    let cache = cache.map_or_else(String::new, |cache| format!(" (its write cache: {cache})"));
+    Some(format!(
+        "the flush of a commit takes {median} (median), no faster than {medium} can be{cache}: nothing speaks against its \
+         honesty, and only a power cut proves it"
+    ))
+}
+
+/// Whether one descriptor makes durable what another one wrote.
+fn descriptors(own: &Got, other: &Got) -> String {
+    let (own, other) = (1e6 / own.rate(), 1e6 / other.rate());
+    if other * ALIKE_RATIO < own {
+        format!(
+            "fsync through another descriptor takes {other:.0} us, and {own:.0} us through the one that wrote: it does \
+             not flush what another one wrote"
+        )
+    } else {
+        format!("fsync through another descriptor takes {other:.0} us, as through the one that wrote ({own:.0} us)")
+    }
+}
+
+/// What a line of the table has to say.
+#[derive(Clone, Debug)]
+struct Row {
+    /// Index of its heading.
+    group: usize,
+    /// What it is called.
+    label: String,
+    /// What was measured; none where it could not be.
+    got: Option<Got>,
+}
+
+/// Figures of a line.
+#[derive(Clone, Debug)]
+struct Got {
+    /// Operations of the table, each of one or several writes.
+    operations: f64,
+    /// How long they took.
+    span: Span,
+    /// Bytes that were written.
+    bytes: u64,
+    /// Times of the calls after which data are durable.
+    durable: Bins,
+}
+
+impl Got {
+    /// Operations per second.
+    fn rate(&self) -> f64 {
+        self.operations / self.span.as_secs_f64().max(1e-9)
+    }
+}
+
+/// The table with its headings.
+fn table(span: Span, headings: &[Vec<String>], rows: &[Row], direct: &str) -> String {
+    let plural = if span == Span::from_secs(1) { "" } else { "s" };
+    let mut text = format!("{} second{plural} per test\n{direct}\n", trimmed(span.as_secs_f64()));
+    for (group, heading) in headings.iter().enumerate() {
+        text.push('\n');
+        for line in heading {
+            text.push_str(&format!("{line}\n"));
+        }
+        for row in rows.iter().filter(|row| row.group == group) {
+            text.push_str(&format!("        {:<30}{}\n", row.label, figures(row.got.as_ref())));
+        }
+    }
+    text
+}
+
+fn figures(got: Option<&Got>) -> String {
+    match got {
+        Some(got) if got.operations > 0.0 => {
+            let rate = got.rate();
+            format!("{rate:13.3} ops/sec  {:6.0} usecs/op", 1e6 / rate)
+        }
+        _ => format!("{:>21}", "n/a"),
+    }
+}
+
+/// Seconds without a fraction where there is none.
+fn trimmed(seconds: f64) -> String {
+    let text = format!("{seconds:.3}");
+    text.trim_end_matches('0').trim_end_matches('.').to_owned()
+}
+
+/// Percentiles of the calls that make data durable, in microseconds, and the rate of bytes.
+fn percentiles(headings: &[Vec<String>], rows: &[Row]) -> String {
+    let mut text = format!(
+        "{:<38}{:>10}{:>10}{:>10}{:>10}{:>10}{:>10}\n",
+        "durable call, usecs", "p50", "p90", "p99", "p99.9", "max", "MiB/s"
+    );
+    for (group, heading) in headings.iter().enumerate() {
+        text.push_str(&format!("{}\n", heading.first().map_or("", String::as_str)));
+        for row in rows.iter().filter(|row| row.group == group) {
+            let Some(got) = row.got.as_ref().filter(|got| !got.durable.is_empty()) else { continue };
+            let quantile = |share| got.durable.quantile(share).map_or_else(|| "-".into(), micros);
+            text.push_str(&format!("        {:<30}", row.label));
+            for share in [0.5, 0.9, 0.99, 0.999] {
+                text.push_str(&format!("{:>10}", quantile(share)));
+            }
+            let rate = got.bytes as f64 / Bytes::mib(1).get() as f64 / got.span.as_secs_f64().max(1e-9);
+            text.push_str(&format!("{:>10}{rate:>10.2}\n", micros(Span::from_nanos(got.durable.max_ns))));
+        }
+    }
+    text
+}
+
+fn micros(span: Span) -> String {
+    format!("{:.1}", span.as_nanos() as f64 / 1e3)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_table_has_the_known_columns() {
+        let got = Got { operations: 12_687.528, span: Span::from_secs(1), bytes: 1 << 20, durable: Bins::default() };
+        let rows = [
+            Row { group: 0, label: "open_datasync".into(), got: Some(got) },
+            Row { group: 0, label: "fsync_writethrough".into(), got: None },
+        ];
+        let headings = [vec!["Compare:".to_owned(), "(two lines)".to_owned()]];
+        let expected = "1 second per test\nDirect.\n\nCompare:\n(two lines)\n        open_datasync                     \
+                        12687.528 ops/sec      79 usecs/op\n        fsync_writethrough                              n/a\n";
+        assert_eq!(table(Span::from_secs(1), &headings, &rows, "Direct."), expected);
+    }
 }

@@ -1,12 +1,17 @@
-//! What a section came to: seconds, measured and extrapolated.
+//! Seconds of each section, measured and extrapolated: the tables, the published figures, and the conclusions.
 //!
-//! Knows nothing about layouts.
+//! Whether commits reached the storage is judged by three figures: their duration, the flushes of the log that the server
+//! counted, and the flushes of the device.
 
-use plimsoll_record::CpuTime;
+use plimsoll_record::{CpuTime, Finding};
+use plimsoll_units::Span;
 
-use super::Test;
+use super::create::MANY;
 use super::section::{Counting, Section};
+use super::{COMMITS, SqlBenchOptions, Test};
+use crate::ground::Facts;
 use crate::recipe::Done;
+use crate::recipes::commits::{Durable, durable};
 use crate::sql::StatementsSeen;
 use crate::step::Work;
 
@@ -103,4 +108,404 @@ impl Run<'_> {
         let CpuTime { user, system } = self.seen.client;
         [user, system].map(|span| span.as_secs_f64() * self.stretch())
     }
+}
+
+const TITLE: &str = "sql-bench on SATA disk, SSD and ioDrive of rented servers, seconds";
+const SOURCE: &str = "published: Sakura's dedicated server, part 4: checking the speed of SSD and ioDrive (Japanese), about 2013, table 10";
+
+/// Above each column, in two lines: the storage, and the server's memory.
+const COLUMNS: [[&str; 2]; 4] = [["SATA", "512 MB"], ["SSD", "512 MB"], ["ioDrive", "512 MB"], ["SATA", "16 GB"]];
+
+/// Seconds that a test took, column by column.
+const fn seconds(test: Test) -> [u32; 4] {
+    match test {
+        Test::Atis => [9, 9, 10, 8],
+        Test::AlterTable => [2, 11, 10, 3],
+        Test::BigTables => [6, 7, 7, 7],
+        Test::Connect => [61, 61, 55, 61],
+        Test::Create => [34, 1060, 1031, 53],
+        Test::Insert => [410, 411, 426, 444],
+        Test::Select => [146, 143, 142, 140],
+        Test::Wisconsin => [2, 4, 5, 3],
+    }
+}
+
+/// What the article's figures are about.
+pub(super) const NOTES: [&str; 3] = [
+    "published: create took 34 s on the SATA disk, 0.7 ms for each of its 50,000 operations, and 1,060 and 1,031 s on SSD \
+     and ioDrive, 21 ms each; a disk that turns 7,200 times a minute needs some milliseconds for one flush, so the SATA \
+     server was not flushing (a volatile write cache, or barriers off) and the other two were: the line compares flushing \
+     with not flushing, not a disk with flash",
+    "published: alter-table (2 s against 10 and 11 s) and wisconsin (2 s against 4 and 5 s) differ in the same direction, as \
+     their tables are made and changed; 53 s of create with 16 GB of memory is the same disk, still not flushed",
+    "published: insert commits changes of rows some 860,000 times, which at 21 ms each would take five hours and took 410 to \
+     444 s: rows were flushed on none of the four servers, as with a storage engine without transactions; insert, select, \
+     connect, ATIS and big-tables compare processors, and the SATA disk is no slower than flash in them for that reason",
+];
+
+/// A statement with fewer flushes than this was not flushed each time.
+const FLUSHED: f64 = 0.5;
+/// A test that spends more of its time in flushes than this is about flushing; one below the other is not.
+const MOSTLY: f64 = 0.5;
+const HARDLY: f64 = 0.1;
+
+/// How a statement was flushed, on average.
+#[derive(Clone, Copy, Debug, PartialEq)]
+struct Flushed {
+    /// Median time of one.
+    median: Span,
+    /// Flushes of the server's log for each; none where the server does not count them.
+    server: Option<f64>,
+    /// Flushes of the device for each; none where the device is not known.
+    device: Option<f64>,
+}
+
+impl Flushed {
+    fn of(seen: &StatementsSeen) -> Option<Self> {
+        let each = |flushes: u64| flushes as f64 / seen.done as f64;
+        Some(Self {
+            median: seen.each.quantile(0.5).filter(|_| seen.done > 0)?,
+            server: seen.counted.log_flushes.map(each),
+            device: seen.storage.disk.as_ref().map(|disk| each(disk.flushes)),
+        })
+    }
+
+    fn counted(&self) -> String {
+        let known = |flushes: Option<f64>, who: &str| {
+            flushes.map_or_else(
+                || format!("{who} does not say how often"),
+                |flushes| format!("{who} counted {flushes:.2}"),
+            )
+        };
+        format!(
+            "{}, {}",
+            known(self.server, "the server"),
+            known(self.device, "the device with all that else is on it")
+        )
+    }
+}
+
+/// What can be said of commits, and of the figures that hang on them.
+pub(super) fn verdicts(commits: Option<&StatementsSeen>, figures: &[Figure<'_>], facts: &Facts) -> Vec<String> {
+    let mut said = Vec::new();
+    let commit = commits.and_then(Flushed::of);
+    if let Some(commit) = &commit {
+        said.push(format!(
+            "a row in a transaction of its own took {} (median of {}); flushes for each: {}",
+            commit.median,
+            commits.map_or(COMMITS, |seen| seen.done),
+            commit.counted()
+        ));
+        said.push(judged(commit, facts));
+    }
+    said.extend(tables(figures));
+    said.extend(commits.and_then(|seen| shares(seen, figures)));
+    said
+}
+
+/// Whether commits reached the storage, as far as can be told.
+fn judged(commit: &Flushed, facts: &Facts) -> String {
+    let about = facts.database.as_ref().map(|(_, about)| about);
+    let is_durable = about.and_then(|about| about.durable);
+    let Durable { least, medium } = durable(facts);
+    if is_durable == Some(false) {
+        return "commits did not reach the storage: the server's settings tell it not to flush; every figure of a test that \
+                writes is about memory, and its data are lost when the host fails"
+            .into();
+    }
+    if commit.server.is_some_and(|flushes| flushes < FLUSHED) {
+        return "commits did not reach the storage one by one: the server flushed its log for fewer than every second of them; \
+                look at its settings for commits before its figures are compared with those of a server that flushes"
+            .into();
+    }
+    if commit.median < least {
+        let finding = Finding::FlushNotHonoured { median: commit.median };
+        return format!("{}; {}", finding.text(), finding.remedy());
+    }
+    let set = match is_durable {
+        Some(true) => "the server is set to flush at each commit",
+        _ => "how the server is set to flush is not known",
+    };
+    match commit.device {
+        Some(flushes) if flushes < FLUSHED => format!("{set}, and the device was not flushed: {}", unflushed(facts)),
+        Some(_) => format!(
+            "{set}, the device was flushed for it, and it took no less than {medium} can take: nothing speaks against it that \
+             commits reached the storage, and only a power cut proves it"
+        ),
+        None => format!(
+            "{set}, and it took no less than {medium} can take; the device is not on this host, so whether it was flushed \
+             cannot be told"
+        ),
+    }
+}
+
+/// Why a device saw no flush.
+fn unflushed(facts: &Facts) -> String {
+    let cache = facts.subject.device.as_ref().and_then(|device| device.write_cache.as_deref());
+    match cache {
+        Some("write through") => "the kernel takes its write cache for none or a safe one (write through), and passes no \
+                                  flush on; is there a volatile cache behind it, commits are lost with its power"
+            .into(),
+        Some(cache) => format!(
+            "its write cache says {cache}, so that commits may be in it and nowhere else; look for a filesystem without \
+             barriers, or data that are not on this device"
+        ),
+        None => "either the kernel takes it for one without a volatile cache, or the filesystem sends no flushes (mounted \
+                 without barriers, or in memory); the time of a commit says which: what takes tens of microseconds was in no \
+                 disk's medium"
+            .into(),
+    }
+}
+
+/// What the tables of the test create cost.
+fn tables(figures: &[Figure<'_>]) -> Option<String> {
+    let made = figures.iter().find(|figure| figure.test == Test::Create && figure.name == MANY)?;
+    let run = made.run()?;
+    let flushed = Flushed::of(run.seen)?;
+    Some(format!(
+        "a CREATE TABLE took {} (median; {:.0} a second); flushes for each: {}",
+        flushed.median,
+        run.done as f64 / run.seen.span.as_secs_f64().max(1e-9),
+        flushed.counted()
+    ))
+}
+
+/// Which tests spent their time in flushes.
+fn shares(commits: &StatementsSeen, figures: &[Figure<'_>]) -> Option<String> {
+    let counted = commits.counted.log_flushes?;
+    if (counted as f64) < commits.done as f64 * FLUSHED {
+        return None;
+    }
+    let one = commits.span.as_secs_f64() / counted as f64;
+    let mut groups: [Vec<String>; 3] = Default::default();
+    for test in Test::ALL {
+        let runs: Vec<&Run<'_>> =
+            figures.iter().filter(|figure| figure.test == test).filter_map(|figure| figure.run()).collect();
+        let seconds: f64 = runs.iter().map(|run| run.seen.span.as_secs_f64()).sum();
+        let flushed: f64 = runs.iter().map(|run| flushing(run.seen, one)).sum();
+        if seconds > 0.0 {
+            let share = flushed / seconds;
+            let group = if share > MOSTLY { 0 } else { usize::from(share < HARDLY) + 1 };
+            groups[group].push(format!("{} {:.0} %", test.name(), share * 100.0));
+        }
+    }
+    let meanings = ["about flushing and not about speed", "about both", "about processors and hardly about storage"];
+    let said = groups.iter().zip(meanings).filter(|(tests, _)| !tests.is_empty());
+    let said: Vec<String> = said.map(|(tests, meaning)| format!("{meaning}: {}", tests.join(", "))).collect();
+    Some(format!("by the share of their time in flushes the tests are {}", said.join("; ")))
+}
+
+/// Seconds of flushes: as the server timed them; where it only counts them, each as long as `one`, which is that of a commit
+/// that did little else. No less than the device was busy with flushes, which also has those of files that are no log.
+fn flushing(seen: &StatementsSeen, one: f64) -> f64 {
+    let timed = seen.counted.log_flush_time.map(Span::as_secs_f64);
+    let of_log = timed.or_else(|| Some(seen.counted.log_flushes? as f64 * one)).unwrap_or(0.0);
+    let of_device = seen.storage.disk.as_ref().map_or(0.0, |disk| disk.flush_time.as_secs_f64());
+    of_log.max(of_device).min(seen.span.as_secs_f64())
+}
+
+/// Seconds and processor time, added up.
+#[derive(Clone, Copy, Debug, Default)]
+struct Sum {
+    seconds: f64,
+    cpu: [f64; 2],
+    operations: u64,
+    /// For full counts; none where that is not known of a part.
+    full: Option<f64>,
+    is_extrapolated: bool,
+    is_wrong: bool,
+}
+
+impl Sum {
+    fn of<'a>(figures: impl Iterator<Item = &'a Figure<'a>>) -> Self {
+        let mut sum = Self { full: Some(0.0), ..Self::default() };
+        for figure in figures {
+            let Some(run) = figure.run() else {
+                sum.full = None;
+                continue;
+            };
+            let [user, system] = run.cpu();
+            sum.seconds += run.seconds();
+            sum.cpu = [sum.cpu[0] + user, sum.cpu[1] + system];
+            sum.operations += run.asked;
+            sum.full = sum.full.zip(figure.full_seconds()).map(|(sum, more)| sum + more);
+            sum.is_extrapolated |= run.is_extrapolated();
+            sum.is_wrong |= run.seen.wrong > 0;
+        }
+        sum
+    }
+
+    fn marks(&self) -> String {
+        let mark = |is, sign| if is { sign } else { "" };
+        format!("{}{}", mark(self.is_extrapolated, "+"), mark(self.is_wrong, "?"))
+    }
+
+    fn cpu(&self) -> String {
+        let [user, system] = self.cpu;
+        format!("({user:.2} usr {system:.2} sys = {:.2} CPU)", user + system)
+    }
+}
+
+/// Whole seconds from 100 on, hundredths below.
+fn shown(seconds: f64) -> String {
+    if seconds >= 99.995 { format!("{seconds:.0}") } else { format!("{seconds:.2}") }
+}
+
+fn in_full(seconds: Option<f64>, has_full_size: bool) -> String {
+    seconds.filter(|_| has_full_size).map_or_else(|| "-".into(), shown)
+}
+
+/// A line for each section, test by test.
+pub(super) fn tests(figures: &[Figure<'_>], has_full_size: bool) -> String {
+    let mut text = String::new();
+    for test in Test::ALL {
+        let mine: Vec<&Figure> = figures.iter().filter(|figure| figure.test == test).collect();
+        if mine.is_empty() {
+            continue;
+        }
+        text.push_str(&format!("{}Testing {}\n", if text.is_empty() { "" } else { "\n" }, test.name()));
+        for figure in &mine {
+            text.push_str(&line(figure, has_full_size));
+        }
+        let sum = Sum::of(mine.iter().copied());
+        let whole = if mine.iter().all(|figure| figure.is_full()) || !has_full_size {
+            String::new()
+        } else {
+            format!("; at full counts {}, extrapolated", in_full(sum.full, true))
+        };
+        text.push_str(&format!(
+            "Total time: {}{} wallclock secs {}{whole}\n",
+            shown(sum.seconds),
+            sum.marks(),
+            sum.cpu()
+        ));
+    }
+    text
+}
+
+fn line(figure: &Figure<'_>, has_full_size: bool) -> String {
+    let run = match &figure.outcome {
+        Outcome::Run(run) => run,
+        Outcome::Not(why) => return format!("Time for {}: not run: {why}\n", figure.name),
+    };
+    let sum = Sum::of(std::iter::once(figure));
+    let head = if run.is_extrapolated() { "Estimated time for" } else { "Time for" };
+    let count =
+        if run.asked == figure.full { run.asked.to_string() } else { format!("{} of {}", run.asked, figure.full) };
+    let mut text =
+        format!("{head} {} ({count}): {}{} wallclock secs {}", figure.name, shown(sum.seconds), sum.marks(), sum.cpu());
+    if run.is_extrapolated() {
+        text.push_str(&format!("; {} were done in {} s", run.done, shown(run.seen.span.as_secs_f64())));
+    }
+    if !figure.is_full() && has_full_size {
+        text.push_str(&format!("; at full count {}", in_full(figure.full_seconds(), true)));
+    }
+    text.push('\n');
+    text
+}
+
+/// Each operation over all tests that have it, by name.
+pub(super) fn totals(figures: &[Figure<'_>], has_full_size: bool) -> String {
+    let mut names: Vec<&str> =
+        figures.iter().filter(|figure| figure.run().is_some()).map(|figure| figure.name).collect();
+    names.sort_unstable();
+    names.dedup();
+    let head = ["seconds", "usr", "sys", "cpu", "tests", "full counts"];
+    let mut text = format!(
+        "{:<36}{:>10}{:>9}{:>9}{:>9}{:>10}{:>13}\n",
+        "Operation", head[0], head[1], head[2], head[3], head[4], head[5]
+    );
+    let row = |name: &str, sum: &Sum| {
+        let [user, system] = sum.cpu;
+        format!(
+            "{name:<34}{:<2}{:>10}{user:>9.2}{system:>9.2}{:>9.2}{:>10}{:>13}\n",
+            sum.marks(),
+            shown(sum.seconds),
+            user + system,
+            sum.operations,
+            in_full(sum.full, has_full_size)
+        )
+    };
+    for name in names {
+        text.push_str(&row(name, &Sum::of(figures.iter().filter(|figure| figure.name == name))));
+    }
+    text.push_str(&row("TOTALS", &Sum::of(figures.iter().filter(|figure| figure.run().is_some()))));
+    text.push_str("\n+ extrapolated, as the time of a section was over; ? wrong result\n");
+    text.push_str(
+        "full counts: seconds that all operations of the benchmark would take, extrapolated from those asked\n",
+    );
+    text
+}
+
+/// The eight tests, and what an article published of them.
+pub(super) fn beside(figures: &[Figure<'_>], whole: &[Test], has_full_size: bool) -> String {
+    let mut text = format!("{TITLE}\n{SOURCE}\n\n");
+    for line in 0..2 {
+        let ours = [["here,", "here, full"], ["as asked", "counts"]][line];
+        text.push_str(&format!("{:<14}{:>11}{:>13}", "", ours[0], ours[1]));
+        for column in COLUMNS {
+            text.push_str(&format!("{:>10}", column[line]));
+        }
+        text.push('\n');
+    }
+    for test in Test::ALL {
+        let mine: Vec<&Figure> = figures.iter().filter(|figure| figure.test == test).collect();
+        let sum = Sum::of(mine.iter().copied());
+        let is_whole = whole.contains(&test);
+        let got = if is_whole { format!("{}{}", shown(sum.seconds), sum.marks()) } else { "-".into() };
+        let full = in_full(sum.full.filter(|_| is_whole), has_full_size);
+        // What was asked in full is no extrapolation.
+        let is_asked_in_full = mine.iter().all(|figure| figure.is_full());
+        let tilde = if full == "-" || is_asked_in_full { "" } else { "~" };
+        text.push_str(&format!("{:<14}{got:>11}{:>13}", test.name(), format!("{tilde}{full}")));
+        for seconds in seconds(test) {
+            text.push_str(&format!("{seconds:>10}"));
+        }
+        text.push('\n');
+    }
+    text.push_str(
+        "\n~ extrapolated: sections were asked a share of their full counts; - not made, or not comparable\n",
+    );
+    text
+}
+
+/// Sections that brought wrong results.
+pub(super) fn wrong(figures: &[Figure<'_>]) -> Vec<String> {
+    let wrong = figures.iter().filter_map(|figure| Some((figure, figure.run()?))).filter(|(_, run)| run.seen.wrong > 0);
+    let sentence = |(figure, run): (&Figure<'_>, &Run<'_>)| {
+        let first = run.seen.first_wrong.as_deref().unwrap_or("no rows are known");
+        format!(
+            "{}: {} of {} statements of {} did not bring the rows that they should have: {first}",
+            figure.test.name(),
+            run.seen.wrong,
+            run.done,
+            figure.name
+        )
+    };
+    wrong.map(sentence).collect()
+}
+
+/// What is otherwise than in the definition.
+pub(super) fn notes(figures: &[Figure<'_>], options: &SqlBenchOptions) -> Vec<String> {
+    let mut said = Vec::new();
+    let counts = "seconds at full counts are extrapolated from what a statement took, on tables of full size";
+    if options.size < 1.0 {
+        said.push(format!(
+            "tables had {} times their full size: no figure here can be compared with sql-bench's; leave --size out for that",
+            options.size
+        ));
+    } else if options.scale < 1.0 {
+        said.push(format!(
+            "sections were asked {} times their full counts: {counts}; --scale 1 asks for all",
+            options.scale
+        ));
+    }
+    for (index, figure) in figures.iter().enumerate().filter(|(_, figure)| !figure.note.is_empty()) {
+        let alike: Vec<&str> =
+            figures.iter().filter(|other| other.note == figure.note).map(|other| other.name).collect();
+        if figures[..index].iter().all(|before| before.note != figure.note) {
+            said.push(format!("{}: {}", alike.join(" and "), figure.note));
+        }
+    }
+    said
 }
