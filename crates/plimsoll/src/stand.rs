@@ -15,7 +15,7 @@ use plimsoll_drive::{Fault, Observe, Rules, Seen, Simulated, Target, Torn, drive
 use plimsoll_load::{Arrival, Pace, Phase, StreamSpec, Streams};
 use plimsoll_model::{Chain, ChainSpec};
 use plimsoll_record::CpuTime;
-use plimsoll_suite::crew::{self, Tie, together};
+use plimsoll_suite::workers::{self, WorkerHandle, together};
 use plimsoll_units::{Instant, Span};
 
 use crate::plan::slots;
@@ -109,8 +109,9 @@ impl Stand for Storage {
     fn offer(&mut self, trial: &Trial<'_>, observe: Observe<'_>) -> Result<Sighting, Box<Torn<Sighting>>> {
         let (this, clock) = (&*self, Clock::start());
         let parts = (0..self.threads).map(|part| (part, self.part(trial, part))).filter(|(_, part)| !part.is_empty());
-        let loops =
-            parts.map(|(part, streams)| move |tie: &mut Tie<'_>| this.one_loop(trial, part, &streams, clock, tie));
+        let loops = parts.map(|(part, streams)| {
+            move |handle: &mut WorkerHandle<'_>| this.one_loop(trial, part, &streams, clock, handle)
+        });
         self.side_by_side(loops.collect(), observe)
     }
 }
@@ -138,7 +139,7 @@ impl Storage {
     /// Runs loops on threads of their own, and merges what they saw.
     pub fn side_by_side<L>(&self, loops: Vec<L>, observe: Observe<'_>) -> Sighted
     where
-        L: FnOnce(&mut Tie<'_>) -> Sighted + Send,
+        L: FnOnce(&mut WorkerHandle<'_>) -> Sighted + Send,
     {
         let process_before = cpu_time();
         let (mut merged, fault) = merge(together(loops, observe).map_err(at_once)?);
@@ -162,7 +163,7 @@ impl Storage {
         part: u32,
         streams: &[(u8, StreamSpec)],
         clock: Clock,
-        tie: &mut Tie<'_>,
+        handle: &mut WorkerHandle<'_>,
     ) -> Sighted {
         sharpen_timers();
         let own_seed = trial.seed ^ (u64::from(part) << 32);
@@ -181,7 +182,7 @@ impl Storage {
             let mut load = load_of(trial, streams, start, own_seed).map_err(at_once)?;
             let cpu_before = thread_cpu_time();
             let rules = Rules::new(shape.depth, trial.slice);
-            let driven = drive(target, &mut load, &rules, &mut |series| tie.observe(series));
+            let driven = drive(target, &mut load, &rules, &mut |series| handle.observe(series));
             sighting(driven, Some(difference(thread_cpu_time(), cpu_before)))
         })
     }
@@ -240,7 +241,7 @@ fn merge(sightings: Vec<Sighted>) -> (Sighting, Option<Fault>) {
         });
         all.seen.unserved += seen.unserved;
         all.seen.lateness.merge(&seen.lateness);
-        crew::merge(&mut all.seen.series, seen.series);
+        workers::merge(&mut all.seen.series, seen.series);
         let sum = all.cpu.unwrap_or_default();
         all.cpu = cpu.map(|cpu| CpuTime { user: sum.user + cpu.user, system: sum.system + cpu.system }).or(all.cpu);
     }

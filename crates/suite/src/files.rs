@@ -1,6 +1,5 @@
-//! Many small files in a directory of their own: made, looked up and removed, one call after the other.
-//!
-//! Knows nothing about suites. The directory is removed with all that is in it when the last step is done.
+//! Many small files in a directory of their own: created, looked up and removed, one call after the other. The directory is
+//! removed with its contents at the end.
 
 use std::fs::{self, File};
 use std::io::{self, Read, Write};
@@ -16,8 +15,8 @@ use plimsoll_units::Span;
 use crate::seen::FilesSeen;
 use crate::step::{FileWork, FilesStep};
 
-/// How often it is asked whether to go on.
-const LOOK: Duration = Duration::from_millis(100);
+/// Interval between two calls of the observer.
+const POLL_INTERVAL: Duration = Duration::from_millis(100);
 
 /// A directory of our own in which files are made.
 pub(crate) struct Tree(PathBuf);
@@ -47,7 +46,7 @@ impl Tree {
             let ended = Instant::now();
             each.record(span(ended - start));
             done += 1;
-            if ended - looked > LOOK {
+            if ended - looked > POLL_INTERVAL {
                 looked = ended;
                 if observe(&[]).is_break() {
                     break;
@@ -62,7 +61,7 @@ impl Tree {
 
 impl Drop for Tree {
     fn drop(&mut self) {
-        // Nothing could be done about what cannot be removed; it is named so that its owner is known.
+        // A file that cannot be removed stays; the directory's name shows its owner.
         let _ = fs::remove_dir_all(&self.0);
     }
 }
@@ -71,7 +70,7 @@ fn span(duration: Duration) -> Span {
     Span::from_nanos(duration.as_nanos() as u64)
 }
 
-/// All of the filesystem becomes durable, names included.
+/// Flushes the whole filesystem, including names.
 fn sync_of(directory: &Path) -> io::Result<()> {
     Ok(rustix::fs::syncfs(File::open(directory)?)?)
 }

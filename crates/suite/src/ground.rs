@@ -1,6 +1,4 @@
-//! Where a suite runs: a directory, a file or device, an export of an NBD server, or a model in virtual time.
-//!
-//! Knows nothing about suites: it lays files out, runs workers side by side, and says what it saw.
+//! Where a suite runs: a directory, a file or device, an export of an NBD server, a database, or a model in virtual time.
 
 mod database;
 mod disk;
@@ -8,9 +6,7 @@ mod export;
 mod model;
 mod opening;
 mod paths;
-mod reopening;
 mod side_by_side;
-mod watched;
 
 use plimsoll_database::System;
 use plimsoll_device::SyncMode;

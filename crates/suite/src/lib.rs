@@ -5,7 +5,6 @@
 
 mod below;
 mod conduct;
-pub mod crew;
 mod files;
 mod ground;
 mod options;
@@ -14,6 +13,7 @@ pub mod recipes;
 mod seen;
 mod sql;
 mod step;
+pub mod workers;
 
 pub use below::{Below, Local, Looked};
 pub use conduct::{Conduct, Endured, Signal};

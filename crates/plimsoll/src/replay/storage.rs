@@ -7,7 +7,7 @@ use plimsoll_device::{Clock, Contents, Durable, Flush, Shape, sharpen_timers, th
 use plimsoll_drive::{Fault, Observe, Rules, drive};
 use plimsoll_ingest::TraceFault;
 use plimsoll_load::{Recorded, Replay, Tempo};
-use plimsoll_suite::crew::Tie;
+use plimsoll_suite::workers::WorkerHandle;
 use plimsoll_units::Span;
 
 use super::{Playback, Recording, Replays, read_to_the_end};
@@ -37,12 +37,12 @@ impl Replays for Storage {
 
     fn replay(&mut self, playback: &Playback<'_>, observe: Observe<'_>) -> Sighted {
         let (this, clock) = (&*self, Clock::start());
-        self.side_by_side(vec![|tie: &mut Tie<'_>| this.one_replay(playback, clock, tie)], observe)
+        self.side_by_side(vec![|handle: &mut WorkerHandle<'_>| this.one_replay(playback, clock, handle)], observe)
     }
 }
 
 impl Storage {
-    fn one_replay(&self, playback: &Playback<'_>, clock: Clock, tie: &mut Tie<'_>) -> Sighted {
+    fn one_replay(&self, playback: &Playback<'_>, clock: Clock, handle: &mut WorkerHandle<'_>) -> Sighted {
         sharpen_timers();
         let Playback { recording, tempo, slice, seed } = *playback;
         let shape = Shape {
@@ -65,7 +65,7 @@ impl Storage {
                 let mut load = Replay::new(ahead, tempo, target.now());
                 let cpu_before = thread_cpu_time();
                 let rules = Rules::new(shape.depth, slice);
-                let driven = drive(target, &mut load, &rules, &mut |series| tie.observe(series));
+                let driven = drive(target, &mut load, &rules, &mut |series| handle.observe(series));
                 let cpu = difference(thread_cpu_time(), cpu_before);
                 read_to_the_end(load.end(), sighting(driven, Some(cpu)), recording)
             })

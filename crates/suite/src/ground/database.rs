@@ -1,13 +1,7 @@
-//! A database: statements of one session, and sessions side by side, watched together with the storage below them.
+//! A database as a ground: statements, and concurrent sessions, observed together with the storage below them.
 
-mod alone;
-mod beside;
-mod calls;
-mod crowd;
-mod in_server;
-mod judged;
-mod picked;
-mod pool;
+mod monitor;
+mod sessions;
 mod statements;
 
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -18,16 +12,16 @@ use plimsoll_drive::{Fault, Observe, Torn};
 use plimsoll_record::{CpuTime, Finding};
 use plimsoll_units::{Instant, Span};
 
-pub use beside::Sink;
+pub use monitor::Sink;
 
-use self::beside::{Beside, Seen};
+use self::monitor::{Monitor, Observations};
 use super::{Facts, Ground, Unfit};
 use crate::below::Below;
-use crate::crew::unstarted;
 use crate::recipe::crowd_of;
 use crate::seen::{IoSeen, StepSeen};
 use crate::sql::{CrowdSeen, CrowdStep, StatementsSeen, StatementsStep};
 use crate::step::{FileSpec, IoStep};
+use crate::workers::unstarted;
 
 /// Settings that decide whether commits reach the storage.
 const FLUSH_SETTINGS: [&str; 5] =
@@ -40,14 +34,14 @@ pub struct Database {
     /// Dropped after the target: a server that was made on it is gone then.
     below: Option<Box<dyn Below>>,
     sink: Option<Sink>,
-    /// Why the database could not be looked at, the first time.
-    blind: Option<String>,
+    /// The first error of observing the database.
+    observe_error: Option<String>,
 }
 
 impl Database {
     /// A database that is connected to.
     pub fn new(target: Box<dyn plimsoll_database::Database>, facts: Facts) -> Self {
-        Self { target, facts, below: None, sink: None, blind: None }
+        Self { target, facts, below: None, sink: None, observe_error: None }
     }
 
     /// The same with what lies below it.
@@ -55,12 +49,12 @@ impl Database {
         Self { below, ..self }
     }
 
-    /// The same with where snapshots of its counters go.
+    /// The same with a receiver of snapshots of its counters.
     pub fn telling(self, sink: Option<Sink>) -> Self {
         Self { sink, ..self }
     }
 
-    /// A fault with why a server that was made for the run failed, where that is known.
+    /// The fault, with the reason why a server that was created for the run failed.
     fn explained(&self, fault: Fault) -> Fault {
         match self.target.post_mortem() {
             None => fault,
@@ -72,7 +66,7 @@ impl Database {
         match self.target.observer() {
             Ok(observer) => Some(observer),
             Err(failure) => {
-                self.blind.get_or_insert(failure.message);
+                self.observe_error.get_or_insert(failure.message);
                 None
             }
         }
@@ -83,18 +77,21 @@ impl Database {
 ///
 /// # Errors
 /// The thread could not be started: the step was not run.
-fn watched<T>(look_on: impl FnOnce(&AtomicBool) -> Seen + Send, run: impl FnOnce() -> T) -> Result<(T, Seen), Fault> {
+fn watched<T>(
+    monitor: impl FnOnce(&AtomicBool) -> Observations + Send,
+    run: impl FnOnce() -> T,
+) -> Result<(T, Observations), Fault> {
     let stop = AtomicBool::new(false);
     std::thread::scope(|scope| {
         let observer = std::thread::Builder::new().name("observer".into());
-        let looking = observer.spawn_scoped(scope, || look_on(&stop)).map_err(|source| unstarted(1, source))?;
+        let observing = observer.spawn_scoped(scope, || monitor(&stop)).map_err(|source| unstarted(1, source))?;
         let done = run();
         stop.store(true, Ordering::Relaxed);
-        Ok((done, looking.join().expect("the observer does not panic")))
+        Ok((done, observing.join().expect("the observer does not panic")))
     })
 }
 
-/// What a step that ended early had seen.
+/// The result of a step, with the fault that ended it early.
 fn torn(fault: Option<Fault>, seen: StepSeen, is_empty: bool) -> Result<StepSeen, Box<Torn<Option<StepSeen>>>> {
     match fault {
         None => Ok(seen),
@@ -109,7 +106,7 @@ impl Ground for Database {
 
     fn begin_measuring(&mut self) -> Result<(), Fault> {
         let Some(below) = self.below.as_mut().filter(|below| below.is_fast()) else { return Ok(()) };
-        self.target.checkpoint().map_err(|failure| calls::fault("writing what was loaded", failure))?;
+        self.target.checkpoint().map_err(|failure| sessions::fault("writing what was loaded", failure))?;
         let failed = |why: String| Fault {
             attempt: "preparing the storage for the measurement".into(),
             source: std::io::Error::other(why),
@@ -125,9 +122,10 @@ impl Ground for Database {
                 about.settings.iter().filter(off).map(|(name, value)| format!("{name} {value}")).collect();
             Finding::NotDurable { setting: settings.join(", ") }
         });
-        let blind = self.blind.clone().map(|why| Finding::Unobserved { what: "what the database counts".into(), why });
+        let unobserved =
+            self.observe_error.clone().map(|why| Finding::Unobserved { what: "what the database counts".into(), why });
         let below = self.below.iter().flat_map(|below| below.findings());
-        loose.into_iter().chain(blind).chain(below).collect()
+        loose.into_iter().chain(unobserved).chain(below).collect()
     }
 
     fn lay(&mut self, files: &[FileSpec]) -> Result<(), Unfit> {
@@ -152,14 +150,14 @@ impl Ground for Database {
         let observer = self.observer();
         let below = self.below.as_mut();
         let (numbers, began) = (Vec::new(), clock.now());
-        let beside = Beside { clock, observer, below, sink: None, numbers, began, counts: false };
+        let monitor = Monitor { clock, observer, below, sink: None, numbers, began, counts: false };
         let target = &*self.target;
-        let watched = watched(|stop| beside.look_on(stop), || statements::run(target, step, observe));
-        let ((seen, fault), beside) = watched.map_err(unseen)?;
+        let watched = watched(|stop| monitor.run(stop), || statements::run(target, step, observe));
+        let ((seen, fault), observations) = watched.map_err(unseen)?;
         let used = cpu_time();
-        let part = beside.whole();
+        let part = observations.whole();
         let client = CpuTime { user: used.user - before.user, system: used.system - before.system };
-        self.blind = self.blind.take().or(beside.blind);
+        self.observe_error = self.observe_error.take().or(observations.error);
         let seen = StatementsSeen { counted: part.counted, storage: part.storage, client, ..seen };
         let is_empty = seen.done == 0;
         let fault = fault.map(|fault| self.explained(fault));
@@ -169,27 +167,27 @@ impl Ground for Database {
     fn crowd(&mut self, step: &CrowdStep, observe: Observe<'_>) -> Result<StepSeen, Box<Torn<Option<StepSeen>>>> {
         let unseen = |fault| Box::new(Torn { fault, until: None });
         let refused =
-            |failure: Failure| unseen(self.explained(calls::fault("writing dirty blocks before a step", failure)));
+            |failure: Failure| unseen(self.explained(sessions::fault("writing dirty blocks before a step", failure)));
         if step.checkpoint {
             self.target.checkpoint().map_err(refused)?;
         }
         let clock = Clock::start();
         let observer = self.observer();
         let (below, sink) = (self.below.as_mut(), self.sink.as_mut());
-        let shared = crowd::Shared::new(&*self.target, step, clock);
-        let look_on = |stop: &AtomicBool| {
-            let numbers = shared.await_all();
+        let group = sessions::SessionGroup::new(&*self.target, step, clock);
+        let monitor = |stop: &AtomicBool| {
+            let numbers = group.await_all();
             let began = clock.now();
-            Beside { clock, observer, below, sink, numbers, began, counts: true }.look_on(stop)
+            Monitor { clock, observer, below, sink, numbers, began, counts: true }.run(stop)
         };
-        let ((seen, fault), beside) = watched(look_on, || crowd::run(&shared, observe)).map_err(unseen)?;
-        let began = shared.began();
-        self.blind = self.blind.take().or_else(|| beside.blind.clone());
+        let ((seen, fault), observations) = watched(monitor, || sessions::run(&group, observe)).map_err(unseen)?;
+        let began = group.began();
+        self.observe_error = self.observe_error.take().or_else(|| observations.error.clone());
         let is_empty = seen.series.iter().all(|slice| slice.tally.0.is_empty());
-        let mut seen = completed(step, seen, &beside, began);
-        seen.limit = judged::limit(&seen);
+        let mut seen = completed(step, seen, &observations, began);
+        seen.limit = monitor::limit(&seen);
         if let Some((system, about)) = &self.facts.database {
-            seen.findings = judged::findings(&seen, *system, about);
+            seen.findings = monitor::findings(&seen, *system, about);
         }
         let fault = fault.map(|fault| self.explained(fault));
         torn(fault, StepSeen::Crowd(Box::new(seen)), is_empty)
@@ -203,12 +201,12 @@ impl Ground for Database {
     }
 }
 
-/// What a crowd saw, with what was seen beside it in the time that its figures cover.
-fn completed(step: &CrowdStep, seen: CrowdSeen, beside: &Seen, began: Instant) -> CrowdSeen {
+/// The result of concurrent sessions with the observations of the window that its figures cover.
+fn completed(step: &CrowdStep, seen: CrowdSeen, observations: &Observations, began: Instant) -> CrowdSeen {
     let run = crowd_of(step, &seen).run;
     let window = (run.warm_up, run.warm_up + run.span);
-    let part = beside.over(began + window.0, began + window.1, step.sessions);
-    let marks = beside.marks.iter().map(|(at, what)| (at.since(began), what.clone())).collect();
+    let part = observations.over(began + window.0, began + window.1, step.sessions);
+    let marks = observations.marks.iter().map(|(at, what)| (at.since(began), what.clone())).collect();
     CrowdSeen {
         window,
         counted: part.counted,

@@ -13,8 +13,7 @@ use plimsoll_load::{JobSpec, Region};
 use plimsoll_record::Finding;
 use plimsoll_units::{Bytes, Span};
 
-use super::opening::{covered, for_worker, leave, on_storage, uncache};
-use super::reopening::reopening;
+use super::opening::{claim_existing, covered, for_worker, on_storage, reopening, uncache};
 use super::side_by_side::Targets;
 use super::{Facts, Ground, Unfit, end_to_end, joined, placed};
 use crate::files::Tree;
@@ -26,7 +25,7 @@ use crate::step::{Before, FileSpec, FilesStep, IoStep, Worker};
 pub enum DiskPlace {
     /// A directory.
     Directory(PathBuf),
-    /// A file or block device that exists; with leave to write to it, if there is one.
+    /// A file or block device that exists; with a claim to write to it, if there is one.
     Whole(PathBuf, Option<Claim>),
 }
 
@@ -105,7 +104,7 @@ impl Disk {
         if !spec.writes {
             return Ok((open(path, Access::Read, Caching::Buffered).map_err(failed)?.file, None));
         }
-        let claim = leave(path, &self.destroy)?;
+        let claim = claim_existing(path, &self.destroy)?;
         let file = open(path, Access::Write, Caching::Buffered).map_err(failed)?.file;
         // Before it is made longer.
         covered(&claim, &file).map_err(failed)?;

@@ -6,30 +6,30 @@ use plimsoll_model::{Chain, ChainSpec, Stage};
 use plimsoll_record::{Finding, Slice};
 use plimsoll_units::{Bytes, Instant, Kind, Op, Slot, Span};
 
-use super::watched::Watched;
+use super::side_by_side::TrackedJob;
 use super::{Facts, Ground, Unfit, end_to_end, misfit, placed_durable, slice_of};
 use crate::conduct::Signal;
 use crate::seen::{IoSeen, Logged, WorkerSeen};
 use crate::step::{Before, FileSpec, IoStep, Order};
 
-/// A model that lives through all steps: credits that one used up are missing in the next.
+/// A model that keeps its state over all steps: credits that a step used up are missing in the next.
 pub struct Model {
-    line: Line,
+    line: TimeLine,
     facts: Facts,
     regions: Vec<Region>,
     /// Names of the model's own stages.
     stages: Vec<String>,
-    /// Some worker did not ask for direct I/O.
+    /// Some worker did not use direct I/O.
     buffered: bool,
 }
 
-/// What answers, on its line of time.
-enum Line {
+/// The model with its time line, without or behind a page cache.
+enum TimeLine {
     Bare(Box<Simulated<Chain>>),
     Cached(Box<Simulated<Cached<Chain>>>),
 }
 
-impl Line {
+impl TimeLine {
     fn target(&mut self) -> &mut dyn Target {
         match self {
             Self::Bare(target) => &mut **target,
@@ -48,7 +48,7 @@ impl Line {
 impl Model {
     /// A model at rest.
     pub fn new(spec: &ChainSpec, seed: u64, facts: Facts) -> Self {
-        let line = Line::Bare(Box::new(Simulated::new(Chain::new(spec, seed))));
+        let line = TimeLine::Bare(Box::new(Simulated::new(Chain::new(spec, seed))));
         let facts = Facts { write_back: spec.write_back(), ..facts };
         Self { line, facts, regions: Vec::new(), stages: spec.names(), buffered: false }
     }
@@ -56,17 +56,17 @@ impl Model {
     /// The same, at rest again, behind the page cache of a host: workers that do not ask for direct I/O go through it.
     pub fn with_page_cache(mut self, settings: PageCache) -> Self {
         let chain = match self.line {
-            Line::Bare(target) => target.into_model(),
-            Line::Cached(target) => target.into_model().into_model(),
+            TimeLine::Bare(target) => target.into_model(),
+            TimeLine::Cached(target) => target.into_model().into_model(),
         };
         let stage = Stage(u8::try_from(self.stages.len()).unwrap_or(u8::MAX));
-        self.line = Line::Cached(Box::new(Simulated::new(Cached::new(chain, settings, stage))));
+        self.line = TimeLine::Cached(Box::new(Simulated::new(Cached::new(chain, settings, stage))));
         self.facts.stages = self.stages.iter().cloned().chain(["page cache".into()]).collect();
         self.facts.page_cache = Some(settings);
         self
     }
 
-    /// Says which workers go through the page cache, and what becomes of their files in it.
+    /// Declares which workers go through the page cache, and prepares their files in it.
     fn prepare(&mut self, step: &IoStep) -> Result<(), Fault> {
         let numbered = step.workers.iter().zip(0..=u8::MAX);
         let buffered: Streams =
@@ -106,12 +106,12 @@ impl Model {
             let number = u8::try_from(index).map_err(|_| at_once(misfit(index)))?;
             let spec = placed_durable(worker, &self.regions);
             depth += spec.depth;
-            let job = Watched::new(worker, spec, number, origin + worker.begins, None);
+            let job = TrackedJob::new(worker, spec, number, origin + worker.begins, None);
             jobs.push((number, job.ok_or_else(|| at_once(misfit(index)))?));
         }
         let numbers: Vec<_> = jobs.iter().map(|(number, _)| *number).collect();
         let began = |number: u8| step.workers[usize::from(number)].begins;
-        let mut load = Crew { jobs: Together::of(jobs), step, ended: false };
+        let mut load = ConcurrentJobs { jobs: Together::of(jobs), step, ended: false };
         let driven = drive(self.line.target(), &mut load, &Rules::new(depth, slice_of(step)), observe);
         let (seen, fault) = match driven {
             Ok(seen) => (seen, None),
@@ -163,7 +163,7 @@ impl Ground for Model {
     }
 
     fn findings(&self) -> Vec<Finding> {
-        let Line::Cached(target) = &self.line else {
+        let TimeLine::Cached(target) = &self.line else {
             let uncached = self.buffered && self.facts.write_back.is_none();
             return uncached.then_some(Finding::NoPageCache).into_iter().collect();
         };
@@ -225,14 +225,14 @@ fn flush(target: &mut dyn Target, offset: u64) -> Result<(), Fault> {
     Ok(())
 }
 
-/// Jobs beside each other, which may end with the one that is done first.
-struct Crew<'a> {
-    jobs: Together<Watched<'static>>,
+/// Concurrent jobs, which may all end with the first that is done.
+struct ConcurrentJobs<'a> {
+    jobs: Together<TrackedJob<'static>>,
     step: &'a IoStep,
     ended: bool,
 }
 
-impl Load for Crew<'_> {
+impl Load for ConcurrentJobs<'_> {
     fn due(&self) -> Due {
         if self.ended { Due::Over } else { self.jobs.due() }
     }

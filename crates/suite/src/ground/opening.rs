@@ -1,6 +1,4 @@
-//! Opening what workers use on real storage, and running them there: one way for directories, devices and paths.
-//!
-//! Knows nothing about which files there are.
+//! Opening files and devices for workers, and running workers on them, for directories, devices and paths alike.
 
 use std::fs::File;
 use std::io;
@@ -8,38 +6,41 @@ use std::os::fd::OwnedFd;
 use std::path::{Path, PathBuf};
 
 use plimsoll_device::{
-    Access, Caching, Claim, OpenHow, Opened, Refusal, claim, claim_ours, dirty_bytes, drop_cache, open, open_how, sync,
+    Access as Opening, Caching, Claim, Flush, OpenHow, Opened, Refusal, claim, claim_ours, dirty_bytes, drop_cache,
+    open, open_how, sync,
 };
-use plimsoll_drive::{Fault, Observe, Torn};
+use plimsoll_drive::{Completion, Fault, Observe, Target, Torn};
+use plimsoll_load::Outcome;
+use plimsoll_units::{Instant, Kind, Op, Slot};
 
 use super::side_by_side::{Targets, run};
 use crate::seen::IoSeen;
-use crate::step::{IoStep, Worker};
+use crate::step::{Access, Descriptor, IoStep, Worker};
 
-/// Takes leave to write to something that exists: because plimsoll made it, or because it was named.
+/// Claims an existing file or device for writing, if plimsoll created it or the user named it.
 ///
 /// # Errors
-/// [`Refusal`], in one line that says what to do.
-pub(super) fn leave(path: &Path, destroy: &[PathBuf]) -> Result<Claim, Refusal> {
+/// [`Refusal`], with the remedy.
+pub(super) fn claim_existing(path: &Path, destroy: &[PathBuf]) -> Result<Claim, Refusal> {
     claim_ours(path).or_else(|_| claim(path, destroy))
 }
 
-/// Opens a file as a worker asks for it. What is written to has to be what leave was taken for, where it was.
+/// Opens a file with the access that a worker needs. A file that it writes to has to be the claimed file.
 pub(super) fn for_worker(path: &Path, worker: &Worker, claim: Option<&Claim>) -> Result<Opened, Fault> {
     let how = OpenHow {
-        access: if worker.job.writes() { Access::Write } else { Access::Read },
+        access: if worker.job.writes() { Opening::Write } else { Opening::Read },
         caching: if worker.access.direct { Caching::Direct } else { Caching::Buffered },
         sync: worker.access.opened,
     };
     let failed = |source| Fault { attempt: format!("opening {}", path.display()), source };
     let opened = open_how(path, &how).map_err(failed)?;
-    if let Some(claim) = claim.filter(|_| how.access == Access::Write) {
+    if let Some(claim) = claim.filter(|_| how.access == Opening::Write) {
         covered(claim, &opened.file).map_err(failed)?;
     }
     Ok(opened)
 }
 
-/// An error where a file is not what leave was taken for.
+/// Fails if a file is not the claimed file.
 pub(super) fn covered(claim: &Claim, file: &OwnedFd) -> io::Result<()> {
     if claim.covers(&File::from(file.try_clone()?))? {
         return Ok(());
@@ -47,14 +48,14 @@ pub(super) fn covered(claim: &Claim, file: &OwnedFd) -> io::Result<()> {
     Err(io::Error::other("it was replaced while it was examined: try again"))
 }
 
-/// Empties the page cache of what is at a path.
+/// Drops the page cache of the file at a path.
 pub(super) fn uncache(path: &Path) -> io::Result<()> {
-    let file = open(path, Access::Read, Caching::Buffered)?.file;
+    let file = open(path, Opening::Read, Caching::Buffered)?.file;
     sync(&file)?;
     drop_cache(&file)
 }
 
-/// Runs the workers of a step whose files were prepared, and looks how much waits to be written then.
+/// Runs the workers of a step whose files were prepared, and records the amount of dirty pages afterwards.
 pub(super) fn on_storage(
     targets: &dyn Targets,
     prepared: io::Result<()>,
@@ -68,4 +69,76 @@ pub(super) fn on_storage(
     let mut seen = run(targets, step, observe)?;
     seen.dirty = dirty_bytes();
     Ok(seen)
+}
+
+/// The target, with flushes through the descriptor that `access` requires. Writes go through the descriptor of the target.
+pub(super) fn reopening(target: Box<dyn Target>, path: &Path, access: &Access) -> Box<dyn Target> {
+    let flush = match (access.descriptor, access.flush) {
+        (Descriptor::Kept, _) => return target,
+        (Descriptor::Reopened, _) => None,
+        (Descriptor::Another, flush) => Some(flush),
+    };
+    Box::new(Reopening { target, path: path.into(), flush, done: Vec::new() })
+}
+
+/// A target whose flushes open the file.
+struct Reopening {
+    target: Box<dyn Target>,
+    path: PathBuf,
+    /// The call on the other descriptor; none if it is only opened and closed after a flush of the target.
+    flush: Option<Flush>,
+    done: Vec<Completion>,
+}
+
+impl Reopening {
+    /// Opens the file, flushes it if required, and closes it.
+    fn again(&self) -> io::Result<()> {
+        let opened = open(&self.path, Opening::Write, Caching::Buffered)?;
+        match self.flush {
+            None => {}
+            Some(Flush::Fsync) => rustix::fs::fsync(&opened.file)?,
+            Some(Flush::Fdatasync | Flush::SyncFileRange) => rustix::fs::fdatasync(&opened.file)?,
+        }
+        Ok(())
+    }
+}
+
+impl Target for Reopening {
+    fn now(&mut self) -> Instant {
+        self.target.now()
+    }
+
+    fn submit(&mut self, batch: &[(Slot, Op)]) -> Result<(), Fault> {
+        for one in batch {
+            let (slot, op) = *one;
+            let is_flush = op.kind == Kind::Flush;
+            if !is_flush || self.flush.is_none() {
+                self.target.submit(&[*one])?;
+            }
+            if !is_flush {
+                continue;
+            }
+            let ended = self.again();
+            if self.flush.is_some() {
+                let outcome = ended.map_or_else(|error| Outcome::Failed(errno(&error)), |()| Outcome::Done);
+                let at = self.target.now();
+                self.done.push(Completion { slot, at, outcome, bound_by: None });
+            } else {
+                ended.map_err(|source| Fault { attempt: format!("opening {} again", self.path.display()), source })?;
+            }
+        }
+        Ok(())
+    }
+
+    fn wait(&mut self, until: Instant, completions: &mut Vec<Completion>) -> Result<Instant, Fault> {
+        if !self.done.is_empty() {
+            completions.append(&mut self.done);
+            return Ok(self.target.now());
+        }
+        self.target.wait(until, completions)
+    }
+}
+
+fn errno(error: &io::Error) -> i32 {
+    error.raw_os_error().unwrap_or_default()
 }

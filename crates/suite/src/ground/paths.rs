@@ -10,8 +10,7 @@ use plimsoll_drive::{Fault, Observe, Target, Torn};
 use plimsoll_load::JobSpec;
 use plimsoll_units::{Bytes, Span};
 
-use super::opening::{for_worker, leave, on_storage, uncache};
-use super::reopening::reopening;
+use super::opening::{claim_existing, for_worker, on_storage, reopening, uncache};
 use super::side_by_side::Targets;
 use super::{Facts, Ground, Unfit, joined, placed};
 use crate::seen::IoSeen;
@@ -52,7 +51,7 @@ impl Paths {
         if !spec.writes {
             return Ok(found(None));
         }
-        Ok(found(Some(leave(path, &self.destroy)?)))
+        Ok(found(Some(claim_existing(path, &self.destroy)?)))
     }
 
     fn open(&self, file: usize, worker: &Worker) -> Result<Option<OwnedFd>, Fault> {

@@ -1,23 +1,23 @@
 //! Workers on threads of their own, each with a target of its own.
 
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use plimsoll_device::{Clock, Shape, sharpen_timers, thread_usage};
+use plimsoll_device::{Clock, Shape, ThreadUsage, sharpen_timers, thread_usage};
 use plimsoll_drive::{Fault, Observe, Rules, Target, Torn, drive};
-use plimsoll_load::JobSpec;
-use plimsoll_units::{Bytes, Span};
+use plimsoll_load::{Due, JobSpec, Load, Outcome, Rounds};
+use plimsoll_units::{Bytes, Instant, Op, Span};
 use rustix::thread::{CpuSet, sched_setaffinity};
 
-use super::watched::Watched;
 use super::{misfit, slice_of};
-use crate::conduct::Signal;
-use crate::crew::{StartBarrier, Tie, merge, together};
-use crate::seen::{IoSeen, WorkerSeen};
+use crate::conduct::{Endured, Signal};
+use crate::seen::{Failed, IoSeen, Logged, Queues, WorkerSeen};
 use crate::step::{IoStep, Order, Worker};
+use crate::workers::{StartBarrier, WorkerHandle, merge, together};
 
-/// How the worker of an index gets its target, made on its own thread.
+/// Creates the target of a worker, on the worker's own thread.
 pub(super) trait Targets: Sync {
-    /// Its target, and its job on that target's space.
+    /// The target, and the worker's job on the address space of that target.
     fn target(&self, worker: &Worker, shape: &Shape, clock: Clock) -> Result<(Box<dyn Target>, JobSpec), Fault>;
 }
 
@@ -30,8 +30,8 @@ pub(super) fn run(targets: &dyn Targets, step: &IoStep, observe: Observe<'_>) ->
     for group in groups {
         let barrier = StartBarrier::new(group.len());
         let members = group.iter().map(|&(index, worker)| {
-            let post = Post { targets, step, index, worker, clock, barrier: &barrier };
-            move |tie: &mut Tie<'_>| post.work(tie)
+            let thread = WorkerThread { targets, step, index, worker, clock, barrier: &barrier };
+            move |handle: &mut WorkerHandle<'_>| thread.work(handle)
         });
         let mut stopped = false;
         let seen = together(members.collect(), &mut |series| {
@@ -62,11 +62,11 @@ pub(super) fn run(targets: &dyn Targets, step: &IoStep, observe: Observe<'_>) ->
     Ok(all)
 }
 
-/// How long a worker sleeps that waits for others.
-const NAP: Duration = Duration::from_millis(1);
+/// Interval at which a waiting worker checks for its signals.
+const POLL_INTERVAL: Duration = Duration::from_millis(1);
 
-/// What a worker's thread needs.
-struct Post<'a> {
+/// The context of a worker's thread.
+struct WorkerThread<'a> {
     targets: &'a dyn Targets,
     step: &'a IoStep,
     index: usize,
@@ -75,8 +75,8 @@ struct Post<'a> {
     barrier: &'a StartBarrier,
 }
 
-impl Post<'_> {
-    fn work(&self, tie: &mut Tie<'_>) -> Result<WorkerSeen, Box<Torn<WorkerSeen>>> {
+impl WorkerThread<'_> {
+    fn work(&self, handle: &mut WorkerHandle<'_>) -> Result<WorkerSeen, Box<Torn<WorkerSeen>>> {
         sharpen_timers();
         let job = &self.worker.job;
         let access = &self.worker.access;
@@ -94,17 +94,17 @@ impl Post<'_> {
         self.barrier.wait();
         let at_once = |fault| Box::new(Torn { fault, until: WorkerSeen::default() });
         let (mut target, spec) = made.map_err(at_once)?;
-        self.await_others(tie);
+        self.await_others(handle);
         let began = target.now() + self.worker.begins;
         let index = self.index.min(255) as u8;
-        let crew = (self.step.order == Order::UntilFirst).then(|| tie.flag());
-        let load = Watched::new(self.worker, spec, index, began, crew);
+        let stop_all = (self.step.order == Order::UntilFirst).then(|| handle.flag());
+        let load = TrackedJob::new(self.worker, spec, index, began, stop_all);
         let mut load = load.ok_or_else(|| at_once(misfit(self.index)))?;
         let rules = Rules::new(shape.depth, slice_of(self.step));
-        let driven = drive(&mut *target, &mut load, &rules, &mut |series| tie.observe(series));
+        let driven = drive(&mut *target, &mut load, &rules, &mut |series| handle.observe(series));
         let used = thread_usage() - load.used_before;
         if self.step.order == Order::UntilFirst {
-            tie.stop();
+            handle.stop();
         }
         let (seen, fault) = match driven {
             Ok(seen) => (seen, None),
@@ -132,7 +132,7 @@ impl Post<'_> {
         }
     }
 
-    /// Binds the thread to the processors that it may run on.
+    /// Binds the thread to its processors.
     fn bind(&self) -> Result<(), Fault> {
         let processors = &self.worker.conduct.processors;
         if processors.is_empty() {
@@ -148,27 +148,267 @@ impl Post<'_> {
         })
     }
 
-    /// Sleeps until all that this worker begins after was given, or it is to end.
-    fn await_others(&self, tie: &mut Tie<'_>) {
+    /// Sleeps until all signals that this worker waits for are given, or it has to end.
+    fn await_others(&self, handle: &mut WorkerHandle<'_>) {
         let conduct = &self.worker.conduct;
         let slice = slice_of(self.step);
         let waiting = || conduct.after.iter().any(|signal| !signal.is_given()) && !conduct.stop.is_given();
         let (since, mut passed) = (self.clock.now(), Span::ZERO);
-        while waiting() && !tie.is_stopped() {
-            std::thread::sleep(NAP);
+        while waiting() && !handle.is_stopped() {
+            std::thread::sleep(POLL_INTERVAL);
             while self.clock.now().since(since) >= passed + slice {
-                tie.pass(slice);
+                handle.pass(slice);
                 passed += slice;
             }
         }
     }
 
-    /// Says that this worker has ended.
+    /// Signals the end of this worker.
     fn ended(&self, has_failed: bool) {
         let conduct = &self.worker.conduct;
         conduct.when_ended.iter().for_each(Signal::give);
         if has_failed {
             conduct.when_failed.iter().for_each(Signal::give);
         }
+    }
+}
+
+/// A worker's job that records its operations if required, ends with other workers, and counts concurrent operations.
+#[derive(Debug)]
+pub(super) struct TrackedJob<'a> {
+    pub(super) rounds: Rounds,
+    pub(super) log: Option<Vec<Logged>>,
+    pub(super) queues: Queues,
+    pub(super) failed: Option<Failed>,
+    /// Usage of the thread when counting began.
+    used_before: ThreadUsage,
+    flights: Vec<(Op, Instant)>,
+    /// The job ends when either of these is set; the observer, which also ends it, is called too rarely.
+    stop_all: Option<&'a AtomicBool>,
+    signal: Signal,
+    endures: Option<Endured>,
+    counts_from: Instant,
+    counts: bool,
+    in_flight: u32,
+    batch: Batch,
+}
+
+/// Operations of the same moment and direction.
+#[derive(Clone, Copy, Debug)]
+struct Batch {
+    way: Way,
+    at: Instant,
+    count: u32,
+    /// Operations in flight with the last of them.
+    in_flight: u32,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Way {
+    HandedOver,
+    TakenBack,
+}
+
+impl<'a> TrackedJob<'a> {
+    /// The worker's job, placed as `spec`, from `start` on; `None` if it cannot be placed. `stop_all` is set when all have to end.
+    pub(super) fn new(
+        worker: &Worker,
+        spec: JobSpec,
+        index: u8,
+        start: Instant,
+        stop_all: Option<&'a AtomicBool>,
+    ) -> Option<Self> {
+        let conduct = &worker.conduct;
+        Some(Self {
+            rounds: Rounds::new(spec, conduct.repeat, index, start)?,
+            log: worker.logged.then(Vec::new),
+            queues: Queues::default(),
+            failed: None,
+            used_before: thread_usage(),
+            flights: Vec::new(),
+            stop_all,
+            signal: conduct.stop.clone(),
+            endures: conduct.endures.clone(),
+            counts_from: start + conduct.counts_from,
+            counts: conduct.counts_from.is_zero(),
+            in_flight: 0,
+            batch: Batch { way: Way::TakenBack, at: start, count: 0, in_flight: 0 },
+        })
+    }
+
+    /// True when no more operations will be taken.
+    fn is_stopped(&self) -> bool {
+        self.failed.is_some()
+            || self.signal.is_given()
+            || self.stop_all.is_some_and(|stop_all| stop_all.load(Ordering::Relaxed))
+    }
+
+    /// True when all operations are completed or given up.
+    pub(super) fn is_done(&self) -> bool {
+        self.in_flight == 0 && self.due() == Due::Over
+    }
+
+    /// Counts so far.
+    pub(super) fn queues(&self) -> Queues {
+        let mut queues = self.queues;
+        queues.add(self.batch);
+        queues
+    }
+
+    #[inline]
+    fn join(&mut self, way: Way, at: Instant) {
+        if self.batch.way == way && self.batch.at == at {
+            self.batch.count += 1;
+        } else {
+            self.queues.add(self.batch);
+            self.batch = Batch { way, at, count: 1, in_flight: 0 };
+        }
+        self.batch.in_flight = self.in_flight;
+    }
+
+    #[cold]
+    fn begin_to_count(&mut self) {
+        self.counts = true;
+        self.queues = Queues::default();
+        self.batch.count = 0;
+        self.used_before = thread_usage();
+    }
+
+    #[cold]
+    fn fail(&mut self, op: &Op, errno: i32) {
+        if self.endures.as_ref().is_some_and(|endures| !endures.holds(op, errno)) {
+            self.failed.get_or_insert(Failed { op: *op, errno });
+        }
+    }
+}
+
+impl Queues {
+    fn add(&mut self, batch: Batch) {
+        let counts = match batch.way {
+            Way::HandedOver => {
+                // All of them were in flight at that moment, including the first.
+                self.in_flight[batch.in_flight.max(1).ilog2().min(6) as usize] += u64::from(batch.count);
+                &mut self.handed_over
+            }
+            Way::TakenBack => &mut self.taken_back,
+        };
+        counts[place(batch.count)] += u64::from(batch.count > 0);
+    }
+}
+
+/// Index of the bin of a number: zero, up to 4, 8, 16, 32, 64, and more.
+const fn place(count: u32) -> usize {
+    match count {
+        0 => 0,
+        1..=4 => 1,
+        5..=8 => 2,
+        9..=16 => 3,
+        17..=32 => 4,
+        33..=64 => 5,
+        _ => 6,
+    }
+}
+
+impl Load for TrackedJob<'_> {
+    #[inline]
+    fn due(&self) -> Due {
+        if self.is_stopped() { Due::Over } else { self.rounds.due() }
+    }
+
+    #[inline]
+    fn take(&mut self, now: Instant) -> Op {
+        if !self.counts && now >= self.counts_from {
+            self.begin_to_count();
+        }
+        let op = self.rounds.take(now);
+        self.in_flight += 1;
+        self.join(Way::HandedOver, now);
+        if self.log.is_some() {
+            self.flights.push((op, now));
+        }
+        op
+    }
+
+    #[inline]
+    fn completed(&mut self, now: Instant, op: &Op, outcome: Outcome) {
+        self.rounds.completed(now, op, outcome);
+        self.in_flight -= 1;
+        self.join(Way::TakenBack, now);
+        if let Outcome::Failed(errno) = outcome {
+            self.fail(op, errno);
+        }
+        if let Some(log) = &mut self.log
+            && let Some(place) = self.flights.iter().position(|(flying, _)| flying == op)
+        {
+            let (op, submitted) = self.flights.swap_remove(place);
+            log.push(Logged { op, submitted, completed: now });
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use plimsoll_load::{LaneSpec, Pattern, Region, Until, Work};
+    use plimsoll_units::{Bytes, Span};
+
+    use super::*;
+    use crate::step::Access;
+
+    fn worker(depth: u32, operations: u64) -> Worker {
+        let size = Bytes::mib(1);
+        let lane = LaneSpec::new(4_096, Pattern::Sequential);
+        let job = JobSpec::new(Work::Reads, lane, Region::first(size), Until::operations(operations));
+        Worker::new(JobSpec { depth, ..job }, 0, size, Access::buffered())
+    }
+
+    fn watched(worker: &Worker) -> TrackedJob<'static> {
+        TrackedJob::new(worker, worker.job.clone(), 0, Instant::ZERO, None).expect("it fits")
+    }
+
+    #[test]
+    fn what_is_in_flight_at_once_is_counted() {
+        let mut load = watched(&worker(6, 12));
+        let at = |micros| Instant::ZERO + Span::from_micros(micros);
+        for round in 0..2 {
+            let ops: Vec<Op> = (0..6).map(|_| load.take(at(round * 10))).collect();
+            for (index, op) in ops.iter().enumerate() {
+                load.completed(at(round * 10 + if index < 5 { 5 } else { 6 }), op, Outcome::Done);
+            }
+        }
+        let queues = load.queues();
+        assert_eq!(queues.in_flight, [0, 0, 12, 0, 0, 0, 0]);
+        assert_eq!(queues.handed_over, [0, 0, 2, 0, 0, 0, 0]);
+        assert_eq!(queues.taken_back, [0, 2, 2, 0, 0, 0, 0]);
+        assert!(load.is_done());
+    }
+
+    #[test]
+    fn the_first_failure_that_is_not_endured_ends_it() {
+        let mut worker = worker(1, 12);
+        let mut load = watched(&worker);
+        let op = load.take(Instant::ZERO);
+        load.completed(Instant::ZERO, &op, Outcome::Failed(5));
+        assert!(load.failed.is_none() && !load.is_done(), "everything is endured");
+        worker.conduct.endures = Some(Endured::default());
+        let mut load = watched(&worker);
+        let op = load.take(Instant::ZERO);
+        load.completed(Instant::ZERO, &op, Outcome::Failed(5));
+        assert_eq!(load.failed, Some(Failed { op, errno: 5 }));
+        assert!(load.is_done());
+    }
+
+    #[test]
+    fn a_signal_ends_it_and_a_warm_up_is_not_counted() {
+        let mut worker = worker(1, 12);
+        worker.conduct.counts_from = Span::from_micros(10);
+        let mut load = watched(&worker);
+        for micros in [0, 5, 10, 15] {
+            let now = Instant::ZERO + Span::from_micros(micros);
+            let op = load.take(now);
+            load.completed(now, &op, Outcome::Done);
+        }
+        assert_eq!(load.queues().in_flight[0], 2);
+        worker.conduct.stop.give();
+        assert!(load.is_done());
     }
 }

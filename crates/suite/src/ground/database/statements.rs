@@ -1,4 +1,4 @@
-//! Statements, one after the other, in one session or shared by several.
+//! Statements in sequence, in a single session or distributed over several.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -10,51 +10,51 @@ use plimsoll_drive::{Fault, Observe};
 use plimsoll_record::{Bins, Counting, Slice};
 use plimsoll_units::{Instant, Kind, Op, Span};
 
-use super::calls::{Cancels, fault};
-use crate::crew::{Tie, merge, together};
+use super::sessions::{Cancellations, fault};
 use crate::sql::{Asked, StatementsSeen, StatementsStep};
+use crate::workers::{WorkerHandle, merge, together};
 
-/// Length of a slice: statements are shown as they go on, not measured by it.
+/// Length of a slice, for progress only.
 const SLICE: Span = Span::from_millis(500);
 /// All statements are counted as this.
 const OP: Op = Op { offset: 0, length: 0, kind: Kind::Write, stream: 0 };
 
-/// What the sessions of a step share.
+/// State shared by the sessions of a step.
 struct Shared<'a> {
     database: &'a dyn Database,
     step: &'a StatementsStep,
-    cancels: &'a Cancels,
+    cancels: &'a Cancellations,
     clock: Clock,
     /// The next statement, or the first of the next transaction.
     next: AtomicU64,
 }
 
-/// What one session saw.
+/// The result of a session.
 #[derive(Default)]
-struct Mine {
+struct SessionResult {
     series: Vec<Slice>,
     counting: Counting,
-    /// Where the present slice begins.
+    /// Beginning of the current slice.
     slice: Instant,
     wrong: u64,
     first_wrong: Option<String>,
     told: Vec<Row>,
-    /// A statement failed: where, and why.
+    /// The failure of a statement.
     fault: Option<Fault>,
 }
 
-/// Runs them all; the fault that ended them early beside what was seen until then.
+/// Runs all statements. Returns their result so far with the fault that ended them early.
 pub(super) fn run(
     database: &dyn Database,
     step: &StatementsStep,
     observe: Observe<'_>,
 ) -> (StatementsSeen, Option<Fault>) {
-    let cancels = Cancels::default();
+    let cancels = Cancellations::default();
     let clock = Clock::start();
     let shared = Shared { database, step, cancels: &cancels, clock, next: AtomicU64::new(0) };
     let members = (0..step.sessions.max(1)).map(|number| {
         let shared = &shared;
-        move |tie: &mut Tie<'_>| Ok::<Mine, Fault>(shared.work(number, tie))
+        move |handle: &mut WorkerHandle<'_>| Ok::<SessionResult, Fault>(shared.work(number, handle))
     });
     let mut stopped = false;
     let mine = together(members.collect(), &mut |series| shared.cancels.ask(observe, series, &mut stopped));
@@ -65,7 +65,7 @@ pub(super) fn run(
     let mut seen = StatementsSeen { span: clock.now().since(Instant::ZERO), ..StatementsSeen::default() };
     let (mut series, mut failed) = (Vec::new(), None);
     for one in mine {
-        let one = one.unwrap_or_else(|fault| Mine { fault: Some(fault), ..Mine::default() });
+        let one = one.unwrap_or_else(|fault| SessionResult { fault: Some(fault), ..SessionResult::default() });
         merge(&mut series, one.series);
         seen.wrong += one.wrong;
         seen.first_wrong = seen.first_wrong.or(one.first_wrong);
@@ -80,77 +80,77 @@ pub(super) fn run(
     }
     seen.done = each.count;
     seen.each = each;
-    // What was ended because the user wants an end has not failed.
+    // A step that the user interrupted has not failed.
     (seen, failed.filter(|_| !stopped))
 }
 
 impl Shared<'_> {
-    fn work(&self, number: u32, tie: &mut Tie<'_>) -> Mine {
-        let mut mine = Mine::default();
-        if let Err(failure) = self.statements(number, tie, &mut mine) {
-            tie.stop();
+    fn work(&self, number: u32, handle: &mut WorkerHandle<'_>) -> SessionResult {
+        let mut mine = SessionResult::default();
+        if let Err(failure) = self.statements(number, handle, &mut mine) {
+            handle.stop();
             mine.fault = Some(failure);
         }
         let rest = self.clock.now().since(mine.slice);
         mine.close(rest);
-        let _ = tie.observe(&mine.series);
+        let _ = handle.observe(&mine.series);
         mine
     }
 
-    fn statements(&self, number: u32, tie: &mut Tie<'_>, mine: &mut Mine) -> Result<(), Fault> {
+    fn statements(&self, number: u32, handle: &mut WorkerHandle<'_>, mine: &mut SessionResult) -> Result<(), Fault> {
         let opening = |failure| fault("opening a session", failure);
-        let mut desk = Desk {
+        let mut session = PreparingSession {
             number,
-            session: self.cancels.session(self.database, number).map_err(opening)?,
+            inner: self.cancels.session(self.database, number).map_err(opening)?,
             prepared: HashMap::new(),
         };
         let together = self.step.transaction.max(1);
         'all: loop {
             let first = self.next.fetch_add(together, Ordering::Relaxed);
             let past = self.step.limit.is_some_and(|limit| self.clock.now().since(Instant::ZERO) >= limit);
-            if first >= self.step.count || past || tie.is_stopped() {
+            if first >= self.step.count || past || handle.is_stopped() {
                 break;
             }
             let last = (first + together).min(self.step.count);
             if self.step.transaction > 0 {
-                desk.session.begin().map_err(|failure| fault("beginning a transaction", failure))?;
+                session.inner.begin().map_err(|failure| fault("beginning a transaction", failure))?;
             }
             for index in first..last {
                 let begin = self.clock.now();
                 let failed =
                     |failure: Failure| fault(format!("statement {} of {}", index + 1, self.step.count), failure);
-                self.statement(&mut desk, index, mine).map_err(failed)?;
+                self.statement(&mut session, index, mine).map_err(failed)?;
                 let end = self.clock.now();
                 while end >= mine.slice + SLICE {
                     mine.close(SLICE);
                 }
                 mine.counting.done(&OP, end.since(begin), end.since(begin));
-                if tie.observe(&mine.series).is_break() {
+                if handle.observe(&mine.series).is_break() {
                     break 'all;
                 }
             }
             if self.step.transaction > 0 {
-                desk.session.commit().map_err(|failure| fault("committing", failure))?;
+                session.inner.commit().map_err(|failure| fault("committing", failure))?;
             }
         }
         Ok(())
     }
 
-    fn statement(&self, desk: &mut Desk, index: u64, mine: &mut Mine) -> Result<(), Failure> {
+    fn statement(&self, session: &mut PreparingSession, index: u64, mine: &mut SessionResult) -> Result<(), Failure> {
         for asked in (self.step.at)(index) {
             let (answer, expected) = match &asked {
-                Asked::Text { sql, rows } => (desk.session.run(sql)?, *rows),
+                Asked::Text { sql, rows } => (session.inner.run(sql)?, *rows),
                 Asked::Prepared { sql, values, rows } => {
-                    let prepared = desk.prepared(sql)?;
-                    (desk.session.execute(prepared, values)?, *rows)
+                    let prepared = session.prepared(sql)?;
+                    (session.inner.execute(prepared, values)?, *rows)
                 }
                 Asked::Told(sql) => {
-                    mine.told = desk.session.rows(sql)?;
+                    mine.told = session.inner.rows(sql)?;
                     (Answer::default(), None)
                 }
                 Asked::Reconnect => {
-                    desk.session = self.cancels.session(self.database, desk.number)?;
-                    desk.prepared.clear();
+                    session.inner = self.cancels.session(self.database, session.number)?;
+                    session.prepared.clear();
                     continue;
                 }
             };
@@ -163,26 +163,26 @@ impl Shared<'_> {
     }
 }
 
-/// A session with what it has prepared.
-struct Desk {
+/// A session with its prepared statements.
+struct PreparingSession {
     number: u32,
-    session: Box<dyn Session>,
+    inner: Box<dyn Session>,
     prepared: HashMap<Arc<str>, Prepared>,
 }
 
-impl Desk {
+impl PreparingSession {
     fn prepared(&mut self, sql: &Arc<str>) -> Result<Prepared, Failure> {
         if let Some(prepared) = self.prepared.get(sql) {
             return Ok(*prepared);
         }
-        let prepared = self.session.prepare(sql)?;
+        let prepared = self.inner.prepare(sql)?;
         self.prepared.insert(Arc::clone(sql), prepared);
         Ok(prepared)
     }
 }
 
-impl Mine {
-    /// Ends the present slice after `span`.
+impl SessionResult {
+    /// Ends the current slice after `span`.
     fn close(&mut self, span: Span) {
         self.series.push(Slice { start: self.slice, span, tally: self.counting.take() });
         self.slice += span;

@@ -1,6 +1,4 @@
-//! Loops side by side: each on a thread of its own, watched together, ended together.
-//!
-//! Knows nothing about what the loops do.
+//! Concurrent workers: each on a thread of its own, with a common observer and a common end.
 
 use std::io;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -12,13 +10,13 @@ use plimsoll_drive::{Fault, Observe, Onward};
 use plimsoll_record::{Slice, Tally};
 use plimsoll_units::{Instant, Span};
 
-/// How often the observer is asked at least.
-const LOOK: Duration = Duration::from_millis(250);
+/// Longest interval between two calls of the observer.
+const POLL_INTERVAL: Duration = Duration::from_millis(250);
 
-/// A barrier that can be closed: threads wait until all have come, or until it is known that one of them never will.
+/// A barrier that can be closed: threads wait until all have arrived, or until one of them is known to have failed.
 #[derive(Debug)]
 pub struct StartBarrier {
-    /// Threads that are still to come; none once it is closed.
+    /// Threads that have not arrived; none once it is closed.
     missing: Mutex<Option<usize>>,
     changed: Condvar,
 }
@@ -29,12 +27,12 @@ impl StartBarrier {
         Self { missing: Mutex::new(Some(count)), changed: Condvar::new() }
     }
 
-    /// Arrives, and waits for the others. False when the barrier was closed before all had come.
+    /// Arrives, and waits for the others. False if the barrier was closed before all had arrived.
     pub fn wait(&self) -> bool {
         self.arrive(1)
     }
 
-    /// Waits for the threads of the barrier without being one of them. False when it was closed before all had come.
+    /// Waits for the threads of the barrier without being counted. False if it was closed before all had arrived.
     pub fn watch(&self) -> bool {
         self.arrive(0)
     }
@@ -48,7 +46,7 @@ impl StartBarrier {
         missing.is_some()
     }
 
-    /// Lets everybody go on who waits or will come, unless all have come.
+    /// Releases all present and future waiters, unless all have arrived.
     pub fn close(&self) {
         let mut missing = self.missing.lock().unwrap_or_else(PoisonError::into_inner);
         *missing = missing.filter(|missing| *missing == 0);
@@ -71,68 +69,68 @@ pub fn unstarted(wanted: usize, source: io::Error) -> Fault {
     Fault { attempt: format!("starting {wanted} threads"), source }
 }
 
-/// What ties a loop to the others of its crew.
+/// The connection of a worker to its group.
 #[derive(Debug)]
-pub struct Tie<'a> {
+pub struct WorkerHandle<'a> {
     stop: &'a AtomicBool,
-    /// Its place in the crew.
+    /// Its index in the group.
     index: usize,
-    send: Sender<(usize, News)>,
+    send: Sender<(usize, Message)>,
     delivered: usize,
 }
 
-/// What a loop lets the crew know.
+/// A message of a worker to its group.
 #[derive(Debug)]
-enum News {
+enum Message {
     /// The next slice of its series.
     Slice(Slice),
-    /// There will be none any more.
+    /// There will be no more slices.
     Ended,
 }
 
-impl<'a> Tie<'a> {
-    /// Set when the crew is to end.
+impl<'a> WorkerHandle<'a> {
+    /// Set when the group has to end.
     pub(crate) const fn flag(&self) -> &'a AtomicBool {
         self.stop
     }
 
-    /// What the loop's observer does: shows the crew what is new, and passes on whether to go on.
+    /// The observer of the worker's loop: sends new slices to the group, and returns whether to go on.
     pub fn observe(&mut self, series: &[Slice]) -> Onward {
         for slice in &series[self.delivered.min(series.len())..] {
-            // The receiver is gone only when the crew is being ended.
-            let _ = self.send.send((self.index, News::Slice(slice.clone())));
+            // The receiver is gone only when the group is being ended.
+            let _ = self.send.send((self.index, Message::Slice(slice.clone())));
             self.delivered += 1;
         }
         if self.is_stopped() { Onward::Break(()) } else { Onward::Continue(()) }
     }
 
-    /// Lets a slice pass in which the loop did nothing because it has not begun.
+    /// Sends an empty slice, for a worker that has not begun.
     pub fn pass(&mut self, span: Span) {
         let slice = Slice { start: Instant::ZERO, span, tally: Tally::default() };
         // As above.
-        let _ = self.send.send((self.index, News::Slice(slice)));
+        let _ = self.send.send((self.index, Message::Slice(slice)));
     }
 
-    /// True when the crew is to end.
+    /// True when the group has to end.
     pub fn is_stopped(&self) -> bool {
         self.stop.load(Ordering::Relaxed)
     }
 
-    /// Ends the crew.
+    /// Ends the group.
     pub fn stop(&self) {
         self.stop.store(true, Ordering::Relaxed);
     }
 }
 
-/// Runs `members`, each on a thread of its own named `loop N`, and shows `observe` their series, merged slice by slice
-/// as soon as all have delivered one. Where `observe` breaks off or a member fails, all are stopped. What each of them returned,
-/// in their order.
+/// Runs `members`, each on a thread of its own named `loop N`, and passes their series to `observe`, merged slice by slice
+/// as soon as all have delivered one. All are stopped when `observe` breaks off or a member fails. Returns the results in
+/// the order of the members.
 ///
 /// # Errors
-/// A thread could not be started: no member was run then, so that a member may wait for all others.
+/// A thread could not be started: then no member is run, so that a member may wait for all others.
 pub fn together<M, T, E>(members: Vec<M>, observe: Observe<'_>) -> Result<Vec<Result<T, E>>, Fault>
 where
-    M: FnOnce(&mut Tie<'_>) -> Result<T, E> + Send,
+    M: FnOnce(&mut WorkerHandle<'_>) -> Result<T, E> + Send,
     T: Send,
     E: Send,
 {
@@ -143,11 +141,11 @@ where
     std::thread::scope(|scope| {
         let (stop, started) = (&stop, &started);
         let start = |(index, member): (usize, M)| {
-            let mut tie = Tie { stop, index, send: send.clone(), delivered: 0 };
+            let mut handle = WorkerHandle { stop, index, send: send.clone(), delivered: 0 };
             let run = move || {
-                let done = started.wait().then(|| member(&mut tie).inspect_err(|_| tie.stop()));
+                let done = started.wait().then(|| member(&mut handle).inspect_err(|_| handle.stop()));
                 // As above.
-                let _ = tie.send.send((index, News::Ended));
+                let _ = handle.send.send((index, Message::Ended));
                 done
             };
             std::thread::Builder::new().name(format!("loop {index}")).spawn_scoped(scope, run)
@@ -164,20 +162,20 @@ where
     })
 }
 
-/// Shows `observe` the merged series as soon as all loops that have not ended have delivered a slice, and passes its
-/// verdict on.
-fn gather(receive: &Receiver<(usize, News)>, loops: usize, observe: Observe<'_>, stop: &AtomicBool) {
+/// Passes the merged series to `observe` as soon as all workers that have not ended have delivered a slice, and stops all when
+/// it breaks off.
+fn gather(receive: &Receiver<(usize, Message)>, loops: usize, observe: Observe<'_>, stop: &AtomicBool) {
     let mut series: Vec<Slice> = Vec::new();
-    // Slices of each loop; none of one that has ended.
+    // Slices of each worker; none if it has ended.
     let mut delivered: Vec<Option<usize>> = vec![Some(0); loops];
     let mut complete = 0;
     loop {
-        match receive.recv_timeout(LOOK) {
+        match receive.recv_timeout(POLL_INTERVAL) {
             Err(RecvTimeoutError::Disconnected) => return,
-            // The observer is asked all the same: the user may want an end while a slice is long.
+            // The observer is called nevertheless: the user may interrupt during a long slice.
             Err(RecvTimeoutError::Timeout) => {}
-            Ok((index, News::Ended)) => delivered[index] = None,
-            Ok((index, News::Slice(slice))) => {
+            Ok((index, Message::Ended)) => delivered[index] = None,
+            Ok((index, Message::Slice(slice))) => {
                 let place = delivered[index].unwrap_or(series.len());
                 match series.get_mut(place) {
                     Some(mine) => mine.tally.merge(&slice.tally),
@@ -193,7 +191,7 @@ fn gather(receive: &Receiver<(usize, News)>, loops: usize, observe: Observe<'_>,
     }
 }
 
-/// Merges one loop's series into that of all, slice by slice.
+/// Merges the series of a worker into that of all, slice by slice.
 pub fn merge(all: &mut Vec<Slice>, series: Vec<Slice>) {
     for (index, slice) in series.into_iter().enumerate() {
         match all.get_mut(index) {
@@ -211,7 +209,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn closed_barrier_lets_everybody_go() {
+    fn closed_barrier_releases_all_waiters() {
         let barrier = StartBarrier::new(3);
         std::thread::scope(|scope| {
             let waiting = [scope.spawn(|| barrier.wait()), scope.spawn(|| barrier.watch())];
@@ -222,14 +220,14 @@ mod tests {
     }
 
     #[test]
-    fn barrier_opens_when_all_have_come() {
+    fn barrier_opens_when_all_have_arrived() {
         let barrier = StartBarrier::new(2);
         std::thread::scope(|scope| {
             let other = scope.spawn(|| barrier.wait());
             assert!(barrier.wait() && other.join().expect("it does not panic"));
         });
         barrier.close();
-        assert!(barrier.watch(), "who comes later finds it open");
+        assert!(barrier.watch(), "a late waiter is not blocked");
     }
 
     #[test]

@@ -1,0 +1,336 @@
+//! Observation of a database under load: its counters, the activity of its sessions, the storage below it, the limit that
+//! held it, and doubts about the figures.
+
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+use plimsoll_database::{Failure, Observer, System};
+use plimsoll_device::{Clock, cpu_time};
+use plimsoll_record::{CpuTime, DatabaseAbout, DatabaseCounters, Finding, Spent, Split, StorageSide};
+use plimsoll_units::{Instant, Span};
+use serde_json::{Map, Value};
+
+use crate::below::{Below, Looked};
+use crate::sql::CrowdSeen;
+
+/// Sampling intervals of counters, of the activity of sessions, and of snapshots.
+const COUNTERS: Duration = Duration::from_millis(250);
+const SESSIONS: Duration = Duration::from_millis(40);
+const SNAPSHOTS: Duration = Duration::from_secs(1);
+
+/// Receives snapshots that `plimsoll diagnose` reads. Its creator has written their header.
+pub type Sink = Box<dyn FnMut(&Map<String, Value>) + Send>;
+
+/// A value for each activity of sessions.
+type Each<T> = [T; Spent::ALL.len()];
+
+/// All counters at a moment.
+#[derive(Clone, Debug)]
+struct Sample {
+    at: Instant,
+    counters: DatabaseCounters,
+    below: Looked,
+    client: CpuTime,
+    /// Time of sessions by activity, if the database measures it.
+    spent: Option<Each<Span>>,
+}
+
+/// Everything that was observed during a step.
+#[derive(Debug, Default)]
+pub(super) struct Observations {
+    samples: Vec<Sample>,
+    /// Numbers of sessions by activity.
+    activity: Vec<(Instant, Each<u32>)>,
+    /// Changes of the storage, with their times.
+    pub marks: Vec<(Instant, String)>,
+    /// The first error of observing the database.
+    pub error: Option<String>,
+}
+
+/// Figures of a window of a step.
+#[derive(Debug, Default)]
+pub(super) struct Window {
+    pub counted: DatabaseCounters,
+    pub storage: StorageSide,
+    pub split: Option<Split>,
+    pub client: Option<CpuTime>,
+}
+
+/// Observes a step from a thread of its own.
+pub(super) struct Monitor<'a> {
+    pub clock: Clock,
+    pub observer: Option<Box<dyn Observer>>,
+    pub below: Option<&'a mut Box<dyn Below>>,
+    pub sink: Option<&'a mut Sink>,
+    /// The server's numbers of the sessions; empty if their activity is not sampled.
+    pub numbers: Vec<u64>,
+    /// When the step began; changes of the storage are scheduled from here.
+    pub began: Instant,
+    /// Whether the step is measured; otherwise the storage is not changed during it.
+    pub counts: bool,
+}
+
+impl Monitor<'_> {
+    /// Samples until `stop` is set, and once more then.
+    pub fn run(mut self, stop: &AtomicBool) -> Observations {
+        let mut seen = Observations::default();
+        let began = std::time::Instant::now();
+        let (mut counters, mut sessions, mut snapshots) = (Duration::ZERO, Duration::ZERO, Duration::ZERO);
+        while !stop.load(Ordering::Relaxed) {
+            let elapsed = began.elapsed();
+            if elapsed >= counters {
+                self.count(&mut seen);
+                counters = began.elapsed() + COUNTERS;
+            }
+            if elapsed >= sessions && !self.numbers.is_empty() {
+                self.sample_sessions(&mut seen);
+                sessions = began.elapsed() + SESSIONS;
+            }
+            if elapsed >= snapshots {
+                self.snapshot(&mut seen);
+                snapshots = elapsed + SNAPSHOTS;
+            }
+            self.change(&mut seen);
+            let next = if self.numbers.is_empty() { counters } else { counters.min(sessions) };
+            std::thread::sleep(next.saturating_sub(began.elapsed()).min(Duration::from_millis(50)));
+        }
+        self.count(&mut seen);
+        seen
+    }
+
+    fn count(&mut self, seen: &mut Observations) {
+        let counters = self.query(seen, |observer| observer.counters()).unwrap_or_default();
+        let spent = self.observer.as_mut().and_then(|observer| observer.spent());
+        let spent = spent.map(|parts| {
+            let mut each = Each::default();
+            for (spent, span) in parts {
+                each[spent as usize] += span;
+            }
+            each
+        });
+        let below = self.below.as_mut().map(|below| below.look()).unwrap_or_default();
+        seen.samples.push(Sample { at: self.clock.now(), counters, below, client: cpu_time(), spent });
+    }
+
+    fn sample_sessions(&mut self, seen: &mut Observations) {
+        let numbers = std::mem::take(&mut self.numbers);
+        let activity = self.query(seen, |observer| observer.activity(&numbers)).unwrap_or_default();
+        if !activity.is_empty() {
+            let mut each = Each::default();
+            for one in activity {
+                each[one as usize] += 1;
+            }
+            seen.activity.push((self.clock.now(), each));
+            self.numbers = numbers;
+        }
+    }
+
+    fn snapshot(&mut self, seen: &mut Observations) {
+        if self.sink.is_none() {
+            return;
+        }
+        let snapshot = self.query(seen, |observer| observer.snapshot()).unwrap_or_default();
+        if let Some(sink) = self.sink.as_mut().filter(|_| !snapshot.is_empty()) {
+            sink(&snapshot);
+        }
+    }
+
+    fn change(&mut self, seen: &mut Observations) {
+        let now = self.clock.now();
+        if let Some(below) = self.below.as_mut().filter(|_| self.counts)
+            && let Some(what) = below.change(now.since(self.began))
+        {
+            seen.marks.push((now, what));
+        }
+    }
+
+    /// Queries the database, unless it failed before: a second failure has no new information.
+    fn query<T>(
+        &mut self,
+        seen: &mut Observations,
+        query: impl FnOnce(&mut dyn Observer) -> Result<T, Failure>,
+    ) -> Option<T> {
+        match query(self.observer.as_deref_mut()?) {
+            Ok(answer) => Some(answer),
+            Err(failure) => {
+                seen.error.get_or_insert(failure.message);
+                self.observer = None;
+                None
+            }
+        }
+    }
+}
+
+impl Observations {
+    /// Everything, from the first sample to the last.
+    pub fn whole(&self) -> Window {
+        match (self.samples.first(), self.samples.last()) {
+            (Some(first), Some(last)) => self.over(first.at, last.at, 1),
+            _ => Window::default(),
+        }
+    }
+
+    /// Figures of `sessions` between two moments. Samples do not coincide with these moments: differences between samples are
+    /// scaled to the window.
+    pub fn over(&self, from: Instant, to: Instant, sessions: u32) -> Window {
+        let Some(first) = self.samples.iter().rev().find(|sample| sample.at <= from).or(self.samples.first()) else {
+            return Window::default();
+        };
+        let Some(last) = self.samples.iter().find(|sample| sample.at >= to).or(self.samples.last()) else {
+            return Window::default();
+        };
+        let (wanted, sampled) = (to.since(from), last.at.since(first.at));
+        if sampled.is_zero() {
+            return Window::default();
+        }
+        let share = wanted.as_secs_f64() / sampled.as_secs_f64();
+        let counted = last.counters.since(&first.counters).scaled(share);
+        let client =
+            CpuTime { user: last.client.user - first.client.user, system: last.client.system - first.client.system };
+        Window {
+            storage: last.below.since(&first.below).scaled(share),
+            split: self.split(from, to, first, last).or_else(|| of_counters(&counted, wanted, sessions)),
+            client: Some(CpuTime { user: scaled(client.user, share), system: scaled(client.system, share) }),
+            counted,
+        }
+    }
+
+    fn split(&self, from: Instant, to: Instant, first: &Sample, last: &Sample) -> Option<Split> {
+        if let Some((before, after)) = first.spent.zip(last.spent) {
+            let each: Vec<f64> =
+                after.iter().zip(before).map(|(after, before)| (*after - before).as_secs_f64()).collect();
+            return split_of(&each, "timed by the library itself".into());
+        }
+        let mut each = [0.0; Spent::ALL.len()];
+        let (mut samples, mut sessions) = (0, 0);
+        for (_, seen) in self.activity.iter().filter(|(at, _)| *at >= from && *at <= to) {
+            samples += 1;
+            sessions = sessions.max(seen.iter().sum());
+            each.iter_mut().zip(seen).for_each(|(sum, count)| *sum += f64::from(*count));
+        }
+        split_of(&each, format!("{samples} looks at {sessions} sessions"))
+    }
+}
+
+/// The split by the database's own times. The time that they do not cover is waiting for the client, commits and latches.
+fn of_counters(counted: &DatabaseCounters, span: Span, sessions: u32) -> Option<Split> {
+    let all = span.as_secs_f64() * f64::from(sessions);
+    let seconds = |span: Option<Span>| span.map_or(0.0, Span::as_secs_f64);
+    let (reading, locked) = (seconds(counted.read_time), seconds(counted.lock_time));
+    let cpu = counted.cpu.map(|cpu| (cpu.user + cpu.system).as_secs_f64())?;
+    counted.read_time?;
+    let mut each = [0.0; Spent::ALL.len()];
+    each[Spent::Processor as usize] = cpu.min(all);
+    each[Spent::Reading as usize] = reading.min(all);
+    each[Spent::Locked as usize] = locked.min(all);
+    let known: f64 = each.iter().sum();
+    each[Spent::Other as usize] = (all - known).max(0.0);
+    split_of(&each, "counted by the server, the rest is commits, latches and the client".into())
+}
+
+fn split_of(each: &[f64], method: String) -> Option<Split> {
+    let sum: f64 = each.iter().sum();
+    let shares = each.iter().zip(Spent::ALL).filter(|(part, _)| **part > 0.0);
+    (sum > 0.0).then(|| Split { shares: shares.map(|(part, spent)| (spent, part / sum)).collect(), method })
+}
+
+fn scaled(span: Span, share: f64) -> Span {
+    Span::from_secs_f64(span.as_secs_f64() * share)
+}
+
+/// An activity that takes this share of the sessions' time is the limit.
+const MOST: f64 = 0.4;
+/// A device or the processors are saturated from this utilisation on.
+const FULL: f64 = 0.9;
+/// Shares below this are not reported.
+const LITTLE: f64 = 0.1;
+const FEW_CONFLICTS: f64 = 0.01;
+/// With fewer reads than this, the source of their data is not judged.
+const FEW_READS: u64 = 100;
+
+/// The limit that held the sessions, in a few words; none if unknown.
+pub(super) fn limit(seen: &CrowdSeen) -> Option<String> {
+    let share = |part: Spent| {
+        let shares = seen.split.iter().flat_map(|split| &split.shares);
+        shares.filter(|(known, _)| *known == part).map(|(_, share)| share).sum::<f64>()
+    };
+    let processors = seen.storage.host.map(|host| host.busy.as_secs_f64() / host.whole().as_secs_f64().max(1e-9));
+    if share(Spent::Locked) >= MOST {
+        return Some("locks that other transactions hold".into());
+    }
+    let storage = share(Spent::Reading) + share(Spent::Writing) + share(Spent::Committing);
+    if processors.is_some_and(|busy| busy >= FULL) && storage < MOST {
+        return Some("processors of the host".into());
+    }
+    if storage >= MOST {
+        return Some(storage_limit(seen, share(Spent::Committing) > share(Spent::Reading)));
+    }
+    let known = [
+        (Spent::Processor, "work on processors, a session at a time"),
+        (Spent::Internal, "latches inside the server"),
+        (Spent::Client, "the client"),
+    ];
+    let (part, words) = known.into_iter().max_by(|a, b| share(a.0).total_cmp(&share(b.0)))?;
+    (share(part) >= MOST).then(|| words.into())
+}
+
+fn storage_limit(seen: &CrowdSeen, commits: bool) -> String {
+    if let Some((name, share)) = seen.storage.bound_by.first()
+        && *share >= MOST
+    {
+        return name.clone();
+    }
+    let what = if commits { "commits: flushes of the log" } else { "reads, as many at once as there are sessions" };
+    let busy = seen.storage.disk.as_ref().map(|disk| {
+        let span = (seen.window.1 - seen.window.0).as_secs_f64().max(1e-9);
+        (disk.device.as_str(), disk.busy.as_secs_f64() / span)
+    });
+    match busy {
+        Some((device, share)) if share >= FULL && !commits => format!("{device}, which was never idle"),
+        _ => what.into(),
+    }
+}
+
+/// Doubts about the figures.
+pub(super) fn findings(seen: &CrowdSeen, system: System, about: &DatabaseAbout) -> Vec<Finding> {
+    let mut findings = Vec::new();
+    if let Some(share) = answered_above(seen, about).filter(|share| *share > LITTLE) {
+        findings.push(Finding::PageCacheBelowDatabase { share });
+    }
+    let busy = seen.storage.host.map(|host| (host.busy.as_secs_f64(), host.whole().as_secs_f64().max(1e-9)));
+    let client = seen.client.map(|cpu| (cpu.user + cpu.system).as_secs_f64());
+    if let Some((busy, all)) = busy.filter(|_| system != System::Sqlite) {
+        let client = client.unwrap_or_default();
+        // While processors are idle, the client delays no session.
+        if client / all > LITTLE && busy / all > FULL {
+            findings.push(Finding::ClientBound { share: client / all });
+        }
+        if let Some(server) = seen.counted.cpu {
+            let others = (busy - client - (server.user + server.system).as_secs_f64()) / all;
+            if others > 2.0 * LITTLE {
+                findings.push(Finding::OtherWork { share: others });
+            }
+        }
+    }
+    if seen.differing > 0 {
+        findings.push(Finding::RowsDiffered { count: seen.differing });
+    }
+    let (done, failed) = seen
+        .series
+        .iter()
+        .fold((0, 0), |(done, failed), slice| (done + slice.tally.operations(), failed + slice.tally.errors()));
+    let share = failed as f64 / (done + failed).max(1) as f64;
+    if share > FEW_CONFLICTS {
+        findings.push(Finding::Conflicts { count: failed, share });
+    }
+    findings
+}
+
+/// Share of the blocks read from the operating system that did not come from storage.
+fn answered_above(seen: &CrowdSeen, about: &DatabaseAbout) -> Option<f64> {
+    if about.direct == Some(true) {
+        return None;
+    }
+    seen.counted.reads.filter(|reads| *reads >= FEW_READS)?;
+    seen.storage.page_cache_share(&seen.counted, about.block)
+}
