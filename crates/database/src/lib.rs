@@ -1,20 +1,20 @@
 //! Databases as targets of transactions: sessions, counters, and servers made for a run.
 //!
-//! Knows nothing about benchmarks: it runs the SQL that it is given, and says what the server counted. Drivers are behind
-//! [`Database`] and [`Session`], and block the thread that asks.
+//! Executes SQL without knowledge of benchmarks, and reads the server's counters. Drivers implement [`Database`] and
+//! [`Session`], and block the calling thread.
 
 mod address;
-pub mod cage;
+pub mod cgroup;
 mod data_marker;
 mod digest;
 mod failure;
-pub mod kept;
 mod leftovers;
 mod made;
 pub mod mysql;
 mod oracle;
 pub mod postgres;
 pub mod processes;
+pub mod server_process;
 mod sqlite;
 mod system;
 mod target;

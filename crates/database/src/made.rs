@@ -1,28 +1,29 @@
-//! A server made for a run: made on the storage under test, started, stopped, removed.
+//! A server for a run: created on the storage under test, started, stopped, removed.
 
 use std::path::{Path, PathBuf};
 
 use plimsoll_record::DatabaseAbout;
 use plimsoll_units::Bytes;
 
-use crate::cage::Cage;
+use crate::cgroup::MemoryCgroup;
 use crate::failure::{Failure, Kind};
 use crate::leftovers;
 use crate::sqlite;
 use crate::system::System;
 use crate::target::{Database, Observer, Session};
 
-/// Whether commits reach the storage.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+/// Whether commits reach the storage. If not: `fsync=off`, `innodb_flush_log_at_trx_commit=0` without doublewrite,
+/// `synchronous=OFF`.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
 pub enum Flushes {
-    /// They do, before they are answered.
+    /// It does
     #[default]
     Honoured,
-    /// They do not: `fsync=off`, `innodb_flush_log_at_trx_commit=0` without doublewrite, `synchronous=OFF`.
+    /// It does not: data are lost when the host fails, as with a volatile cache
     Ignored,
 }
 
-/// What server to make.
+/// The server to create.
 #[derive(Clone, Debug)]
 pub struct Make {
     /// Which system.
@@ -41,7 +42,7 @@ pub struct Make {
     pub sessions: u32,
 }
 
-/// What stops and removes a server when it is dropped.
+/// Stops and removes a server when it is dropped.
 pub trait Server: Send + Sync {
     /// Why it ended or cannot go on, from its log and from the limit of its memory: one line, which names the folder with its log.
     /// That folder stays from then on. None where neither has a reason.
@@ -61,7 +62,7 @@ pub(crate) fn kept_with(folder: &Path, reasons: &[Option<String>]) -> Option<Str
     Some(format!("{}: its data and its log are kept in {folder}: remove them when they are read", reasons.join("; ")))
 }
 
-/// A server that was made. It is stopped and removed when this is dropped.
+/// A server created for a run. Dropping it stops and removes the server.
 pub struct Made {
     about: DatabaseAbout,
     /// Its only database; let go before the server is stopped.
@@ -70,7 +71,7 @@ pub struct Made {
 }
 
 impl Made {
-    /// A database that takes its server along: `server` is what stops and removes it when dropped.
+    /// A database with the server that has to be dropped after it.
     pub fn with(about: DatabaseAbout, database: Box<dyn Database>, server: Box<dyn Server>) -> Self {
         Self { about: DatabaseAbout { made: true, ..about }, database, server }
     }
@@ -115,11 +116,11 @@ impl Database for Made {
 }
 
 impl Make {
-    /// The limit of memory that was asked for, where it is enough for the cache, `own` bytes and `session` bytes for each session.
+    /// The requested memory limit, if it is enough for the cache, `own` bytes, and `session` bytes for each session.
     ///
     /// # Errors
     /// It is less, or cannot be set here.
-    pub(crate) fn cage(&self, name: &str, own: u64, session: u64) -> Result<Option<Cage>, Failure> {
+    pub(crate) fn cgroup(&self, name: &str, own: u64, session: u64) -> Result<Option<MemoryCgroup>, Failure> {
         let Some(memory) = self.memory else { return Ok(None) };
         let least = self.cache.get() + own + session * u64::from(self.sessions);
         if memory.get() < least {
@@ -131,7 +132,7 @@ impl Make {
             );
             return Err(Failure::new(Kind::Unsupported, line));
         }
-        Cage::new(name, memory).map(Some)
+        MemoryCgroup::new(name, memory).map(Some)
     }
 
     /// Makes it. The server ends with this process, also when that is killed.

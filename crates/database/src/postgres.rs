@@ -26,7 +26,7 @@ use crate::failure::Failure;
 use crate::system::System;
 use crate::target::{Database, Observer, Session};
 use place::Place;
-use session::Talk;
+use session::PostgresSession;
 
 pub(crate) use made::make;
 
@@ -59,7 +59,7 @@ impl Postgres {
     /// Connects, and looks at what is there.
     fn open(place: Place) -> Result<Self, Failure> {
         let place = Arc::new(place);
-        let server = about::look(&mut Talk::open(&place)?)?;
+        let server = about::look(&mut PostgresSession::open(&place)?)?;
         Ok(Self { place, server })
     }
 }
@@ -78,23 +78,23 @@ impl Database for Postgres {
     }
 
     fn session(&self) -> Result<Box<dyn Session>, Failure> {
-        Ok(Box::new(Talk::open(&self.place)?))
+        Ok(Box::new(PostgresSession::open(&self.place)?))
     }
 
     fn observer(&self) -> Result<Box<dyn Observer>, Failure> {
-        Ok(Box::new(observer::Looker::open(&self.place, &self.server)?))
+        Ok(Box::new(observer::PostgresObserver::open(&self.place, &self.server)?))
     }
 
     fn contents(&self) -> Result<Vec<String>, Failure> {
-        contents::names(&mut Talk::open(&self.place)?)
+        contents::names(&mut PostgresSession::open(&self.place)?)
     }
 
     fn drop_contents(&self, only: Option<&[String]>) -> Result<(), Failure> {
-        contents::drop_all(&mut Talk::open(&self.place)?, only)
+        contents::drop_all(&mut PostgresSession::open(&self.place)?, only)
     }
 
     fn checkpoint(&self) -> Result<(), Failure> {
-        let mut talk = Talk::open(&self.place)?;
+        let mut talk = PostgresSession::open(&self.place)?;
         let done = talk.run("CHECKPOINT").map(drop);
         done.map_err(|failure| failure.during("writing what the server's cache holds"))
     }

@@ -1,20 +1,22 @@
-//! The database systems that are known, and how their SQL differs.
+//! The supported database systems.
 
-/// A database system.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+/// A database system. As the value of a flag, a system of which a server can be created.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, clap::ValueEnum)]
 pub enum System {
-    /// PostgreSQL.
+    /// PostgreSQL, from its installed programs
     Postgres,
-    /// MySQL, or MariaDB.
+    /// MariaDB or MySQL, from its installed programs
+    #[value(name = "mariadb", alias = "mysql")]
     Mysql,
-    /// SQLite, in this process.
+    /// SQLite, which is part of this program
     Sqlite,
-    /// Oracle Database.
+    /// Oracle Database; no server of it can be created
+    #[value(skip)]
     Oracle,
 }
 
 impl System {
-    /// What it is called.
+    /// Its name.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Postgres => "PostgreSQL",

@@ -1,4 +1,4 @@
-//! What every database can do here.
+//! The interface of database systems: sessions, observers, and databases.
 
 use plimsoll_record::{DatabaseAbout, DatabaseCounters, Spent};
 use plimsoll_units::Span;
@@ -10,14 +10,14 @@ use crate::system::System;
 use crate::value::{Row, Value};
 use crate::{oracle, sqlite};
 
-/// What came of a statement.
+/// The result of a statement.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Answer {
-    /// Rows that came back.
+    /// Rows returned.
     pub rows: u64,
     /// Rows that were changed.
     pub changed: u64,
-    /// The sum of the hashes of all rows that came back: equal for equal rows in any order.
+    /// The sum of the hashes of all returned rows: equal for equal rows in any order.
     pub digest: u64,
 }
 
@@ -65,12 +65,12 @@ pub trait Session: Send {
     /// [`Kind::Unsupported`] where the system has no such session.
     fn read_only(&mut self) -> Result<(), Failure>;
 
-    /// Has the server count what this session did so far, where it would count that later by itself.
-    fn settle(&mut self) -> Result<(), Failure> {
+    /// Makes the server count the activity of this session so far, if it would count it only later.
+    fn report_statistics(&mut self) -> Result<(), Failure> {
         Ok(())
     }
 
-    /// What ends a statement of this session from another thread.
+    /// A handle that cancels a statement of this session from another thread.
     fn cancel(&self) -> Box<dyn Cancel>;
 
     /// The server's own number of this session (PostgreSQL: its process; MySQL: the connection). None where there is none.
@@ -79,18 +79,18 @@ pub trait Session: Send {
     }
 }
 
-/// Ends a session's statement from another thread.
+/// Cancels the statement of a session from another thread.
 pub trait Cancel: Send + Sync {
-    /// Asks for it. That it came too late is no failure.
+    /// Requests the end of the statement. A request after its end has no effect.
     fn cancel(&self);
 }
 
-/// A connection of its own that looks on.
+/// A separate connection for observation.
 pub trait Observer: Send {
-    /// All counters since the server started, or since whatever: only differences count. What is not known is none.
+    /// All counters, since an arbitrary moment: only differences have a meaning. Unknown counters are none.
     fn counters(&mut self) -> Result<DatabaseCounters, Failure>;
 
-    /// What those of these sessions are doing now that are connected; empty where the server does not say.
+    /// The current activity of the connected ones of these sessions; empty if the server does not report it.
     fn activity(&mut self, sessions: &[u64]) -> Result<Vec<Spent>, Failure>;
 
     /// Time that sessions spent inside the database in each way, of all that there were, since whatever: only differences
@@ -113,7 +113,7 @@ pub trait Observer: Send {
 
 /// A database of a server, or in a file.
 pub trait Database: Send + Sync {
-    /// Which system it is.
+    /// The database system.
     fn system(&self) -> System;
 
     /// The name of the database, or of the schema where the system has no databases in a server. None for a file.
@@ -121,7 +121,7 @@ pub trait Database: Send + Sync {
         None
     }
 
-    /// What it is: version, settings that matter for storage, where its data are as far as that is known.
+    /// Version, settings that matter for storage, and the place of its data as far as it is known.
     fn about(&self) -> &DatabaseAbout;
 
     /// A new session.

@@ -115,11 +115,11 @@ fn connected(url: &str) -> Result<(Address, Box<dyn Target>), Trouble> {
 fn made(making: &MakeArgs, folder: &Path, sessions: u32) -> Result<Box<dyn Target>, Trouble> {
     let Some(system) = making.make else { return Err(Trouble::usage("name a database, or --make one")) };
     let wanted = Make {
-        system: system.into(),
+        system,
         folder: folder.into(),
         cache: making.cache,
         memory: making.memory,
-        flushes: making.flushes.into(),
+        flushes: making.flushes,
         settings: making.settings.clone(),
         sessions,
     };

@@ -21,10 +21,10 @@ use self::programs::Programs;
 use super::Mysql;
 use super::failures::failure;
 use super::place::Place;
-use crate::cage::Cage;
+use crate::cgroup::MemoryCgroup;
 use crate::failure::{Failure, Kind};
-use crate::kept::{Kept, User, complaint, ending, last_words};
 use crate::made::{self, Flushes, Made, Make, kept_with};
+use crate::server_process::{ServerProcess, User, complaint, ending, last_words};
 
 /// How long it may take to start, on slow storage too.
 const STARTING: Duration = Duration::from_secs(300);
@@ -44,10 +44,10 @@ const LINES: usize = 4;
 
 /// A running server and its folders. Its fields are dropped in their order.
 pub(super) struct Server {
-    kept: Option<Kept>,
+    kept: Option<ServerProcess>,
     socket: Folder,
     data: Folder,
-    cage: Option<Cage>,
+    cgroup: Option<MemoryCgroup>,
 }
 
 /// Words of a log that tell why a server cannot go on, the most telling first.
@@ -55,7 +55,7 @@ const COMPLAINTS: [&str; 4] = ["No space left", "errno: 28", "Error 28", "got si
 
 impl made::Server for Server {
     fn post_mortem(&self) -> Option<String> {
-        let kills = self.cage.as_ref().and_then(Cage::kills);
+        let kills = self.cgroup.as_ref().and_then(MemoryCgroup::kills);
         let reason = kept_with(self.data.path(), &[kills, complaint(&self.log(), &COMPLAINTS)]);
         if reason.is_some() {
             self.data.keep();
@@ -66,7 +66,7 @@ impl made::Server for Server {
 
 impl Server {
     pub(super) fn process(&self) -> u32 {
-        self.kept.as_ref().map_or(0, Kept::pid)
+        self.kept.as_ref().map_or(0, ServerProcess::pid)
     }
 
     fn log(&self) -> PathBuf {
@@ -123,9 +123,9 @@ fn start(make: &Make, programs: &Programs, options: &[String]) -> Result<Server,
         return Err(fallen(&format!("{name}'s tables could not be installed"), &complaints(&log)));
     }
 
-    let cage = make.cage(name, OWN_MEMORY, SESSION_MEMORY)?;
+    let cgroup = make.cgroup(name, OWN_MEMORY, SESSION_MEMORY)?;
     let log = data.path().join("server.log");
-    let mut command = user.command(programs.server(), "KILL", cage.as_ref());
+    let mut command = user.command(programs.server(), "KILL", cgroup.as_ref());
     command.arg("--no-defaults").arg(datadir).args([
         place("socket", &socket.path().join("s")),
         place("pid-file", &socket.path().join("pid")),
@@ -136,8 +136,8 @@ fn start(make: &Make, programs: &Programs, options: &[String]) -> Result<Server,
         command.arg("--user=root");
     }
     quiet(&mut command, &log, data.path())?;
-    let kept = Kept::start(command).map_err(|error| unstarted(name, &error.to_string()))?;
-    Ok(Server { kept: Some(kept), socket, data, cage })
+    let kept = ServerProcess::start(command).map_err(|error| unstarted(name, &error.to_string()))?;
+    Ok(Server { kept: Some(kept), socket, data, cgroup })
 }
 
 /// Waits until it lets somebody in.
@@ -150,7 +150,7 @@ fn wait(server: &Server) -> Result<Conn, Failure> {
             Err(failure) if Instant::now() > until => {
                 return Err(fallen("the server does not let anybody in", &failure.message));
             }
-            Err(_) if server.kept.as_ref().is_some_and(Kept::runs) => sleep(Duration::from_millis(20)),
+            Err(_) if server.kept.as_ref().is_some_and(ServerProcess::runs) => sleep(Duration::from_millis(20)),
             Err(_) => {
                 let how = ending(None);
                 let why = made::Server::post_mortem(server);

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use plimsoll_record::DatabaseAbout;
 use plimsoll_units::Bytes;
 
-use super::session::Talk;
+use super::session::PostgresSession;
 use crate::failure::{Failure, Kind};
 use crate::target::Session;
 use crate::value::{Row, Value};
@@ -30,7 +30,7 @@ pub(super) struct Server {
 }
 
 /// Looks at the server of a session.
-pub(super) fn look(talk: &mut Talk) -> Result<Server, Failure> {
+pub(super) fn look(talk: &mut PostgresSession) -> Result<Server, Failure> {
     let rows = talk.rows("SELECT current_setting('server_version_num')::int, current_setting('block_size')::bigint")?;
     let number = |row: Option<&Row>, column: usize| row?.get(column)?.int();
     let version = number(rows.first(), 0).unwrap_or_default();
@@ -62,7 +62,7 @@ pub(super) fn look(talk: &mut Talk) -> Result<Server, Failure> {
     Ok(Server { about, version: version.unsigned_abs(), postmaster })
 }
 
-fn settings(talk: &mut Talk) -> Result<Vec<(String, String)>, Failure> {
+fn settings(talk: &mut PostgresSession) -> Result<Vec<(String, String)>, Failure> {
     let rows = talk.rows(&format!(
         "SELECT s.name, current_setting(s.name) FROM unnest(string_to_array('{SETTINGS}', ',')) WITH ORDINALITY w (name, at) \
          JOIN pg_settings s ON s.name = w.name ORDER BY w.at"
@@ -75,7 +75,7 @@ fn settings(talk: &mut Talk) -> Result<Vec<(String, String)>, Failure> {
 ///
 /// A port of this host may be that of a container or a tunnel, with the same paths on the other side: only when the
 /// server began when the file of its process says so is it the one.
-fn here(talk: &mut Talk) -> Result<(Option<PathBuf>, Option<u32>), Failure> {
+fn here(talk: &mut PostgresSession) -> Result<(Option<PathBuf>, Option<u32>), Failure> {
     // To those who may not know it the setting is not there.
     let rows = talk.rows(
         "SELECT setting, extract(epoch FROM pg_postmaster_start_time())::float8 FROM pg_settings \

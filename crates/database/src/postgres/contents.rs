@@ -1,6 +1,6 @@
 //! What is in a database besides what PostgreSQL and its extensions put there, and the end of it.
 
-use super::session::Talk;
+use super::session::PostgresSession;
 use crate::failure::Failure;
 use crate::target::Session;
 use crate::value::Value;
@@ -59,12 +59,12 @@ SELECT what, sql FROM (
 ) AS found (step, what, one_by_one, sql)";
 
 /// Their names, such as `table public.orders`.
-pub(super) fn names(talk: &mut Talk) -> Result<Vec<String>, Failure> {
+pub(super) fn names(talk: &mut PostgresSession) -> Result<Vec<String>, Failure> {
     column(talk, &format!("{CONTENTS} ORDER BY what"))
 }
 
 /// Drops them, or those with these names.
-pub(super) fn drop_all(talk: &mut Talk, only: Option<&[String]>) -> Result<(), Failure> {
+pub(super) fn drop_all(talk: &mut PostgresSession, only: Option<&[String]>) -> Result<(), Failure> {
     // Whoever else is at work there would hold this up for ever.
     talk.run("SET lock_timeout = '30s'")?;
     let query = format!("SELECT what, sql FROM ({CONTENTS} WHERE one_by_one ORDER BY step, what) AS ordered");
@@ -79,7 +79,7 @@ pub(super) fn drop_all(talk: &mut Talk, only: Option<&[String]>) -> Result<(), F
     Ok(())
 }
 
-fn column(talk: &mut Talk, query: &str) -> Result<Vec<String>, Failure> {
+fn column(talk: &mut PostgresSession, query: &str) -> Result<Vec<String>, Failure> {
     let text = |value: &Value| value.text().map(str::to_owned);
     Ok(talk.rows(query)?.iter().filter_map(|row| row.first().and_then(text)).collect())
 }

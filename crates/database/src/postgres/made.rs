@@ -15,11 +15,11 @@ use rustix::process::Signal;
 
 use super::place::{Host, Place};
 use super::{Postgres, programs};
-use crate::cage::Cage;
+use crate::cgroup::MemoryCgroup;
 use crate::failure::{Failure, Kind};
-use crate::kept::{Kept, User, complaint, ending, last_words};
 use crate::leftovers;
 use crate::made::{self, Flushes, Made, Make, kept_with};
+use crate::server_process::{ServerProcess, User, complaint, ending, last_words};
 
 /// An empty cluster with its first segments of log takes some 40 MB, and has to live.
 const LEAST_SPACE: u64 = 256 << 20;
@@ -64,19 +64,19 @@ struct Server {
     sockets: PathBuf,
     /// The first of them stays, with the log.
     is_kept: AtomicBool,
-    process: Option<Kept>,
+    process: Option<ServerProcess>,
     /// Ended last: nothing may run in it any more.
-    cage: Option<Cage>,
+    cgroup: Option<MemoryCgroup>,
 }
 
 impl Server {
-    /// Makes its directories and its cage.
+    /// Makes its directories and its cgroup.
     fn prepare(wanted: &Make) -> Result<Self, Failure> {
-        let cage = wanted.cage("postgres", OWN_MEMORY, SESSION_MEMORY)?;
+        let cgroup = wanted.cgroup("postgres", OWN_MEMORY, SESSION_MEMORY)?;
         let user = User::unless_root("postgres");
         let folder = private(&wanted.folder, "plimsoll-postgres")?;
         let mut server =
-            Self { user, folder, sockets: PathBuf::new(), is_kept: AtomicBool::new(false), process: None, cage };
+            Self { user, folder, sockets: PathBuf::new(), is_kept: AtomicBool::new(false), process: None, cgroup };
         let temporary = std::env::temp_dir();
         let short = temporary.as_os_str().len() < LONGEST_SOCKETS - 40;
         server.sockets = private(if short { &temporary } else { Path::new("/tmp") }, "plimsoll-pg")?;
@@ -105,7 +105,7 @@ impl Server {
         let log = File::options().create(true).append(true).open(self.log());
         let twice = log.and_then(|log| Ok((log.try_clone()?, log)));
         let (out, err) = twice.map_err(|error| unusable(&self.folder, &error))?;
-        let mut command = self.user.command(program, "QUIT", self.cage.as_ref());
+        let mut command = self.user.command(program, "QUIT", self.cgroup.as_ref());
         // Nothing of the user's own surroundings: PGDATA and the like, languages of messages, a directory that is closed to
         // the server.
         command.env_clear().env("PATH", "/usr/sbin:/usr/bin:/sbin:/bin").env("LC_ALL", "C").current_dir("/");
@@ -143,7 +143,7 @@ impl Server {
     fn start(&mut self, programs: &Path) -> Result<(), Failure> {
         let mut command = self.command(&programs.join("postgres"))?;
         command.arg("-D").arg(self.data());
-        self.process = Some(Kept::start(command).map_err(|error| absent(&error))?);
+        self.process = Some(ServerProcess::start(command).map_err(|error| absent(&error))?);
         Ok(())
     }
 
@@ -183,7 +183,7 @@ const COMPLAINTS: [&str; 3] = ["PANIC:", "was terminated by signal", "No space l
 
 impl made::Server for Server {
     fn post_mortem(&self) -> Option<String> {
-        let kills = self.cage.as_ref().and_then(Cage::kills);
+        let kills = self.cgroup.as_ref().and_then(MemoryCgroup::kills);
         let reason = kept_with(&self.folder, &[kills, complaint(&self.log(), &COMPLAINTS)]);
         self.is_kept.fetch_or(reason.is_some(), Ordering::Relaxed);
         reason
@@ -279,7 +279,7 @@ fn settings(wanted: &Make, version: u32, sockets: &Path, free: u64) -> Vec<(Stri
         ("jit", "off".into()),
         // Its reads and writes would come at moments that no step asked for.
         ("autovacuum", "off".into()),
-        // Huge pages are counted by no cage.
+        // Huge pages are counted by no cgroup.
         ("huge_pages", "off".into()),
         ("track_io_timing", "on".into()),
         ("log_timezone", "UTC".into()),
@@ -345,7 +345,7 @@ mod tests {
     #[test]
     fn a_cage_below_the_cache_is_refused() {
         let small = Make { memory: Some(Bytes::mib(95)), ..wanted() };
-        let failure = small.cage("postgres", OWN_MEMORY, SESSION_MEMORY).err().unwrap();
+        let failure = small.cgroup("postgres", OWN_MEMORY, SESSION_MEMORY).err().unwrap();
         assert!(failure.kind == Kind::Unsupported && failure.message.contains("at least 96 MiB"), "{failure}");
     }
 }

@@ -11,7 +11,7 @@ use serde_json::{Map, Value as Json};
 
 use super::activity::activity;
 use super::place::Place;
-use super::session::Talk;
+use super::session::PostgresSession;
 use super::{about, collected};
 use crate::failure::{Failure, Kind};
 use crate::processes::Processes;
@@ -25,8 +25,8 @@ const OPEN: &str = "SET idle_in_transaction_session_timeout = 0; SET statement_t
 const AFRESH: &str = "SELECT pg_stat_clear_snapshot()";
 
 /// A session that looks on.
-pub(super) struct Looker {
-    talk: Talk,
+pub(super) struct PostgresObserver {
+    talk: PostgresSession,
     version: u64,
     counters: String,
     /// The query of snapshots, once the head was asked for.
@@ -34,10 +34,10 @@ pub(super) struct Looker {
     processes: Option<Processes>,
 }
 
-impl Looker {
+impl PostgresObserver {
     /// Connects.
     pub(super) fn open(place: &Arc<Place>, server: &about::Server) -> Result<Self, Failure> {
-        let mut talk = Talk::open(place)?;
+        let mut talk = PostgresSession::open(place)?;
         // From 17 on a transaction can also have a limit of its own.
         if server.version >= 170_000 {
             talk.run("SET transaction_timeout = 0")?;
@@ -66,7 +66,7 @@ impl Looker {
     }
 }
 
-impl Observer for Looker {
+impl Observer for PostgresObserver {
     fn counters(&mut self) -> Result<DatabaseCounters, Failure> {
         let query = self.counters.clone();
         let rows = self.look(&query)?;

@@ -20,7 +20,7 @@ use crate::value::{Row, Value};
 const COUNTS_WHEN_TOLD: u32 = 15;
 
 /// One connection and what it has prepared.
-pub(super) struct Talk {
+pub(super) struct PostgresSession {
     wire: Wire,
     place: Arc<Place>,
     prepared: Vec<Statement>,
@@ -143,7 +143,7 @@ fn changed(tag: &[u8], had_rows: bool) -> u64 {
     if counts { words.next_back().and_then(|number| number.parse().ok()).unwrap_or_default() } else { 0 }
 }
 
-impl Talk {
+impl PostgresSession {
     /// Connects.
     pub(super) fn open(place: &Arc<Place>) -> Result<Self, Failure> {
         Ok(Self { wire: Wire::open(place)?, place: Arc::clone(place), prepared: Vec::new() })
@@ -279,7 +279,7 @@ fn unsent(error: &io::Error) -> Failure {
     Failure::new(Kind::Statement, format!("the statement cannot be sent: {error}"))
 }
 
-impl Session for Talk {
+impl Session for PostgresSession {
     fn read_only(&mut self) -> Result<(), Failure> {
         Session::run(self, "SET SESSION CHARACTERISTICS AS TRANSACTION READ ONLY").map(drop)
     }
@@ -321,7 +321,7 @@ impl Session for Talk {
         Ok(kept.rows)
     }
 
-    fn settle(&mut self) -> Result<(), Failure> {
+    fn report_statistics(&mut self) -> Result<(), Failure> {
         if self.major() >= COUNTS_WHEN_TOLD {
             self.run("SELECT pg_stat_force_next_flush()")?;
         }
@@ -329,7 +329,7 @@ impl Session for Talk {
     }
 
     fn cancel(&self) -> Box<dyn Cancel> {
-        Box::new(Stop { place: Arc::clone(&self.place), key: self.wire.key })
+        Box::new(PostgresCancel { place: Arc::clone(&self.place), key: self.wire.key })
     }
 
     fn number(&self) -> Option<u64> {
@@ -338,12 +338,12 @@ impl Session for Talk {
 }
 
 /// What ends a session's statement.
-struct Stop {
+struct PostgresCancel {
     place: Arc<Place>,
     key: (i32, i32),
 }
 
-impl Cancel for Stop {
+impl Cancel for PostgresCancel {
     fn cancel(&self) {
         // A server that is not reached any more has ended the statement too.
         let _ = Wire::cancel(&self.place, self.key);

@@ -5,7 +5,7 @@ use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-use plimsoll_database::{Database, Flushes, Kind, cage::Cage};
+use plimsoll_database::{Database, Flushes, Kind, cgroup::MemoryCgroup};
 use plimsoll_units::Bytes;
 
 use super::{Folder, Server, failure, made, until, wanted};
@@ -111,7 +111,7 @@ fn a_limit_of_memory_holds() {
     let limit = Bytes::mib(96);
     order.memory = Some(limit);
     order.flushes = Flushes::Ignored;
-    if let Err(failure) = Cage::new("try", limit) {
+    if let Err(failure) = MemoryCgroup::new("try", limit) {
         assert_eq!(failure.kind, Kind::Unsupported);
         eprintln!("skipped: {failure}");
         return;

@@ -39,12 +39,12 @@ fn counters(server: &Server) {
     let mut observer = server.database().observer().unwrap();
     // Four times the cache, four rows to a block.
     session.run("CREATE TABLE big AS SELECT n, repeat('x', 1900) AS t FROM generate_series(1, 16384) n").unwrap();
-    session.settle().unwrap();
+    session.report_statistics().unwrap();
     server.database().checkpoint().unwrap();
     let before = look(&mut *observer);
     let rows = session.run("SELECT n FROM big WHERE t <> ''").unwrap().rows;
     assert_eq!(rows, 16_384);
-    session.settle().unwrap();
+    session.report_statistics().unwrap();
     let seen = look(&mut *observer).since(&before);
     // All blocks, but for those that were still in the cache.
     let reads = seen.reads.unwrap();
@@ -57,7 +57,7 @@ fn counters(server: &Server) {
     for _ in 0..10 {
         session.run("UPDATE big SET t = repeat('y', 1900) WHERE n <= 400").unwrap();
     }
-    session.settle().unwrap();
+    session.report_statistics().unwrap();
     let seen = look(&mut *observer).since(&before);
     // The ten, and the request to count them.
     assert_eq!(seen.commits, Some(11), "{seen:?}");

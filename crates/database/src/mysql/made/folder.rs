@@ -12,8 +12,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use plimsoll_units::Bytes;
 
 use crate::failure::{Failure, Kind};
-use crate::kept::User;
 use crate::leftovers;
+use crate::server_process::User;
 
 /// The longest path of a Unix socket, less the socket's own name and the number of this process.
 const SHORT: usize = 107 - 40;

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 use crate::failure::{Failure, Kind};
-use crate::kept::User;
+use crate::server_process::User;
 
 /// Places of servers that are on nobody's path but root's, or on nobody's.
 const PLACES: [&str; 6] =

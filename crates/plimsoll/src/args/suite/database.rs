@@ -45,7 +45,7 @@ pub enum PhaseWord {
 pub struct MakeArgs {
     /// Make a server for the run, and remove it afterwards
     #[arg(long, value_enum, value_name = "SYSTEM")]
-    pub make: Option<SystemWord>,
+    pub make: Option<System>,
     /// The directory on the storage under test in which it is made
     #[arg(long, value_name = "DIR", default_value = ".", requires = "make")]
     pub path: PathBuf,
@@ -68,53 +68,12 @@ pub struct MakeArgs {
     pub memory: Option<Bytes>,
     /// Whether a commit reaches the storage before it is answered
     #[arg(long, value_enum, default_value_t, requires = "make")]
-    pub flushes: FlushesWord,
+    pub flushes: Flushes,
     /// A setting of the server's, on top of the others; may be given several times
     #[arg(long = "set", value_name = "NAME=VALUE", requires = "make", value_parser = setting)]
     pub settings: Vec<(String, String)>,
     #[command(flatten)]
     pub terms: TermsArgs,
-}
-
-/// A system that a server can be made of.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum SystemWord {
-    /// PostgreSQL, from its installed programs
-    Postgres,
-    /// MariaDB or MySQL, from its installed programs
-    #[value(alias = "mysql")]
-    Mariadb,
-    /// SQLite, which is part of this program
-    Sqlite,
-}
-
-impl From<SystemWord> for System {
-    fn from(word: SystemWord) -> Self {
-        match word {
-            SystemWord::Postgres => Self::Postgres,
-            SystemWord::Mariadb => Self::Mysql,
-            SystemWord::Sqlite => Self::Sqlite,
-        }
-    }
-}
-
-/// Whether commits reach the storage.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
-pub enum FlushesWord {
-    /// It does
-    #[default]
-    Honoured,
-    /// It does not: data are lost when the host fails, as with a volatile cache
-    Ignored,
-}
-
-impl From<FlushesWord> for Flushes {
-    fn from(word: FlushesWord) -> Self {
-        match word {
-            FlushesWord::Honoured => Self::Honoured,
-            FlushesWord::Ignored => Self::Ignored,
-        }
-    }
 }
 
 fn change(text: &str) -> Result<(Span, String), String> {

@@ -301,7 +301,7 @@ impl ActivityFlush {
         if now >= self.0 + Self::PERIOD {
             self.0 = now;
             // A session that fails here fails at its next transaction, which reports the reason.
-            let _ = session.settle();
+            let _ = session.report_statistics();
         }
     }
 }

@@ -1,6 +1,6 @@
-//! A limit of memory for a server and for the page cache of what it reads and writes: a control group of its own.
+//! A control group that limits the memory of a server together with the page cache of its files.
 //!
-//! Knows nothing about what runs in it. Serves version 2 of control groups, and version 1 where the memory is counted there.
+//! Supports version 2 of control groups, and version 1 if memory is accounted there.
 
 use std::fs;
 use std::io;
@@ -12,22 +12,22 @@ use plimsoll_units::Bytes;
 
 use crate::failure::{Failure, Kind};
 
-/// How long the kernel may take to let go of a group whose processes have ended.
+/// Time that the kernel may take to release a group whose processes have ended.
 const LEAVING: Duration = Duration::from_secs(10);
 
-/// A control group with a limit of memory. It is removed when this is dropped; what still runs in it is killed first.
+/// A control group with a memory limit. Dropping it kills the processes in it and removes it.
 #[derive(Debug)]
-pub struct Cage {
+pub struct MemoryCgroup {
     folder: PathBuf,
     limit: Bytes,
     used: &'static str,
 }
 
-impl Cage {
-    /// Makes one: `name` says what for, such as `postgres`; the number of this process is added.
+impl MemoryCgroup {
+    /// Creates a group. `name` states its purpose, such as `postgres`; the number of this process is added.
     ///
     /// # Errors
-    /// [`Kind::Unsupported`] where this user may not, or where nothing counts memory.
+    /// [`Kind::Unsupported`] if this user is not permitted to, or no controller accounts memory.
     pub fn new(name: &str, memory: Bytes) -> Result<Self, Failure> {
         let unfit = |why: String| {
             Failure::new(
@@ -42,26 +42,26 @@ impl Cage {
         let folder = place.parent.join(format!("plimsoll-{name}-{}", std::process::id()));
         let attempt = |error: io::Error| unfit(format!("{}: {error}", folder.display()));
         fs::create_dir(&folder).map_err(attempt)?;
-        let cage = Self { folder: folder.clone(), limit: memory, used: place.used };
+        let cgroup = Self { folder: folder.clone(), limit: memory, used: place.used };
         fs::write(folder.join(place.limit), memory.get().to_string()).map_err(attempt)?;
-        // A server that is swapped out would be measured with its swap; not every kernel can forbid it.
+        // Swapping would be measured with the server; not every kernel can forbid it.
         let _ = fs::write(folder.join(place.swap.0), place.swap.1);
-        Ok(cage)
+        Ok(cgroup)
     }
 
-    /// A command that joins the group, and then becomes `program`: its number is that of the process that is started.
+    /// A command that joins the group and then executes `program` in the same process.
     pub fn command(&self, program: &Path) -> Command {
         let mut command = Command::new("/bin/sh");
         command.args(["-c", "echo $$ > \"$0\" && exec \"$@\""]).arg(self.processes()).arg(program);
         command
     }
 
-    /// Memory that is used in it now, page cache included.
+    /// Memory in use, including the page cache.
     pub fn used(&self) -> Option<Bytes> {
         fs::read_to_string(self.folder.join(self.used)).ok()?.trim().parse().ok().map(Bytes::new)
     }
 
-    /// That the limit killed processes of the group, in words; none where it did not.
+    /// A sentence if the limit killed processes of the group.
     pub fn kills(&self) -> Option<String> {
         let (file, text) = ["memory.events", "memory.oom_control"]
             .iter()
@@ -81,7 +81,7 @@ impl Cage {
     }
 }
 
-impl Drop for Cage {
+impl Drop for MemoryCgroup {
     fn drop(&mut self) {
         let until = Instant::now() + LEAVING;
         while let Err(error) = fs::remove_dir(&self.folder) {
@@ -97,7 +97,7 @@ impl Drop for Cage {
     }
 }
 
-/// Where groups can be made that count memory.
+/// The parent of memory groups, with its interface files.
 #[derive(Debug, PartialEq, Eq)]
 struct Place {
     parent: PathBuf,
@@ -113,8 +113,8 @@ impl Place {
         Self::second(&mounts, &mine).or_else(|| Self::first(&mounts, &mine))
     }
 
-    /// Version 2: a group that has processes of its own cannot hand memory on to others, but for the root of all. So the new
-    /// one stands beside the group of this process, or above it.
+    /// Version 2: except for the root, a group with processes of its own cannot delegate memory. So the new group is a sibling of
+    /// the group of this process, or is higher up.
     fn second(mounts: &str, mine: &str) -> Option<Self> {
         let top = mounted(mounts, "cgroup2", None)?;
         let own = mine.lines().find_map(|line| line.strip_prefix("0::/"))?;
@@ -125,7 +125,7 @@ impl Place {
         let above = own.ancestors().skip(1).take_while(|folder| folder.starts_with(&top));
         let fits = above.chain([own.as_path()]).find(|folder| has(folder, "cgroup.subtree_control"));
         let parent = fits.map(Path::to_path_buf).or_else(|| {
-            // Nobody handed memory on yet: ask for it at the top.
+            // Memory is not delegated yet: delegate it at the root.
             let handed_on =
                 has(&top, "cgroup.controllers") && fs::write(top.join("cgroup.subtree_control"), "+memory").is_ok();
             handed_on.then_some(top)
@@ -202,25 +202,25 @@ mod tests {
 
     #[test]
     fn a_command_runs_inside_and_the_group_goes() {
-        let cage = match Cage::new("test", Bytes::new(64 << 20)) {
-            Ok(cage) => cage,
+        let cgroup = match MemoryCgroup::new("test", Bytes::new(64 << 20)) {
+            Ok(cgroup) => cgroup,
             Err(failure) => {
                 assert_eq!(failure.kind, Kind::Unsupported);
                 eprintln!("skipped: {failure}");
                 return;
             }
         };
-        let folder = cage.folder.clone();
+        let folder = cgroup.folder.clone();
         let name = folder.file_name().unwrap().to_str().unwrap().to_owned();
-        let output = cage.command(Path::new("cat")).arg("/proc/self/cgroup").output().unwrap();
+        let output = cgroup.command(Path::new("cat")).arg("/proc/self/cgroup").output().unwrap();
         assert!(String::from_utf8(output.stdout).unwrap().contains(&name));
-        assert!(cage.used().is_some());
+        assert!(cgroup.used().is_some());
         // One that would stay is killed with the group.
-        let mut stays = cage.command(Path::new("sleep")).arg("1000").spawn().unwrap();
-        while !fs::read_to_string(cage.processes()).unwrap().contains(&stays.id().to_string()) {
+        let mut stays = cgroup.command(Path::new("sleep")).arg("1000").spawn().unwrap();
+        while !fs::read_to_string(cgroup.processes()).unwrap().contains(&stays.id().to_string()) {
             std::thread::yield_now();
         }
-        drop(cage);
+        drop(cgroup);
         assert!(!stays.wait().unwrap().success() && !folder.exists());
     }
 }

@@ -1,6 +1,4 @@
-//! A server's process that ends when this one does, however this one ends, and the user that it runs as.
-//!
-//! Knows nothing about databases.
+//! A server process that ends with this process, however this process ends, and the user that it runs as.
 
 use std::fs;
 use std::io::{self, Read, Seek, SeekFrom};
@@ -13,17 +11,17 @@ use std::time::{Duration, Instant};
 
 use rustix::process::{Pid, Signal};
 
-use crate::cage::Cage;
+use crate::cgroup::MemoryCgroup;
 
-/// How often a process that is to end is looked at.
-const LOOK: Duration = Duration::from_millis(10);
+/// Interval at which an ending process is checked.
+const POLL_INTERVAL: Duration = Duration::from_millis(10);
 
-/// Who a program runs as: servers refuse to run as root.
+/// The user of a process: servers refuse to run as root.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum User {
-    /// As this program.
+    /// The user of this process.
     Same,
-    /// As this one, which this program, as root, becomes.
+    /// Another user, which this process, as root, changes to.
     Other(String),
 }
 
@@ -33,13 +31,12 @@ impl User {
         if rustix::process::geteuid().is_root() { Self::Other(name.into()) } else { Self::Same }
     }
 
-    /// A command that runs as this user, in a cage or outside of one, and gets the signal `ending` (such as `QUIT`) when the
-    /// thread that started it ends. Its number is that of the process that is started.
+    /// A command that runs as this user, and gets the signal `ending` (such as `QUIT`) when the thread that started it ends.
     ///
-    /// The cage is joined first, while there are the rights for it.
-    pub fn command(&self, program: &Path, ending: &str, cage: Option<&Cage>) -> Command {
-        let mut command = match cage {
-            Some(cage) => cage.command(Path::new("setpriv")),
+    /// The cgroup, if any, is joined first, while the process has the rights for it.
+    pub fn command(&self, program: &Path, ending: &str, cgroup: Option<&MemoryCgroup>) -> Command {
+        let mut command = match cgroup {
+            Some(cgroup) => cgroup.command(Path::new("setpriv")),
             None => Command::new("setpriv"),
         };
         if let Self::Other(name) = self {
@@ -68,16 +65,16 @@ fn numbers(passwd: &str, name: &str) -> Option<(u32, u32)> {
     Some((fields.next()?.parse().ok()?, fields.next()?.parse().ok()?))
 }
 
-/// A process that was started, and the thread that keeps it: a signal at the parent's death is one at its thread's death, and
-/// who asks for a server may ask from a thread that ends.
+/// A child process with the thread that started it. The signal at the parent's death is sent at the death of that thread, so
+/// the thread has to live as long as the process.
 #[derive(Debug)]
-pub struct Kept {
+pub struct ServerProcess {
     pid: Pid,
     order: Sender<(Signal, Duration)>,
     thread: Option<JoinHandle<Option<ExitStatus>>>,
 }
 
-impl Kept {
+impl ServerProcess {
     /// Starts it. It is killed when this is dropped, if it was not stopped before.
     ///
     /// # Errors
@@ -123,7 +120,7 @@ impl Kept {
     }
 }
 
-impl Drop for Kept {
+impl Drop for ServerProcess {
     fn drop(&mut self) {
         self.end(Signal::KILL, Duration::ZERO);
     }
@@ -137,7 +134,7 @@ fn keep(mut child: Child, pid: Pid, orders: &Receiver<(Signal, Duration)>) -> Op
             return Some(status);
         }
         match until {
-            None => match orders.recv_timeout(LOOK * 10) {
+            None => match orders.recv_timeout(POLL_INTERVAL * 10) {
                 Ok((signal, patience)) => {
                     // The child was not waited for yet, so the number is still its own.
                     let _ = rustix::process::kill_process(pid, signal);
@@ -150,7 +147,7 @@ fn keep(mut child: Child, pid: Pid, orders: &Receiver<(Signal, Duration)>) -> Op
                 child.kill().ok()?;
                 return child.wait().ok();
             }
-            Some(_) => std::thread::sleep(LOOK),
+            Some(_) => std::thread::sleep(POLL_INTERVAL),
         }
     }
 }
@@ -213,7 +210,7 @@ mod tests {
     #[test]
     fn it_outlives_the_thread_that_asked_and_ends_when_dropped() {
         let Some(command) = sleeping("1000") else { return };
-        let kept = std::thread::spawn(|| Kept::start(command).unwrap()).join().unwrap();
+        let kept = std::thread::spawn(|| ServerProcess::start(command).unwrap()).join().unwrap();
         std::thread::sleep(Duration::from_millis(50));
         assert!(kept.runs() && alive(kept.pid()));
         let pid = kept.pid();
@@ -224,14 +221,14 @@ mod tests {
     #[test]
     fn it_is_asked_first() {
         let (Some(long), Some(short)) = (sleeping("1000"), sleeping("0")) else { return };
-        let status = Kept::start(long).unwrap().stop(Signal::TERM, Duration::from_secs(60));
+        let status = ServerProcess::start(long).unwrap().stop(Signal::TERM, Duration::from_secs(60));
         assert_eq!(ending(status), "it was ended by signal 15");
-        let short = Kept::start(short).unwrap();
+        let short = ServerProcess::start(short).unwrap();
         while short.runs() {
             std::thread::yield_now();
         }
         assert_eq!(ending(short.stop(Signal::TERM, Duration::ZERO)), "it ended with status 0");
-        assert!(Kept::start(Command::new("/no/such/program")).is_err());
+        assert!(ServerProcess::start(Command::new("/no/such/program")).is_err());
     }
 
     #[test]
