@@ -47,11 +47,20 @@ pub trait Recipe {
         None
     }
 
-    /// Steps that it will make, as far as it knows: for progress.
-    fn expected(&self) -> usize;
+    /// All of its steps, if none of them depends on a result.
+    fn steps(&self) -> &[Step] {
+        &[]
+    }
+
+    /// Expected number of steps, for progress.
+    fn expected(&self) -> usize {
+        self.steps().len()
+    }
 
     /// The next step after those that were made; none when it is done.
-    fn next(&mut self, done: &[Done], facts: &Facts) -> Option<Step>;
+    fn next(&mut self, done: &[Done], _facts: &Facts) -> Option<Step> {
+        self.steps().get(done.len()).cloned()
+    }
 
     /// Its figures in the layouts that people know. Called with whatever was made until the end, however that came.
     fn listings(&self, done: &[Done], facts: &Facts) -> Vec<Listing>;
@@ -77,7 +86,38 @@ pub trait Recipe {
     }
 }
 
-/// Who looks on while a suite runs.
+/// Steps in their order, each with the purpose of its figures.
+#[derive(Clone, Debug)]
+pub(crate) struct Plan<T> {
+    purposes: Vec<T>,
+    pub(crate) steps: Vec<Step>,
+}
+
+impl<T> Plan<T> {
+    /// Executed steps with their purposes.
+    pub(crate) fn done<'a>(&'a self, done: &'a [Done]) -> impl Iterator<Item = (&'a T, &'a Done)> + Clone {
+        self.purposes.iter().zip(done)
+    }
+
+    /// All steps with their purposes, for changes.
+    pub(crate) fn iter_mut(&mut self) -> impl Iterator<Item = (&T, &mut Step)> {
+        self.purposes.iter().zip(&mut self.steps)
+    }
+}
+
+impl<T> FromIterator<(T, Step)> for Plan<T> {
+    fn from_iter<I: IntoIterator<Item = (T, Step)>>(planned: I) -> Self {
+        let (purposes, steps) = planned.into_iter().unzip();
+        Self { purposes, steps }
+    }
+}
+
+/// Settings with owned names.
+pub(crate) fn settings<const N: usize>(settings: [(&str, String); N]) -> Vec<(String, String)> {
+    settings.map(|(name, value)| (name.to_owned(), value)).into()
+}
+
+/// Observes a suite while it runs.
 pub trait Watch {
     /// A step begins: its place among those expected, from 0.
     fn begins(&mut self, step: &Step, place: usize, expected: usize);

@@ -5,7 +5,7 @@
 use std::path::PathBuf;
 
 use plimsoll_device::{Contents, Durable, Engine, Flush, SyncMode};
-use plimsoll_load::JobSpec;
+use plimsoll_load::{JobSpec, LaneSpec, Pattern, Region, Until};
 use plimsoll_units::{Bytes, Span};
 
 use crate::conduct::Conduct;
@@ -235,26 +235,37 @@ pub struct Step {
 
 impl Step {
     /// A step that counts, once.
-    pub fn io(name: impl Into<String>, workers: Vec<Worker>) -> Self {
-        let work = Work::Io(IoStep { workers, ..IoStep::default() });
+    pub fn new(name: impl Into<String>, work: Work) -> Self {
         Self { name: name.into(), round: 1, counts: true, loads: false, measures: "", work }
+    }
+
+    /// Workers that count, once.
+    pub fn io(name: impl Into<String>, workers: Vec<Worker>) -> Self {
+        Self::new(name, Work::Io(IoStep { workers, ..IoStep::default() }))
     }
 
     /// Statements that count, once.
     pub fn statements(name: impl Into<String>, statements: StatementsStep) -> Self {
-        Self {
-            name: name.into(),
-            round: 1,
-            counts: true,
-            loads: false,
-            measures: "",
-            work: Work::Statements(statements),
-        }
+        Self::new(name, Work::Statements(statements))
     }
 
-    /// Sessions side by side that count, once.
+    /// Concurrent sessions that count, once.
     pub fn crowd(name: impl Into<String>, crowd: CrowdStep) -> Self {
-        Self { name: name.into(), round: 1, counts: true, loads: false, measures: "", work: Work::Crowd(crowd) }
+        Self::new(name, Work::Crowd(crowd))
+    }
+
+    /// A preparation that writes the whole first file in blocks of 1 MiB and flushes it; `change` adapts its job.
+    pub(crate) fn fill(name: &str, size: Bytes, access: Access, change: impl FnOnce(&mut JobSpec)) -> Self {
+        let lane = LaneSpec::new(1 << 20, Pattern::Sequential);
+        let mut job = JobSpec::new(plimsoll_load::Work::Writes, lane, Region::first(size), Until::bytes(size.get()));
+        job.flush_at_end = true;
+        change(&mut job);
+        Self::io(name, vec![Worker::new(job, 0, size, access)]).uncounted()
+    }
+
+    /// Whether a worker of it writes.
+    pub(crate) fn writes(&self) -> bool {
+        matches!(&self.work, Work::Io(io) if io.workers.iter().any(|worker| worker.job.writes()))
     }
 
     /// The same as a preparation that is in no figure.

@@ -564,21 +564,12 @@ impl Loads {
     /// A new file holds nothing that could be read.
     fn filled(name: &'static str, mut steps: Vec<Step>, size: Bytes, facts: &Facts) -> Self {
         let fills = facts.nature == Nature::Directory;
-        let writes = fills || steps.iter().any(writes);
+        let writes = fills || steps.iter().any(Step::writes);
         if fills {
-            let lane = LaneSpec::new(1 << 20, Pattern::Sequential);
-            let job = JobSpec::new(Work::Writes, lane, Region::first(size), Until::bytes(size.get()));
-            let job = JobSpec { depth: 8, flush_at_end: true, ..job };
-            steps.insert(0, Step::io("Fill", vec![Worker::new(job, 0, size, Access::direct())]).uncounted());
+            let change = |job: &mut JobSpec| job.depth = 8;
+            steps.insert(0, Step::fill("Fill", size, Access::direct(), change));
         }
         Self { name, steps, size, writes }
-    }
-}
-
-fn writes(step: &Step) -> bool {
-    match &step.work {
-        StepWork::Io(io) => io.workers.iter().any(|worker| worker.job.writes()),
-        _ => false,
     }
 }
 
@@ -599,12 +590,8 @@ impl Recipe for Loads {
         vec![FileSpec { path: None, size: self.size, reserved: self.writes, writes: self.writes }]
     }
 
-    fn expected(&self) -> usize {
-        self.steps.len()
-    }
-
-    fn next(&mut self, done: &[Done], _facts: &Facts) -> Option<Step> {
-        self.steps.get(done.len()).cloned()
+    fn steps(&self) -> &[Step] {
+        &self.steps
     }
 
     fn listings(&self, done: &[Done], _facts: &Facts) -> Vec<Listing> {

@@ -14,7 +14,7 @@ use plimsoll_units::{Bytes, Span};
 use super::phase::{Counts, Phase, fits, per_second};
 use crate::ground::{Facts, Nature};
 use crate::options::{SuiteOptions, Surroundings, block_size, defaults, switch};
-use crate::recipe::{Done, Recipe};
+use crate::recipe::{Done, Plan, Recipe, settings};
 use crate::seen::{FilesSeen, StepSeen};
 use crate::step::{Access, Before, FileSpec, FileWork, FilesStep, Part, Step, Work as StepWork, Worker};
 
@@ -155,7 +155,7 @@ pub struct Bonnie {
     options: BonnieOptions,
     /// Bytes of the file.
     size: Bytes,
-    plan: Vec<(Column, Step)>,
+    plan: Plan<Column>,
     /// Phases of one byte at a time were asked for, and mean nothing here.
     has_no_calls: bool,
 }
@@ -208,7 +208,7 @@ impl Bonnie {
 
     /// Steps that were made, with what they are the figure of.
     fn made<'a>(&'a self, done: &'a [Done]) -> impl Iterator<Item = (Column, &'a Done)> {
-        self.plan.iter().map(|(column, _)| *column).zip(done)
+        self.plan.done(done).map(|(column, done)| (*column, done))
     }
 
     fn row(&self, done: &[Done], round: u32) -> Row<'_> {
@@ -286,7 +286,7 @@ impl Recipe for Bonnie {
             _ => "left out".into(),
         };
         let flush = if options.flushed { "after each write" } else { "at the end of each phase" };
-        [
+        settings([
             ("machine", options.machine().to_owned()),
             ("size", self.size.to_string()),
             ("memory", options.memory.to_string()),
@@ -298,21 +298,15 @@ impl Recipe for Bonnie {
             ("page cache", if options.direct { "passed by" } else { "in between" }.into()),
             ("rounds", options.rounds.to_string()),
             ("seed", options.seed.to_string()),
-        ]
-        .map(|(name, value)| (name.to_owned(), value))
-        .to_vec()
+        ])
     }
 
     fn files(&self) -> Vec<FileSpec> {
         if self.size == Bytes::ZERO { Vec::new() } else { vec![FileSpec::growing(self.size)] }
     }
 
-    fn expected(&self) -> usize {
-        self.plan.len()
-    }
-
-    fn next(&mut self, done: &[Done], _facts: &Facts) -> Option<Step> {
-        self.plan.get(done.len()).map(|(_, step)| step.clone())
+    fn steps(&self) -> &[Step] {
+        &self.plan.steps
     }
 
     fn listings(&self, done: &[Done], _facts: &Facts) -> Vec<Listing> {
@@ -417,21 +411,16 @@ fn files(options: &BonnieOptions, work: FileWork, ordered: bool) -> Step {
         FileWork::Delete => "Delete",
     };
     let order = if ordered { "sequential" } else { "random" };
-    Step {
-        name: format!("{verb} files, {order}"),
-        round: 1,
-        counts: true,
-        loads: false,
-        measures: "what the filesystem does for a file, until all of it is durable",
-        work: StepWork::Files(FilesStep {
-            work,
-            files: small.units * 1024,
-            ordered,
-            sizes: (small.least, small.largest),
-            directories: small.directories,
-            seed: options.seed,
-        }),
-    }
+    let files = FilesStep {
+        work,
+        files: small.units * 1024,
+        ordered,
+        sizes: (small.least, small.largest),
+        directories: small.directories,
+        seed: options.seed,
+    };
+    Step::new(format!("{verb} files, {order}"), StepWork::Files(files))
+        .measuring("what the filesystem does for a file, until all of it is durable")
 }
 
 /// What is printed where there is no figure.

@@ -15,7 +15,7 @@ use plimsoll_units::{Bytes, Kind, Span};
 
 use crate::ground::{Facts, Nature};
 use crate::options::{SuiteOptions, Surroundings, defaults, percent, spelled, switch};
-use crate::recipe::{Done, Recipe};
+use crate::recipe::{Done, Plan, Recipe};
 use crate::seen::IoSeen;
 use crate::step::{Access, FileSpec, Part, Step, Work, Worker};
 
@@ -214,7 +214,7 @@ pub struct CrystalDiskMark {
     options: CrystalDiskMarkOptions,
     tests: Vec<Test>,
     fills: bool,
-    plan: Vec<Planned>,
+    plan: Plan<Goal>,
 }
 
 impl CrystalDiskMark {
@@ -267,12 +267,8 @@ impl Recipe for CrystalDiskMark {
         vec![FileSpec { writes: self.fills, ..FileSpec::reserved(self.options.size()) }]
     }
 
-    fn expected(&self) -> usize {
-        self.plan.len()
-    }
-
-    fn next(&mut self, done: &[Done], _facts: &Facts) -> Option<Step> {
-        self.plan.get(done.len()).map(|planned| planned.step.clone())
+    fn steps(&self) -> &[Step] {
+        &self.plan.steps
     }
 
     fn listings(&self, done: &[Done], facts: &Facts) -> Vec<Listing> {
@@ -298,8 +294,8 @@ impl CrystalDiskMark {
     /// What was seen of each test in each direction, in the order of their lines.
     fn cells(&self, done: &[Done]) -> Vec<Cell> {
         let mut cells: Vec<Cell> = Vec::new();
-        for (planned, done) in self.plan.iter().zip(done) {
-            let (Goal::Run(line), Some(seen)) = (planned.goal, done.seen.io()) else { continue };
+        for (goal, done) in self.plan.done(done) {
+            let (Goal::Run(line), Some(seen)) = (*goal, done.seen.io()) else { continue };
             if cells.last().is_none_or(|cell| cell.line != line) {
                 cells.push(Cell { line, name: done.step.name.clone(), runs: Vec::new() });
             }
@@ -383,13 +379,6 @@ enum Goal {
     Run(Line),
 }
 
-/// A step and what it is for.
-#[derive(Clone, Debug)]
-struct Planned {
-    goal: Goal,
-    step: Step,
-}
-
 /// The tests, in the order of their lines.
 fn tests_of(options: &CrystalDiskMarkOptions) -> Vec<Test> {
     if !options.tests.is_empty() {
@@ -410,7 +399,7 @@ fn tests_of(options: &CrystalDiskMarkOptions) -> Vec<Test> {
 }
 
 /// Every step. Version 3 reads and writes in turn; version 8 makes all reads, then all writes, then what is mixed.
-fn planned(options: &CrystalDiskMarkOptions, fills: bool) -> Vec<Planned> {
+fn planned(options: &CrystalDiskMarkOptions, fills: bool) -> Plan<Goal> {
     let tests = tests_of(options);
     let line = |direction, test: usize| Line { direction, test, block: tests[test].block };
     let wanted = match options.directions {
@@ -427,11 +416,11 @@ fn planned(options: &CrystalDiskMarkOptions, fills: bool) -> Vec<Planned> {
     }
     let mut plan = Vec::new();
     if fills {
-        plan.push(Planned { goal: Goal::Nothing, step: fill(options) });
+        plan.push((Goal::Nothing, fill(options)));
     }
     for (index, &line) in lines.iter().enumerate() {
         if index > 0 && !options.interval().is_zero() {
-            plan.push(Planned { goal: Goal::Nothing, step: rest(options.interval()) });
+            plan.push((Goal::Nothing, rest(options.interval())));
         }
         for run in 0..=options.runs {
             let seed = options.seed.wrapping_add((index as u64) << 32 | u64::from(run) << 16);
@@ -443,14 +432,14 @@ fn planned(options: &CrystalDiskMarkOptions, fills: bool) -> Vec<Planned> {
                 ),
                 _ => (Goal::Run(line), step.round(run)),
             };
-            plan.push(Planned { goal, step });
+            plan.push((goal, step));
         }
     }
-    plan
+    plan.into_iter().collect()
 }
 
 fn rest(interval: Span) -> Step {
-    Step { name: "rest".into(), round: 1, counts: false, loads: false, measures: "", work: Work::Pause(interval) }
+    Step::new("rest", Work::Pause(interval)).uncounted()
 }
 
 fn contents(options: &CrystalDiskMarkOptions) -> Contents {
@@ -462,12 +451,8 @@ fn contents(options: &CrystalDiskMarkOptions) -> Contents {
 
 /// The whole file, once, 1 MiB after the other.
 fn fill(options: &CrystalDiskMarkOptions) -> Step {
-    let lane = LaneSpec::new(MIB, Pattern::Sequential);
-    let file = Region::first(options.size());
-    let mut job = JobSpec::new(Does::Writes, lane, file, Until::bytes(options.size().get()));
-    (job.flush_at_end, job.seed) = (true, options.seed);
     let access = Access { engine: Engine::Inline, direct: true, contents: contents(options), ..Access::buffered() };
-    Step::io("filling the file", vec![Worker::new(job, 0, options.size(), access)]).uncounted()
+    Step::fill("filling the file", options.size(), access, |job| job.seed = options.seed)
 }
 
 fn step(options: &CrystalDiskMarkOptions, line: Line, test: &Test, seed: u64) -> Step {

@@ -12,7 +12,7 @@ use plimsoll_units::{Bytes, Span};
 
 use crate::ground::{Facts, Nature};
 use crate::options::{SuiteOptions, Surroundings, defaults, spelled, switch};
-use crate::recipe::{Done, Recipe};
+use crate::recipe::{Done, Plan, Recipe, settings};
 use crate::seen::IoSeen;
 use crate::step::{Access, Before, FileSpec, Step, Worker};
 
@@ -121,7 +121,9 @@ impl SuiteOptions for DdOptions {
 pub struct Dd {
     options: DdOptions,
     total: Bytes,
-    plan: Vec<Planned>,
+    plan: Plan<Part>,
+    /// Some step writes.
+    writes: bool,
 }
 
 impl Dd {
@@ -157,7 +159,8 @@ impl Dd {
             ));
         }
         let plan = plan(&options, total, facts);
-        Ok(Self { options, total, plan })
+        let writes = plan.steps.iter().any(Step::writes);
+        Ok(Self { options, total, plan, writes })
     }
 
     fn command(&self, kind: DdKind) -> String {
@@ -172,7 +175,7 @@ impl Dd {
 
     /// What was seen of the parts that were made.
     fn seen<'a>(&'a self, done: &'a [Done]) -> impl Iterator<Item = (Part, &'a IoSeen)> + Clone {
-        self.plan.iter().zip(done).filter_map(|(planned, done)| Some((planned.part, done.seen.io()?)))
+        self.plan.done(done).filter_map(|(part, done)| Some((*part, done.seen.io()?)))
     }
 }
 
@@ -191,27 +194,20 @@ impl Recipe for Dd {
             DdData::Zeroes => "zeroes",
             DdData::Random => "random",
         };
-        [
+        settings([
             ("block", self.options.block.to_string()),
             ("count", self.options.count.to_string()),
             ("kinds", kinds.join(", ")),
             ("data", data.into()),
-        ]
-        .map(|(name, value)| (name.to_owned(), value))
-        .into()
+        ])
     }
 
     fn files(&self) -> Vec<FileSpec> {
-        let writes = self.plan.iter().any(|planned| planned.part.writes());
-        vec![FileSpec { path: None, size: self.total, reserved: false, writes }]
+        vec![FileSpec { writes: self.writes, ..FileSpec::growing(self.total) }]
     }
 
-    fn expected(&self) -> usize {
-        self.plan.len()
-    }
-
-    fn next(&mut self, done: &[Done], _facts: &Facts) -> Option<Step> {
-        self.plan.get(done.len()).map(|planned| planned.step.clone())
+    fn steps(&self) -> &[Step] {
+        &self.plan.steps
     }
 
     fn listings(&self, done: &[Done], _facts: &Facts) -> Vec<Listing> {
@@ -340,20 +336,6 @@ enum Part {
     Probe(DdData),
 }
 
-impl Part {
-    /// It writes.
-    fn writes(self) -> bool {
-        !matches!(self, Self::Copy(kind) if !kind.writes())
-    }
-}
-
-/// A step and what it is for.
-#[derive(Clone, Debug)]
-struct Planned {
-    part: Part,
-    step: Step,
-}
-
 /// What one operation moves where there is no kernel that cuts calls into requests, in bytes at most.
 const REQUEST: u64 = 1 << 20;
 /// What the kernel reads ahead by default, in bytes.
@@ -368,17 +350,17 @@ const PROBE_LEAST: Bytes = Bytes::mib(4);
 const LAST: u32 = 4096;
 
 /// All steps, in their order.
-fn plan(options: &DdOptions, total: Bytes, facts: &Facts) -> Vec<Planned> {
+fn plan(options: &DdOptions, total: Bytes, facts: &Facts) -> Plan<Part> {
     let mut steps = Vec::new();
     let is_new = facts.nature == Nature::Directory;
     if is_new && options.kinds.first().is_some_and(|kind| !kind.writes()) {
         let step = copy(DdKind::Fdatasync, options, total, facts).uncounted();
-        steps.push(Planned { part: Part::Fill, step: Step { name: "Fill".into(), measures: "", ..step } });
+        steps.push((Part::Fill, Step { name: "Fill".into(), measures: "", ..step }));
     }
     for &kind in &options.kinds {
-        steps.push(Planned { part: Part::Copy(kind), step: copy(kind, options, total, facts) });
+        steps.push((Part::Copy(kind), copy(kind, options, total, facts)));
         if kind == DdKind::Buffered && facts.has_cache() {
-            steps.push(Planned { part: Part::Flush, step: flush(options, total, facts) });
+            steps.push((Part::Flush, flush(options, total, facts)));
         }
     }
     let sees_bytes = facts.nature != Nature::Model && !facts.read_only;
@@ -387,10 +369,10 @@ fn plan(options: &DdOptions, total: Bytes, facts: &Facts) -> Vec<Planned> {
         // In turn, so that what else the storage does meets both.
         for (round, data) in (1..=ROUNDS).flat_map(|round| [(round, DdData::Zeroes), (round, DdData::Random)]) {
             let step = probe(data, Bytes::new(size.min(total).get() / u64::from(ROUNDS)), facts);
-            steps.extend(step.map(|step| Planned { part: Part::Probe(data), step: step.round(round) }));
+            steps.extend(step.map(|step| (Part::Probe(data), step.round(round))));
         }
     }
-    steps
+    steps.into_iter().collect()
 }
 
 /// What a worker asks for at once, and how many of it: a call where there is a kernel, and what a kernel would make of it

@@ -25,7 +25,7 @@ use self::figures::Figure;
 use self::section::{Counting, Ledger, Plan, Section, ask};
 use crate::ground::Facts;
 use crate::options::{SuiteOptions, Surroundings, defaults};
-use crate::recipe::{Done, Recipe};
+use crate::recipe::{Done, Recipe, settings};
 use crate::step::{FileSpec, Step};
 
 /// One of the eight tests.
@@ -239,15 +239,13 @@ impl Recipe for SqlBench {
         let options = &self.options;
         let tests: Vec<&str> =
             Test::ALL.iter().filter(|test| options.tests.contains(test)).map(|test| test.name()).collect();
-        [
+        settings([
             ("system", self.system.to_string()),
             ("tests", tests.join(", ")),
             ("scale", format!("each section is asked {} times its full count", options.scale)),
             ("size", format!("tables have {} times their full size", options.size)),
             ("time limit", format!("{} for each section", options.time_limit)),
-        ]
-        .map(|(name, value)| (name.to_owned(), value))
-        .to_vec()
+        ])
     }
 
     fn files(&self) -> Vec<FileSpec> {

@@ -14,7 +14,7 @@ use plimsoll_units::{Bytes, Kind, Span};
 use super::phase::{Counts, Phase, fits, per_second};
 use crate::ground::{Facts, Nature};
 use crate::options::{SuiteOptions, Surroundings, block_size, defaults};
-use crate::recipe::{Done, Recipe};
+use crate::recipe::{Done, Plan, Recipe, settings};
 use crate::seen::IoSeen;
 use crate::step::{Access, Before, FileSpec, Order, Part, Step, Work as StepWork, Worker};
 
@@ -212,8 +212,8 @@ pub struct Tiobench {
     program: Program,
     passes: Vec<Pass>,
     files: Vec<FileSpec>,
-    /// Index of the pass, test and step, in their order.
-    plan: Vec<(usize, Test, Step)>,
+    /// Steps by the index of their pass and their test.
+    plan: Plan<(usize, Test)>,
     /// What remembers the data of each file of each pass; empty where they are not checked.
     checked: Vec<Arc<Checked>>,
 }
@@ -235,15 +235,15 @@ impl Tiobench {
         let tests: Vec<Test> = tests.collect();
         let step = |index: usize, test| step_of(&options, &passes[index], test, has_files);
         let plan = (0..passes.len()).flat_map(|index| tests.iter().map(move |test| (index, *test)));
-        let plan = plan.map(|(index, test)| (index, test, step(index, test))).collect();
+        let plan = plan.map(|(index, test)| ((index, test), step(index, test))).collect();
         let suite = Self { options, program, passes, files, plan, checked: Vec::new() };
         if suite.options.check { suite.checking() } else { Ok(suite) }
     }
 
     /// What was seen of each test of a pass.
     fn seen<'a>(&'a self, done: &'a [Done], wanted: usize) -> impl Iterator<Item = (Test, Phase, &'a Done)> {
-        let made = self.plan.iter().zip(done).filter(move |((pass, ..), _)| *pass == wanted);
-        made.filter_map(|((_, test, _), done)| {
+        let made = self.plan.done(done).filter(move |((pass, _), _)| *pass == wanted);
+        made.filter_map(|((_, test), done)| {
             let counts = if matches!(test, Test::Write | Test::RandomWrite) { Counts::Writes } else { Counts::Reads };
             Some((*test, Phase::of(done.seen.io()?, counts), done))
         })
@@ -323,7 +323,7 @@ impl Recipe for Tiobench {
             Through::Nothing => "nothing",
         };
         let skipped: Vec<&str> = options.skipped.iter().map(|test| test.name()).collect();
-        [
+        settings([
             ("threads", passes.join(", ")),
             ("rounds", self.passes.iter().map(|pass| pass.round).max().unwrap_or(1).to_string()),
             ("block", Bytes::new(options.block.into()).to_string()),
@@ -334,21 +334,15 @@ impl Recipe for Tiobench {
             ("written", if options.in_turn { "one after the other" } else { "at the same time" }.into()),
             ("page cache", if options.uncached { "emptied before tests" } else { "as it is" }.into()),
             ("seed", options.seed.to_string()),
-        ]
-        .map(|(name, value)| (name.to_owned(), value))
-        .to_vec()
+        ])
     }
 
     fn files(&self) -> Vec<FileSpec> {
         self.files.clone()
     }
 
-    fn expected(&self) -> usize {
-        self.plan.len()
-    }
-
-    fn next(&mut self, done: &[Done], _facts: &Facts) -> Option<Step> {
-        self.plan.get(done.len()).map(|(_, _, step)| step.clone())
+    fn steps(&self) -> &[Step] {
+        &self.plan.steps
     }
 
     fn listings(&self, done: &[Done], _facts: &Facts) -> Vec<Listing> {
@@ -465,7 +459,7 @@ impl Tiobench {
     fn checking(mut self) -> Result<Self, String> {
         let interval = Bytes::new(self.options.block.into());
         let mut kept: Vec<(usize, Vec<Arc<Checked>>)> = Vec::new();
-        for (pass, _, step) in &mut self.plan {
+        for ((pass, _), step) in self.plan.iter_mut() {
             let StepWork::Io(io) = &mut step.work else { continue };
             if kept.last().is_none_or(|(of, _)| of != pass) {
                 let one = |(index, worker): (usize, &Worker)| {

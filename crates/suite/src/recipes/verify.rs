@@ -14,7 +14,7 @@ use plimsoll_units::{Bytes, Kind};
 
 use crate::ground::{Facts, Nature};
 use crate::options::{SuiteOptions, Surroundings, defaults, percent, switch};
-use crate::recipe::{Done, Recipe};
+use crate::recipe::{Done, Recipe, settings};
 use crate::step::{Access, Before, FileSpec, Step, Worker};
 
 /// Operations that fill and read back are as large as this, in bytes, where blocks are smaller.
@@ -247,7 +247,7 @@ impl Recipe for Verify {
             VerifyMode::WriteAndCheck => "write and check",
             VerifyMode::CheckOnly => "check only",
         };
-        [
+        settings([
             ("mode", mode.to_owned()),
             ("size", self.size.to_string()),
             ("block", self.options.block.to_string()),
@@ -255,9 +255,7 @@ impl Recipe for Verify {
             ("seed", self.options.seed.to_string()),
             ("overwrite", self.options.overwrite.to_string()),
             ("passes", self.options.passes.to_string()),
-        ]
-        .map(|(name, value)| (name.to_owned(), value))
-        .into()
+        ])
     }
 
     fn files(&self) -> Vec<FileSpec> {

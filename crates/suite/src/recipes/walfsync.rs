@@ -9,7 +9,7 @@ use plimsoll_units::{Bytes, Kind, Span};
 use super::commits::{Durable, durable};
 use crate::ground::Facts;
 use crate::options::{SuiteOptions, Surroundings, defaults, spelled};
-use crate::recipe::{Done, Recipe};
+use crate::recipe::{Done, Recipe, settings};
 use crate::seen::IoSeen;
 use crate::step::{Access, Descriptor, FileSpec, Step, Worker};
 
@@ -89,14 +89,6 @@ impl Walfsync {
         Ok(Self { options, headings, cases, planned })
     }
 
-    /// Random data in the whole file, as they are before the first method.
-    fn fill(&self) -> Step {
-        let lane = LaneSpec::new(1 << 20, Pattern::Sequential);
-        let (size, until) = (self.options.file, Until::bytes(self.options.file.get()));
-        let job = JobSpec { flush_at_end: true, ..JobSpec::new(Work::Writes, lane, Region::first(size), until) };
-        Step::io("Fill", vec![Worker::new(job, 0, size, Access::buffered())]).uncounted()
-    }
-
     fn rows(&self, done: &[Done]) -> Vec<Row> {
         let row = |(index, case): (usize, &Case)| {
             // The file is filled first.
@@ -142,13 +134,11 @@ impl Recipe for Walfsync {
     }
 
     fn settings(&self) -> Vec<(String, String)> {
-        [
+        settings([
             ("preset", spelled(&self.options.preset)),
             ("span", self.options.span.to_string()),
             ("file", self.options.file.to_string()),
-        ]
-        .map(|(name, value)| (name.to_owned(), value))
-        .into()
+        ])
     }
 
     fn files(&self) -> Vec<FileSpec> {
@@ -160,7 +150,9 @@ impl Recipe for Walfsync {
     }
 
     fn next(&mut self, done: &[Done], _facts: &Facts) -> Option<Step> {
-        let Some(place) = done.len().checked_sub(1) else { return Some(self.fill()) };
+        let Some(place) = done.len().checked_sub(1) else {
+            return Some(Step::fill("Fill", self.options.file, Access::buffered(), |_| {}));
+        };
         let case = &self.cases[*self.planned.get(place)?];
         Some(case.step(self.step_name(case), self.options.file, self.options.span))
     }
