@@ -8,14 +8,12 @@ use std::io::Write;
 use std::os::fd::{AsFd, OwnedFd};
 
 use anyhow::Context;
-use plimsoll_catalogue::{Like, NoLike};
 use plimsoll_device::Clock;
 use plimsoll_device::nbd::{Address, Emulation};
 use plimsoll_front::nbd::Offer;
 use plimsoll_front::notify::News;
 use plimsoll_front::{Files, Handle, Limits, Plain, Server, Service};
-use plimsoll_model::ChainSpec;
-use plimsoll_units::{Bytes, Span};
+use plimsoll_units::Span;
 use plimsoll_volume::{Access, Export, Fidelity, Flat, Serving, Slow, VolumeId, Volumes};
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 
@@ -23,7 +21,7 @@ use self::child::Child;
 use self::doors::{Doors, Maker};
 use self::image::Image;
 use crate::args::{NbdArgs, TermsArgs};
-use crate::offers::Offers;
+use crate::offers::{NamedModel, Offers};
 use crate::output::print;
 use crate::systemd;
 use crate::trouble::Trouble;
@@ -37,19 +35,20 @@ pub fn run(args: &NbdArgs) -> Result<(), Trouble> {
         // Known before anything is begun, on a thread that ends.
         std::thread::spawn(realtime).join().map_err(|_| anyhow::anyhow!("asking for priority broke off"))??;
     }
-    let likeness = args.like.as_deref().map(|text| Likeness::new(text, args)).transpose()?;
+    let terms = TermsArgs { products: args.products.clone(), ..TermsArgs::default() };
+    let like = args.like.as_deref().map(|text| NamedModel::read(text, || Offers::new(&terms))).transpose()?;
     let doors = Doors::open(args)?;
-    let image = Image::open(args, likeness.as_ref().and_then(|likeness| likeness.capacity))?;
-    match likeness {
+    let image = Image::open(args, like.as_ref().and_then(|like| Some(like.offer.as_ref()?.capacity)))?;
+    match like {
         None => serve(args, doors, Plain::new([image.size]), image, None).map(drop),
-        Some(likeness) => {
+        Some(like) => {
             let flat = Flat::new([(image.size, image.access)]);
             let mut volumes = Volumes::new(flat, Slow::by(args.slow));
             let limits = plimsoll_volume::Limits { requests: REQUESTS, block: 1, ..plimsoll_volume::Limits::default() };
-            let model = likeness.model.clone();
+            let model = like.model.clone();
             let serving = Serving { volume: VolumeId(0), model, seed: args.seed, limits, group: None };
             volumes.serve(plimsoll_units::Instant::ZERO, &serving).context("serving the image")?;
-            let mut server = serve(args, doors, volumes, image, Some(&likeness))?;
+            let mut server = serve(args, doors, volumes, image, Some(&like))?;
             let fidelity = server.service().0.fidelity(Export(0));
             if let Some(fidelity) = fidelity.filter(|fidelity| fidelity.lateness().count > 0) {
                 // With standard error gone there is nobody left to tell.
@@ -64,47 +63,24 @@ fn realtime() -> Result<(), Trouble> {
     plimsoll_device::realtime().map_err(|error| Trouble::usage(error.to_string()))
 }
 
-/// What the image is like.
-struct Likeness {
-    /// Its configuration; `None` for bare stages.
-    like: Option<String>,
-    model: ChainSpec,
-    /// What the product holds.
-    capacity: Option<Bytes>,
-}
-
-impl Likeness {
-    fn new(text: &str, args: &NbdArgs) -> Result<Self, Trouble> {
-        match text.parse().map_err(|error: NoLike| Trouble::usage(error.to_string()))? {
-            Like::Stages(model) => Ok(Self { like: None, model, capacity: None }),
-            Like::Config(_) => {
-                let terms = TermsArgs { products: args.products.clone(), ..TermsArgs::default() };
-                let offer = Offers::new(&terms)?.offer(text)?;
-                let model = offer.model().map_err(|why| Trouble::usage(format!("{text}: {why}")))?;
-                Ok(Self { like: Some(offer.short().to_string()), model, capacity: Some(offer.capacity) })
-            }
-        }
-    }
-
-    fn emulation(&self, slow: u32) -> Emulation {
-        Emulation { like: self.like.clone(), model: self.model.to_string(), slow }
-    }
-}
-
 fn serve<S: Service + 'static>(
     args: &NbdArgs,
     doors: Doors,
     service: S,
     image: Image,
-    likeness: Option<&Likeness>,
+    like: Option<&NamedModel>,
 ) -> Result<Server<S>, Trouble> {
     let files = image.file.map_or_else(Files::memory, |file| Files::given([OwnedFd::from(file)]));
     let mut server = Server::new(service, files, Limits::default(), Clock::start()).context("starting the server")?;
-    if likeness.is_some() {
+    if like.is_some() {
         server.set_floor(crate::serve::floor(args.rt)?);
     }
     let offer = Offer { access: image.access, ..Offer::new(Export(0), &*args.export, image.size) };
-    let emulation = likeness.map(|likeness| likeness.emulation(args.slow));
+    let emulation = like.map(|like| Emulation {
+        like: like.offer.is_some().then(|| like.name.clone()),
+        model: like.model.to_string(),
+        slow: args.slow,
+    });
     let what = match &emulation {
         Some(emulation) => format!("{}, {emulation}", image.shown),
         None => image.shown.clone(),

@@ -1,9 +1,12 @@
 //! The catalogue that a command works with: what is built in, the user's own product files, and the terms.
 
+use std::borrow::BorrowMut;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use plimsoll_catalogue::{Catalogue, Complaint, Config, Currency, Date, Offer, Terms};
+use plimsoll_catalogue::{Catalogue, Complaint, Config, Currency, Date, Like, NoLike, Offer, Terms};
+use plimsoll_model::ChainSpec;
+use plimsoll_units::Bytes;
 
 use crate::args::TermsArgs;
 use crate::trouble::Trouble;
@@ -12,6 +15,47 @@ use crate::trouble::Trouble;
 const PRODUCTS_VARIABLE: &str = "PLIMSOLL_PRODUCTS";
 /// A larger file is no product file.
 const LARGEST: u64 = 16 << 20;
+
+/// Address space of stages, which have no capacity.
+pub const SPACE: Bytes = Bytes::gib(64);
+
+/// A model to simulate or emulate: a product of the catalogue, or stages.
+#[derive(Debug)]
+pub struct NamedModel {
+    /// The configuration in its short form, or the stages.
+    pub name: String,
+    /// Its timing.
+    pub model: ChainSpec,
+    /// The product; none for stages.
+    pub offer: Option<Offer>,
+}
+
+impl NamedModel {
+    /// Reads a configuration or stages. Only a configuration needs the offers.
+    pub fn read<O: BorrowMut<Offers>>(
+        text: &str,
+        offers: impl FnOnce() -> Result<O, Trouble>,
+    ) -> Result<Self, Trouble> {
+        match text.parse().map_err(|error: NoLike| usage(&error))? {
+            Like::Stages(model) => Ok(Self { name: model.to_string(), model, offer: None }),
+            Like::Config(_) => {
+                let offer = offers()?.borrow_mut().offer(text)?;
+                let model = offer.model().map_err(|why| Trouble::usage(format!("{text}: {why}")))?;
+                Ok(Self { name: offer.short().to_string(), model, offer: Some(offer) })
+            }
+        }
+    }
+
+    /// The kind of subject in results.
+    pub const fn kind(&self) -> &'static str {
+        if self.offer.is_some() { "product" } else { "model" }
+    }
+
+    /// Bytes that can be addressed.
+    pub fn size(&self) -> Bytes {
+        self.offer.as_ref().map_or(SPACE, |offer| offer.capacity)
+    }
+}
 
 /// Products and terms.
 #[derive(Debug)]

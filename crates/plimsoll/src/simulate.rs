@@ -1,6 +1,6 @@
 //! `plimsoll simulate`: the same load, course and report against products or models in virtual time.
 
-use plimsoll_catalogue::{Like, Offer};
+use plimsoll_catalogue::Offer;
 use plimsoll_load::{Pace, StreamSpec};
 use plimsoll_model::ChainSpec;
 use plimsoll_record::{Conditions, Curve, FORMAT, Finding, Source, Subject};
@@ -9,7 +9,7 @@ use plimsoll_units::Bytes;
 use crate::args::Simulate;
 use crate::console::Console;
 use crate::course::{Travelled, follow};
-use crate::offers::Offers;
+use crate::offers::{NamedModel, Offers};
 use crate::output::{Outputs, finish_all};
 use crate::plan::{Grid, Plan};
 use crate::replay::{Replaying, Venue};
@@ -19,8 +19,6 @@ use crate::trouble::Trouble;
 /// Operations that tell how fast a model is, and in how deep a queue.
 const PILOT: u64 = 30_000;
 const PILOT_DEPTH: u32 = 32;
-/// The space that bare stages are addressed on.
-const SPACE: Bytes = Bytes::gib(64);
 
 /// Simulates the models, one after the other.
 pub fn run(args: &Simulate) -> Result<(), Trouble> {
@@ -31,8 +29,8 @@ pub fn run(args: &Simulate) -> Result<(), Trouble> {
     let outputs = Outputs::new(&args.output)?;
     outputs.fit(args.models.len())?;
     let mut offers = Offers::new(&args.terms)?;
-    let products: Result<Vec<Simulable>, Trouble> =
-        args.models.iter().map(|text| Simulable::new(text, &mut offers)).collect();
+    let products: Result<Vec<NamedModel>, Trouble> =
+        args.models.iter().map(|text| NamedModel::read(text, || Ok(&mut offers))).collect();
     let products = products?;
     for product in &products {
         work.check(product, args.size)?;
@@ -68,12 +66,12 @@ impl Work {
     }
 
     /// Refuses a recording that reaches beyond a product, before anything is simulated.
-    fn check(&self, product: &Simulable, size: Option<Bytes>) -> Result<(), Trouble> {
+    fn check(&self, product: &NamedModel, size: Option<Bytes>) -> Result<(), Trouble> {
         let Self::Recorded(replaying) = self else { return Ok(()) };
         let fit = |name, size| replaying.recording().fit(name, size, "give one of that size, or --size");
         match size {
             Some(size) => fit("--size", size),
-            None if product.kind == "product" => fit(&product.name, product.size),
+            None if product.offer.is_some() => fit(&product.name, product.size()),
             None => Ok(()),
         }
     }
@@ -109,42 +107,16 @@ impl Work {
     }
 }
 
-/// Something that can be simulated.
-struct Simulable {
-    name: String,
-    kind: &'static str,
-    model: ChainSpec,
-    size: Bytes,
-    findings: Vec<Finding>,
-}
-
-impl Simulable {
-    /// Stages as they are written, or a configuration of the catalogue.
-    fn new(text: &str, offers: &mut Offers) -> Result<Self, Trouble> {
-        match text.parse::<Like>() {
-            Ok(Like::Stages(model)) => {
-                Ok(Self { name: model.to_string(), kind: "model", model, size: SPACE, findings: Vec::new() })
-            }
-            Ok(Like::Config(_)) => Self::product(text, offers),
-            Err(error) => Err(Trouble::usage(error.to_string())),
-        }
-    }
-
-    fn product(text: &str, offers: &mut Offers) -> Result<Self, Trouble> {
-        let offer = offers.offer(text)?;
-        let model = offer.model().map_err(|why| Trouble::usage(format!("{text}: {why}")))?;
-        let (name, size) = (offer.short().to_string(), offer.capacity);
-        Ok(Self { name, kind: "product", model, size, findings: doubts(&offer) })
-    }
-
-    fn curve(mut self, work: &Work, size: Option<Bytes>, console: &mut Console) -> Result<Curve, Trouble> {
-        let size = size.unwrap_or(self.size);
+impl NamedModel {
+    fn curve(self, work: &Work, size: Option<Bytes>, console: &mut Console) -> Result<Curve, Trouble> {
+        let size = size.unwrap_or(self.size());
+        let mut findings = self.offer.as_ref().map(doubts).unwrap_or_default();
         let (travelled, conditions) = work.follow(&self.model, size, console)?;
         if let Some(fault) = travelled.fault {
             return Err(Trouble::Failed(anyhow::Error::new(fault)));
         }
         if let Work::Recorded(replaying) = work {
-            self.findings.extend(replaying.findings());
+            findings.extend(replaying.findings());
         }
         Ok(Curve {
             format: FORMAT.into(),
@@ -154,7 +126,7 @@ impl Simulable {
             command: std::env::args().collect(),
             ended: travelled.ended,
             source: Source::Simulated { model: self.model.to_string() },
-            subject: Subject { name: self.name, kind: self.kind.into(), size, device: None },
+            subject: Subject { kind: self.kind().into(), name: self.name, size, device: None },
             host: None,
             conditions,
             runs: travelled.runs,
@@ -162,7 +134,7 @@ impl Simulable {
             load_line: None,
             basis: None,
             slots: travelled.slots,
-            findings: self.findings,
+            findings,
         })
     }
 }

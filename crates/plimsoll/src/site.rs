@@ -2,24 +2,20 @@
 
 use std::path::{Path, PathBuf};
 
-use plimsoll_catalogue::Like;
 use plimsoll_device::nbd::wire::flag;
 use plimsoll_device::nbd::{Address, Connection, Emulation, NoAddress, TalkError};
 use plimsoll_device::{Direct, SubjectKind, claim, classify, describe_disk, describe_host};
 use plimsoll_drive::PageCache;
-use plimsoll_model::ChainSpec;
 use plimsoll_record::{Source, Subject};
 use plimsoll_suite::{Disk, DiskPlace, Export, Facts, Ground, Model, Nature};
 use plimsoll_units::Bytes;
 
 use crate::checks;
-use crate::offers::Offers;
+use crate::offers::{NamedModel, Offers};
 use crate::trouble::Trouble;
 
 /// Space that is left to others on a filesystem.
 const SPARE: Bytes = Bytes::mib(256);
-/// The space that bare stages are addressed on.
-pub const SPACE: Bytes = Bytes::gib(64);
 
 /// What was named, and what may be done to it.
 #[derive(Debug)]
@@ -139,15 +135,9 @@ impl Site<'_> {
     }
 
     fn model(&self, offers: impl FnOnce() -> Result<Offers, Trouble>) -> Result<Box<dyn Ground>, Trouble> {
-        let like = self.place.parse::<Like>().map_err(usage)?;
-        let (name, kind, model, size): (String, &str, ChainSpec, Bytes) = match like {
-            Like::Stages(model) => (model.to_string(), "model", model, SPACE),
-            Like::Config(_) => {
-                let offer = offers()?.offer(self.place)?;
-                let model = offer.model().map_err(|why| usage(format!("{}: {why}", self.place)))?;
-                (offer.short().to_string(), "product", model, offer.capacity)
-            }
-        };
+        let named = NamedModel::read(self.place, offers)?;
+        let (size, kind) = (named.size(), named.kind());
+        let NamedModel { name, model, .. } = named;
         let facts = Facts {
             source: Source::Simulated { model: model.to_string() },
             subject: Subject { name, kind: kind.into(), size, device: None },

@@ -24,8 +24,7 @@ use self::folders::Folders;
 use self::service::Service;
 use crate::args::{AttachArgs, MakeArgs, MakeFs};
 use crate::console::Console;
-use crate::offers::Offers;
-use crate::site::SPACE;
+use crate::offers::{Offers, SPACE};
 use crate::trouble::Trouble;
 use crate::volumes::{Making, asked, attached, detached};
 
