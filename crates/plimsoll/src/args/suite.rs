@@ -3,8 +3,6 @@
 mod database;
 mod ladder;
 mod oltp;
-mod slob;
-mod snia;
 
 use std::path::{Path, PathBuf};
 
@@ -13,6 +11,8 @@ use plimsoll_suite::recipes::articles::ArticlesOptions;
 use plimsoll_suite::recipes::bonnie::BonnieOptions;
 use plimsoll_suite::recipes::crystaldiskmark::CrystalDiskMarkOptions;
 use plimsoll_suite::recipes::dd::DdOptions;
+use plimsoll_suite::recipes::slob::SlobOptions;
+use plimsoll_suite::recipes::snia::SniaOptions;
 use plimsoll_suite::recipes::sql_bench::SqlBenchOptions;
 use plimsoll_suite::recipes::tiobench::TiobenchOptions;
 use plimsoll_suite::recipes::verify::VerifyOptions;
@@ -96,9 +96,9 @@ pub enum SuiteCommand {
     /// Short transactions as pgbench has them, or TPC-C-like: by clients, and by arrivals up to the load line
     Oltp(oltp::OltpArgs),
     /// SLOB: random reads and updates of single blocks by an increasing number of database sessions, to saturation
-    Slob(slob::SlobArgs),
+    Slob(InDatabase<SlobOptions>),
     /// SNIA performance test specification: preconditioning, and rounds until steady state
-    Snia(snia::SniaArgs),
+    Snia(OnStorage<SniaOptions>),
     /// sql-bench: the eight tests of old `MySQL` releases, next to published results, with a check of commit durability
     SqlBench(InDatabase<SqlBenchOptions>),
     /// tiotest and tiobench: threads that write and read files of their own, in order and at random

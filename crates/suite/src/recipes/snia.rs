@@ -14,58 +14,77 @@ use plimsoll_record::Listing;
 use plimsoll_units::{Bytes, Span};
 
 use crate::ground::{Facts, Nature};
+use crate::options::{SuiteOptions, Surroundings, block_size, defaults, percent};
 use crate::recipe::{Done, Recipe};
 use crate::step::{Access, FileSpec, Keep, Step, Worker};
 
 use results::{Results, Seen};
 pub use test::{Cell, SniaTest};
 
-/// What can be set.
-#[derive(Clone, Debug, PartialEq)]
+/// Options of the SNIA tests.
+#[derive(Clone, Debug, PartialEq, clap::Args)]
 pub struct SniaOptions {
-    /// Which tests, in their order.
+    /// Which tests, one after the other
+    #[arg(long, value_enum, value_delimiter = ',', default_value = "iops")]
     pub tests: Vec<SniaTest>,
-    /// Bytes that are written and visited; none for all of a device, or 1 GiB of a directory.
+    /// Bytes that are written and visited; all of a device, or 1 GiB of a directory
+    #[arg(long, value_name = "SIZE")]
     pub size: Option<Bytes>,
-    /// How long each load of a round lasts.
+    /// How long each load of a round lasts
+    #[arg(long, value_name = "TIME", default_value = "60s")]
     pub point: Span,
-    /// Rounds at most, at least 5.
+    /// Rounds at most
+    #[arg(long, value_name = "ROUNDS", default_value_t = 25)]
     pub rounds: u32,
-    /// So many times all is written before a test of random loads.
+    /// So many times all is written before a test of random loads
+    #[arg(long, value_name = "TIMES", default_value_t = 2)]
     pub precondition: u32,
-    /// Threads of random loads, 1 to 64; the latency test has one.
+    /// Threads of random loads
+    #[arg(long, value_name = "THREADS", default_value_t = 2)]
     pub threads: u32,
-    /// Operations outstanding of each thread, 1 to 1024; the latency test has one.
+    /// Operations in flight of each thread
+    #[arg(long, value_name = "DEPTH", default_value_t = 16)]
     pub depth: u32,
-    /// [`SniaTest::Iops`]: shares of reads, 0 to 1. 0 has to be among them.
+    /// The test of IOPS: shares of reads
+    #[arg(
+        long,
+        value_name = "PERCENT",
+        value_delimiter = ',',
+        value_parser = percent,
+        default_value = "100,95,65,50,35,5,0",
+        hide_default_value = true
+    )]
     pub mixes: Vec<f64>,
-    /// [`SniaTest::Iops`]: bytes of blocks. 4 KiB have to be among them.
+    /// The test of IOPS: block sizes
+    #[arg(
+        long,
+        value_name = "SIZE",
+        value_delimiter = ',',
+        value_parser = block_size,
+        default_value = "1MiB,128KiB,64KiB,32KiB,16KiB,8KiB,4KiB,512B",
+        hide_default_value = true
+    )]
     pub blocks: Vec<u32>,
-    /// [`SniaTest::WriteSaturation`] ends when all was written so many times.
-    pub saturation_fills: u32,
-    /// [`SniaTest::WriteSaturation`] ends after so long.
+    /// Write saturation ends after so long
+    #[arg(long = "saturation", value_name = "TIME", default_value = "24h")]
     pub saturation_span: Span,
-    /// What determines random places.
+    /// Write saturation ends when the whole was written so many times.
+    #[arg(skip = 4_u32)]
+    pub saturation_fills: u32,
+    /// Seed of random places.
+    #[arg(skip = 1_u64)]
     pub seed: u64,
 }
 
 impl Default for SniaOptions {
-    /// The test of IOPS with its 56 loads of a minute each, 2 threads with 16 operations outstanding.
     fn default() -> Self {
-        Self {
-            tests: vec![SniaTest::Iops],
-            size: None,
-            point: Span::from_secs(60),
-            rounds: 25,
-            precondition: 2,
-            threads: 2,
-            depth: 16,
-            mixes: vec![1.0, 0.95, 0.65, 0.5, 0.35, 0.05, 0.0],
-            blocks: vec![1 << 20, 128 << 10, 64 << 10, 32 << 10, 16 << 10, 8 << 10, 4 << 10, 512],
-            saturation_fills: 4,
-            saturation_span: Span::from_secs(24 * 3600),
-            seed: 1,
-        }
+        defaults()
+    }
+}
+
+impl SuiteOptions for SniaOptions {
+    fn recipe(&self, _surroundings: &Surroundings, facts: &Facts) -> Result<Box<dyn Recipe>, String> {
+        Ok(Box::new(Snia::new(self.clone(), facts)?))
     }
 }
 

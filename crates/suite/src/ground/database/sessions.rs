@@ -485,8 +485,7 @@ fn serve(
     asked: &Receiver<(Slot, Op)>,
     done: &Sender<Result<Completion, Fault>>,
 ) {
-    let nothing =
-        Completion { slot: Slot(number), at: Instant::ZERO, outcome: Outcome::Done, bound_by: None };
+    let nothing = Completion { slot: Slot(number), at: Instant::ZERO, outcome: Outcome::Done, bound_by: None };
     let mut open = match group.connect(number) {
         Ok(open) => open,
         Err(fault) => return drop(done.send(Err(fault))),

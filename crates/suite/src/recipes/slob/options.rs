@@ -1,15 +1,17 @@
-//! What can be set, by SLOB's terms, and what of it fits a database.
-//!
-//! Knows nothing about SQL or steps.
+//! Options by SLOB's terms, and their check against a database.
 
 use std::str::FromStr;
 
+use clap::ValueEnum;
 use plimsoll_database::System;
 use plimsoll_record::Objective;
 use plimsoll_units::{Bytes, Span};
 
+use super::Slob;
 use super::layout::Layout;
 use crate::ground::Facts;
+use crate::options::{SuiteOptions, Surroundings, defaults};
+use crate::recipe::Recipe;
 
 /// How much one schema holds: SLOB's SCALE.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -33,13 +35,12 @@ impl FromStr for Scale {
     }
 }
 
-/// How many columns an update changes: SLOB's `REDO_STRESS`.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+/// Number of columns that an update changes: SLOB's `REDO_STRESS`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum RedoStress {
-    /// Two.
-    #[default]
+    /// Two
     Lite,
-    /// All nineteen.
+    /// All nineteen
     Heavy,
 }
 
@@ -65,55 +66,92 @@ pub struct ThinkTime {
     pub most: Span,
 }
 
-/// What can be set.
-#[derive(Clone, Debug)]
+/// Three values separated by commas.
+fn three(text: &str) -> Option<[&str; 3]> {
+    text.split(',').map(str::trim).collect::<Vec<_>>().try_into().ok()
+}
+
+impl FromStr for Hotspot {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let read = || {
+            let [size, offset, frequency] = three(text)?;
+            Some(Self { size: size.parse().ok()?, offset: offset.parse().ok()?, frequency: frequency.parse().ok()? })
+        };
+        read().ok_or_else(|| format!("{text:?}: write a size, where it begins and a number, such as 8MiB,16MiB,3"))
+    }
+}
+
+impl FromStr for ThinkTime {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let read = || {
+            let [frequency, least, most] = three(text)?;
+            Some(Self { frequency: frequency.parse().ok()?, least: least.parse().ok()?, most: most.parse().ok()? })
+        };
+        read().ok_or_else(|| format!("{text:?}: write a number and two times, such as 5,100ms,500ms"))
+    }
+}
+
+/// Options of SLOB.
+#[derive(Clone, Debug, clap::Args)]
 pub struct SlobOptions {
-    /// Schemas, all of them active at every point: a table and its index each.
+    /// Schemas, all of them active at every point: a table and its index each
+    #[arg(long, value_name = "NUMBER", default_value_t = 4)]
     pub schemas: u32,
-    /// What one holds; none for 64 MiB, or what makes the whole four times the database's cache.
+    /// What a schema holds: blocks as a bare number, or bytes; 64 MiB, or what makes the whole four times the database's cache
+    #[arg(long, value_name = "BLOCKS|SIZE")]
     pub scale: Option<Scale>,
-    /// `WORK_UNIT`, 3 to 1,024: a unit of work visits one block less.
+    /// Blocks of a unit of work; one less is visited, as in SLOB
+    #[arg(long, value_name = "BLOCKS", default_value_t = 64)]
     pub work_unit: u64,
-    /// `UPDATE_PCT`, 0 to 50 or 100: a curve for each of these.
+    /// Units of work in a hundred that update, 0 to 50 or 100: a curve for each
+    #[arg(long = "update-pct", value_name = "PERCENT", value_delimiter = ',', default_value = "0,25")]
     pub update_pcts: Vec<u32>,
-    /// How many columns an update changes.
+    /// How many columns an update changes
+    #[arg(long, value_enum, value_name = "STRESS", default_value_t = RedoStress::Lite)]
     pub redo_stress: RedoStress,
-    /// The part that is visited more often.
+    /// A part of each schema that is visited more often: its size, where it begins, and which unit of work in so many is in it
+    #[arg(long, value_name = "SIZE,OFFSET,FREQUENCY")]
     pub hotspot: Option<Hotspot>,
-    /// Time that sessions do nothing.
+    /// Time that sessions do nothing: after one unit of work in so many, the shortest and the longest
+    #[arg(long, value_name = "FREQUENCY,MIN,MAX")]
     pub think_time: Option<ThinkTime>,
-    /// Threads per schema, in turn; none for a search that rises until more bring no more.
+    /// Threads of each schema, in turn; otherwise they rise until more bring no more
+    #[arg(long, value_name = "THREADS", value_delimiter = ',')]
     pub threads: Option<Vec<u32>>,
-    /// Measuring time of all curves together, loading not included.
+    /// Measuring time of all curves together; loading is not in it
+    #[arg(long = "duration", value_name = "TIME", default_value = "3min")]
     pub budget: Span,
-    /// What units of work have to meet.
+    /// What units of work have to meet, such as 'p99<=50ms' or 'read mean<=10ms'
+    #[arg(short, long)]
     pub objective: Option<Objective>,
-    /// Sessions at most.
+    /// Sessions at most
+    #[arg(long, value_name = "NUMBER", default_value_t = 64)]
     pub max_sessions: u32,
-    /// Columns hold text that storage can compress; otherwise bytes that nothing compresses (`OBFUSCATE_COLUMNS`).
+    /// Load text that storage can compress, as SLOB does without `OBFUSCATE_COLUMNS`; otherwise bytes that nothing compresses
+    #[arg(long)]
     pub compressible: bool,
-    /// What determines the places of rows and the ranges that are visited.
+    /// What determines the places of rows, and the ranges that are visited
+    #[arg(long, value_name = "NUMBER", default_value_t = 1)]
     pub seed: u64,
 }
 
 impl Default for SlobOptions {
-    /// Four schemas, units of 64, without updates and with 25 %, three minutes, at most 64 sessions.
     fn default() -> Self {
-        Self {
-            schemas: 4,
-            scale: None,
-            work_unit: 64,
-            update_pcts: vec![0, 25],
-            redo_stress: RedoStress::Lite,
-            hotspot: None,
-            think_time: None,
-            threads: None,
-            budget: Span::from_secs(180),
-            objective: None,
-            max_sessions: 64,
-            compressible: false,
-            seed: 1,
-        }
+        defaults()
+    }
+}
+
+impl SuiteOptions for SlobOptions {
+    fn sessions(&self) -> u32 {
+        self.max_sessions
+    }
+
+    fn recipe(&self, _surroundings: &Surroundings, facts: &Facts) -> Result<Box<dyn Recipe>, String> {
+        Ok(Box::new(Slob::new(self.clone(), facts)?))
     }
 }
 

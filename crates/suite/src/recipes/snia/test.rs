@@ -4,31 +4,28 @@
 
 use std::fmt;
 
+use clap::ValueEnum;
 use plimsoll_units::Bytes;
 
 use super::SniaOptions;
+use crate::options::spelled;
 
 /// A test.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum SniaTest {
-    /// Random operations of mixes and blocks.
+    /// Mixes of reads and writes at block sizes
     Iops,
-    /// Sequential blocks of 1 MiB, read and written.
+    /// Sequential megabytes
     Throughput,
-    /// Random operations, one at a time.
+    /// One operation in flight
     Latency,
-    /// Random writes of 4 KiB, for a long time.
+    /// Random writes until they are as slow as they become
     WriteSaturation,
 }
 
 impl fmt::Display for SniaTest {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::Iops => "iops",
-            Self::Throughput => "throughput",
-            Self::Latency => "latency",
-            Self::WriteSaturation => "write-saturation",
-        })
+        f.write_str(&spelled(self))
     }
 }
 
