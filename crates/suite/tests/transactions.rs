@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use plimsoll_database::{Flushes, Kind, Make, System};
 use plimsoll_drive::Onward;
 use plimsoll_record::{Ended, Slice, Source};
-use plimsoll_suite::recipes::ladder::{Ladder, LadderOptions, LadderStatement, LadderUntil};
+use plimsoll_suite::recipes::ladder::{Ladder, LadderOptions, Rungs, SqlScript};
 use plimsoll_suite::recipes::oltp::{Loads, Oltp, OltpOptions, Script};
 use plimsoll_suite::{Database, Done, Facts, Ground, Outcome, Recipe, Step, Watch, perform};
 use plimsoll_units::{Bytes, Iops, Span};
@@ -128,22 +128,20 @@ fn trade(system: System, both: &[bool]) {
 }
 
 fn ladder(sql: &str, setup: Option<&str>) -> LadderOptions {
+    let script = |sql: &str| SqlScript { name: "a test".into(), sql: sql.into() };
     LadderOptions {
-        may_write: false,
-        statement: LadderStatement::Script { name: "a test".into(), sql: sql.into() },
-        setup: setup.map(String::from),
-        teardown: None,
-        rungs: vec![1, 2, 4],
-        until: LadderUntil::Turns(2),
-        beside_article: false,
+        sql: Some(script(sql)),
+        setup: setup.map(script),
+        rungs: Rungs(vec![1, 2, 4]),
+        turns: 2,
+        ..LadderOptions::default()
     }
 }
 
 /// The built-in scan brings the same rows at every rung, and each rung has its executions.
 fn scans(system: System) {
     let Some((mut ground, _folder)) = made(system) else { return };
-    let options =
-        LadderOptions { statement: LadderStatement::Table(Bytes::mib(4)), beside_article: true, ..ladder("", None) };
+    let options = LadderOptions { sql: None, table: Bytes::mib(4), beside_article: true, ..ladder("", None) };
     let mut recipe = Ladder::new(options, ground.facts()).unwrap();
     let outcome = ran(&mut recipe, &mut ground);
     assert!(outcome.fault.is_none(), "{system}: {:?}", outcome.fault);

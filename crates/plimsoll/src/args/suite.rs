@@ -1,7 +1,6 @@
 //! Flags of `plimsoll suite`: one command for each suite, and what they have in common.
 
 mod database;
-mod ladder;
 mod oltp;
 
 use std::path::{Path, PathBuf};
@@ -11,6 +10,7 @@ use plimsoll_suite::recipes::articles::ArticlesOptions;
 use plimsoll_suite::recipes::bonnie::BonnieOptions;
 use plimsoll_suite::recipes::crystaldiskmark::CrystalDiskMarkOptions;
 use plimsoll_suite::recipes::dd::DdOptions;
+use plimsoll_suite::recipes::ladder::LadderOptions;
 use plimsoll_suite::recipes::slob::SlobOptions;
 use plimsoll_suite::recipes::snia::SniaOptions;
 use plimsoll_suite::recipes::sql_bench::SqlBenchOptions;
@@ -92,7 +92,7 @@ pub enum SuiteCommand {
     /// dd: a copy in large blocks, through the page cache and past it, with what it leaves behind
     Dd(OnStorage<DdOptions>),
     /// Your own SQL statement at increasing concurrency: response time, throughput and the binding limit
-    Ladder(ladder::LadderArgs),
+    Ladder(InDatabase<LadderOptions>),
     /// Short transactions as pgbench has them, or TPC-C-like: by clients, and by arrivals up to the load line
     Oltp(oltp::OltpArgs),
     /// SLOB: random reads and updates of single blocks by an increasing number of database sessions, to saturation

@@ -7,6 +7,7 @@ mod published;
 mod statement;
 mod verdicts;
 
+use std::str::FromStr;
 use std::sync::Arc;
 
 use plimsoll_analyse::{Precision, closed};
@@ -16,6 +17,7 @@ use plimsoll_record::{Bins, DatabaseSide, DelayAndQueue, Listing};
 use plimsoll_units::{Bytes, Span};
 
 use crate::ground::Facts;
+use crate::options::{SuiteOptions, Surroundings, defaults};
 use crate::recipe::{Done, Recipe, crowd_of, judged};
 use crate::sql::{Asked, CrowdSeen, CrowdStep, CrowdWork, KindOf, StatementsStep};
 use crate::step::{FileSpec, Step, Work};
@@ -32,60 +34,128 @@ const MOST_SESSIONS: u32 = 1024;
 /// A rung that turns end has no time of its own: this one only says how finely it is shown.
 const SHOWN: (Span, Span) = (Span::from_secs(4), Span::from_secs(120));
 
-/// What is executed.
+/// A script of SQL from a file.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum LadderStatement {
-    /// A statement or a script, and where it is from.
-    Script {
-        /// Its file, or another name.
-        name: String,
-        /// One or several statements.
-        sql: String,
-    },
-    /// A full scan of a table of about so many bytes that is made for it.
-    Table(Bytes),
+pub struct SqlScript {
+    /// Its file.
+    pub name: String,
+    /// One or several statements.
+    pub sql: String,
+}
+
+impl FromStr for SqlScript {
+    type Err = String;
+
+    /// Reads the file at a path.
+    fn from_str(path: &str) -> Result<Self, String> {
+        let sql = std::fs::read_to_string(path).map_err(|error| format!("{path}: {error}: give a file of SQL"))?;
+        Ok(Self { name: path.into(), sql })
+    }
+}
+
+/// Sessions of each rung, rising: `1..6,9,12`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Rungs(pub Vec<u32>);
+
+/// More rungs than this are probably a typing error.
+const MAX_RUNGS: usize = 100;
+
+impl FromStr for Rungs {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let wrong = || format!("{text:?}: write rising numbers of sessions, such as 1..12 or 1,2,4,8");
+        let number = |part: &str| part.trim().parse::<u32>().ok().filter(|number| *number > 0);
+        let mut rungs = Vec::new();
+        for part in text.split(',') {
+            let (from, to) = match part.split_once("..") {
+                Some((from, to)) => (number(from), number(to)),
+                None => (number(part), number(part)),
+            };
+            let (from, to) = from.zip(to).filter(|(from, to)| from <= to).ok_or_else(wrong)?;
+            rungs.extend((from..=to).take(MAX_RUNGS + 1));
+            if rungs.len() > MAX_RUNGS {
+                return Err(format!("{text:?}: these are more than {MAX_RUNGS} rungs: leave some out"));
+            }
+        }
+        if rungs.is_sorted_by(|a, b| a < b) { Ok(Self(rungs)) } else { Err(wrong()) }
+    }
 }
 
 /// When a session is done with a rung.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum LadderUntil {
-    /// After so many executions.
+enum Until {
+    /// After a number of executions.
     Turns(u64),
-    /// After so long.
+    /// After a time.
     Time(Span),
 }
 
-/// How the ladder is climbed.
-#[derive(Clone, Debug)]
+/// Options of the ladder.
+#[derive(Clone, Debug, clap::Args)]
 pub struct LadderOptions {
-    /// What is executed.
-    pub statement: LadderStatement,
-    /// A script may write; otherwise its sessions only read, unless the server was made for the run.
+    /// The file of the statement or script that is executed, on tables of yours; without it a full scan of a table that is made for it, one for each
+    /// session
+    #[arg(long, value_name = "FILE")]
+    pub sql: Option<SqlScript>,
+    /// Let the statement write. YOUR TABLES ARE CHANGED. Otherwise its sessions only read
+    #[arg(long = "allow-writes", requires = "sql")]
     pub may_write: bool,
-    /// Statements that are run once before.
-    pub setup: Option<String>,
-    /// Statements that are run once after.
-    pub teardown: Option<String>,
-    /// Sessions of each rung, rising.
-    pub rungs: Vec<u32>,
-    /// When a session is done with a rung.
-    pub until: LadderUntil,
-    /// The article's table is shown beside.
+    /// About how large each of these tables is: larger than all memory that could hold it, so that storage is asked
+    #[arg(long, value_name = "SIZE", default_value = "256MiB", conflicts_with = "sql")]
+    pub table: Bytes,
+    /// Sessions at once, rung by rung: 1..12, or 1,2,4,8, or both
+    #[arg(long = "concurrency", value_name = "RUNGS", default_value = "1..6,9,12")]
+    pub rungs: Rungs,
+    /// Executions of each session at each rung
+    #[arg(long, value_name = "TIMES", default_value_t = 6, conflicts_with = "measure")]
+    pub turns: u64,
+    /// How long each rung lasts, instead of a number of executions
+    #[arg(long, value_name = "TIME")]
+    pub measure: Option<Span>,
+    /// A file of statements that are run once before, as to make and fill tables
+    #[arg(long, value_name = "FILE")]
+    pub setup: Option<SqlScript>,
+    /// A file of statements that are run once after the last rung
+    #[arg(long, value_name = "FILE")]
+    pub teardown: Option<SqlScript>,
+    /// Show the article's table beside: a full scan in Oracle on a disk of Azure, 2014
+    #[arg(long)]
     pub beside_article: bool,
 }
 
+impl Default for LadderOptions {
+    fn default() -> Self {
+        defaults()
+    }
+}
+
+impl SuiteOptions for LadderOptions {
+    fn sessions(&self) -> u32 {
+        self.rungs.0.last().copied().unwrap_or(1)
+    }
+
+    fn uses_own_tables(&self) -> bool {
+        self.sql.is_none()
+    }
+
+    fn writes(&self) -> bool {
+        self.uses_own_tables() || self.may_write || self.setup.is_some() || self.teardown.is_some()
+    }
+
+    fn recipe(&self, _surroundings: &Surroundings, facts: &Facts) -> Result<Box<dyn Recipe>, String> {
+        Ok(Box::new(Ladder::new(self.clone(), facts)?))
+    }
+}
+
 impl LadderOptions {
-    /// The article's rungs with a full scan of a table of 1 GiB, six times each.
-    pub fn article() -> Self {
-        Self {
-            statement: LadderStatement::Table(Bytes::gib(1)),
-            may_write: false,
-            setup: None,
-            teardown: None,
-            rungs: published::ROWS.iter().map(|row| row.sessions).collect(),
-            until: LadderUntil::Turns(6),
-            beside_article: false,
-        }
+    /// Size of the built-in table; none with a script.
+    fn table_size(&self) -> Option<Bytes> {
+        self.sql.is_none().then_some(self.table)
+    }
+
+    fn until(&self) -> Until {
+        self.measure.map_or(Until::Turns(self.turns), Until::Time)
     }
 }
 
@@ -127,23 +197,20 @@ impl Ladder {
         check(&options)?;
         let mut before: Vec<Step> = Vec::new();
         if let Some(setup) = &options.setup {
-            before.push(Step::statements("Set-up", StatementsStep::of(vec![setup.clone()])).uncounted());
+            before.push(Step::statements("Set-up", StatementsStep::of(vec![setup.sql.clone()])).uncounted());
         }
-        let is_script = matches!(options.statement, LadderStatement::Script { .. });
+        let is_script = options.sql.is_some();
         let read_only = is_script && !options.may_write && !about.made;
-        let (sql, opening) = match &options.statement {
-            LadderStatement::Script { sql, .. } => (sql.clone(), None),
-            LadderStatement::Table(size) => {
-                let fill =
-                    filling(system, *size, options.rungs.iter().copied().max().unwrap_or(1)).ok_or_else(|| {
-                        format!("no table is made for {system}: give --sql with a statement on a table of yours")
-                    })?;
-                before.extend(fill);
-                (full_scan().to_owned(), opening(system))
-            }
+        let (sql, opening) = if let Some(script) = &options.sql {
+            (script.sql.clone(), None)
+        } else {
+            let most = options.rungs.0.iter().copied().max().unwrap_or(1);
+            let none = || format!("no table is made for {system}: give --sql with a statement on a table of yours");
+            before.extend(filling(system, options.table, most).ok_or_else(none)?);
+            (full_scan().to_owned(), opening(system))
         };
         let mut witnesses = vec![Arc::new(Witness::default())];
-        for _ in 1..options.rungs.len() {
+        for _ in 1..options.rungs.0.len() {
             witnesses.push(Arc::new(witnesses[0].beside()));
         }
         Ok(Self { options, sql: sql.into(), opening, read_only, before, witnesses })
@@ -151,8 +218,8 @@ impl Ladder {
 
     /// Executions that have columns of their own; none where they are too many, or time ends a rung.
     fn columns(&self) -> Option<u64> {
-        match self.options.until {
-            LadderUntil::Turns(turns) if turns <= MOST_COLUMNS => Some(turns),
+        match self.options.until() {
+            Until::Turns(turns) if turns <= MOST_COLUMNS => Some(turns),
             _ => None,
         }
     }
@@ -168,19 +235,19 @@ impl Ladder {
     }
 
     fn rung(&self, index: usize) -> Step {
-        let sessions = self.options.rungs[index];
+        let sessions = self.options.rungs.0[index];
         let kinds = self.kinds();
         let work = Executions {
             sql: Arc::clone(&self.sql),
             opening: self.opening,
             read_only: self.read_only,
-            own_tables: matches!(self.options.statement, LadderStatement::Table(_)),
+            own_tables: self.options.sql.is_none(),
             kinds: kinds.len() as u64,
             witness: Arc::clone(&self.witnesses[index]),
         };
-        let (turns, least, most) = match self.options.until {
-            LadderUntil::Turns(turns) => (Some(turns), SHOWN.0, SHOWN.1),
-            LadderUntil::Time(time) => (None, time, time),
+        let (turns, least, most) = match self.options.until() {
+            Until::Turns(turns) => (Some(turns), SHOWN.0, SHOWN.1),
+            Until::Time(time) => (None, time, time),
         };
         let crowd = CrowdStep {
             sessions,
@@ -205,9 +272,9 @@ impl Ladder {
 impl Ladder {
     /// Executions that a rung should have had; none where time ends it.
     fn asked(&self, rung: &Rung<'_>) -> Option<u64> {
-        match self.options.until {
-            LadderUntil::Turns(turns) => Some(turns * u64::from(rung.sessions)),
-            LadderUntil::Time(_) => None,
+        match self.options.until() {
+            Until::Turns(turns) => Some(turns * u64::from(rung.sessions)),
+            Until::Time(_) => None,
         }
     }
 
@@ -254,25 +321,21 @@ fn rung(done: &Done) -> Option<Rung<'_>> {
 }
 
 fn check(options: &LadderOptions) -> Result<(), String> {
-    let rungs = &options.rungs;
+    let rungs = &options.rungs.0;
     if rungs.is_empty() || rungs[0] == 0 || !rungs.is_sorted_by(|a, b| a < b) {
         return Err("the ladder needs rising numbers of sessions: give --concurrency 1..12 or 1,2,4,8".into());
     }
     if rungs.last().is_some_and(|most| *most > MOST_SESSIONS) {
         return Err(format!("a rung has at most {MOST_SESSIONS} sessions: give --concurrency less"));
     }
-    match options.until {
-        LadderUntil::Turns(0) => return Err("a session has to execute something: give --turns 1 or more".into()),
-        LadderUntil::Time(time) if time.is_zero() => return Err("a rung needs some time: give --measure 10s".into()),
+    match options.until() {
+        Until::Turns(0) => return Err("a session has to execute something: give --turns 1 or more".into()),
+        Until::Time(time) if time.is_zero() => return Err("a rung needs some time: give --measure 10s".into()),
         _ => {}
     }
-    match &options.statement {
-        LadderStatement::Script { name, sql } if sql.trim().is_empty() => {
-            Err(format!("{name}: there is no statement in it"))
-        }
-        LadderStatement::Table(size) if *size < Bytes::mib(1) => {
-            Err("the table is too small: give --table 1MiB or more".into())
-        }
+    match &options.sql {
+        Some(script) if script.sql.trim().is_empty() => Err(format!("{}: there is no statement in it", script.name)),
+        None if options.table < Bytes::mib(1) => Err("the table is too small: give --table 1MiB or more".into()),
         _ => Ok(()),
     }
 }
@@ -295,14 +358,14 @@ impl Recipe for Ladder {
     }
 
     fn settings(&self) -> Vec<(String, String)> {
-        let rungs: Vec<String> = self.options.rungs.iter().map(u32::to_string).collect();
-        let statement = match &self.options.statement {
-            LadderStatement::Script { name, .. } => name.clone(),
-            LadderStatement::Table(size) => format!("{} on a table of {size} for each session", self.sql),
+        let rungs: Vec<String> = self.options.rungs.0.iter().map(u32::to_string).collect();
+        let statement = match &self.options.sql {
+            Some(script) => script.name.clone(),
+            None => format!("{} on a table of {} for each session", self.sql, self.options.table),
         };
-        let until = match self.options.until {
-            LadderUntil::Turns(turns) => ("executions".to_owned(), format!("{turns} of each session")),
-            LadderUntil::Time(time) => ("time of a rung".to_owned(), time.to_string()),
+        let until = match self.options.until() {
+            Until::Turns(turns) => ("executions".to_owned(), format!("{turns} of each session")),
+            Until::Time(time) => ("time of a rung".to_owned(), time.to_string()),
         };
         let opening = self.opening.map(|sql| ("each session begins with".to_owned(), sql.to_owned()));
         let reading = self.read_only.then(|| ("each session".to_owned(), "only reads".to_owned()));
@@ -315,33 +378,33 @@ impl Recipe for Ladder {
     }
 
     fn loads(&self) -> Bytes {
-        match self.options.statement {
-            LadderStatement::Table(size) => {
-                Bytes::new(size.get() * u64::from(self.options.rungs.iter().copied().max().unwrap_or(1)))
-            }
-            LadderStatement::Script { .. } => Bytes::default(),
+        match self.options.sql {
+            None => Bytes::new(
+                self.options.table.get() * u64::from(self.options.rungs.0.iter().copied().max().unwrap_or(1)),
+            ),
+            Some(_) => Bytes::default(),
         }
     }
 
     fn data(&self) -> Option<String> {
-        let LadderStatement::Table(size) = self.options.statement else { return None };
-        Some(format!("tables {}, each of {size}", self.options.rungs.last()?))
+        let last = self.options.rungs.0.last().filter(|_| self.options.sql.is_none())?;
+        Some(format!("tables {last}, each of {}", self.options.table))
     }
 
     fn expected(&self) -> usize {
-        self.before.len() + self.options.rungs.len() + usize::from(self.options.teardown.is_some())
+        self.before.len() + self.options.rungs.0.len() + usize::from(self.options.teardown.is_some())
     }
 
     fn next(&mut self, done: &[Done], _facts: &Facts) -> Option<Step> {
         let Some(index) = done.len().checked_sub(self.before.len()) else {
             return Some(self.before[done.len()].clone());
         };
-        if index < self.options.rungs.len() {
+        if index < self.options.rungs.0.len() {
             return Some(self.rung(index));
         }
-        let teardown = self.options.teardown.as_ref().filter(|_| index == self.options.rungs.len())?;
+        let teardown = self.options.teardown.as_ref().filter(|_| index == self.options.rungs.0.len())?;
         let step = StatementsStep::new(1, {
-            let sql = teardown.clone();
+            let sql = teardown.sql.clone();
             move |_| vec![Asked::text(sql.clone())]
         });
         Some(Step::statements("Tear-down", step).uncounted())
@@ -370,8 +433,7 @@ impl Recipe for Ladder {
 
     fn has_failed(&self, _done: &[Done]) -> bool {
         // A statement of the user's own may well bring other rows each time; the built-in one may not.
-        matches!(self.options.statement, LadderStatement::Table(_))
-            && self.witnesses.iter().any(|seen| seen.differing() > 0)
+        self.options.sql.is_none() && self.witnesses.iter().any(|seen| seen.differing() > 0)
     }
 }
 

@@ -10,9 +10,32 @@ fn facts(system: System) -> Facts {
     crate::recipes::databases::facts(system)
 }
 
-fn ladder(rungs: &[u32], until: LadderUntil) -> Ladder {
-    let statement = LadderStatement::Script { name: "scan.sql".into(), sql: "SELECT 1".into() };
-    let options = LadderOptions { statement, rungs: rungs.to_vec(), until, ..LadderOptions::article() };
+/// The article's rungs with a full scan of a table of 1 GiB, six times each.
+fn article_options() -> LadderOptions {
+    let rungs = published::ROWS.iter().map(|row| row.sessions).collect();
+    LadderOptions { table: Bytes::gib(1), rungs: Rungs(rungs), ..LadderOptions::default() }
+}
+
+fn script(name: &str, sql: &str) -> SqlScript {
+    SqlScript { name: name.into(), sql: sql.into() }
+}
+
+fn of_script(rungs: &[u32], until: Until) -> LadderOptions {
+    let (turns, measure) = match until {
+        Until::Turns(turns) => (turns, None),
+        Until::Time(time) => (1, Some(time)),
+    };
+    LadderOptions {
+        sql: Some(script("scan.sql", "SELECT 1")),
+        rungs: Rungs(rungs.to_vec()),
+        turns,
+        measure,
+        ..LadderOptions::default()
+    }
+}
+
+fn ladder(rungs: &[u32], until: Until) -> Ladder {
+    let options = of_script(rungs, until);
     Ladder::new(options, &facts(System::Postgres)).expect("rungs that rise")
 }
 
@@ -47,7 +70,7 @@ fn article(step: &CrowdStep) -> CrowdSeen {
 
 #[test]
 fn the_articles_ladder_is_its_table_and_its_station() {
-    let options = LadderOptions { beside_article: true, ..LadderOptions::article() };
+    let options = LadderOptions { beside_article: true, ..article_options() };
     let mut ladder = Ladder::new(options, &facts(System::Postgres)).expect("the article's");
     let done = climb(&mut ladder, article);
     let facts = facts(System::Postgres);
@@ -70,7 +93,7 @@ fn the_articles_ladder_is_its_table_and_its_station() {
 
 #[test]
 fn without_a_queue_no_most_is_made_up() {
-    let mut ladder = ladder(&[1, 2, 6], LadderUntil::Turns(2));
+    let mut ladder = ladder(&[1, 2, 6], Until::Turns(2));
     let done = climb(&mut ladder, |step| {
         let response = Span::from_millis(700);
         let op = Op { offset: 0, length: 0, kind: Kind::Read, stream: 0 };
@@ -89,15 +112,12 @@ fn without_a_queue_no_most_is_made_up() {
 
 #[test]
 fn rungs_come_in_their_order_between_set_up_and_tear_down() {
-    let statement = LadderStatement::Script { name: "x.sql".into(), sql: "UPDATE t SET a = 1".into() };
     let options = LadderOptions {
-        statement,
+        sql: Some(script("x.sql", "UPDATE t SET a = 1")),
         may_write: true,
-        setup: Some("CREATE TABLE t (a int)".into()),
-        teardown: Some("DROP TABLE t".into()),
-        rungs: vec![1, 2, 4],
-        until: LadderUntil::Time(Span::from_secs(2)),
-        beside_article: false,
+        setup: Some(script("setup.sql", "CREATE TABLE t (a int)")),
+        teardown: Some(script("teardown.sql", "DROP TABLE t")),
+        ..of_script(&[1, 2, 4], Until::Time(Span::from_secs(2)))
     };
     let mut ladder = Ladder::new(options, &facts(System::Sqlite)).expect("rungs that rise");
     let done = climb(&mut ladder, |_| CrowdSeen::default());
@@ -117,22 +137,18 @@ fn the_built_in_table_is_as_large_as_it_was_asked_for() {
         let Work::Statements(fill) = &steps[1].work else { panic!("{:?}", steps[1]) };
         assert_eq!(fill.count, 11, "{system}: 102,400 rows, 10,000 by a statement");
     }
-    let options = LadderOptions::article();
+    let options = article_options();
     assert!(Ladder::new(options, &facts(System::Oracle)).err().expect("not known").contains("give --sql"));
 }
 
 #[test]
 fn what_cannot_be_climbed_is_refused() {
-    let refused = |rungs: &[u32], until| {
-        let statement = LadderStatement::Script { name: "x".into(), sql: "SELECT 1".into() };
-        let options = LadderOptions { statement, rungs: rungs.to_vec(), until, ..LadderOptions::article() };
-        Ladder::new(options, &facts(System::Sqlite)).is_err()
-    };
-    let once = LadderUntil::Turns(1);
+    let refused = |rungs: &[u32], until| Ladder::new(of_script(rungs, until), &facts(System::Sqlite)).is_err();
+    let once = Until::Turns(1);
     for rungs in [&[][..], &[0, 1], &[2, 1], &[1, 1], &[1, 5000]] {
         assert!(refused(rungs, once), "{rungs:?}");
     }
-    assert!(refused(&[1], LadderUntil::Turns(0)) && refused(&[1], LadderUntil::Time(Span::ZERO)));
+    assert!(refused(&[1], Until::Turns(0)) && refused(&[1], Until::Time(Span::ZERO)));
     assert!(!refused(&[1, 2], once));
 }
 
@@ -148,6 +164,17 @@ fn reading_is_told_by_the_first_word() {
 
 #[test]
 fn many_turns_have_no_columns() {
-    assert_eq!(ladder(&[1, 2], LadderUntil::Turns(6)).kinds().len(), 6);
-    assert_eq!(ladder(&[1, 2], LadderUntil::Turns(100)).kinds().len(), 1);
+    assert_eq!(ladder(&[1, 2], Until::Turns(6)).kinds().len(), 6);
+    assert_eq!(ladder(&[1, 2], Until::Turns(100)).kinds().len(), 1);
+}
+
+#[test]
+fn rungs_are_ranges_and_lists() {
+    let check = |text: &str, expected: &[u32]| assert_eq!(text.parse(), Ok(Rungs(expected.to_vec())), "{text}");
+    check("1..4", &[1, 2, 3, 4]);
+    check("1,2,4,8", &[1, 2, 4, 8]);
+    check("1..3, 6", &[1, 2, 3, 6]);
+    for wrong in ["", "0", "4..1", "2,1", "1,1", "1..", "a", "1..1000"] {
+        assert!(wrong.parse::<Rungs>().is_err(), "{wrong}");
+    }
 }

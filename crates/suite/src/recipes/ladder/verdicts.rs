@@ -8,7 +8,7 @@ use plimsoll_units::Bytes;
 
 use super::print::rate;
 use super::published::STATION_S;
-use super::{Ladder, LadderStatement, Rung};
+use super::{Ladder, Rung};
 use crate::ground::Facts;
 use crate::recipes::evidence::bound;
 
@@ -86,13 +86,13 @@ fn ended_early(ladder: &Ladder, last: &Rung<'_>) -> Option<String> {
 
 /// How much of the built-in table came from storage for each scan.
 fn fetched(ladder: &Ladder, last: &Rung<'_>) -> Option<String> {
-    let LadderStatement::Table(size) = ladder.options.statement else { return None };
+    let size = ladder.options.table_size()?;
     let fetched = Bytes::new(last.seen.counted.fetched_bytes?.checked_div(last.counted)?);
     Some(format!("Of the table's {size}, each scan at {} fetched {fetched} from storage.", sessions(last.sessions)))
 }
 
 fn fits_in_memory(ladder: &Ladder, facts: &Facts) -> Option<String> {
-    let LadderStatement::Table(size) = ladder.options.statement else { return None };
+    let size = ladder.options.table_size()?;
     let (_, about) = facts.database.as_ref()?;
     let page_cache = if about.direct == Some(true) { None } else { about.memory.or_else(|| facts.memory()) };
     let (what, holds) = match (about.cache, page_cache) {
