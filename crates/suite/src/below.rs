@@ -1,26 +1,23 @@
-//! What lies below a database while a suite runs: the device of its files, the processors of its host, and the limits of an
-//! emulated volume.
-//!
-//! Knows nothing about databases, and nothing about services of volumes: who has one brings what looks at it.
+//! The storage below a database: the device of its files, the processors of its host, and the limits of an emulated volume.
 
 use plimsoll_device::{device_below, disk_counters, host_time};
 use plimsoll_record::{DiskCounters, Finding, HostTime, StorageSide};
 use plimsoll_units::Span;
 
-/// Counts at one moment, from whenever they began; what they mean is the difference to another look.
+/// Counters at a moment. Only differences between two of them have a meaning.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Looked {
-    /// Of the device below the files; absent where it is not known.
+    /// Of the device below the files; absent if unknown.
     pub disk: Option<DiskCounters>,
     /// Of the host's processors.
     pub host: Option<HostTime>,
-    /// On an emulated volume, operations by the limit that held their answers; empty elsewhere.
+    /// Operations of an emulated volume by the limit that delayed their replies; empty elsewhere.
     pub bound_by: Vec<(String, u64)>,
 }
 
 impl Looked {
-    /// What happened between two looks. Limits have the share of all operations that they held, most first; those that held
-    /// none are left out.
+    /// The difference to an earlier moment. Limits have their share of all operations, in descending order; limits without
+    /// operations are left out.
     pub fn since(&self, before: &Self) -> StorageSide {
         StorageSide {
             disk: self.disk.as_ref().zip(before.disk.as_ref()).and_then(|(now, then)| now.since(then)),
@@ -41,45 +38,45 @@ fn shares(now: &[(String, u64)], then: &[(String, u64)]) -> Vec<(String, f64)> {
     shares
 }
 
-/// Looks at what lies below a database, several times a second while it is loaded.
+/// The storage below a database, sampled several times a second under load.
 pub trait Below: Send {
-    /// The counts now.
+    /// The current counters.
     fn look(&mut self) -> Looked;
 
-    /// Changes what is to be changed so long after a crowd began, and says what that was; None when nothing is due. Asked at
-    /// every look during a crowd; each change is made once.
+    /// Makes the change that is due this long after the beginning of the sessions, and describes it; none if none is due. Called
+    /// at every sample; each change is made once.
     fn change(&mut self, _elapsed: Span) -> Option<String> {
         None
     }
 
-    /// The storage is faster than what is to be measured, so that loading takes less time.
+    /// Whether the storage is faster than the measured storage, to shorten loading.
     fn is_fast(&self) -> bool {
         false
     }
 
-    /// Called before the first step that counts, when the database has written its dirty blocks: writes what else waits in memory,
-    /// and makes fast storage what is to be measured.
+    /// Called before the first measured step, when the database has written its dirty blocks: flushes the remaining dirty pages
+    /// and slows the storage down to the measured storage.
     ///
     /// # Errors
-    /// One line that says why it does not.
+    /// The reason, in a line.
     fn begin_measuring(&mut self) -> Result<(), String> {
         Ok(())
     }
 
-    /// What makes figures questionable that were measured on it, as far as it is known by now.
+    /// Doubts about figures measured on it, as far as known.
     fn findings(&self) -> Vec<Finding> {
         Vec::new()
     }
 }
 
-/// A device of this host, or the host alone.
+/// A device of this host, or only the host.
 #[derive(Clone, Debug)]
 pub struct Local {
     device: Option<String>,
 }
 
 impl Local {
-    /// The device below a directory. Without a directory, or where no device of its own is below it, the host alone.
+    /// The device below a directory; only the host without a directory or a device.
     pub fn below(directory: Option<&std::path::Path>) -> Self {
         Self { device: directory.and_then(|directory| device_below(directory).ok()) }
     }
@@ -107,7 +104,7 @@ mod tests {
     }
 
     #[test]
-    fn limits_have_shares_of_what_was_answered_between_two_looks() {
+    fn limits_have_shares_of_operations_between_two_samples() {
         let before = bound(&[("IOPS", 100), ("bytes", 10)]);
         let after = bound(&[("IOPS", 130), ("bytes", 10), ("media", 70)]);
         let expected = vec![("media".to_owned(), 0.7), ("IOPS".to_owned(), 0.3)];
@@ -116,7 +113,7 @@ mod tests {
     }
 
     #[test]
-    fn the_host_is_looked_at_where_no_device_is_known() {
+    fn host_is_sampled_without_a_device() {
         let mut local = Local::below(None);
         let (first, second) = (local.look(), local.look());
         let between = second.since(&first);

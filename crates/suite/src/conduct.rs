@@ -1,6 +1,4 @@
-//! How a worker goes about its job beside others: how often, when it begins, what ends it.
-//!
-//! Knows nothing about threads: a signal is something that one worker gives and another one looks at.
+//! Repetition, start and end of a worker's job in relation to other workers.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -8,10 +6,10 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use plimsoll_load::Repeat;
 use plimsoll_units::{Kind, Op, Span};
 
-/// `EILSEQ`: what checked contents say of a read that brought what it should not have.
+/// `EILSEQ`: the error of a read whose checked contents are wrong.
 const MISMATCH: i32 = rustix::io::Errno::ILSEQ.raw_os_error();
 
-/// Something that was not yet, and then is for good. Copies are the same signal.
+/// An event that happens once. Copies are the same signal.
 #[derive(Clone, Debug, Default)]
 pub struct Signal(Arc<AtomicBool>);
 
@@ -27,21 +25,21 @@ impl Signal {
     }
 }
 
-/// Operations that may fail without an end to the worker.
+/// Operations whose failures do not end the worker.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Endured {
     /// Reads.
     pub reads: bool,
     /// Writes and flushes.
     pub writes: bool,
-    /// Reads that bring what they should not.
+    /// Reads with wrong contents.
     pub mismatches: bool,
-    /// Errors that are endured in any case, by their numbers: of reads, of writes, of mismatches.
+    /// Error numbers that are always endured: of reads, of writes, of mismatches.
     pub ignored: [Vec<i32>; 3],
 }
 
 impl Endured {
-    /// True when the worker goes on after this.
+    /// Whether the worker goes on after this failure.
     pub fn holds(&self, op: &Op, errno: i32) -> bool {
         let (kind, endured) = match op.kind {
             Kind::Read if errno == MISMATCH => (2, self.mismatches),
@@ -52,29 +50,29 @@ impl Endured {
     }
 }
 
-/// How a worker goes about its job.
+/// The start, repetition and end of a worker's job.
 #[derive(Clone, Debug)]
 pub struct Conduct {
-    /// How often it does it.
+    /// Number of repetitions.
     pub repeat: Repeat,
-    /// What it goes on after; none for everything.
+    /// Failures that do not end it; none for all.
     pub endures: Option<Endured>,
-    /// What it used is counted from so long after its beginning.
+    /// Its resource usage is counted from this time after its beginning.
     pub counts_from: Span,
     /// Processors that it may run on; empty for all.
     pub processors: Vec<u32>,
-    /// It begins when all of these were given.
+    /// It begins when all of these are given.
     pub after: Vec<Signal>,
     /// It ends when this is given.
     pub stop: Signal,
     /// Given when it has ended.
     pub when_ended: Vec<Signal>,
-    /// Given when it has ended by an operation that failed.
+    /// Given when it has ended by a failed operation.
     pub when_failed: Vec<Signal>,
 }
 
 impl Default for Conduct {
-    /// Once, at once, whatever fails.
+    /// Once, immediately, regardless of failures.
     fn default() -> Self {
         Self {
             repeat: Repeat::ONCE,

@@ -25,7 +25,7 @@ use crate::seen::{IoSeen, StepSeen};
 use crate::sql::{CrowdStep, StatementsStep};
 use crate::step::{FileSpec, FilesStep, IoStep, Part, Worker};
 
-/// What a ground is of.
+/// The kind of a ground.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Nature {
     /// A directory: files can be made and removed, and there is a page cache.
@@ -34,48 +34,48 @@ pub enum Nature {
     Blocks,
     /// An export, without one.
     Export,
-    /// A model in virtual time, without one unless it is simulated too.
+    /// A model in virtual time, without a page cache unless it is simulated.
     Model,
     /// A database, which has its own.
     Database,
 }
 
 impl Nature {
-    /// The host's own page cache is between a worker and the storage, where direct I/O is not asked for.
+    /// Whether buffered I/O of a worker goes through the host's page cache.
     const fn has_cache(self) -> bool {
         matches!(self, Self::Directory | Self::Blocks)
     }
 }
 
-/// What is known of a ground before anything runs.
+/// Facts about a ground before the first step.
 #[derive(Clone, Debug)]
 pub struct Facts {
-    /// How figures come to be here.
+    /// The origin of its figures.
     pub source: Source,
-    /// What it is.
+    /// The storage.
     pub subject: Subject,
-    /// Where the load comes from; none in virtual time.
+    /// The host of the load; none in virtual time.
     pub host: Option<Host>,
     /// Bytes that files may take.
     pub space: Bytes,
-    /// What direct I/O has to be aligned to, in bytes; 1 for anything.
+    /// Alignment of direct I/O in bytes; 1 for none.
     pub grid: u64,
-    /// What it is of.
+    /// Its kind.
     pub nature: Nature,
     /// Nothing may be written.
     pub read_only: bool,
     /// Names of a model's stages.
     pub stages: Vec<String>,
-    /// The page cache that is simulated before a model; none elsewhere.
+    /// The simulated page cache in front of a model; none elsewhere.
     pub page_cache: Option<PageCache>,
-    /// Capacity of the write-back cache that is part of a model; none where it has none, and elsewhere.
+    /// Capacity of the write-back cache in a model; none if it has none, and elsewhere.
     pub write_back: Option<Bytes>,
-    /// What the database is; none elsewhere.
+    /// Facts about the database; none elsewhere.
     pub database: Option<(System, DatabaseAbout)>,
 }
 
 impl Facts {
-    /// Of a database, called `name` where it is shown; on this host as far as is said.
+    /// Facts of a database with this display name.
     pub fn of_database(name: String, source: Source, system: System, about: DatabaseAbout) -> Self {
         Self {
             source,
@@ -92,19 +92,19 @@ impl Facts {
         }
     }
 
-    /// There is a page cache between a worker and the storage, real or simulated, where direct I/O is not asked for.
+    /// Whether buffered I/O goes through a page cache, real or simulated.
     pub const fn has_cache(&self) -> bool {
         self.nature.has_cache() || self.page_cache.is_some()
     }
 
-    /// Memory of the host that the load comes from, as far as it is known.
+    /// Memory of the host of the load; none if unknown.
     pub fn memory(&self) -> Option<Bytes> {
         let simulated = self.page_cache.map(|cache| cache.memory);
         simulated.or_else(|| self.host.as_ref()?.memory)
     }
 }
 
-/// Files that do not fit, or cannot be made.
+/// Files that do not fit, or cannot be created.
 #[derive(Debug, thiserror::Error)]
 pub enum Unfit {
     /// There is too little space.
@@ -136,8 +136,8 @@ pub enum Unfit {
 
 /// Where steps run.
 pub trait Ground {
-    /// Called once before the first step that counts: what loading left in memory is written, and storage that was made fast for
-    /// it becomes what is to be measured.
+    /// Called once before the first measured step: flushes the data of loading, and slows storage that was fast for loading down
+    /// to the measured storage.
     ///
     /// # Errors
     /// The storage or the database does not take it.
@@ -148,12 +148,12 @@ pub trait Ground {
     /// What is known of it.
     fn facts(&self) -> &Facts;
 
-    /// What makes its figures questionable, as far as it is known by now.
+    /// Doubts about its figures, as far as known.
     fn findings(&self) -> Vec<Finding> {
         Vec::new()
     }
 
-    /// Makes room for the files that steps will use, in place of those before.
+    /// Prepares the files of the steps, replacing earlier files.
     fn lay(&mut self, files: &[FileSpec]) -> Result<(), Unfit>;
 
     /// Runs workers side by side until they are done or `observe` breaks off.
@@ -196,7 +196,7 @@ fn end_to_end(files: &[FileSpec], subject: &str, space: Bytes) -> Result<Vec<Reg
     Ok(regions)
 }
 
-/// What was opened, where each begins on a space of its own, and a worker's parts on them.
+/// Opened files, the region of each in a common address space, and a worker's parts in it.
 type Joined<T> = (Vec<T>, Vec<Region>, Vec<Part>);
 
 /// A worker's files end to end, each opened once.
@@ -226,13 +226,13 @@ fn placed(worker: &Worker, regions: &[Region]) -> JobSpec {
     JobSpec { files: worker.parts.iter().map(place).collect(), ..worker.job.clone() }
 }
 
-/// The same where nothing is opened, so that a file cannot be opened for synchronous writes.
+/// The same for targets without files, where synchronous opening becomes durable writes.
 fn placed_durable(worker: &Worker, regions: &[Region]) -> JobSpec {
     let job = placed(worker, regions);
     JobSpec { durable: job.durable || worker.access.opened != SyncMode::None, ..job }
 }
 
-/// Length of a slice of a step's series: short where the step is, and never more than 1,200 of them where its end is known.
+/// Length of a slice of a step's series: short for short steps, and at most 1,200 slices if the length is known.
 fn slice_of(step: &IoStep) -> Span {
     if let Some(slice) = step.slice {
         return slice;

@@ -1,4 +1,4 @@
-//! A recipe: which step comes next, and what its figures become in the layout that people know.
+//! Recipes, and their execution: the steps of a benchmark, and the layouts of its figures.
 
 use plimsoll_analyse::{Settle, chosen_objective, knee, load_line, settle};
 use plimsoll_drive::{Fault, Observe, Onward, Torn};
@@ -13,36 +13,36 @@ use crate::seen::{IoSeen, StepSeen};
 use crate::sql::{CrowdSeen, CrowdStep, StatementsSeen, StatementsStep};
 use crate::step::{FileSpec, IoStep, Keep, Step, Work};
 
-/// A step that was made.
+/// An executed step.
 #[derive(Clone, Debug)]
 pub struct Done {
-    /// What was asked for.
+    /// The step.
     pub step: Step,
-    /// What was seen.
+    /// Its result.
     pub seen: StepSeen,
 }
 
 /// A classic benchmark.
 pub trait Recipe {
-    /// Its name, as it is asked for: `bonnie`.
+    /// The name of its command: `bonnie`.
     fn name(&self) -> &'static str;
 
-    /// What it follows, in one line: `Bonnie++ 2.00`.
+    /// The program or specification that it follows, in a line: `Bonnie++ 2.00`.
     fn follows(&self) -> String;
 
-    /// How it is set, as `(name, value)`.
+    /// Its settings, as `(name, value)`.
     fn settings(&self) -> Vec<(String, String)>;
 
     /// Files that it uses.
     fn files(&self) -> Vec<FileSpec>;
 
-    /// Bytes that what it loads into a database takes there, about; zero where it loads nothing of a known size.
+    /// Approximate size of the data that it loads into a database; zero if it loads none, or their size is unknown.
     fn loads(&self) -> Bytes {
         Bytes::default()
     }
 
-    /// What determines the data that its loading steps make, in one line: data of the same line are the same. None where no run
-    /// can use data of another one.
+    /// The parameters that determine the data of its loading steps, in a line: the data of equal lines are equal. None if a run
+    /// cannot use the data of another.
     fn data(&self) -> Option<String> {
         None
     }
@@ -57,30 +57,30 @@ pub trait Recipe {
         self.steps().len()
     }
 
-    /// The next step after those that were made; none when it is done.
+    /// The next step after those that were executed; none at the end.
     fn next(&mut self, done: &[Done], _facts: &Facts) -> Option<Step> {
         self.steps().get(done.len()).cloned()
     }
 
-    /// Its figures in the layouts that people know. Called with whatever was made until the end, however that came.
+    /// Its figures in the known layouts. Called with the executed steps, also after an interruption or a failure.
     fn listings(&self, done: &[Done], facts: &Facts) -> Vec<Listing>;
 
-    /// What is concluded, in sentences with their figures.
+    /// Conclusions, in sentences with figures.
     fn verdicts(&self, _done: &[Done], _facts: &Facts) -> Vec<String> {
         Vec::new()
     }
 
-    /// What came of a load on a database as a whole: by default the knee and the load line of its crowds.
+    /// The result of a load on a database as a whole: by default the knee and the load line of its concurrent sessions.
     fn judged(&self, done: &[Done], facts: &Facts) -> DatabaseSide {
         judged(done, facts)
     }
 
-    /// What a later run of it has to know of this one; none where there is nothing.
+    /// State for a later run; none if there is none.
     fn memory(&self) -> Option<Vec<u8>> {
         None
     }
 
-    /// It found what must not be, such as data that were not as written: the command fails.
+    /// Whether it found an error, such as wrong data: then the command fails.
     fn has_failed(&self, _done: &[Done]) -> bool {
         false
     }
@@ -119,48 +119,48 @@ pub(crate) fn settings<const N: usize>(settings: [(&str, String); N]) -> Vec<(St
 
 /// Observes a suite while it runs.
 pub trait Watch {
-    /// A step begins: its place among those expected, from 0.
+    /// A step begins: its index among the expected number.
     fn begins(&mut self, step: &Step, place: usize, expected: usize);
 
-    /// The series of a step so far.
+    /// The series of the current step so far. Returns whether to go on.
     fn looks(&mut self, step: &Step, series: &[Slice]) -> Onward;
 
     /// A step ended.
     fn ends(&mut self, _done: &Done) {}
 }
 
-/// What came of a suite.
+/// The result of a suite.
 #[derive(Debug)]
 pub struct Outcome {
-    /// The steps that were made.
+    /// The executed steps.
     pub done: Vec<Done>,
     /// Why it ended.
     pub ended: Ended,
-    /// What failed, if that ended it.
+    /// The failure that ended it, if any.
     pub fault: Option<Fault>,
 }
 
-/// Which steps of a recipe are made.
+/// The steps of a recipe that are executed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Phases {
     /// All.
     #[default]
     All,
-    /// Those before the first one that counts.
+    /// The steps before the first measured step.
     Load,
-    /// All but those that load: the data are there.
+    /// All but the loading steps, for data that exist.
     Measure,
 }
 
-/// Makes the steps of a recipe until it is done, the watcher breaks off, or the ground fails.
+/// Executes the steps of a recipe until its end, an interruption or a failure.
 ///
 /// # Errors
-/// Its files do not fit, or cannot be made: nothing was done.
+/// Its files do not fit, or cannot be created: no step was executed.
 pub fn perform(recipe: &mut dyn Recipe, ground: &mut dyn Ground, watch: &mut dyn Watch) -> Result<Outcome, Unfit> {
     perform_phases(recipe, ground, watch, Phases::All)
 }
 
-/// The same with some of its steps.
+/// The same with a part of its steps.
 ///
 /// # Errors
 /// As [`perform`].
@@ -240,7 +240,7 @@ fn make(step: &Step, ground: &mut dyn Ground, observe: Observe<'_>) -> Result<St
     }
 }
 
-/// A step as it is kept; none for a pause.
+/// The record of a step; none for a pause.
 pub fn step_run(done: &Done, facts: &Facts) -> Option<StepRun> {
     let work = match (&done.step.work, &done.seen) {
         (Work::Io(step), StepSeen::Io(seen)) => {
@@ -272,7 +272,7 @@ fn jobs(step: &IoStep, seen: &IoSeen) -> Vec<JobRun> {
     both.map(one).collect()
 }
 
-/// What a database is, and the knee and the load line of the crowds that count.
+/// Facts about the database, and the knee and the load line of the measured concurrent sessions.
 pub fn judged(done: &[Done], facts: &Facts) -> DatabaseSide {
     let counting = done.iter().filter(|done| done.step.counts);
     let crowds: Vec<(&CrowdStep, &CrowdSeen)> = counting
@@ -305,14 +305,14 @@ fn statements(step: &StatementsStep, seen: &StatementsSeen) -> Statements {
     }
 }
 
-/// A crowd's series of what is a part of others, or of what is whole.
+/// The series of parts of transactions, or of whole transactions.
 pub(crate) fn by_part(step: &CrowdStep, series: &[Slice], parts: bool) -> Vec<Slice> {
     let is_part = |counter: &Counter| step.kinds.get(usize::from(counter.stream)).is_some_and(|kind| kind.is_part);
     let only = |slice: &Slice| Slice { tally: slice.tally.only(|counter| is_part(counter) == parts), ..slice.clone() };
     series.iter().map(only).collect()
 }
 
-/// A crowd as it is kept.
+/// The record of concurrent sessions.
 pub fn crowd_of(step: &CrowdStep, seen: &CrowdSeen) -> Crowd {
     let options = Settle {
         least_warm_up: step.warm_up,
@@ -355,14 +355,14 @@ pub fn crowd_of(step: &CrowdStep, seen: &CrowdSeen) -> Crowd {
     }
 }
 
-/// All workers as one run. Nothing is cut from its start: classic figures have no warm-up.
+/// All workers as a run. Nothing is cut from its start: classic figures have no warm-up.
 fn run_of(step: &IoStep, seen: &IoSeen, stages: &[String]) -> Run {
     let depth = step.workers.iter().map(|worker| worker.job.depth).sum::<u32>().max(1);
     let offered = Pace::Closed { depth };
     let span = seen.span();
     let options = Settle { least_warm_up: Span::ZERO, offered_span: span, objective: None, offered, unserved: 0 };
     let settled = settle(&seen.series, &options);
-    // A step of a classic benchmark has its own end, and is what it is: whether it was steady is asked by those that ask.
+    // A step of a classic benchmark has a defined end; recipes that need steadiness check it themselves.
     let is_of_steps =
         |finding: &Finding| !matches!(finding, Finding::NoSteadyState { .. } | Finding::RateDropped { .. });
     let answered: u64 = seen.bound_by.iter().sum();

@@ -1,6 +1,4 @@
-//! What a suite asks for, step by step, as data.
-//!
-//! Knows nothing about where it runs: files are names and sizes, and a [`crate::Ground`] makes of them what it has.
+//! Steps of a suite as data, independent of the [`crate::Ground`] that executes them.
 
 use std::path::PathBuf;
 
@@ -14,8 +12,8 @@ use crate::sql::{CrowdStep, StatementsStep};
 /// A file that workers use.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FileSpec {
-    /// Where it is, for files that stay; none for one that leaves nothing behind. A directory that exists is where one
-    /// that leaves nothing behind is made.
+    /// Path of a permanent file, or the existing directory of a temporary file; none for a temporary file in the default
+    /// directory.
     pub path: Option<PathBuf>,
     /// Bytes.
     pub size: Bytes,
@@ -26,12 +24,12 @@ pub struct FileSpec {
 }
 
 impl FileSpec {
-    /// A file that leaves nothing behind and grows as it is written.
+    /// A temporary file that grows as it is written.
     pub const fn growing(size: Bytes) -> Self {
         Self { path: None, size, reserved: false, writes: true }
     }
 
-    /// A file that leaves nothing behind, its space reserved.
+    /// A temporary file with reserved space.
     pub const fn reserved(size: Bytes) -> Self {
         Self { path: None, size, reserved: true, writes: true }
     }
@@ -48,34 +46,34 @@ pub struct Part {
     pub length: Bytes,
 }
 
-/// Through which descriptor a file is flushed. Where nothing is opened, a flush is a flush.
+/// The descriptor through which a file is flushed. Has no effect on targets without files.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Descriptor {
-    /// The one that it was written through.
+    /// The descriptor of the writes.
     #[default]
     Kept,
-    /// The one that it was written through; then the file is opened and closed once.
+    /// The descriptor of the writes; then the file is opened and closed once.
     Reopened,
-    /// Another one, opened for the flush and closed after it: of a worker with a single file.
+    /// Another descriptor, opened for the flush and closed after it; for a worker with a single file.
     Another,
 }
 
 /// How a worker's operations reach its files.
 #[derive(Clone, Debug)]
 pub struct Access {
-    /// What issues them.
+    /// The engine that issues them.
     pub engine: Engine,
-    /// `O_DIRECT`: past the page cache.
+    /// Whether they bypass the page cache (`O_DIRECT`).
     pub direct: bool,
-    /// Every write is synchronous because the file was opened so.
+    /// Synchronous mode of the open file.
     pub opened: SyncMode,
-    /// How a durable write is made where the job asks for it.
+    /// Implementation of durable writes.
     pub durable: Durable,
-    /// How a flush is made.
+    /// Implementation of flushes.
     pub flush: Flush,
-    /// Through what it is made.
+    /// Descriptor of flushes.
     pub descriptor: Descriptor,
-    /// What is written, and whether it is checked.
+    /// The data written, and whether they are checked.
     pub contents: Contents,
 }
 
@@ -102,134 +100,134 @@ impl Access {
 /// One thread or process of a step.
 #[derive(Clone, Debug)]
 pub struct Worker {
-    /// What it asks for; its files are those below, placed by the ground.
+    /// Its operations, on the parts below.
     pub job: JobSpec,
     /// Its files, at least one.
     pub parts: Vec<Part>,
     /// How it reaches them.
     pub access: Access,
-    /// It begins so long after the others.
+    /// Delay of its beginning.
     pub begins: Span,
-    /// Every operation is kept with its moments, for logs.
+    /// Whether every operation is logged with its times.
     pub logged: bool,
-    /// How it goes about it beside the others.
+    /// Start, repetition and end in relation to other workers.
     pub conduct: Conduct,
 }
 
 impl Worker {
-    /// A worker on a whole file that begins at once.
+    /// A worker on a whole file that begins immediately.
     pub fn new(job: JobSpec, file: usize, size: Bytes, access: Access) -> Self {
         let parts = vec![Part { file, start: 0, length: size }];
         Self { job, parts, access, begins: Span::ZERO, logged: false, conduct: Conduct::default() }
     }
 }
 
-/// What becomes of a step's files before it.
+/// Preparation of a step's files.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Before {
     /// Nothing.
     #[default]
     AsTheyAre,
-    /// They are emptied, so that writing makes them anew; not on devices.
+    /// Files are truncated, so that writing allocates them again; not on devices.
     Anew,
-    /// The page cache is emptied of them.
+    /// The page cache of the files is dropped.
     Uncached,
 }
 
-/// How workers run together.
+/// Concurrency of the workers of a step.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Order {
     /// At the same time.
     #[default]
     Together,
-    /// At the same time, and all end with the one that is done first (stonewalling).
+    /// At the same time; all end with the first that is done (stonewalling).
     UntilFirst,
     /// One after the other.
     InTurn,
 }
 
-/// What is kept of how a step went on.
+/// Detail of the series of a step.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Keep {
     /// Slice by slice.
     #[default]
     Slices,
-    /// One slice of all: for suites of a thousand steps, which would not fit in memory otherwise.
+    /// A single slice: for suites of a thousand steps, which would not fit in memory otherwise.
     Totals,
 }
 
-/// Workers side by side.
+/// Concurrent workers.
 #[derive(Clone, Debug, Default)]
 pub struct IoStep {
     /// Each on a thread of its own.
     pub workers: Vec<Worker>,
-    /// What becomes of their files first.
+    /// Preparation of their files.
     pub before: Before,
-    /// How they run together.
+    /// Their concurrency.
     pub order: Order,
-    /// What is kept of how it went on.
+    /// Detail of the series.
     pub keep: Keep,
-    /// Length of a slice of the series; none for one that suits the step.
+    /// Length of a slice of the series; none for a length that fits the step.
     pub slice: Option<Span>,
 }
 
-/// What is done to many small files.
+/// An operation on many small files.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FileWork {
-    /// Made, and written where they have a size.
+    /// Create, and write if they have a size.
     Create,
-    /// Looked up; read where they have a size.
+    /// Look up, and read if they have a size.
     Stat,
-    /// Removed.
+    /// Remove.
     Delete,
 }
 
 /// File operations, in one directory or several.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct FilesStep {
-    /// What is done.
+    /// The operation.
     pub work: FileWork,
-    /// How many.
+    /// Number of files.
     pub files: u64,
-    /// Their names rise; otherwise they are in a random order.
+    /// Whether names are in ascending order; otherwise in a random order.
     pub ordered: bool,
     /// Bytes, from the least to the most.
     pub sizes: (u64, u64),
     /// Directories that they are spread over, at least 1.
     pub directories: u64,
-    /// What determines names and sizes.
+    /// Seed of names and sizes.
     pub seed: u64,
 }
 
-/// What a step does.
+/// The work of a step.
 #[derive(Clone, Debug)]
 pub enum Work {
     /// Operations on blocks.
     Io(IoStep),
-    /// Operations on files; only where there is a directory.
+    /// Operations on files; only in a directory.
     Files(FilesStep),
-    /// Statements of one session; only where there is a database.
+    /// Statements in sequence; only on a database.
     Statements(StatementsStep),
-    /// Sessions side by side; only where there is a database.
+    /// Concurrent sessions; only on a database.
     Crowd(CrowdStep),
-    /// Nothing, for so long; a simulator does not wait.
+    /// A pause, which takes no real time in virtual time.
     Pause(Span),
 }
 
 /// One step of a suite.
 #[derive(Clone, Debug)]
 pub struct Step {
-    /// What it is called in tables: `Sequential read, 1 MiB, Q8 T1`.
+    /// Its name in tables: `Sequential read, 1 MiB, Q8 T1`.
     pub name: String,
-    /// Which of its repetitions, from 1.
+    /// Number of the repetition, from 1.
     pub round: u32,
-    /// Its figures count; otherwise it prepares or warms up.
+    /// Whether it is measured; otherwise it prepares or warms up.
     pub counts: bool,
-    /// It loads data that stay for later runs: left out where they are there.
+    /// Whether it loads data for later runs; left out if the data exist.
     pub loads: bool,
-    /// What its number really measures, in one sentence; empty where the name says it.
+    /// The actual meaning of its figure, in a sentence; empty if the name is enough.
     pub measures: &'static str,
-    /// What it does.
+    /// Its work.
     pub work: Work,
 }
 
@@ -268,18 +266,18 @@ impl Step {
         matches!(&self.work, Work::Io(io) if io.workers.iter().any(|worker| worker.job.writes()))
     }
 
-    /// The same as a preparation that is in no figure.
+    /// The same as an unmeasured preparation.
     pub fn uncounted(mut self) -> Self {
         self.counts = false;
         self
     }
 
-    /// The same as one that loads data, in no figure.
+    /// The same as an unmeasured loading step.
     pub fn loading(self) -> Self {
         Self { loads: true, ..self.uncounted() }
     }
 
-    /// The same with what its number really measures.
+    /// The same with the actual meaning of its figure.
     pub const fn measuring(mut self, what: &'static str) -> Self {
         self.measures = what;
         self
@@ -291,7 +289,7 @@ impl Step {
         self
     }
 
-    /// Changes how its workers run together; nothing where it has none.
+    /// Changes the step of its workers; no effect without workers.
     pub fn together(mut self, change: impl FnOnce(&mut IoStep)) -> Self {
         if let Work::Io(step) = &mut self.work {
             change(step);

@@ -18,7 +18,7 @@ use crate::recipe::{Done, Plan, Recipe, settings};
 use crate::seen::{FilesSeen, StepSeen};
 use crate::step::{Access, Before, FileSpec, FileWork, FilesStep, Part, Step, Work as StepWork, Worker};
 
-/// What takes less is printed as `+++++`.
+/// Phases that take less time are printed as `+++++`.
 const LEAST: Span = Span::from_millis(500);
 
 /// Many small files: units, largest size, smallest size and directories, as `-n` of Bonnie++ takes them.
@@ -124,7 +124,7 @@ impl BonnieOptions {
     }
 }
 
-/// What a step is the figure of.
+/// The column of a step's figure.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Column {
     PutChar,
@@ -156,7 +156,7 @@ pub struct Bonnie {
     /// Bytes of the file.
     size: Bytes,
     plan: Plan<Column>,
-    /// Phases of one byte at a time were asked for, and mean nothing here.
+    /// Phases of single bytes are requested, but there are no system calls on this ground.
     has_no_calls: bool,
 }
 
@@ -186,7 +186,7 @@ impl Bonnie {
         Ok(Self { options, size, plan, has_no_calls })
     }
 
-    /// The figures of a step that was made.
+    /// The figures of an executed step.
     fn cell(column: Column, seen: &StepSeen) -> Option<(Phase, f64)> {
         let phase = match seen {
             StepSeen::Io(seen) => {
@@ -206,7 +206,7 @@ impl Bonnie {
         Some((phase, rate))
     }
 
-    /// Steps that were made, with what they are the figure of.
+    /// Executed steps with their columns.
     fn made<'a>(&'a self, done: &'a [Done]) -> impl Iterator<Item = (Column, &'a Done)> {
         self.plan.done(done).map(|(column, done)| (*column, done))
     }
@@ -331,7 +331,7 @@ fn files_per_second(seen: &FilesSeen) -> Option<f64> {
     per_second(seen.files as f64, seen.span)
 }
 
-/// Each so many seeks one is written back.
+/// One of this many seeks is written back.
 const WRITTEN_BACK: u32 = 10;
 
 /// What a column is the figure of.
@@ -390,7 +390,7 @@ fn block_by_block(options: &BonnieOptions, size: Bytes, work: Work) -> Worker {
     worker(options, options.chunk, size, work, Pattern::Sequential, Until::bytes(size.get()))
 }
 
-/// Bonnie++ hands out one seek after the other to whoever is free; here each has its equal share from the start.
+/// Bonnie++ assigns each seek to a free process; here each process has an equal share from the start.
 fn seekers(options: &BonnieOptions, size: Bytes) -> Vec<Worker> {
     let (count, all) = (u64::from(options.seekers), options.seeks);
     let work = Work::WriteBack { every: WRITTEN_BACK };
@@ -423,7 +423,7 @@ fn files(options: &BonnieOptions, work: FileWork, ordered: bool) -> Step {
         .measuring("what the filesystem does for a file, until all of it is durable")
 }
 
-/// What is printed where there is no figure.
+/// Placeholders for missing figures.
 const NO_RATE: &str = "+++++";
 const NO_CPU: &str = "+++";
 
@@ -436,7 +436,7 @@ struct Cell {
     pub cpu: Option<f64>,
     /// The longest operation.
     pub longest: Option<Span>,
-    /// The phase was made.
+    /// Whether the phase was executed.
     pub was_run: bool,
 }
 
@@ -450,7 +450,7 @@ struct Row<'a> {
 }
 
 impl Row<'_> {
-    /// The two tables, each only if something of it was made.
+    /// The two tables, each only if a phase of it was executed.
     pub fn text(&self) -> String {
         let mut text = String::new();
         if self.blocks.iter().any(|cell| cell.was_run) {
@@ -617,7 +617,7 @@ fn conclusions(bonnie: &Bonnie, done: &[Done], facts: &Facts) -> Vec<String> {
     verdicts
 }
 
-/// What Bonnie++ shows no figure of, with the figures.
+/// Figures that Bonnie++ does not show.
 fn too_short<'a>(made: impl Iterator<Item = (Column, &'a Done)>) -> Option<String> {
     let figure = |(column, done): (Column, &Done)| {
         let (phase, rate) = Bonnie::cell(column, &done.seen)?;

@@ -291,7 +291,7 @@ impl Recipe for CrystalDiskMark {
 }
 
 impl CrystalDiskMark {
-    /// What was seen of each test in each direction, in the order of their lines.
+    /// Results of each test in each direction, in the order of their lines.
     fn cells(&self, done: &[Done]) -> Vec<Cell> {
         let mut cells: Vec<Cell> = Vec::new();
         for (goal, done) in self.plan.done(done) {
@@ -358,7 +358,7 @@ struct Line {
     block: u32,
 }
 
-/// What a run asks for.
+/// The direction of a run.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Direction {
     Reads,
@@ -370,7 +370,7 @@ enum Direction {
 // A share of reads is never not-a-number: options are checked.
 impl Eq for Direction {}
 
-/// What a step is for.
+/// The purpose of a step.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Goal {
     /// It fills the file, warms up or rests.
@@ -525,7 +525,7 @@ const fn measures(version: Version, direction: Direction, test: &Test) -> &'stat
     }
 }
 
-/// What one run showed.
+/// The result of a run.
 #[derive(Clone, Debug)]
 struct Seen {
     /// Bytes per second, until the last answer.
@@ -535,7 +535,7 @@ struct Seen {
 }
 
 impl Seen {
-    /// None where nothing came back.
+    /// None without completed operations.
     fn of(seen: &IoSeen) -> Option<Self> {
         let total = seen.total();
         let response = total.response_where(|counter| counter.kind != Kind::Flush);
@@ -621,7 +621,7 @@ fn table(cells: &[Cell]) -> String {
     text
 }
 
-/// What is concluded.
+/// Conclusions in sentences.
 fn conclusions(options: &CrystalDiskMarkOptions, cells: &[Cell], facts: &Facts) -> Vec<String> {
     let mut verdicts: Vec<String> = of_runs(cells).into_iter().collect();
     if verdicts.is_empty() {

@@ -173,7 +173,7 @@ impl Dd {
         format!("dd if={source} bs={block} count={}{}", self.options.count, kind.flags())
     }
 
-    /// What was seen of the parts that were made.
+    /// Results of the executed parts.
     fn seen<'a>(&'a self, done: &'a [Done]) -> impl Iterator<Item = (Part, &'a IoSeen)> + Clone {
         self.plan.done(done).filter_map(|(part, done)| Some((*part, done.seen.io()?)))
     }
@@ -323,7 +323,7 @@ fn from_memory(seen: &IoSeen, total: Bytes, facts: &Facts) -> Option<String> {
     ))
 }
 
-/// What a step is for.
+/// The purpose of a step.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Part {
     /// Data for copies that only read.
@@ -336,11 +336,11 @@ enum Part {
     Probe(DdData),
 }
 
-/// What one operation moves where there is no kernel that cuts calls into requests, in bytes at most.
+/// Largest request, in bytes, on grounds without a kernel that splits calls into requests.
 const REQUEST: u64 = 1 << 20;
 /// What the kernel reads ahead by default, in bytes.
 const READ_AHEAD: u64 = 128 << 10;
-/// Requests of one large call in flight, where there is no kernel that decides it.
+/// Requests of a large call in flight, on grounds without a kernel.
 const REQUESTS: u32 = 32;
 /// How often zeroes and random data are compared.
 const ROUNDS: u32 = 3;
@@ -375,8 +375,7 @@ fn plan(options: &DdOptions, total: Bytes, facts: &Facts) -> Plan<Part> {
     steps.into_iter().collect()
 }
 
-/// What a worker asks for at once, and how many of it: a call where there is a kernel, and what a kernel would make of it
-/// where there is none.
+/// Size and depth of a worker's operations: a call on a host, or on other grounds the requests that a kernel would make of it.
 fn shape(kind: DdKind, block: Bytes, total: Bytes, facts: &Facts) -> (u32, u32) {
     if facts.has_cache() {
         return (block.get() as u32, 1);

@@ -1,13 +1,11 @@
-//! What held sessions of a database back, with the figures that say so, as a part of a sentence.
-//!
-//! Knows nothing about suites. Where nothing tells, it says so.
+//! The limit of concurrent sessions with its evidence, as a part of a sentence.
 
 use plimsoll_record::Spent;
 use plimsoll_units::Span;
 
 use crate::sql::CrowdSeen;
 
-/// The limit that was seen, and its evidence in brackets.
+/// The observed limit, with its evidence in parentheses.
 pub(super) fn bound(seen: &CrowdSeen) -> String {
     let limit = seen.limit.as_deref().unwrap_or("nothing that could be seen was full");
     let evidence = evidence(seen);
@@ -31,7 +29,7 @@ fn evidence(seen: &CrowdSeen) -> Vec<String> {
     [waited, host, disk, held].into_iter().flatten().collect()
 }
 
-/// Percent; none of nothing.
+/// Percent; none of zero.
 fn share(part: Span, whole: Span) -> Option<f64> {
     (!whole.is_zero()).then(|| 100.0 * part.as_secs_f64() / whole.as_secs_f64())
 }

@@ -1,11 +1,9 @@
-//! Whole numbers as rows, so that a server fills its tables itself and nothing but a statement goes over the wire.
-//!
-//! Knows nothing about tables.
+//! Integers as rows, with which a server fills its tables itself.
 
 use plimsoll_database::System;
 
-/// What can stand behind `FROM`: rows of one column `n`, the numbers from `from` to `to`, both included, at most a million of
-/// them where the system has no generator of its own. None where this is not known for the system.
+/// A table expression with a column `n` of the numbers from `from` to `to`, both included; at most a million if the system has
+/// no generator. None if the system is not supported.
 pub(super) fn numbers(system: System, from: u64, to: u64) -> Option<String> {
     match system {
         System::Postgres => Some(format!("generate_series({from}, {to}) AS numbers(n)")),

@@ -1,6 +1,4 @@
-//! What classic listings divide and show: bytes, operations, seconds and processor time of one step.
-//!
-//! Knows nothing about any layout.
+//! Totals of a step for classic listings: bytes, operations, seconds and processor time.
 
 use plimsoll_record::{Bins, CpuTime, Tally};
 use plimsoll_units::{Bytes, Kind, Span};
@@ -8,7 +6,7 @@ use plimsoll_units::{Bytes, Kind, Span};
 use crate::ground::Facts;
 use crate::seen::IoSeen;
 
-/// The total of a step in one direction.
+/// Totals of a step.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Phase {
     /// Bytes moved in the direction that counts.
@@ -17,13 +15,13 @@ pub(super) struct Phase {
     pub operations: u64,
     /// From the first beginning to the last end, flushes included.
     pub span: Span,
-    /// Processor time; none where there is none, as in virtual time.
+    /// Processor time; none in virtual time.
     pub cpu: Option<CpuTime>,
     /// Times of all reads and writes; flushes are not among them.
     pub times: Bins,
 }
 
-/// Which operations count as the work of a step.
+/// The operations that are counted as the work of a step.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Counts {
     Reads,
@@ -41,7 +39,7 @@ impl Counts {
 }
 
 impl Phase {
-    /// Of what was seen. A read that is written back is one piece of work: `counts` says by which side it is counted.
+    /// Totals of a result. `counts` selects the direction, also of a read that is written back, which is counted once.
     pub fn of(seen: &IoSeen, counts: Counts) -> Self {
         let total = seen.total();
         let counted = total.only(|counter| counts.has(counter.kind));
@@ -54,12 +52,12 @@ impl Phase {
         }
     }
 
-    /// Bytes per second; none where no time passed.
+    /// Bytes per second; none if no time passed.
     pub fn bytes_per_second(&self) -> Option<f64> {
         per_second(self.bytes as f64, self.span)
     }
 
-    /// Operations per second; none where no time passed.
+    /// Operations per second; none if no time passed.
     pub fn operations_per_second(&self) -> Option<f64> {
         per_second(self.operations as f64, self.span)
     }
@@ -81,12 +79,12 @@ pub(super) fn times(total: &Tally) -> Bins {
     total.response_where(|counter| counter.kind != Kind::Flush)
 }
 
-/// An amount per second; none where no time passed.
+/// An amount per second; none if no time passed.
 pub(super) fn per_second(amount: f64, span: Span) -> Option<f64> {
     (!span.is_zero()).then(|| amount / span.as_secs_f64())
 }
 
-/// What of `needed` bytes that are written does not fit a ground, as one line that says what to do.
+/// Checks that a ground can be written to and has `needed` bytes. The error is a line with the remedy.
 pub(super) fn fits(facts: &Facts, needed: Bytes) -> Result<(), String> {
     let name = &facts.subject.name;
     if facts.read_only {

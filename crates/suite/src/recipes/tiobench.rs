@@ -214,7 +214,7 @@ pub struct Tiobench {
     files: Vec<FileSpec>,
     /// Steps by the index of their pass and their test.
     plan: Plan<(usize, Test)>,
-    /// What remembers the data of each file of each pass; empty where they are not checked.
+    /// Checksums of the data of each file of each pass; empty without checks.
     checked: Vec<Arc<Checked>>,
 }
 
@@ -240,7 +240,7 @@ impl Tiobench {
         if suite.options.check { suite.checking() } else { Ok(suite) }
     }
 
-    /// What was seen of each test of a pass.
+    /// The results of the tests of a pass.
     fn seen<'a>(&'a self, done: &'a [Done], wanted: usize) -> impl Iterator<Item = (Test, Phase, &'a Done)> {
         let made = self.plan.done(done).filter(move |((pass, _), _)| *pass == wanted);
         made.filter_map(|((_, test), done)| {
@@ -374,7 +374,7 @@ impl Recipe for Tiobench {
     }
 }
 
-/// A file for each thread; one for all of them where there are no files, whose parts they are.
+/// A file for each thread; on a device a single file, of which each thread has a part.
 fn files_of(options: &TiobenchOptions, passes: &[Pass], has_files: bool) -> Vec<FileSpec> {
     if !has_files {
         let end = |pass: &Pass| part(options.gap, pass, pass.threads - 1);
@@ -384,7 +384,7 @@ fn files_of(options: &TiobenchOptions, passes: &[Pass], has_files: bool) -> Vec<
     let threads = passes.iter().map(|pass| pass.threads).max().unwrap_or(0);
     let file = |index: u32| {
         let sizes = passes.iter().filter(|pass| pass.threads > index).map(|pass| pass.size);
-        // What is mapped must be as long as it is said to be.
+        // A mapped file must have its full length.
         let reserved = options.through() == Through::Mapping;
         let directory = options.directories.get(index as usize % options.directories.len().max(1));
         FileSpec { path: directory.cloned(), size: sizes.max().unwrap_or_default(), reserved, writes: true }
@@ -392,7 +392,7 @@ fn files_of(options: &TiobenchOptions, passes: &[Pass], has_files: bool) -> Vec<
     (0..threads).map(file).collect()
 }
 
-/// A thread's part of a space that all share.
+/// A thread's part of a common space.
 fn part(gap: Gap, pass: &Pass, thread: u32) -> Part {
     let (between, thread) = (gap.between.get(), u64::from(thread));
     let first = if gap.before_first { between } else { 0 };
@@ -451,11 +451,11 @@ const fn measures(test: Test) -> &'static str {
 }
 
 impl Tiobench {
-    /// The same with data that are checked when they are read, which takes time of the processor. What is wrong is told by
-    /// the verdicts, and the suite has failed then.
+    /// The same with data that are checked when they are read, which takes processor time. Mismatches are in the verdicts, and
+    /// the suite fails.
     ///
     /// # Errors
-    /// One line that says which blocks can be checked.
+    /// A line with the blocks that can be checked.
     fn checking(mut self) -> Result<Self, String> {
         let interval = Bytes::new(self.options.block.into());
         let mut kept: Vec<(usize, Vec<Arc<Checked>>)> = Vec::new();
@@ -480,7 +480,7 @@ impl Tiobench {
         Ok(self)
     }
 
-    /// What the checks found, where data were checked.
+    /// The result of the checks, if data are checked.
     fn of_checks(&self) -> Option<String> {
         if self.checked.is_empty() {
             return None;
@@ -505,7 +505,7 @@ const MIB: f64 = 1_048_576.0;
 /// Operations above these are counted.
 const SLOW: [Span; 2] = [Span::from_secs(2), Span::from_secs(10)];
 
-/// What is printed of a test.
+/// The printed results of the tests of a pass.
 type Rows = [(Test, Phase)];
 
 fn mib(phase: &Phase) -> f64 {

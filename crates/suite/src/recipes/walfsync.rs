@@ -99,7 +99,7 @@ impl Walfsync {
         self.cases.iter().enumerate().map(row).collect()
     }
 
-    /// What was got by the first case of a method in a group.
+    /// The result of the first case that matches.
     fn find<'a>(&self, rows: &'a [Row], wanted: impl Fn(&Case) -> bool) -> Option<&'a Got> {
         let place = self.cases.iter().position(wanted)?;
         rows[place].got.as_ref().filter(|got| got.operations > 0.0)
@@ -267,7 +267,7 @@ fn etcd_verdict(rows: &[Row]) -> Option<String> {
     Some(format!("99 % of the fdatasync calls took at most {tail}, {judged} the {ETCD_P99} that etcd asks for{end}"))
 }
 
-/// How a write becomes durable.
+/// The method that makes a write durable.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Method {
     /// The file is opened with `O_DIRECT` and `O_DSYNC`.
@@ -361,7 +361,7 @@ impl Case {
         Self { place: Place::Appended, ..self }
     }
 
-    /// Why it cannot be done here; none where it can.
+    /// The reason why it cannot be executed here, if any.
     fn refused(&self, facts: &Facts) -> Option<&'static str> {
         if self.method == Method::Writethrough {
             return Some("Linux has no such call");
@@ -536,14 +536,14 @@ fn descriptors(own: &Got, other: &Got) -> String {
     }
 }
 
-/// What a line of the table has to say.
+/// A line of the table.
 #[derive(Clone, Debug)]
 struct Row {
     /// Index of its heading.
     group: usize,
-    /// What it is called.
+    /// Its label.
     label: String,
-    /// What was measured; none where it could not be.
+    /// Its figures; none if it could not be measured.
     got: Option<Got>,
 }
 
