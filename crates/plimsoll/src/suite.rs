@@ -22,22 +22,22 @@ use crate::trouble::Trouble;
 
 /// Runs the suite.
 pub fn run(suite: &SuiteArgs) -> Result<(), Trouble> {
-    let place = suite.place();
+    let (place, options) = suite.chosen();
     if place.output().svg.is_some() {
         return Err(Trouble::usage("--svg: a suite has several pictures: write them to a page with --html"));
     }
     let outputs = Outputs::new(place.output())?;
-    let sessions = suite.sessions();
+    let sessions = options.sessions();
     let mut console = Console::new(place.output().quiet).map_err(|error| Trouble::Failed(error.into()))?;
     let url = place.database().and_then(|args| Some((args, args.url.as_deref()?)));
     if let Some((args, url)) = url {
         if args.phase == Some(PhaseWord::Cleanup) {
             return Data::clean_up(args, url, &mut console);
         }
-        if !suite.uses_own_tables() {
+        if !options.uses_own_tables() {
             refuse_data_flags(args)?;
         }
-        if suite.writes() {
+        if options.writes() {
             database::check_not_system(url)?;
         }
     }
@@ -53,16 +53,16 @@ pub fn run(suite: &SuiteArgs) -> Result<(), Trouble> {
             ground
         }
     };
-    let mut recipe = suite.recipe(ground.facts()).map_err(Trouble::usage)?;
+    let mut recipe = options.recipe(&place.surroundings(ground.facts()), ground.facts()).map_err(Trouble::usage)?;
     if ground.facts().read_only && recipe.files().iter().any(|file| file.writes) {
         let Place::Storage(place) = place else { return Err(Trouble::usage("the database is read-only")) };
         return Err(read_only(&place.place, ground.facts()));
     }
-    let own_data = url.filter(|_| suite.uses_own_tables());
+    let own_data = url.filter(|_| options.uses_own_tables());
     if own_data.is_none() {
         database::check_room(&*recipe, ground.facts())?;
     }
-    if let Some(path) = suite.memory() {
+    if let Some(path) = options.state() {
         store::check_writable(path)?;
     }
     let mut data = match own_data {
@@ -78,7 +78,7 @@ pub fn run(suite: &SuiteArgs) -> Result<(), Trouble> {
     let is_whole = made.as_ref().is_ok_and(|(ran, failed)| ran.ended == Ended::Complete && !failed);
     let finished = data.map_or(Ok(()), |data| data.finish(is_whole));
     let (mut ran, failed) = made?;
-    if let Some((path, memory)) = suite.memory().zip(recipe.memory()) {
+    if let Some((path, memory)) = options.state().zip(recipe.memory()) {
         store::write_whole(path, &memory)?;
     }
     if place.database().is_some_and(|args| args.phase == Some(PhaseWord::Prepare)) {

@@ -21,7 +21,7 @@ pub struct Surroundings {
 }
 
 /// The options of one benchmark.
-pub trait SuiteOptions: clap::Args {
+pub trait SuiteOptions {
     /// The recipe on a ground with these facts.
     ///
     /// # Errors

@@ -3,7 +3,7 @@
 mod database;
 mod oltp;
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use clap::{Args, Subcommand};
 use plimsoll_suite::recipes::articles::ArticlesOptions;
@@ -17,7 +17,7 @@ use plimsoll_suite::recipes::sql_bench::SqlBenchOptions;
 use plimsoll_suite::recipes::tiobench::TiobenchOptions;
 use plimsoll_suite::recipes::verify::VerifyOptions;
 use plimsoll_suite::recipes::walfsync::WalfsyncOptions;
-use plimsoll_suite::{Facts, Nature, Recipe, SuiteOptions, Surroundings};
+use plimsoll_suite::{Facts, Nature, SuiteOptions, Surroundings};
 use plimsoll_units::Bytes;
 
 pub use database::{DatabaseArgs, MakeArgs, PhaseWord};
@@ -94,7 +94,7 @@ pub enum SuiteCommand {
     /// Your own SQL statement at increasing concurrency: response time, throughput and the binding limit
     Ladder(InDatabase<LadderOptions>),
     /// Short transactions as pgbench has them, or TPC-C-like: by clients, and by arrivals up to the load line
-    Oltp(oltp::OltpArgs),
+    Oltp(InDatabase<oltp::OltpArgs>),
     /// SLOB: random reads and updates of single blocks by an increasing number of database sessions, to saturation
     Slob(InDatabase<SlobOptions>),
     /// SNIA performance test specification: preconditioning, and rounds until steady state
@@ -109,18 +109,6 @@ pub enum SuiteCommand {
     Walfsync(OnStorage<WalfsyncOptions>),
 }
 
-impl PlaceArgs {
-    fn surroundings(&self, facts: &Facts) -> Surroundings {
-        let host = std::fs::read_to_string("/proc/sys/kernel/hostname").unwrap_or_default();
-        let date = || jiff::Zoned::now().strftime("%Y/%m/%d %H:%M:%S").to_string();
-        Surroundings {
-            memory: self.memory.or_else(|| facts.memory()).unwrap_or_default(),
-            host: host.trim().to_owned(),
-            date: if facts.nature == Nature::Model { String::new() } else { date() },
-        }
-    }
-}
-
 /// Where a suite runs.
 #[derive(Clone, Copy, Debug)]
 pub enum Place<'a> {
@@ -131,16 +119,14 @@ pub enum Place<'a> {
 }
 
 impl<'a> Place<'a> {
-    /// What becomes of the result.
+    /// The flags of the output.
     pub const fn output(self) -> &'a OutputArgs {
         match self {
             Self::Storage(args) => &args.output,
             Self::Database(args) => &args.output,
         }
     }
-}
 
-impl<'a> Place<'a> {
     /// The flags of a database.
     pub const fn database(self) -> Option<&'a DatabaseArgs> {
         match self {
@@ -148,124 +134,39 @@ impl<'a> Place<'a> {
             Self::Database(args) => Some(args),
         }
     }
-}
 
-/// What every suite's flags are.
-trait Suite {
-    /// Where it runs.
-    fn place(&self) -> Place<'_>;
-
-    /// Sessions of a database that it opens at most.
-    fn sessions(&self) -> u32 {
-        1
-    }
-
-    /// It loads tables of its own into a database; otherwise it works on those of the user.
-    fn uses_own_tables(&self) -> bool {
-        true
-    }
-
-    /// It may write to a database.
-    fn writes(&self) -> bool {
-        true
-    }
-
-    /// The recipe on a ground with these facts.
-    ///
-    /// # Errors
-    /// One line that says what to write instead.
-    fn recipe(&self, facts: &Facts) -> Result<Box<dyn Recipe>, String>;
-
-    /// Where what a later run has to know is kept.
-    fn memory(&self) -> Option<&Path> {
-        None
-    }
-}
-
-impl<T: SuiteOptions> Suite for OnStorage<T> {
-    fn place(&self) -> Place<'_> {
-        Place::Storage(&self.place)
-    }
-
-    fn recipe(&self, facts: &Facts) -> Result<Box<dyn Recipe>, String> {
-        self.options.recipe(&self.place.surroundings(facts), facts)
-    }
-
-    fn memory(&self) -> Option<&Path> {
-        self.options.state()
-    }
-}
-
-impl<T: SuiteOptions> Suite for InDatabase<T> {
-    fn place(&self) -> Place<'_> {
-        Place::Database(&self.place)
-    }
-
-    fn sessions(&self) -> u32 {
-        self.options.sessions()
-    }
-
-    fn uses_own_tables(&self) -> bool {
-        self.options.uses_own_tables()
-    }
-
-    fn writes(&self) -> bool {
-        self.options.writes()
-    }
-
-    fn recipe(&self, facts: &Facts) -> Result<Box<dyn Recipe>, String> {
-        self.options.recipe(&Surroundings::default(), facts)
+    /// Values for the recipe that its options do not contain.
+    pub fn surroundings(self, facts: &Facts) -> Surroundings {
+        let memory = match self {
+            Self::Storage(args) => args.memory.or_else(|| facts.memory()),
+            Self::Database(_) => facts.memory(),
+        };
+        let host = std::fs::read_to_string("/proc/sys/kernel/hostname").unwrap_or_default();
+        let date = || jiff::Zoned::now().strftime("%Y/%m/%d %H:%M:%S").to_string();
+        Surroundings {
+            memory: memory.unwrap_or_default(),
+            host: host.trim().to_owned(),
+            date: if facts.nature == Nature::Model { String::new() } else { date() },
+        }
     }
 }
 
 impl SuiteArgs {
-    fn chosen(&self) -> &dyn Suite {
+    /// The target of the suite, and its options.
+    pub fn chosen(&self) -> (Place<'_>, &dyn SuiteOptions) {
         match &self.suite {
-            SuiteCommand::Articles(args) => args,
-            SuiteCommand::Bonnie(args) => args,
-            SuiteCommand::Crystaldiskmark(args) => args,
-            SuiteCommand::Dd(args) => args,
-            SuiteCommand::Ladder(args) => args,
-            SuiteCommand::Oltp(args) => args,
-            SuiteCommand::Slob(args) => args,
-            SuiteCommand::Snia(args) => args,
-            SuiteCommand::SqlBench(args) => args,
-            SuiteCommand::Tiobench(args) => args,
-            SuiteCommand::Verify(args) => args,
-            SuiteCommand::Walfsync(args) => args,
+            SuiteCommand::Articles(args) => (Place::Storage(&args.place), &args.options),
+            SuiteCommand::Bonnie(args) => (Place::Storage(&args.place), &args.options),
+            SuiteCommand::Crystaldiskmark(args) => (Place::Storage(&args.place), &args.options),
+            SuiteCommand::Dd(args) => (Place::Storage(&args.place), &args.options),
+            SuiteCommand::Ladder(args) => (Place::Database(&args.place), &args.options),
+            SuiteCommand::Oltp(args) => (Place::Database(&args.place), &args.options),
+            SuiteCommand::Slob(args) => (Place::Database(&args.place), &args.options),
+            SuiteCommand::Snia(args) => (Place::Storage(&args.place), &args.options),
+            SuiteCommand::SqlBench(args) => (Place::Database(&args.place), &args.options),
+            SuiteCommand::Tiobench(args) => (Place::Storage(&args.place), &args.options),
+            SuiteCommand::Verify(args) => (Place::Storage(&args.place), &args.options),
+            SuiteCommand::Walfsync(args) => (Place::Storage(&args.place), &args.options),
         }
-    }
-
-    /// Where what a later run has to know is kept.
-    pub fn memory(&self) -> Option<&Path> {
-        self.chosen().memory()
-    }
-
-    /// Where the suite runs, and what becomes of the result.
-    pub fn place(&self) -> Place<'_> {
-        self.chosen().place()
-    }
-
-    /// It loads tables of its own into a database; otherwise it works on those of the user.
-    pub fn uses_own_tables(&self) -> bool {
-        self.chosen().uses_own_tables()
-    }
-
-    /// It may write to a database.
-    pub fn writes(&self) -> bool {
-        self.chosen().writes()
-    }
-
-    /// Sessions of a database that it opens at most.
-    pub fn sessions(&self) -> u32 {
-        self.chosen().sessions()
-    }
-
-    /// The recipe on a ground with these facts.
-    ///
-    /// # Errors
-    /// One line that says what to write instead.
-    pub fn recipe(&self, facts: &Facts) -> Result<Box<dyn Recipe>, String> {
-        self.chosen().recipe(facts)
     }
 }

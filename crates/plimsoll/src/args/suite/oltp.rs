@@ -3,16 +3,12 @@
 use clap::{Args, ValueEnum};
 use plimsoll_record::Objective;
 use plimsoll_suite::recipes::oltp::{Loads, Oltp, OltpOptions, Script};
-use plimsoll_suite::{Facts, Recipe};
+use plimsoll_suite::{Facts, Recipe, SuiteOptions, Surroundings};
 use plimsoll_units::{Iops, Span};
-
-use super::{DatabaseArgs, Place, Suite};
 
 /// `plimsoll suite oltp`
 #[derive(Debug, Args)]
 pub struct OltpArgs {
-    #[command(flatten)]
-    pub place: DatabaseArgs,
     /// Which transactions
     #[arg(long, value_enum, default_value_t)]
     pub script: ScriptWord,
@@ -74,16 +70,12 @@ impl From<ScriptWord> for Script {
     }
 }
 
-impl Suite for OltpArgs {
-    fn place(&self) -> Place<'_> {
-        Place::Database(&self.place)
-    }
-
+impl SuiteOptions for OltpArgs {
     fn sessions(&self) -> u32 {
         self.max_sessions
     }
 
-    fn recipe(&self, facts: &Facts) -> Result<Box<dyn Recipe>, String> {
+    fn recipe(&self, _surroundings: &Surroundings, facts: &Facts) -> Result<Box<dyn Recipe>, String> {
         let loads = match (&self.clients, &self.rate) {
             (Some(clients), _) => Loads::Clients(clients.clone()),
             (_, Some(rates)) => Loads::Rates(rates.clone()),
