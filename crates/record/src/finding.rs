@@ -415,6 +415,15 @@ mod tests {
         for finding in &all {
             assert!(!finding.text().is_empty() && !finding.remedy().is_empty(), "{finding:?}");
         }
+        let measured = crate::Source::Measured { engine: "ring".into() };
+        let simulated = crate::Source::Simulated { model: "x".into() };
+        for (finding, source) in all.iter().flat_map(|finding| [(finding, &measured), (finding, &simulated)]) {
+            let remedy = finding.remedy_in_suite(source);
+            assert!(
+                !remedy.contains("--thorough") && !remedy.contains("--duration"),
+                "suites have no such option: {remedy}"
+            );
+        }
         let old: Finding = serde_json::from_str(r#"{"finding":"beyond","note":"nfs"}"#).unwrap();
         assert_eq!(old, Finding::NotStorageAlone { note: "nfs".into() }, "files keep their meaning");
         for (share, weight) in [(0.05, Weight::Note), (0.5, Weight::Caution), (0.95, Weight::Void)] {

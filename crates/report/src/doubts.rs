@@ -3,7 +3,7 @@
 use std::cmp::Reverse;
 use std::mem::{Discriminant, discriminant};
 
-use plimsoll_record::{Curve, Finding, Run, Source, StepWork, SuiteRun, Weight};
+use plimsoll_record::{Curve, Finding, Run, StepWork, SuiteRun, Weight};
 
 use crate::words;
 
@@ -18,7 +18,8 @@ pub(crate) struct Doubt {
 
 /// All findings. Of the same kind in several runs, the first is quoted and the others are counted.
 pub(crate) fn of(curve: &Curve) -> Vec<Doubt> {
-    let mut out: Vec<Doubt> = curve.findings.iter().map(|finding| doubt(finding, None, &curve.source)).collect();
+    let mut out: Vec<Doubt> =
+        curve.findings.iter().map(|finding| doubt(finding, None, finding.remedy_for(&curve.source))).collect();
     let mut kinds: Vec<(Discriminant<Finding>, &Run, &Finding, u32)> = Vec::new();
     for run in &curve.runs {
         for finding in run.findings.iter().filter(|finding| !curve.findings.contains(finding)) {
@@ -36,7 +37,7 @@ pub(crate) fn of(curve: &Curve) -> Vec<Doubt> {
             1 => format!("{pace}, and 1 more run"),
             more => format!("{pace}, and {more} more runs"),
         };
-        out.push(doubt(finding, Some(scope), &curve.source));
+        out.push(doubt(finding, Some(scope), finding.remedy_for(&curve.source)));
     }
     out.sort_by_key(|doubt| Reverse(doubt.weight));
     out
@@ -44,7 +45,8 @@ pub(crate) fn of(curve: &Curve) -> Vec<Doubt> {
 
 /// All findings of a suite, likewise; those of steps by the step's name.
 pub(crate) fn of_suite(suite: &SuiteRun) -> Vec<Doubt> {
-    let mut out: Vec<Doubt> = suite.findings.iter().map(|finding| doubt(finding, None, &suite.source)).collect();
+    let mut out: Vec<Doubt> =
+        suite.findings.iter().map(|finding| doubt(finding, None, finding.remedy_in_suite(&suite.source))).collect();
     let mut kinds: Vec<(Discriminant<Finding>, &str, &Finding, u32)> = Vec::new();
     for step in suite.steps.iter().filter(|step| step.counts) {
         let findings = match &step.work {
@@ -62,14 +64,14 @@ pub(crate) fn of_suite(suite: &SuiteRun) -> Vec<Doubt> {
     }
     for (_, name, finding, more) in kinds {
         let scope = if more == 0 { name.to_owned() } else { format!("{name}, and {more} more steps") };
-        out.push(doubt(finding, Some(scope), &suite.source));
+        out.push(doubt(finding, Some(scope), finding.remedy_in_suite(&suite.source)));
     }
     out.sort_by_key(|doubt| Reverse(doubt.weight));
     out
 }
 
-fn doubt(finding: &Finding, scope: Option<String>, source: &Source) -> Doubt {
-    Doubt { weight: finding.weight(), text: words::finding(finding), scope, remedy: finding.remedy_for(source) }
+fn doubt(finding: &Finding, scope: Option<String>, remedy: &'static str) -> Doubt {
+    Doubt { weight: finding.weight(), text: words::finding(finding), scope, remedy }
 }
 
 /// A sign beside the word, so that the list can be scanned.

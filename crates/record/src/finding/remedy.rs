@@ -12,6 +12,18 @@ impl Finding {
         }
     }
 
+    /// What to do about it in a suite, whose options for its length have names of their own.
+    pub const fn remedy_in_suite(&self, source: &Source) -> &'static str {
+        match (self, source) {
+            (Self::NoSteadyState { .. }, Source::Simulated { .. }) | (Self::BudgetSpent { .. }, _) => "measure longer",
+            (Self::NoSteadyState { .. }, _) => "measure longer, or precondition the device",
+            (Self::RateDropped { .. } | Self::LineFell { .. }, _) => {
+                "measure for longer than the burst lasts, and plan with the lower rate"
+            }
+            _ => self.remedy_for(source),
+        }
+    }
+
     /// What to do about it.
     pub const fn remedy(&self) -> &'static str {
         match self {
