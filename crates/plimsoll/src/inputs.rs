@@ -35,16 +35,7 @@ pub fn outcomes(args: &InputArgs) -> Result<Vec<Outcome>, Trouble> {
             outcomes.extend(ingest("standard input", args, &mut std::io::stdin().lock())?);
             continue;
         }
-        let mut files = Vec::new();
-        collect(path, 0, &mut files)?;
-        if files.is_empty() {
-            return Err(Trouble::usage(format!(
-                "{}: the folder has no file in it: give reports (AWR, Statspack, pg_stat_io, iostat, ...); docs/inputs.md says \
-                 how to make them",
-                path.display()
-            )));
-        }
-        for file in files {
+        for file in files(path)? {
             let name = file.display().to_string();
             let mut opened = File::open(&file).map_err(|error| Trouble::reading(&file, error))?;
             outcomes.extend(ingest(&name, args, &mut opened)?);
@@ -55,6 +46,25 @@ pub fn outcomes(args: &InputArgs) -> Result<Vec<Outcome>, Trouble> {
         keep_part(&mut outcomes, part)?;
     }
     Ok(outcomes)
+}
+
+/// Refuses inputs that are not there, before anything else is looked at.
+pub fn check(args: &InputArgs) -> Result<(), Trouble> {
+    args.files.iter().filter(|path| path.as_os_str() != "-").try_for_each(|path| files(path).map(drop))
+}
+
+/// The files of a path, at least one.
+fn files(path: &Path) -> Result<Vec<PathBuf>, Trouble> {
+    let mut files = Vec::new();
+    collect(path, 0, &mut files)?;
+    if files.is_empty() {
+        return Err(Trouble::usage(format!(
+            "{}: the folder has no file in it: give reports (AWR, Statspack, pg_stat_io, iostat, ...); docs/inputs.md says \
+             how to make them",
+            path.display()
+        )));
+    }
+    Ok(files)
 }
 
 /// Keeps what is said of one part; refuses a part that nothing is said of.

@@ -45,8 +45,8 @@ impl Site<'_> {
             Trouble::Usage(_) if self.place.contains('/') && path.parent().is_some_and(Path::is_dir) => {
                 Trouble::usage(format!("{}: there is no such directory, file or device", self.place))
             }
-            // A word alone may be meant as either.
-            Trouble::Usage(why) if !self.place.contains([':', '/', '(']) => {
+            // A name without a size or stages may be meant as either.
+            Trouble::Usage(why) if !self.place.contains([':', '(']) => {
                 Trouble::usage(format!("{}: there is no such directory, file or device, and {why}", self.place))
             }
             other => other,

@@ -21,6 +21,7 @@ const LEAST_CAPACITY: Bytes = Bytes::mib(1);
 
 /// Sizes for the demand of the inputs. Ends with 1 when nothing carries it.
 pub fn run(args: &SizeArgs) -> Result<(), Trouble> {
+    inputs::check(&args.input)?;
     let offers = Offers::new(&args.terms)?;
     let terms = offers.ranking_terms()?;
     let search = search(args, &offers)?;

@@ -80,6 +80,7 @@ fn an_objective_that_nothing_meets_ends_with_one_and_the_nearest() {
 fn what_is_missing_is_said_with_what_to_give() {
     let cases = [
         ("", "give --capacity, such as --capacity 2TiB"),
+        ("nowhere.txt", "nowhere.txt: no such file or folder"),
         ("--capacity 1TiB --provider azur", "did you mean azure"),
         ("--capacity 1TiB --currency CHF", "prices are in EUR, JPY, USD"),
         ("--capacity 1TiB --machine aws/m5.larg", "did you mean aws/m5.large"),

@@ -49,6 +49,10 @@ fn unknown_places_are_named() {
     let folder = Folder::new("places");
     let check = |arguments: &[&str], expected| refuses(&folder, arguments, expected);
     check(&["dd", "./nowhere"], "./nowhere: there is no such directory, file or device");
+    check(
+        &["dd", "no/where"],
+        "no/where: there is no such directory, file or device, and the catalogue has no product",
+    );
     check(&["dd", "nowhere"], "nowhere: there is no such directory, file or device, and the catalogue has no product");
     check(&["dd", "ocii:50GB@0vpu"], "did you mean oci?");
     check(&["dd", "drum(3)"], "is no stage");
