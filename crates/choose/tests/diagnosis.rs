@@ -8,8 +8,8 @@ use plimsoll_choose::diagnosis::{
     Diagnosis, FLOOR_S, Latencies, Part, Question, Verdict, diagnose, effect, without_storage,
 };
 use plimsoll_ingest::{
-    Account, Class, Demand, EventTime, Ingest, Measure, Origin, Outcome, Place, Series, Slot, Spent, Statistic, Subject,
-    Waited,
+    Account, Class, Demand, EventTime, Ingest, Measure, Origin, Outcome, Place, Series, Slot, Spent, Statistic,
+    Subject, Waited,
 };
 use plimsoll_testkit::Workload;
 use plimsoll_units::Span;

@@ -2,14 +2,68 @@
 //!
 //! Only objects that the table lists are dropped without a word of the user.
 
+use std::collections::BTreeSet;
+
 use crate::failure::Failure;
+use crate::system::System;
 use crate::target::{Database, Session};
 use crate::value::Value;
 
 /// The name of the table.
-pub const MARKER_TABLE: &str = "plimsoll_data";
+const MARKER_TABLE: &str = "plimsoll_data";
 /// The longest text of an item; objects have shorter names in every system.
 const LONGEST: usize = 2000;
+
+/// Kinds of objects that statements of suites create.
+const KINDS: [&str; 5] = ["table", "view", "procedure", "function", "sequence"];
+/// Words of a statement before or behind the kind of its object.
+const SKIPPED: [&str; 5] = ["or", "replace", "if", "not", "exists"];
+
+/// Objects that statements created and dropped, by kind and name in lower case, without their schema: `table orders`.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct ObjectChanges {
+    /// Those that were created, and not dropped since.
+    pub created: BTreeSet<String>,
+    /// Those that were there before, and were dropped.
+    pub dropped: BTreeSet<String>,
+}
+
+impl ObjectChanges {
+    /// Counts a statement that the server has run. Statements that define no object are recognised by their first word.
+    pub fn note(&mut self, sql: &str) {
+        let starts_with = |word: &str| sql.get(..word.len()).is_some_and(|start| start.eq_ignore_ascii_case(word));
+        let creates = starts_with("CREATE ");
+        if !creates && !starts_with("DROP ") {
+            return;
+        }
+        let Some(object) = object_of(sql) else { return };
+        if creates {
+            self.dropped.remove(&object);
+            self.created.insert(object);
+        } else if !self.created.remove(&object) {
+            self.dropped.insert(object);
+        }
+    }
+
+    /// Adds those of another session of the same time.
+    pub fn merge(&mut self, other: Self) {
+        self.created.extend(other.created);
+        self.dropped.extend(other.dropped);
+    }
+
+    /// True when there are none.
+    pub fn is_empty(&self) -> bool {
+        self.created.is_empty() && self.dropped.is_empty()
+    }
+}
+
+/// The object that a statement of a suite creates or drops. None for an index and the like, which belong to tables.
+fn object_of(sql: &str) -> Option<String> {
+    let mut words = sql.split(|at: char| at.is_whitespace() || at == '(').skip(1).map(str::to_ascii_lowercase);
+    let mut next = || words.by_ref().find(|word| !word.is_empty() && !SKIPPED.contains(&word.as_str()));
+    let kind = next().filter(|kind| KINDS.contains(&kind.as_str()))?;
+    Some(format!("{kind} {}", next()?))
+}
 
 /// What a database holds of plimsoll.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -28,9 +82,35 @@ pub struct DataMarker {
     pub objects: Vec<String>,
 }
 
-/// True for the marker among the names of [`Database::contents`].
-fn is_marker(name: &str) -> bool {
-    name.rsplit(['.', ' ']).next().is_some_and(|last| last.eq_ignore_ascii_case(MARKER_TABLE))
+/// How [`Database::contents`] names objects that this user creates.
+struct Listing {
+    system: System,
+    schema: String,
+}
+
+impl Listing {
+    fn of(database: &dyn Database) -> Result<Self, Failure> {
+        let system = database.system();
+        let mut schema = String::new();
+        if system == System::Postgres {
+            let rows = database.session()?.rows("SELECT quote_ident(current_schema())")?;
+            rows.first().and_then(|row| row.first()?.text()).unwrap_or_default().clone_into(&mut schema);
+        }
+        Ok(Self { system, schema })
+    }
+
+    /// The name without the parameters of a routine.
+    fn name(&self, object: &str) -> String {
+        match (self.system, object.split_once(' ')) {
+            (System::Postgres, Some((kind, name))) => format!("{kind} {}.{name}", self.schema),
+            (System::Oracle, Some((kind, name))) => format!("{kind} {}", name.to_ascii_uppercase()),
+            _ => object.to_owned(),
+        }
+    }
+
+    fn marker(&self) -> String {
+        self.name(&format!("table {MARKER_TABLE}"))
+    }
 }
 
 impl DataMarker {
@@ -39,8 +119,8 @@ impl DataMarker {
     /// # Errors
     /// The database is not reached, or its marker cannot be read.
     pub fn read(database: &dyn Database) -> Result<(Option<Self>, Vec<String>), Failure> {
-        let contents = database.contents()?;
-        if !contents.iter().any(|name| is_marker(name)) {
+        let (contents, table) = (database.contents()?, Listing::of(database)?.marker());
+        if !contents.contains(&table) {
             return Ok((None, contents));
         }
         let mut marker = Self::default();
@@ -59,7 +139,7 @@ impl DataMarker {
                 _ => {}
             }
         }
-        let others = contents.into_iter().filter(|name| !is_marker(name) && !marker.objects.contains(name)).collect();
+        let others = contents.into_iter().filter(|name| *name != table && !marker.objects.contains(name)).collect();
         Ok((Some(marker), others))
     }
 
@@ -79,17 +159,26 @@ impl DataMarker {
         insert(&mut *session, 0, items.map(|(item, content)| (item, content.as_str())))
     }
 
-    /// Adds what was made since to the objects of the marker.
+    /// Records objects that the data have gained and lost. What another user created meanwhile is not among them.
     ///
     /// # Errors
     /// The database is not reached.
-    pub fn add_objects(&mut self, database: &dyn Database) -> Result<(), Failure> {
-        let new: Vec<String> =
-            database.contents()?.into_iter().filter(|name| !is_marker(name) && !self.objects.contains(name)).collect();
-        if !new.is_empty() {
-            let items = new.iter().map(|name| ("object", name.as_str()));
-            insert(&mut *database.session()?, OBJECTS + self.objects.len(), items)?;
-        }
+    pub fn record(&mut self, database: &dyn Database, changes: &ObjectChanges) -> Result<(), Failure> {
+        let listing = Listing::of(database)?;
+        // A routine is listed with its parameters.
+        let is_of = |objects: &BTreeSet<String>, name: &str| objects.contains(name.split('(').next().unwrap_or(name));
+        let [created, dropped] = [&changes.created, &changes.dropped]
+            .map(|objects| objects.iter().map(|object| listing.name(object)).collect::<BTreeSet<String>>());
+        let mut session = database.session()?;
+        let is_dropped = |name: &&String| is_of(&dropped, name);
+        delete(&mut *session, self.objects.iter().filter(is_dropped))?;
+        self.objects.retain(|name| !is_of(&dropped, name));
+        let is_new = |name: &String| is_of(&created, name) && !self.objects.contains(name);
+        let new: Vec<String> = database.contents()?.into_iter().filter(is_new).collect();
+        let last = session.rows(&format!("SELECT MAX(place) FROM {MARKER_TABLE}"))?;
+        let last = last.first().and_then(|row| row.first()?.int()).unwrap_or_default();
+        let first = OBJECTS.max(usize::try_from(last).unwrap_or_default() + 1);
+        insert(&mut *session, first, new.iter().map(|name| ("object", name.as_str())))?;
         self.objects.extend(new);
         Ok(())
     }
@@ -107,11 +196,10 @@ impl DataMarker {
     /// Drops the objects of the marker, and the marker last: what is interrupted can be begun again.
     ///
     /// # Errors
-    /// It is a system database, or an object is in use.
+    /// It is a system database, or an object is in use, or something of another user depends on it.
     pub fn drop_data(&self, database: &dyn Database) -> Result<(), Failure> {
         database.destroy_contents(Some(&self.objects))?;
-        let marker: Vec<String> = database.contents()?.into_iter().filter(|name| is_marker(name)).collect();
-        database.destroy_contents(Some(&marker))
+        database.destroy_contents(Some(&[Listing::of(database)?.marker()]))
     }
 }
 
@@ -134,17 +222,38 @@ fn insert<'a>(
     session.commit()
 }
 
+fn delete<'a>(session: &mut dyn Session, objects: impl Iterator<Item = &'a String>) -> Result<(), Failure> {
+    session.begin()?;
+    let statement = session.prepare(&format!("DELETE FROM {MARKER_TABLE} WHERE item = 'object' AND content = ?"))?;
+    for object in objects {
+        session.execute(statement, &[Value::Text(object.clone())])?;
+    }
+    session.commit()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
-    fn marker_is_known_by_its_name_in_every_system() {
-        for name in ["plimsoll_data", "table public.plimsoll_data", "PLIMSOLL_DATA"] {
-            assert!(is_marker(name), "{name}");
-        }
-        for name in ["plimsoll_data_2", "table public.my_plimsoll_data", "table plimsoll_data.orders", ""] {
-            assert!(!is_marker(name), "{name}");
-        }
+    fn defined_objects_are_counted() {
+        let check = |statements: &[&str], created: &[&str], dropped: &[&str]| {
+            let mut changes = ObjectChanges::default();
+            for sql in statements {
+                changes.note(sql);
+            }
+            let names = |names: &BTreeSet<String>| names.iter().cloned().collect::<Vec<_>>();
+            assert_eq!((names(&changes.created), names(&changes.dropped)), {
+                let owned = |names: &[&str]| names.iter().map(|name| (*name).to_owned()).collect::<Vec<_>>();
+                (owned(created), owned(dropped))
+            });
+        };
+        check(&["CREATE TABLE a (i INT)", "create table B(i INT)"], &["table a", "table b"], &[]);
+        check(&["CREATE OR REPLACE PROCEDURE p(n INT) AS x"], &["procedure p"], &[]);
+        check(&["CREATE FUNCTION f(n int, m int) RETURNS int"], &["function f"], &[]);
+        check(&["CREATE TABLE a (i INT)", "DROP TABLE IF EXISTS a", "DROP TABLE b"], &[], &["table b"]);
+        check(&["DROP TABLE b", "CREATE TABLE b (i INT)"], &["table b"], &[]);
+        check(&["CREATE UNIQUE INDEX i ON a (k)", "CREATE INDEX i ON a (k)", "DROP INDEX i", "CREATED", ""], &[], &[]);
+        check(&["INSERT INTO a VALUES ('CREATE TABLE x (y INT)')", "CREATE TABLE"], &[], &[]);
     }
 }

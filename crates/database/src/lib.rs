@@ -21,7 +21,7 @@ mod target;
 mod value;
 
 pub use address::{Address, NoAddress};
-pub use data_marker::{DataMarker, MARKER_TABLE};
+pub use data_marker::{DataMarker, ObjectChanges};
 pub use failure::{Failure, Kind};
 pub use leftovers::remove_leftovers;
 pub use made::{Flushes, Made, Make, Server};

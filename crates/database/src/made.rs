@@ -102,6 +102,10 @@ impl Database for Made {
         self.database.contents()
     }
 
+    fn size(&self) -> Result<Bytes, Failure> {
+        self.database.size()
+    }
+
     fn drop_contents(&self, only: Option<&[String]>) -> Result<(), Failure> {
         self.database.drop_contents(only)
     }

@@ -18,6 +18,7 @@ use std::sync::Arc;
 
 use mysql::Conn;
 use plimsoll_record::DatabaseAbout;
+use plimsoll_units::Bytes;
 
 use crate::address::Address;
 use crate::failure::Failure;
@@ -76,7 +77,11 @@ impl Database for Mysql {
 
     fn contents(&self) -> Result<Vec<String>, Failure> {
         let found = contents::find(&mut self.open()?, &self.place)?;
-        Ok(found.into_iter().map(|thing| thing.name).collect())
+        Ok(found.iter().map(contents::Thing::listed).collect())
+    }
+
+    fn size(&self) -> Result<Bytes, Failure> {
+        contents::size(&mut self.open()?)
     }
 
     fn drop_contents(&self, only: Option<&[String]>) -> Result<(), Failure> {

@@ -20,6 +20,7 @@ mod wire;
 use std::sync::Arc;
 
 use plimsoll_record::DatabaseAbout;
+use plimsoll_units::Bytes;
 
 use crate::address::Address;
 use crate::failure::Failure;
@@ -87,6 +88,10 @@ impl Database for Postgres {
 
     fn contents(&self) -> Result<Vec<String>, Failure> {
         contents::names(&mut PostgresSession::open(&self.place)?)
+    }
+
+    fn size(&self) -> Result<Bytes, Failure> {
+        contents::size(&mut PostgresSession::open(&self.place)?)
     }
 
     fn drop_contents(&self, only: Option<&[String]>) -> Result<(), Failure> {

@@ -183,7 +183,14 @@ impl Database for Sqlite {
     }
 
     fn contents(&self) -> Result<Vec<String>, Failure> {
-        Ok(objects(&self.setup)?.into_iter().map(|(_, name)| name).collect())
+        Ok(objects(&self.setup)?.iter().map(listed).collect())
+    }
+
+    /// Pages of dropped tables stay in the file, and are used again.
+    fn size(&self) -> Result<Bytes, Failure> {
+        let connection = self.setup.connection()?;
+        let read = || Ok(number(&connection, "page_count")? * number(&connection, "page_size")?);
+        read().map(Bytes::new).map_err(|error| failure::of_statement(&error, "PRAGMA page_count"))
     }
 
     fn drop_contents(&self, only: Option<&[String]>) -> Result<(), Failure> {
@@ -191,8 +198,8 @@ impl Database for Sqlite {
         // Outside a transaction, for inside one the pragma does nothing; and other tables may name one that is dropped first.
         session.run("PRAGMA foreign_keys=OFF")?;
         session.begin()?;
-        let wanted = |name: &String| only.is_none_or(|only| only.contains(name));
-        for (kind, name) in objects(&self.setup)?.into_iter().filter(|(_, name)| wanted(name)) {
+        let wanted = |object: &(String, String)| only.is_none_or(|only| only.contains(&listed(object)));
+        for (kind, name) in objects(&self.setup)?.into_iter().filter(wanted) {
             session.run(&format!("DROP {kind} IF EXISTS {}", quoted(&name)))?;
         }
         session.commit()
@@ -220,6 +227,10 @@ fn objects(setup: &Setup) -> Result<Vec<(String, String)>, Failure> {
         statement.query_map([], |row| Ok((row.get(0)?, row.get(1)?)))?.collect::<Result<Vec<_>, _>>()
     };
     attempt().map_err(|error| failure::of_statement(&error, SQL))
+}
+
+fn listed((kind, name): &(String, String)) -> String {
+    format!("{kind} {name}")
 }
 
 fn quoted(name: &str) -> String {

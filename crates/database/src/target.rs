@@ -1,7 +1,7 @@
 //! The interface of database systems: sessions, observers, and databases.
 
 use plimsoll_record::{DatabaseAbout, DatabaseCounters, Spent};
-use plimsoll_units::Span;
+use plimsoll_units::{Bytes, Span};
 use serde_json::{Map, Value as Json};
 
 use crate::address::Address;
@@ -130,11 +130,14 @@ pub trait Database: Send + Sync {
     /// A new observer.
     fn observer(&self) -> Result<Box<dyn Observer>, Failure>;
 
-    /// Names of the tables and the like that are in it, without the system's own.
+    /// The tables and the like that are in it, without the system's own, by kind and name: `table orders`.
     fn contents(&self) -> Result<Vec<String>, Failure>;
 
-    /// Drops what [`Database::contents`] lists, or as much of it as these names cover. ITS DATA ARE LOST. Where it is allowed
-    /// to is for [`Database::destroy_contents`] to check.
+    /// Bytes that its contents take, and that are free once they are dropped.
+    fn size(&self) -> Result<Bytes, Failure>;
+
+    /// Drops what [`Database::contents`] lists, or as much of it as these names cover: what depends on it goes with all of it, and
+    /// is a failure otherwise. ITS DATA ARE LOST. Where it is allowed to is for [`Database::destroy_contents`] to check.
     fn drop_contents(&self, only: Option<&[String]>) -> Result<(), Failure>;
 
     /// Drops all contents, or those with these names. ITS DATA ARE LOST.

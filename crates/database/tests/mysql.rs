@@ -323,9 +323,12 @@ fn contents(database: &dyn Database) {
         session.run("CREATE SEQUENCE counts").unwrap();
     }
     let mut names = database.contents().unwrap();
-    names.retain(|name| name != "counts");
+    names.retain(|name| name != "sequence counts");
     names.sort();
-    assert_eq!(names, ["does", "gives", "happens", "looks", "odd `name", "parent"]);
+    assert_eq!(
+        names,
+        ["event happens", "function gives", "procedure does", "table odd `name", "table parent", "view looks"]
+    );
     database.destroy_contents(None).unwrap();
     assert_eq!(database.contents().unwrap(), Vec::<String>::new());
 }

@@ -308,7 +308,7 @@ fn what_is_in_it_is_listed_and_destroyed() {
             INSERT INTO \"b \"\"c\" VALUES (1)",
         )
         .unwrap();
-    assert_eq!(database.contents().unwrap(), ["v", "a", "b \"c"]);
+    assert_eq!(database.contents().unwrap(), ["view v", "table a", "table b \"c"]);
     database.destroy_contents(None).unwrap();
     assert!(database.contents().unwrap().is_empty());
     let about = database.about();

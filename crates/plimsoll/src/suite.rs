@@ -8,7 +8,7 @@ use plimsoll_report::Progress;
 use plimsoll_suite::{
     Done, Facts, Ground, Nature, Phases, Recipe, Step, StepSeen, Watch, Work, crowd_of, perform_phases, step_run,
 };
-use plimsoll_units::{Instant, Span, Throughput};
+use plimsoll_units::{Bytes, Instant, Span, Throughput};
 
 use crate::args::{DatabaseArgs, PhaseWord, Place, SuiteArgs};
 use crate::console::Console;
@@ -60,7 +60,7 @@ pub fn run(suite: &SuiteArgs) -> Result<(), Trouble> {
     }
     let own_data = url.filter(|_| options.uses_own_tables());
     if own_data.is_none() {
-        database::check_room(&*recipe, ground.facts())?;
+        database::check_room(&*recipe, ground.facts(), Bytes::default())?;
     }
     if let Some(path) = options.state() {
         store::check_writable(path)?;
@@ -76,7 +76,7 @@ pub fn run(suite: &SuiteArgs) -> Result<(), Trouble> {
     // A connection of the ground's could hold what is to be dropped.
     drop(ground);
     let is_whole = made.as_ref().is_ok_and(|(ran, failed)| ran.ended == Ended::Complete && !failed);
-    let finished = data.map_or(Ok(()), |data| data.finish(is_whole));
+    let finished = data.map_or(Ok(()), |data| data.finish(is_whole, &mut console));
     let (mut ran, failed) = made?;
     if let Some((path, memory)) = options.state().zip(recipe.memory()) {
         store::write_whole(path, &memory)?;
@@ -202,7 +202,7 @@ impl Watch for OnScreen<'_> {
 
     fn ends(&mut self, done: &Done) {
         if let Some(data) = &mut self.data {
-            data.ended(&done.step);
+            data.ended(&done.seen);
         }
         self.spent += match (&done.seen, &done.step.work) {
             (StepSeen::Io(seen), _) => seen.span(),

@@ -5,7 +5,7 @@
 use std::sync::Arc;
 
 use plimsoll_analyse::Precision;
-use plimsoll_database::{Failure, Row, Session, Value};
+use plimsoll_database::{Failure, ObjectChanges, Row, Session, Value};
 use plimsoll_load::Pace;
 use plimsoll_record::{Bins, CpuTime, DatabaseCounters, Finding, Objective, Slice, Split, StorageSide};
 use plimsoll_units::Span;
@@ -186,6 +186,8 @@ pub struct StatementsSeen {
     pub first_wrong: Option<String>,
     /// Rows of the last that was asked to tell.
     pub told: Vec<Row>,
+    /// Objects that they created and dropped.
+    pub changes: ObjectChanges,
     /// How long they took.
     pub span: Span,
     /// Time for each.

@@ -8,6 +8,8 @@ use std::time::{Duration, Instant};
 use mysql::Conn;
 use mysql::prelude::Queryable;
 
+use plimsoll_units::Bytes;
+
 use super::failures::failure;
 use super::place::Place;
 use super::session::rows;
@@ -23,7 +25,14 @@ const FEW_PAGES: i64 = 16;
 pub(super) struct Thing {
     /// As it stands after `DROP`.
     kind: String,
-    pub(super) name: String,
+    name: String,
+}
+
+impl Thing {
+    /// Its kind and name, such as `table orders`: a routine and an event may have the name of a table.
+    pub(super) fn listed(&self) -> String {
+        format!("{} {}", self.kind.to_lowercase(), self.name)
+    }
 }
 
 /// Everything in the database. Triggers belong to tables.
@@ -44,12 +53,25 @@ pub(super) fn find(conn: &mut Conn, place: &Place) -> Result<Vec<Thing>, Failure
     Ok(found.into_iter().filter_map(thing).collect())
 }
 
-/// Drops everything in the database, or what has one of these names.
+/// Bytes of its tables and their indexes.
+pub(super) fn size(conn: &mut Conn) -> Result<Bytes, Failure> {
+    let found = rows(
+        conn,
+        "SELECT CAST(COALESCE(SUM(data_length + index_length), 0) AS SIGNED) FROM information_schema.tables \
+         WHERE table_schema = DATABASE()",
+    )?;
+    let size = found.first().and_then(|row| row.first()?.int()).unwrap_or_default();
+    Ok(Bytes::new(size.unsigned_abs()))
+}
+
+/// Drops everything in the database, or what has one of these names and is referenced by no other table.
 pub(super) fn destroy(conn: &mut Conn, place: &Place, only: Option<&[String]>) -> Result<(), Failure> {
     let found = find(conn, place)?;
     let mut drop_all = |sql: String| conn.query_drop(sql).map_err(|error| failure(&error));
-    drop_all("SET SESSION foreign_key_checks = 0".into())?;
-    let wanted = |thing: &Thing| only.is_none_or(|only| only.contains(&thing.name));
+    if only.is_none() {
+        drop_all("SET SESSION foreign_key_checks = 0".into())?;
+    }
+    let wanted = |thing: &Thing| only.is_none_or(|only| only.contains(&thing.listed()));
     for thing in found.into_iter().filter(wanted) {
         drop_all(format!("DROP {} IF EXISTS `{}`", thing.kind, thing.name.replace('`', "``")))?;
     }

@@ -115,16 +115,22 @@ impl Database for Oracle {
     }
 
     fn contents(&self) -> Result<Vec<String>, Failure> {
-        Ok(self.objects()?.into_iter().map(|(_, name)| name).collect())
+        Ok(self.objects()?.iter().map(listed).collect())
+    }
+
+    fn size(&self) -> Result<Bytes, Failure> {
+        let rows = self.open()?.rows("SELECT NVL(SUM(bytes), 0) FROM user_segments")?;
+        Ok(Bytes::new(number(rows).unwrap_or_default()))
     }
 
     fn drop_contents(&self, only: Option<&[String]>) -> Result<(), Failure> {
         let mut session = self.open()?;
-        let wanted = |name: &String| only.is_none_or(|only| only.contains(name));
-        for (kind, name) in self.objects()?.into_iter().filter(|(_, name)| wanted(name)) {
-            let rest = match kind.as_str() {
-                "TABLE" => " CASCADE CONSTRAINTS PURGE",
-                "TYPE" => " FORCE",
+        let wanted = |object: &(String, String)| only.is_none_or(|only| only.contains(&listed(object)));
+        for (kind, name) in self.objects()?.into_iter().filter(wanted) {
+            let rest = match (kind.as_str(), only) {
+                ("TABLE", None) => " CASCADE CONSTRAINTS PURGE",
+                ("TABLE", Some(_)) => " PURGE",
+                ("TYPE", None) => " FORCE",
                 _ => "",
             };
             match session.run(&format!("DROP {kind} \"{name}\"{rest}")) {
@@ -143,6 +149,11 @@ impl Database for Oracle {
             outcome => outcome.map(drop),
         }
     }
+}
+
+/// An object of the user's own, such as `table ORDERS`.
+fn listed((kind, name): &(String, String)) -> String {
+    format!("{} {name}", kind.to_lowercase())
 }
 
 /// What the server says of itself, as far as this user may see it.

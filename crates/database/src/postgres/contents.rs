@@ -1,5 +1,7 @@
 //! What is in a database besides what PostgreSQL and its extensions put there, and the end of it.
 
+use plimsoll_units::Bytes;
+
 use super::session::PostgresSession;
 use crate::failure::Failure;
 use crate::target::Session;
@@ -48,7 +50,7 @@ SELECT what, sql FROM (
   SELECT 1, format('%s %I.%I', kind, nspname, relname), stays, format('DROP %s IF EXISTS %I.%I CASCADE', upper(kind), nspname, relname)
   FROM relation
   UNION ALL
-  SELECT 2, format('%s %I.%I', kind, nspname, proname), stays,
+  SELECT 2, format('%s %I.%I(%s)', kind, nspname, proname, arguments), stays,
          format('DROP %s IF EXISTS %I.%I(%s) CASCADE', upper(kind), nspname, proname, coalesce(nullif(arguments, ''), CASE kind WHEN 'aggregate' THEN '*' ELSE '' END))
   FROM routine
   UNION ALL
@@ -63,7 +65,17 @@ pub(super) fn names(talk: &mut PostgresSession) -> Result<Vec<String>, Failure> 
     column(talk, &format!("{CONTENTS} ORDER BY what"))
 }
 
-/// Drops them, or those with these names.
+/// Bytes of the tables and indexes of users.
+pub(super) fn size(talk: &mut PostgresSession) -> Result<Bytes, Failure> {
+    let rows = talk.rows(
+        "SELECT COALESCE(sum(pg_total_relation_size(c.oid)), 0)::bigint FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace \
+         WHERE c.relkind IN ('r', 'm') AND n.nspname !~ '^pg_' AND n.nspname <> 'information_schema'",
+    )?;
+    let size = rows.first().and_then(|row| row.first()?.int()).unwrap_or_default();
+    Ok(Bytes::new(size.unsigned_abs()))
+}
+
+/// Drops them with all that depends on them, or those with these names on which no other depends.
 pub(super) fn drop_all(talk: &mut PostgresSession, only: Option<&[String]>) -> Result<(), Failure> {
     // Whoever else is at work there would hold this up for ever.
     talk.run("SET lock_timeout = '30s'")?;
@@ -73,6 +85,7 @@ pub(super) fn drop_all(talk: &mut PostgresSession, only: Option<&[String]>) -> R
             continue;
         };
         if only.is_none_or(|only| only.iter().any(|known| known == name)) {
+            let sql = if only.is_some() { sql.trim_end_matches(" CASCADE") } else { sql };
             talk.run(sql).map_err(|failure| failure.during(sql))?;
         }
     }

@@ -33,13 +33,13 @@ fn contents_are_named_and_dropped() {
     let extension =
         session.run("CREATE SCHEMA kept; CREATE EXTENSION pgcrypto SCHEMA kept; CREATE TABLE kept.d (n int)");
     let mut wanted = vec![
-        "aggregate public.total",
+        "aggregate public.total(integer)",
         "domain public.small",
-        "function other.g",
-        "function public.f",
-        "function public.f",
+        "function other.g()",
+        "function public.f()",
+        "function public.f(n integer, m mood)",
         "materialized view public.w",
-        "procedure public.p",
+        "procedure public.p(INOUT n integer)",
         "schema other",
         "sequence public.s",
         "table other.c",

@@ -1,7 +1,8 @@
 //! The data of a suite in a database that is there: loaded once, recognised by their marker, measured on, and dropped.
 
 use plimsoll_database::{Address, DataMarker, Database, Failure};
-use plimsoll_suite::{Facts, Phases, Recipe, Step};
+use plimsoll_suite::{Facts, Phases, Recipe, Step, StepSeen};
+use plimsoll_units::Bytes;
 
 use super::{connected, trouble};
 use crate::args::{DatabaseArgs, PhaseWord};
@@ -41,12 +42,13 @@ impl Data {
         check_phase(args, recipe)?;
         let (address, database) = connected(url)?;
         database.check_not_system().map_err(|failure| trouble(failure.during(&address.to_string())))?;
+        // Loading begins with a database that holds no data: what it holds now is dropped first, or refused.
+        let room = || check_room(recipe, facts, database.size().map_err(trouble)?);
         if args.destroy.is_some() {
-            check_room(recipe, facts)?;
+            room()?;
             destroy(args, &address, &*database)?;
         }
         let (found, others) = DataMarker::read(&*database).map_err(trouble)?;
-        refuse_others(&address, found.is_some(), &others)?;
         let wanted = DataMarker {
             suite: recipe.name().into(),
             options: recipe.data().unwrap_or_default(),
@@ -66,17 +68,19 @@ impl Data {
             return Err(not_prepared(&address, &wanted, found.as_ref()));
         }
         if !were_there {
-            check_room(recipe, facts)?;
+            refuse_others(&address, found.is_some(), &others)?;
+            room()?;
         }
         let mut data = Self { address, database, marker: wanted, phase, were_there, unmarked: None };
         match found {
             Some(marker) if were_there => {
-                console
-                    .tell(&format!("{}: using the data that {} loaded at {}", data.address, marker.suite, marker.time));
+                let end = if phase.is_none() { ", and dropping them at the end (--phase run keeps them)" } else { "" };
+                let (suite, time) = (&marker.suite, &marker.time);
+                console.say(&format!("{}: using the data that {suite} loaded at {time}{end}", data.address));
                 data.marker = marker;
             }
             Some(marker) => {
-                console.tell(&dropping(&data.address, &marker));
+                console.say(&dropping(&data.address, &marker));
                 marker.drop_data(&*data.database).map_err(trouble)?;
                 data.marker.create(&*data.database).map_err(trouble)?;
             }
@@ -98,9 +102,9 @@ impl Data {
         match DataMarker::read(&*database).map_err(trouble)? {
             (None, _) => console.tell(&format!("{address}: no data of plimsoll are there")),
             (Some(marker), others) => {
-                refuse_others(&address, true, &others)?;
                 console.tell(&dropping(&address, &marker));
                 marker.drop_data(&*database).map_err(trouble)?;
+                tell_left(&address, &others, console);
             }
         }
         Ok(())
@@ -123,17 +127,16 @@ impl Data {
     /// A step begins: when it counts, all data are there.
     pub fn begins(&mut self, step: &Step) {
         if step.counts && !self.marker.complete {
-            self.try_to(|marker, database| {
-                marker.add_objects(database)?;
-                marker.complete(database)
-            });
+            self.try_to(DataMarker::complete);
         }
     }
 
-    /// A step ended, after which there may be new objects.
-    pub fn ended(&mut self, step: &Step) {
-        if step.loads {
-            self.try_to(DataMarker::add_objects);
+    /// A step ended, which may have created objects.
+    pub fn ended(&mut self, seen: &StepSeen) {
+        if let StepSeen::Statements(seen) = seen
+            && !seen.changes.is_empty()
+        {
+            self.try_to(|marker, database| marker.record(database, &seen.changes));
         }
     }
 
@@ -141,12 +144,9 @@ impl Data {
     ///
     /// # Errors
     /// They could not be marked, or cannot be dropped: they are still there then.
-    pub fn finish(mut self, whole: bool) -> Result<(), Trouble> {
+    pub fn finish(mut self, whole: bool, console: &mut Console) -> Result<(), Trouble> {
         if whole && self.phase == Some(PhaseWord::Prepare) && !self.marker.complete {
-            self.try_to(|marker, database| {
-                marker.add_objects(database)?;
-                marker.complete(database)
-            });
+            self.try_to(DataMarker::complete);
         }
         if let Some(failure) = self.unmarked {
             return Err(trouble(failure.during(&format!("{}: marking the data", self.address))));
@@ -159,19 +159,15 @@ impl Data {
         if stay {
             return Ok(());
         }
-        let drop_all = |marker: &mut DataMarker, database: &dyn Database| {
-            // The database was empty when this run marked it: whatever is there now, the run made.
-            if !self.were_there {
-                marker.add_objects(database)?;
-            }
-            marker.drop_data(database)
-        };
-        drop_all(&mut self.marker, &*self.database).map_err(|failure| {
+        let dropped = self.marker.drop_data(&*self.database).and_then(|()| self.database.contents());
+        let others = dropped.map_err(|failure| {
             trouble(failure.during(&format!(
                 "{}: dropping the data (plimsoll suite {} URL --phase cleanup drops them)",
                 self.address, self.marker.suite
             )))
-        })
+        })?;
+        tell_left(&self.address, &others, console);
+        Ok(())
     }
 
     fn try_to(&mut self, attempt: impl FnOnce(&mut DataMarker, &dyn Database) -> Result<(), Failure>) {
@@ -197,13 +193,13 @@ fn check_phase(args: &DatabaseArgs, recipe: &dyn Recipe) -> Result<(), Trouble> 
     }
 }
 
-/// Refuses data that do not fit in the free space of the database, where that is known.
+/// Refuses data that do not fit in the free space of the database and in those that are dropped first, where that is known.
 ///
 /// # Errors
 /// They are larger.
-pub fn check_room(recipe: &dyn Recipe, facts: &Facts) -> Result<(), Trouble> {
-    let (loads, space) = (recipe.loads(), facts.space);
-    if facts.database.is_none() || space.get() == 0 || loads <= space {
+pub fn check_room(recipe: &dyn Recipe, facts: &Facts, dropped: Bytes) -> Result<(), Trouble> {
+    let (loads, space) = (recipe.loads(), Bytes::new(facts.space.get().saturating_add(dropped.get())));
+    if facts.database.is_none() || facts.space.get() == 0 || loads <= space {
         return Ok(());
     }
     Err(Trouble::usage(format!(
@@ -223,17 +219,27 @@ fn destroy(args: &DatabaseArgs, address: &Address, database: &dyn Database) -> R
 }
 
 fn refuse_others(address: &Address, is_marked: bool, others: &[String]) -> Result<(), Trouble> {
-    let Some(first) = others.first() else { return Ok(()) };
-    let shown = others.iter().take(SHOWN).map(String::as_str).collect::<Vec<_>>().join(", ");
-    let more = others.len().saturating_sub(SHOWN);
+    let Some(shown) = shown(others) else { return Ok(()) };
     let name = address.name().unwrap_or("NAME");
     let what = if is_marked { "besides data of plimsoll it has" } else { "it is not empty: it has" };
-    let rest = if more == 0 { String::new() } else { format!(" and {more} more") };
-    debug_assert!(shown.starts_with(first.as_str()));
     Err(Trouble::usage(format!(
-        "{address}: {what} {shown}{rest}, which plimsoll did not make: name an empty database, or add --destroy {name} if all of \
+        "{address}: {what} {shown}, which plimsoll did not make: name an empty database, or add --destroy {name} if all of \
          it may be lost"
     )))
+}
+
+/// Names what is left in a database whose data were dropped.
+fn tell_left(address: &Address, others: &[String], console: &mut Console) {
+    if let Some(shown) = shown(others) {
+        console.say(&format!("{address}: left as they are, not being recorded as made by plimsoll: {shown}"));
+    }
+}
+
+/// The first of some objects, and the number of the others.
+fn shown(objects: &[String]) -> Option<String> {
+    let first = objects.get(..SHOWN.min(objects.len())).filter(|first| !first.is_empty())?.join(", ");
+    let more = objects.len().saturating_sub(SHOWN);
+    Some(if more == 0 { first } else { format!("{first} and {more} more") })
 }
 
 fn not_prepared(address: &Address, wanted: &DataMarker, found: Option<&DataMarker>) -> Trouble {

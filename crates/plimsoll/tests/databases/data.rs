@@ -62,7 +62,7 @@ fn data_are_prepared_reused_and_cleaned_up() {
     refused(&oltp(&place, &["--phase", "run"]), "no data of plimsoll are there");
     succeeded(&oltp(&place, &["--phase", "prepare"]));
     let loaded = database.contents().unwrap();
-    assert!(loaded.len() == 5 && loaded.contains(&"plimsoll_data".to_owned()), "{loaded:?}");
+    assert!(loaded.len() == 5 && loaded.contains(&"table plimsoll_data".to_owned()), "{loaded:?}");
     for _ in 0..2 {
         let run = oltp(&place, &["--phase", "run"]);
         succeeded(&run);
@@ -90,12 +90,48 @@ fn foreign_table_is_never_dropped_with_data() {
     let database = empty(&place);
     succeeded(&oltp(&place, &["--phase", "prepare"]));
     database.session().unwrap().run("CREATE TABLE mine (a INTEGER)").unwrap();
-    for phase in ["prepare", "run", "cleanup"] {
-        refused(&oltp(&place, &["--phase", phase]), "besides data of plimsoll it has mine");
-    }
-    assert_eq!(database.contents().unwrap().len(), 6);
+    refused(
+        &oltp(&place, &["--script", "simple-update", "--phase", "prepare"]),
+        "besides data of plimsoll it has table mine",
+    );
+    succeeded(&oltp(&place, &["--phase", "run"]));
+    let cleaned = oltp(&place, &["--phase", "cleanup"]);
+    succeeded(&cleaned);
+    assert!(
+        said(&cleaned).contains("left as they are, not being recorded as made by plimsoll: table mine"),
+        "{}",
+        said(&cleaned)
+    );
+    assert_eq!(database.contents().unwrap(), ["table mine"]);
     succeeded(&oltp(&place, &["--phase", "cleanup", "--destroy", "x.db"]));
     assert_eq!(database.contents().unwrap(), Vec::<String>::new());
+}
+
+#[test]
+fn table_that_is_created_during_a_run_stays() {
+    use rustix::process::{Pid, Signal, kill_process};
+    let place = Place::new("meanwhile");
+    let database = empty(&place);
+    let mut child = begun(&place, &[&OLTP[..], &["1h"]].concat());
+    database.session().unwrap().run("CREATE TABLE mine (a INTEGER); INSERT INTO mine VALUES (1)").unwrap();
+    kill_process(Pid::from_child(&child), Signal::TERM).unwrap();
+    assert_eq!(child.wait().unwrap().code(), Some(143));
+    assert_eq!(database.contents().unwrap(), ["table mine"]);
+    let log = fs::read_to_string(place.file("log")).unwrap();
+    assert!(log.contains("not being recorded as made by plimsoll: table mine"), "{log}");
+}
+
+#[test]
+fn data_of_another_run_are_never_dropped_silently() {
+    let place = Place::new("silently");
+    empty(&place);
+    succeeded(&oltp(&place, &["--phase", "prepare"]));
+    let other = oltp(&place, &["--script", "simple-update", "--phase", "prepare", "--quiet"]);
+    succeeded(&other);
+    assert!(said(&other).contains("dropping 4 objects that oltp made at"), "{}", said(&other));
+    let used = oltp(&place, &["--script", "simple-update", "--quiet"]);
+    succeeded(&used);
+    assert!(said(&used).contains("and dropping them at the end (--phase run keeps them)"), "{}", said(&used));
 }
 
 #[test]

@@ -159,7 +159,7 @@ impl Ground for Database {
         let client = CpuTime { user: used.user - before.user, system: used.system - before.system };
         self.observe_error = self.observe_error.take().or(observations.error);
         let seen = StatementsSeen { counted: part.counted, storage: part.storage, client, ..seen };
-        let is_empty = seen.done == 0;
+        let is_empty = seen.done == 0 && seen.changes.is_empty();
         let fault = fault.map(|fault| self.explained(fault));
         torn(fault, StepSeen::Statements(Box::new(seen)), is_empty)
     }

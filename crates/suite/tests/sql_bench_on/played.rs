@@ -1,6 +1,6 @@
 //! A database that is played: it answers as it is told, in a fixed time.
 
-use plimsoll_database::System;
+use plimsoll_database::{ObjectChanges, System};
 use plimsoll_record::{Bins, CpuTime, DatabaseAbout, DatabaseCounters, DiskCounters, Source, StorageSide};
 use plimsoll_suite::recipes::sql_bench::{SqlBench, SqlBenchOptions};
 use plimsoll_suite::{Done, Facts, Recipe, StatementsSeen, StatementsStep, StepSeen, Work};
@@ -60,6 +60,7 @@ fn seen(name: &str, step: &StatementsStep, answers: &Answers) -> StatementsSeen 
         wrong: u64::from(answers.wrong == Some(name)),
         first_wrong: answers.wrong.map(|_| "1 rows expected, 2 came: SELECT".into()),
         told: Vec::new(),
+        changes: ObjectChanges::default(),
         span,
         each: Bins::counted([(each, done)], span.as_nanos()),
         client: CpuTime { user: span / 4, system: span / 8 },

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use plimsoll_database::{Answer, Database, Failure, Prepared, Row, Session};
+use plimsoll_database::{Answer, Database, Failure, ObjectChanges, Prepared, Row, Session};
 use plimsoll_device::Clock;
 use plimsoll_drive::{Fault, Observe};
 use plimsoll_record::{Bins, Counting, Slice};
@@ -39,6 +39,7 @@ struct SessionResult {
     wrong: u64,
     first_wrong: Option<String>,
     told: Vec<Row>,
+    changes: ObjectChanges,
     /// The failure of a statement.
     fault: Option<Fault>,
 }
@@ -69,6 +70,7 @@ pub(super) fn run(
         merge(&mut series, one.series);
         seen.wrong += one.wrong;
         seen.first_wrong = seen.first_wrong.or(one.first_wrong);
+        seen.changes.merge(one.changes);
         if !one.told.is_empty() {
             seen.told = one.told;
         }
@@ -139,7 +141,11 @@ impl Shared<'_> {
     fn statement(&self, session: &mut PreparingSession, index: u64, mine: &mut SessionResult) -> Result<(), Failure> {
         for asked in (self.step.at)(index) {
             let (answer, expected) = match &asked {
-                Asked::Text { sql, rows } => (session.inner.run(sql)?, *rows),
+                Asked::Text { sql, rows } => {
+                    let answer = session.inner.run(sql)?;
+                    mine.changes.note(sql);
+                    (answer, *rows)
+                }
                 Asked::Prepared { sql, values, rows } => {
                     let prepared = session.prepared(sql)?;
                     (session.inner.execute(prepared, values)?, *rows)
