@@ -119,6 +119,7 @@ fn what_cannot_be_is_refused_in_one_line() {
 fn usage_errors_end_with_the_remedy() {
     let folder = Folder::new("remedies");
     fs::create_dir(folder.path().join("empty")).expect("a folder can be made");
+    fs::write(folder.path().join("report.txt"), "x").expect("a file can be made");
     let refuses = |line: &str, expected: &str| {
         folder.refuses(&line.split(' ').collect::<Vec<_>>(), expected);
     };
@@ -135,7 +136,7 @@ fn usage_errors_end_with_the_remedy() {
     refuses("quote oci:256GB --block-size 16B", "write at least 512B");
     refuses("quote oci:5GB --json -", "can be 50 to 32,768 GB");
     refuses("size empty --capacity 2", "not a size without a unit");
-    refuses("size empty --capacity 2KiB", "with its unit, such as 2TiB");
+    refuses("size report.txt --capacity 2KiB", "with its unit, such as 2TiB");
     refuses("size empty --capacity 2TB", "the folder has no file in it: give reports");
 }
 
@@ -393,9 +394,9 @@ fn storage_too_slow_for_its_time_is_told_before_its_slots() {
         String::from_utf8_lossy(&output.stderr).into_owned()
     };
     let told = simulated("station(1, 10ms, exponential)");
-    // 25,000 operations at 100 a second.
+    // 25,000 operations at 100 a second; short slots see up to 130.
     let seconds = told.split_once("needs about ").and_then(|(_, rest)| rest.split(' ').next()?.parse::<u32>().ok());
-    assert!(seconds.is_some_and(|seconds| (230..=280).contains(&seconds)), "{told}");
+    assert!(seconds.is_some_and(|seconds| (190..=280).contains(&seconds)), "{told}");
     assert!(told.contains("--objective 'p90<=200ms'") && told.contains("'mean<=200ms'"), "{told}");
     assert!(!simulated("station(64, 1ms, exponential)").contains("needs about"));
 }
