@@ -30,6 +30,7 @@ impl Reader {
         let reader = Self { folder, service: None };
         let write = |name: &str, text: &[u8]| fs::write(reader.folder.join(name), text).expect("it can be written");
         write("pg.jsonl", COUNTERS.as_bytes());
+        write("q.sql", b"SELECT 1");
         write("job.fio", b"[job]\nfilename=job.data\nsize=1m\nrw=randread\n");
         write("db.trace", b"#plimsoll.trace/1\ntime_ns,kind,offset,length\n0,read,0,4096\n1000000,write,4096,4096\n");
         for name in ["awr.html", "reports/awr.html"] {

@@ -90,7 +90,7 @@ fn hot_and_cold_disks_are_sized_apart() {
 
 #[test]
 fn flags_that_do_not_fit_are_refused_with_what_does() {
-    let size = ["size", "report", "--capacity", "1TiB"];
+    let size = ["size", concat!(env!("CARGO_MANIFEST_DIR"), "/Cargo.toml"), "--capacity", "1TiB"];
     let with = |flags: &[&'static str]| -> Vec<&str> { size.iter().chain(flags).copied().collect() };
     refuses(&with(&["--what-if", "growth"]), "--growth 30%/year");
     refuses(&with(&["--growth", "30%/year"]), "--months");
