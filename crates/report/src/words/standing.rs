@@ -277,7 +277,7 @@ mod tests {
             assert!(text.contains(expected) && !text.contains("only"), "{text}");
         };
         check(1.0, "moves the line by 65 %");
-        check(10.0, "moves the line by 5.1 %");
+        check(10.0, "moves the line by 5.14 %");
     }
 
     #[test]
