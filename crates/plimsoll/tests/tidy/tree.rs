@@ -61,8 +61,12 @@ fn walk(directory: &Path, files: &mut Vec<String>) {
     for entry in fs::read_dir(directory).into_iter().flatten().flatten() {
         let (path, name) = (entry.path(), entry.file_name());
         let Ok(kind) = entry.file_type() else { continue };
-        // Cargo marks what it builds into; a module may be called target.
-        if kind.is_dir() && name != ".git" && !path.join("CACHEDIR.TAG").exists() {
+        // A directory, or a file in a worktree.
+        if name == ".git" {
+            continue;
+        }
+        // Cargo marks its build directory; a module may be called target.
+        if kind.is_dir() && !path.join("CACHEDIR.TAG").exists() {
             walk(&path, files);
         } else if kind.is_file() {
             let below = path.strip_prefix(root()).expect("the walk starts at the root");
