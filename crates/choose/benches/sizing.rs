@@ -6,9 +6,9 @@
 use std::time::Instant;
 
 use plimsoll_catalogue::{Catalogue, Date, Terms};
-use plimsoll_choose::sizing::{Busiest, ClassLoad, Measured, Point, Search, Wanted, size};
+use plimsoll_choose::sizing::{Busiest, ClassLoad, Point, Search, Wanted, size};
 use plimsoll_ingest::Class;
-use plimsoll_units::{Bytes, Span};
+use plimsoll_units::Bytes;
 
 fn wanted(iops: f64) -> Wanted {
     let load = |class, share: f64, size: f64, reads| ClassLoad {
@@ -26,17 +26,11 @@ fn wanted(iops: f64) -> Wanted {
         load(Class::SequentialRead, 0.05, 262_144.0, 1.0),
     ];
     let point = Point { of: Busiest::Operations, windows: 1, classes };
-    let bytes_per_second = point.bytes_per_second();
     Wanted {
-        subject: String::new(),
-        points: vec![point],
         headroom: 0.2,
         mean_iops: iops / 2.0,
-        capacity: Bytes::gib(2048),
         objective: "read p99<=10ms".parse().ok(),
-        measured: Measured { quantile: 0.95, windows: 1, longest: Span::from_secs(60), iops, bytes_per_second },
-        steps: Vec::new(),
-        assumptions: Vec::new(),
+        ..Wanted::of(vec![point], Bytes::gib(2048))
     }
 }
 

@@ -40,8 +40,8 @@ pub(crate) struct Goal<'a> {
 /// What was found of a product.
 #[derive(Default)]
 pub(crate) struct Found {
-    /// Offers that suffice, each with the number of the room that it was looked for with.
-    pub(crate) offers: Vec<(usize, Offer)>,
+    /// Offers that suffice, each with the numbers of the room and of the level that it was looked for with.
+    pub(crate) offers: Vec<((usize, usize), Offer)>,
     /// What came nearest where nothing suffices at the first room, with the ceiling that it fails by.
     pub(crate) nearest: Option<(Tight, Offer)>,
 }
@@ -74,9 +74,9 @@ pub(crate) fn of_width(goal: &Goal<'_>, product: &Product, members: u32) -> Resu
         return Err(format!("it holds {}", start.capacity));
     }
     let mut found = Found::default();
-    for offer in levels(goal.catalogue, &start, goal.terms) {
+    for (level, offer) in levels(goal.catalogue, &start, goal.terms).into_iter().enumerate() {
         for room in 0..goal.rooms.len() {
-            let mut climb = Climb { goal, room, found: &mut found };
+            let mut climb = Climb { goal, room, level, found: &mut found };
             climb.from(&offer, MOST_RAISED);
         }
     }
@@ -119,8 +119,9 @@ fn levels(catalogue: &Catalogue, start: &Offer, terms: &Terms) -> Vec<Offer> {
 /// Raises what the lowest ceiling names until none is below what is needed; every way to do it is followed.
 struct Climb<'a, 'g> {
     goal: &'a Goal<'g>,
-    /// Its number.
+    /// Their numbers.
     room: usize,
+    level: usize,
     found: &'a mut Found,
 }
 
@@ -128,7 +129,7 @@ impl Climb<'_, '_> {
     fn from(&mut self, offer: &Offer, left: u32) {
         let Some(tight) = self.goal.asked.tightest(offer).filter(|tight| !tight.allows(self.goal.rooms[self.room]))
         else {
-            return self.found.offers.push((self.room, offer.clone()));
+            return self.found.offers.push(((self.room, self.level), offer.clone()));
         };
         if left == 0 {
             return;

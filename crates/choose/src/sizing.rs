@@ -5,6 +5,7 @@
 //! for what carries it, and [`judge`] says the same of one configuration.
 
 mod assess;
+mod backlog;
 mod burst;
 mod classes;
 mod design;
@@ -18,8 +19,9 @@ use plimsoll_catalogue::{Cite, Counts, Offer, Peak, Price};
 use plimsoll_ingest::Class;
 use plimsoll_units::Span;
 
+pub use backlog::{Allowance, Backlog};
 pub(crate) use classes::Windows;
-pub use design::{Burst, Busiest, ClassLoad, Design, Growth, Measured, Point, Step, Wanted};
+pub use design::{Burst, Busiest, ClassLoad, Design, Growth, Measured, Point, Step, Wanted, Window};
 pub use size::{Search, UnknownProvider, judge, size};
 pub use wanted::{Unclear, wanted};
 
@@ -30,8 +32,12 @@ pub struct Sizing {
     pub wanted: Wanted,
     /// What carries it and meets the objective: those with a price, the cheapest first, then those without.
     pub choices: Vec<Choice>,
+    /// Priced configurations of all levels, cheapest first; each has fewer waiting sessions than every cheaper one.
+    pub frontier: Vec<Choice>,
     /// What carries it and misses the objective, as simulated; the cheapest first.
     pub nearly: Vec<Choice>,
+    /// Configurations that carry the load and meet the objective, but are slower than today; cheapest first.
+    pub slower: Vec<Choice>,
     /// Products that do not carry it in any configuration, the nearest miss first.
     pub rejected: Vec<Rejection>,
     /// Configurations whose ceilings or price were worked out.
@@ -51,6 +57,10 @@ pub struct Choice {
     pub next: Option<Limit>,
     /// How it answers at the expected load, simulated, class by class; empty when the catalogue has no model of it.
     pub latency: Vec<ClassLatency>,
+    /// Backlog of the series at its limits, without peaks inside windows; `None` if a percentile was requested.
+    pub backlog: Option<Backlog>,
+    /// Classes that it answers more slowly than the storage of today, by a fifth and more.
+    pub slower: Vec<Slower>,
     /// The objective's measure of it; `None` without an objective or a model.
     pub reached: Option<Span>,
     /// What more it carries while burst credits last. Nothing is sized by it.
@@ -88,6 +98,17 @@ pub struct ClassLatency {
     pub mean: Span,
     /// Not exceeded by 99 of 100; `None` when too few were simulated.
     pub p99: Option<Span>,
+}
+
+/// A class of operations that a choice answers more slowly than the storage of today does.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Slower {
+    /// What the operations are for, as the input says.
+    pub class: Class,
+    /// Mean response time today, measured.
+    pub today: Span,
+    /// The same of the choice, simulated at the expected load.
+    pub then: Span,
 }
 
 /// Machines that a configuration can be attached to without being held up.
@@ -139,6 +160,8 @@ pub struct Rejection {
 pub enum Why {
     /// A ceiling is below the design point, and nothing lifts it.
     Ceiling(Limit),
+    /// Replayed with the whole series, more waits for its limits than is allowed.
+    Waits(Backlog),
     /// The model does not sustain the expected load: so many operations of it a second, of so many.
     Sustains {
         /// What it sustains.
@@ -152,12 +175,41 @@ pub enum Why {
     Refused(String),
 }
 
+impl Slower {
+    /// Ratio of the simulated response time to that of today.
+    pub fn times(&self) -> f64 {
+        self.then.as_secs_f64() / self.today.as_secs_f64()
+    }
+}
+
+impl Choice {
+    /// Mean number of sessions that wait for reads and log writes at a point: rate times simulated response time (Little
+    /// 1961). `None` without a model.
+    pub fn waiting(&self, point: &Point) -> Option<f64> {
+        let mean = |class: Class| self.latency.iter().find(|one| one.class == class).map(|one| one.mean.as_secs_f64());
+        let waited_for = point.classes.iter().filter(|load| load.reads > 0.0 || load.durable);
+        waited_for.map(|load| Some(load.iops * mean(load.class)?)).sum()
+    }
+
+    /// True if it meets the objective, if there is none, or if no operation is in its scope.
+    fn meets(&self, wanted: &Wanted) -> bool {
+        let limit = wanted.objective.map(|objective| objective.limit);
+        self.reached.zip(limit).is_none_or(|(reached, limit)| reached <= limit)
+    }
+
+    /// Ratio of the slowest class, compared with today; 1 if none is slower.
+    fn slowdown(&self) -> f64 {
+        self.slower.iter().map(Slower::times).fold(1.0, f64::max)
+    }
+}
+
 impl Why {
     /// How near it came: the share of the design point that it carries, 0 for what cannot be had.
     pub fn share(&self) -> f64 {
         match self {
             Self::Ceiling(limit) => limit.over,
             Self::Sustains { iops, wanted, .. } => iops / wanted,
+            Self::Waits(_) => 1.0,
             Self::Refused(_) => 0.0,
         }
     }

@@ -172,6 +172,21 @@ fn what_else_sessions_wait_for_is_named() {
 }
 
 #[test]
+fn a_slow_log_stands_behind_locks() {
+    let row_locks = [("enq: TX - row lock contention", 9_000, 4_000)];
+    let slow = Workload { redo_us: 76_000, ..workload(2_000, 100) };
+    let found = check(&subject(&slow, &row_locks));
+    let Some(Verdict::LogBehindLocks { write_s, share, held, locks }) = found.verdicts.first() else {
+        panic!("{:?}", found.verdicts)
+    };
+    near(*write_s, 0.076, 0.01);
+    assert!(*share < 0.15 && held >= locks && *locks > 0.5, "{:?}", found.verdicts);
+    // With a quick log the locks are the application's own.
+    let found = check(&subject(&workload(2_000, 100), &row_locks));
+    assert_eq!(found.verdicts[0].id(), "not-storage");
+}
+
+#[test]
 fn time_in_no_counter_is_a_queue_for_processors() {
     let mut subject = subject(&workload(4_000, 1_000), &[]);
     let account = subject.account.as_mut().expect("the report says how time was spent");

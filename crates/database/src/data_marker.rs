@@ -12,7 +12,7 @@ use crate::value::Value;
 /// The name of the table.
 const MARKER_TABLE: &str = "plimsoll_data";
 /// The longest text of an item; objects have shorter names in every system.
-const LONGEST: usize = 2000;
+const MAX_CONTENT: usize = 2000;
 
 /// Kinds of objects that statements of suites create.
 const KINDS: [&str; 5] = ["table", "view", "procedure", "function", "sequence"];
@@ -152,7 +152,7 @@ impl DataMarker {
         let mut session = database.session()?;
         session.run(&format!(
             "CREATE TABLE {MARKER_TABLE} (place INTEGER NOT NULL PRIMARY KEY, item VARCHAR(20) NOT NULL, \
-             content VARCHAR({LONGEST}) NOT NULL)"
+             content VARCHAR({MAX_CONTENT}) NOT NULL)"
         ))?;
         let items =
             [("suite", &self.suite), ("options", &self.options), ("version", &self.version), ("time", &self.time)];
@@ -215,7 +215,7 @@ fn insert<'a>(
     session.begin()?;
     let statement = session.prepare(&format!("INSERT INTO {MARKER_TABLE} (place, item, content) VALUES (?, ?, ?)"))?;
     for (place, (item, content)) in (first..).zip(items) {
-        let content: String = content.chars().take(LONGEST).collect();
+        let content: String = content.chars().take(MAX_CONTENT).collect();
         let place = Value::Int(i64::try_from(place).unwrap_or(i64::MAX));
         session.execute(statement, &[place, Value::Text(item.into()), Value::Text(content)])?;
     }

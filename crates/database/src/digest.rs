@@ -1,7 +1,7 @@
 //! The digest of an answer: a number that is equal for equal rows in any order, in every database system.
 //!
 //! Each row is hashed by FNV-1a (Fowler, Noll, Vo, 1991) over the text of its values, then mixed so that sums keep what
-//! differs; the rows' hashes are added up. Knows nothing about drivers: they say what each value is.
+//! differs; the rows' hashes are added up.
 
 use std::fmt::Write as _;
 

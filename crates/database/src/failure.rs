@@ -1,53 +1,53 @@
-//! What a database says when it does not do what it was asked.
+//! Failures of databases.
 
-/// What a failure means for who asked.
+/// Kind of a failure.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
-    /// No server answers there.
+    /// No server answers at the address.
     Unreachable,
-    /// It answers, and does not let one in: user, password, or rights.
+    /// Access denied: user, password or privileges.
     Refused,
     /// There is no such database, table or function.
     Missing,
-    /// It is there already.
+    /// The object exists already.
     Exists,
-    /// The database is the server's own.
+    /// A system database.
     SystemDatabase,
     /// There is no space left.
     NoSpace,
-    /// The session, the file or the server only reads, and the statement writes.
+    /// A write in a read-only session, file or server.
     ReadOnly,
-    /// The server is older than what is needed.
+    /// The server version is not supported.
     TooOld,
-    /// A deadlock, a serialization failure, or a lock that was waited for too long: the transaction may be tried again.
+    /// Deadlock, serialization failure or lock timeout: the transaction may be retried.
     Conflict,
     /// It was cancelled by [`crate::Cancel`].
     Cancelled,
-    /// The connection was lost in the middle: the server ended, or was ended.
+    /// The connection was lost: the server ended or was stopped.
     Lost,
     /// The statement itself failed.
     Statement,
-    /// This program cannot do it with this system, or was built without it.
+    /// Not supported with this system, or the driver is not built in.
     Unsupported,
 }
 
-/// A database did not do what it was asked.
+/// A failed operation on a database.
 #[derive(Clone, Debug, thiserror::Error)]
 #[error("{message}")]
 pub struct Failure {
-    /// What it means.
+    /// Its kind.
     pub kind: Kind,
-    /// One line: what was attempted, what the server said, and what to do where that is known. No passwords.
+    /// One line with the attempt, the message of the server, and the remedy if known. No passwords.
     pub message: String,
 }
 
 impl Failure {
-    /// A failure with its line.
+    /// A failure with its message.
     pub fn new(kind: Kind, message: impl Into<String>) -> Self {
         Self { kind, message: message.into() }
     }
 
-    /// The same with what was attempted before it.
+    /// The same with the attempt in front.
     pub fn during(self, attempt: &str) -> Self {
         Self { message: format!("{attempt}: {}", self.message), ..self }
     }

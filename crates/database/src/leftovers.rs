@@ -10,7 +10,7 @@ const PREFIX: &str = "plimsoll-";
 /// The marker in a folder.
 const OWNER: &str = "plimsoll.owner";
 /// A marker is shorter than this, in bytes.
-const LONGEST: u64 = 256;
+const MAX_MARK_BYTES: u64 = 256;
 
 /// Marks a folder as that of this process.
 ///
@@ -44,7 +44,7 @@ fn is_left(folder: &Path) -> bool {
         let stat = file.metadata()?;
         let is_ours = stat.is_file() && stat.uid() == rustix::process::geteuid().as_raw();
         let mut text = String::new();
-        file.take(if is_ours { LONGEST } else { 0 }).read_to_string(&mut text)?;
+        file.take(if is_ours { MAX_MARK_BYTES } else { 0 }).read_to_string(&mut text)?;
         Ok(text)
     };
     let is_directory = folder.symlink_metadata().is_ok_and(|stat| stat.is_dir());

@@ -36,9 +36,9 @@ pub struct Make {
     pub memory: Option<Bytes>,
     /// Whether commits reach the storage.
     pub flushes: Flushes,
-    /// Settings on top of those, as the server's configuration has them.
+    /// Additional settings of the server.
     pub settings: Vec<(String, String)>,
-    /// Sessions that will be opened at most.
+    /// Maximum number of sessions.
     pub sessions: u32,
 }
 
@@ -139,10 +139,10 @@ impl Make {
         MemoryCgroup::new(name, memory).map(Some)
     }
 
-    /// Makes it. The server ends with this process, also when that is killed.
+    /// Creates it. The server ends with this process, even if that is killed.
     ///
     /// # Errors
-    /// Its programs are not installed, there is too little space, or it does not start: with what its log said last.
+    /// Its programs are not installed, there is too little space, or it does not start: with the end of its log.
     pub fn make(&self) -> Result<Made, Failure> {
         match self.system {
             System::Postgres => crate::postgres::make(self),

@@ -1,6 +1,6 @@
 //! MySQL and MariaDB, over their own protocol, on the thread that asks.
 //!
-//! Knows nothing about benchmarks. TLS is not spoken: a server that insists on it is reached by its Unix socket.
+//! TLS is not spoken: a server that insists on it is reached by its Unix socket.
 
 mod about;
 mod activity;

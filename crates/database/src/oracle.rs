@@ -4,8 +4,8 @@
 //! and the parts that need no server were tested; it was not run against a server, for there was none.** Those parts are
 //! addresses, the splitting of scripts, placeholders, what errors and waits mean; they are tested without the feature too.
 //!
-//! Knows nothing about benchmarks. Oracle has no `BEGIN`: a transaction begins by itself, so a session here commits after
-//! each statement that may have changed something, unless it was told to begin.
+//! Oracle has no `BEGIN`: a transaction begins by itself, so a session here commits after each statement that may have
+//! changed something, unless it was told to begin.
 
 #[cfg(any(test, feature = "oracle"))]
 mod codes;

@@ -1,6 +1,4 @@
 //! PostgreSQL, 12 and later: its sessions, its counters, and servers made for a run.
-//!
-//! Knows nothing about what is asked of it.
 
 pub mod collected;
 

@@ -1,6 +1,4 @@
 //! What the processes of a server used: processor time, and bytes fetched from storage. From `/proc`.
-//!
-//! Knows nothing about databases: a process and those that it started.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;

@@ -5,8 +5,8 @@
 //! cache of the host, for its files are never opened past that. One session writes at a time: the others of this process wait
 //! in a queue for it, as a program would let them, and those of other processes try again.
 //!
-//! Knows nothing about benchmarks. What is set for a file that is given: its journal stays as it is, commits are durable
-//! (`synchronous=FULL`), and an empty file becomes one with a write-ahead log and pages of 8 KiB, as one that is made does.
+//! What is set for a file that is given: its journal stays as it is, commits are durable (`synchronous=FULL`), and an empty
+//! file becomes one with a write-ahead log and pages of 8 KiB, as one that is made does.
 
 mod failure;
 mod gate;

@@ -27,45 +27,44 @@ pub struct Prepared(pub usize);
 
 /// A connection, used by one thread at a time.
 pub trait Session: Send {
-    /// Runs one or several statements, separated by `;`, without parameters. Rows are counted and dropped; those of several
-    /// statements are added up.
+    /// Runs statements separated by `;`, without parameters. Rows are counted and dropped; the counts of all statements are added.
     fn run(&mut self, sql: &str) -> Result<Answer, Failure>;
 
-    /// Runs one statement without parameters, and gives its rows. Of a `CALL` those of its last result.
+    /// Runs a statement without parameters and returns its rows; of a `CALL` those of its last result.
     fn rows(&mut self, sql: &str) -> Result<Vec<Row>, Failure>;
 
-    /// Prepares one statement. Parameters are `?` in every system.
+    /// Prepares a statement. Parameters are `?` in every system.
     fn prepare(&mut self, sql: &str) -> Result<Prepared, Failure>;
 
     /// Runs a prepared statement. Rows are counted and dropped.
     fn execute(&mut self, prepared: Prepared, values: &[Value]) -> Result<Answer, Failure>;
 
-    /// Runs a prepared statement, and gives its rows.
+    /// Runs a prepared statement and returns its rows.
     fn fetch(&mut self, prepared: Prepared, values: &[Value]) -> Result<Vec<Row>, Failure>;
 
-    /// Begins a transaction that will write.
+    /// Begins a read-write transaction.
     fn begin(&mut self) -> Result<(), Failure> {
         self.run("BEGIN").map(drop)
     }
 
-    /// Ends the transaction, durably as the server is set.
+    /// Commits the transaction; the server's settings decide whether that is durable.
     fn commit(&mut self) -> Result<(), Failure> {
         self.run("COMMIT").map(drop)
     }
 
-    /// Undoes the transaction.
+    /// Rolls the transaction back.
     fn rollback(&mut self) -> Result<(), Failure> {
         self.run("ROLLBACK").map(drop)
     }
 
-    /// Has each later transaction of this session only read: a statement that writes fails with [`Kind::ReadOnly`]. A statement
-    /// that asks for a transaction that writes still gets one.
+    /// Makes later transactions of this session read-only: a write fails with [`Kind::ReadOnly`]. A statement that explicitly
+    /// starts a read-write transaction still gets one.
     ///
     /// # Errors
-    /// [`Kind::Unsupported`] where the system has no such session.
+    /// [`Kind::Unsupported`] if the system has no read-only sessions.
     fn read_only(&mut self) -> Result<(), Failure>;
 
-    /// Makes the server count the activity of this session so far, if it would count it only later.
+    /// Flushes the statistics of this session to the server, if the server would otherwise count them later.
     fn report_statistics(&mut self) -> Result<(), Failure> {
         Ok(())
     }
@@ -73,7 +72,7 @@ pub trait Session: Send {
     /// A handle that cancels a statement of this session from another thread.
     fn cancel(&self) -> Box<dyn Cancel>;
 
-    /// The server's own number of this session (PostgreSQL: its process; MySQL: the connection). None where there is none.
+    /// The server's number of this session (PostgreSQL: process; MySQL: connection); none if there is none.
     fn number(&self) -> Option<u64> {
         None
     }
@@ -93,35 +92,34 @@ pub trait Observer: Send {
     /// The current activity of the connected ones of these sessions; empty if the server does not report it.
     fn activity(&mut self, sessions: &[u64]) -> Result<Vec<Spent>, Failure>;
 
-    /// Time that sessions spent inside the database in each way, of all that there were, since whatever: only differences
-    /// count. A call that has not returned yet is not in it. None where the database does not keep such accounts, so that it
-    /// has to be looked at with [`Observer::activity`].
+    /// Time of all sessions by activity, since an arbitrary moment: only differences have a meaning. Calls in progress are not
+    /// included. None if the database has no such counters and [`Observer::activity`] has to be sampled.
     fn spent(&mut self) -> Option<Vec<(Spent, Span)>> {
         None
     }
 
-    /// What `plimsoll collect` writes once at the head of a file; empty where there is nothing to collect.
+    /// Head of a file of `plimsoll collect`; empty if there is none.
     fn head(&mut self) -> Result<Map<String, Json>, Failure> {
         Ok(Map::new())
     }
 
-    /// What `plimsoll collect` writes at each interval; empty where there is nothing to collect.
+    /// Snapshot of an interval of `plimsoll collect`; empty if there is none.
     fn snapshot(&mut self) -> Result<Map<String, Json>, Failure> {
         Ok(Map::new())
     }
 }
 
-/// A database of a server, or in a file.
+/// A database of a server or in a file.
 pub trait Database: Send + Sync {
     /// The database system.
     fn system(&self) -> System;
 
-    /// The name of the database, or of the schema where the system has no databases in a server. None for a file.
+    /// Name of the database, or of the schema if a server has a single database; none for a file.
     fn name(&self) -> Option<&str> {
         None
     }
 
-    /// Version, settings that matter for storage, and the place of its data as far as it is known.
+    /// Version, storage settings, and the location of the data if known.
     fn about(&self) -> &DatabaseAbout;
 
     /// A new session.
@@ -130,14 +128,14 @@ pub trait Database: Send + Sync {
     /// A new observer.
     fn observer(&self) -> Result<Box<dyn Observer>, Failure>;
 
-    /// The tables and the like that are in it, without the system's own, by kind and name: `table orders`.
+    /// Tables and other objects without those of the system, by kind and name: `table orders`.
     fn contents(&self) -> Result<Vec<String>, Failure>;
 
-    /// Bytes that its contents take, and that are free once they are dropped.
+    /// Size of its contents, in bytes.
     fn size(&self) -> Result<Bytes, Failure>;
 
-    /// Drops what [`Database::contents`] lists, or as much of it as these names cover: what depends on it goes with all of it, and
-    /// is a failure otherwise. ITS DATA ARE LOST. Where it is allowed to is for [`Database::destroy_contents`] to check.
+    /// Drops all objects of [`Database::contents`], or those with these names. With all of them, dependent objects are dropped as
+    /// well; otherwise they are a failure. ITS DATA ARE LOST. [`Database::destroy_contents`] checks whether that is allowed.
     fn drop_contents(&self, only: Option<&[String]>) -> Result<(), Failure>;
 
     /// Drops all contents, or those with these names. ITS DATA ARE LOST.
@@ -149,7 +147,7 @@ pub trait Database: Send + Sync {
         self.drop_contents(only)
     }
 
-    /// Refuses the server's own databases and schemas, in which nothing may be created, emptied or dropped.
+    /// Refuses system databases and schemas.
     ///
     /// # Errors
     /// [`Kind::SystemDatabase`].
@@ -168,13 +166,13 @@ pub trait Database: Send + Sync {
         }
     }
 
-    /// Why a server that was made for the run ended or cannot go on, in one line; none where that is not known.
+    /// The reason why a server created for the run ended or cannot continue, in a line; none if unknown.
     fn post_mortem(&self) -> Option<String> {
         None
     }
 
-    /// Writes what is dirty in the server's cache to its files (`CHECKPOINT` or the like), so that a step does not pay for the
-    /// one before. Nothing where the system has no such thing.
+    /// Writes the dirty blocks of the server's cache (`CHECKPOINT` or similar), so that a step does not include the writes of the
+    /// previous one. No effect if the system has no checkpoint.
     fn checkpoint(&self) -> Result<(), Failure> {
         Ok(())
     }
@@ -183,7 +181,7 @@ pub trait Database: Send + Sync {
 /// Connects to the database at an address.
 ///
 /// # Errors
-/// It is not reached, does not let one in, is too old, or this program was built without its driver.
+/// The server is unreachable, denies access, or is too old; or the driver is not built in.
 pub fn connect(address: &Address) -> Result<Box<dyn Database>, Failure> {
     match address.system {
         System::Postgres => crate::postgres::connect(address),

@@ -1,7 +1,7 @@
-//! The kernel's asynchronous I/O (`io_submit`, `io_getevents`) as a target: what programs that use libaio get.
+//! The kernel's asynchronous I/O (`io_submit`, `io_getevents`) as a target, as used by programs with libaio.
 //!
-//! Only direct I/O is asynchronous here; a buffered operation is done when it is submitted. Flushes and trims are calls of
-//! their own, as in fio's engine of this name. Knows nothing about loads or figures.
+//! Only direct I/O is asynchronous; a buffered operation is complete when it is submitted. Flushes and trims are
+//! separate calls, as in fio's engine of this name.
 #![allow(unsafe_code)]
 
 use std::io;
@@ -62,7 +62,7 @@ const WRITE: u16 = 1;
 struct Context(libc::c_ulong);
 
 impl Context {
-    /// For so many operations at once.
+    /// A context for `depth` concurrent operations.
     fn new(depth: u32) -> io::Result<Self> {
         let mut context: libc::c_ulong = 0;
         // SAFETY: the kernel writes one word to `context`, which is zero as it has to be.
@@ -109,7 +109,7 @@ pub struct Aio {
     /// Addresses of the requests that are handed over next.
     queued: Vec<*mut Request>,
     events: Vec<Event>,
-    /// Bytes that each slot's operation must move; [`FREE`] without one.
+    /// Bytes of each slot's operation; [`FREE`] without one.
     expected: Vec<u32>,
     /// Flushes and trims, which end when they are submitted.
     done: Vec<Completion>,
@@ -211,7 +211,7 @@ impl Aio {
         self.done.push(Completion { slot, at: self.now, outcome, bound_by: None });
     }
 
-    /// Hands the queued requests over. Where the kernel has no room, what is in flight is waited for.
+    /// Submits the queued requests. If the kernel has no space, waits for a completion.
     fn hand(&mut self) -> io::Result<()> {
         let mut handed = 0;
         while handed < self.queued.len() {
@@ -239,7 +239,7 @@ impl Aio {
         Ok(())
     }
 
-    /// Waits for at least so many events, at most until the timeout is over.
+    /// Waits for at least `least` events, at most until the timeout.
     #[inline]
     fn reap(&mut self, least: u32, timeout: Option<Duration>) -> io::Result<usize> {
         let timeout = timeout.map(|timeout| libc::timespec {
@@ -272,8 +272,8 @@ impl Aio {
                 _ => Outcome::Failed(libc::EIO),
             };
             let outcome = self.scribe.end(slot, outcome, |length| {
-                // SAFETY: the slot's operation was a read of so many bytes, which fit its slot. It has ended, so the
-                // kernel does not use this part of the buffer, and nobody else has a reference to it.
+                // SAFETY: the slot's operation was a read of this length, which fits its slot. It has ended, so the
+                // kernel does not use this part of the buffer, and no other reference to it exists.
                 unsafe { std::slice::from_raw_parts(self.reads.at(slot.index() * self.stride), length) }
             });
             completions.push(Completion { slot, at: self.now, outcome, bound_by: None });
@@ -334,7 +334,7 @@ impl Target for Aio {
             self.expected[completion.slot.index()] = FREE;
         }
         if self.scribe.follows() {
-            // Checking took a while, which is not the next operations' time.
+            // The verification must not count as time of the next operations.
             self.now = self.clock.now();
         }
         Ok(self.now)
@@ -344,7 +344,7 @@ impl Target for Aio {
 impl Drop for Aio {
     fn drop(&mut self) {
         if self.in_flight > 0 {
-            // The kernel may still move data: the memory is given up rather than reused, and the end of the context, which
+            // The kernel may still write to this memory: it is leaked rather than reused, and the context, whose end
             // waits for all operations, is left to the end of the process.
             for buffer in [&mut self.reads, &mut self.writes] {
                 std::mem::forget(std::mem::replace(buffer, Aligned::new(1)));

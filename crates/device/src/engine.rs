@@ -1,4 +1,4 @@
-//! Which engine issues the operations, and what it has to be prepared for.
+//! The engines that issue operations, and their parameters.
 
 use std::fmt;
 use std::os::fd::BorrowedFd;
@@ -16,7 +16,7 @@ use crate::null::Null;
 use crate::ring::Ring;
 use crate::threads::Threads;
 
-/// What issues the operations.
+/// An engine.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Engine {
     /// An `io_uring` ring.
@@ -27,10 +27,10 @@ pub enum Engine {
     Threads,
     /// `pread` and `pwrite` of the loop itself, one operation after the other.
     Inline,
-    /// The files mapped into memory: copies to and from the page cache, and `msync`. A file must keep its length meanwhile:
-    /// what is touched behind its end, or cannot be read from the device, kills the process with `SIGBUS`.
+    /// The files mapped into memory: copies to and from the page cache, and `msync`. A file must keep its length: an
+    /// access beyond its end, or a read error of the device, kills the process with `SIGBUS`.
     Mapped,
-    /// Nothing is moved, and everything is done at once: what the loop itself costs. Files are not looked at.
+    /// No data are moved and operations complete at once: shows the cost of the loop itself. Files are not accessed.
     Null,
 }
 
@@ -47,10 +47,10 @@ impl fmt::Display for Engine {
     }
 }
 
-/// How a flush is made.
+/// The system call of a flush.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Flush {
-    /// `fdatasync`: the data, and what is needed to find them.
+    /// `fdatasync`: data, and the metadata to find them.
     #[default]
     Fdatasync,
     /// `fsync`: times and owners too.
@@ -60,7 +60,7 @@ pub enum Flush {
     SyncFileRange,
 }
 
-/// How a durable write is made.
+/// The flags of a durable write.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Durable {
     /// With `RWF_DSYNC`: as a write and an `fdatasync`.
@@ -80,7 +80,7 @@ impl Durable {
     }
 }
 
-/// What an engine has to be prepared for.
+/// The parameters of an engine.
 #[derive(Clone, Debug)]
 pub struct Shape {
     /// Operations in flight at most, at least 1.
@@ -89,13 +89,13 @@ pub struct Shape {
     pub largest: Bytes,
     /// Some operations write.
     pub writes: bool,
-    /// What they write, and whether it is checked.
+    /// The content of writes, and whether it is verified.
     pub contents: Contents,
-    /// What determines the written data: loops with different seeds write different data.
+    /// Seed of the written data: loops with different seeds write different data.
     pub seed: u64,
-    /// How a flush is made.
+    /// The system call of a flush.
     pub flush: Flush,
-    /// How a durable write is made.
+    /// The flags of a durable write.
     pub durable: Durable,
 }
 
@@ -112,19 +112,19 @@ impl Shape {
         Self { depth, largest, writes: true, contents, seed, flush: Flush::Fdatasync, durable: Durable::Dsync }
     }
 
-    /// From one slot's buffer to the next, in bytes: whole pages.
+    /// Distance of the buffers of two slots in bytes: whole pages.
     pub(crate) fn stride(&self) -> usize {
         (self.largest.get() as usize).next_multiple_of(PAGE).max(PAGE)
     }
 
-    /// What fills the buffers of `slots` operations at once.
+    /// The writer of the buffers of `slots` concurrent operations.
     pub(crate) fn scribe(&self, slots: u32) -> Scribe {
         Scribe::new(&self.contents, self.seed, slots)
     }
 }
 
 impl Engine {
-    /// What the kernel says when this engine cannot be used here; `None` when it can.
+    /// The error of the kernel if this engine cannot be used here.
     pub fn refused(self) -> Option<String> {
         match self {
             Self::Threads | Self::Inline | Self::Mapped | Self::Null => None,

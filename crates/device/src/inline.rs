@@ -1,8 +1,8 @@
-//! `pread` and `pwrite` by the loop itself as a target: for a load whose point is a call that waits, and for what comes
-//! out of the page cache sooner than another thread could be asked.
+//! `pread` and `pwrite` of the loop itself as a target: for loads that test blocking calls, and for data in the page
+//! cache, which a direct call reads faster than another thread.
 //!
-//! An operation is done when `submit` returns, and each has a clock reading of its own. Several are served one after the
-//! other.
+//! An operation is complete when `submit` returns, and each has its own clock reading. Operations of a batch run one
+//! after the other.
 
 use std::io;
 use std::os::fd::BorrowedFd;
@@ -62,8 +62,8 @@ impl Target for Inline {
     }
 }
 
-/// Hands over what is done, or sleeps until `until` when nothing is. Returns the moment at which the waiting ended, without
-/// another look at the clock where the last operation's own is one.
+/// Returns completions, or sleeps until `until` if there are none. Returns the time at the end, without another clock
+/// reading where that of the last operation suffices.
 #[inline]
 pub(crate) fn waited(
     done: &mut Vec<Completion>,

@@ -1,7 +1,7 @@
-//! Real storage as a target, and what can be known of it and of the host.
+//! Real storage as a target, and facts about it and its host.
 //!
-//! The shell of the engines: clocks, kernels, files and threads are here and nowhere above. Knows nothing about
-//! sweeps, statistics or reports. Writes to nothing that it did not make, unless it was named for destruction.
+//! The only crate with clocks, system calls for storage, files and threads of engines; independent of sweeps,
+//! statistics and reports. It writes only to files that it made, and to those that were named for destruction.
 
 mod activity;
 mod aio;
@@ -21,6 +21,7 @@ mod mapped;
 pub mod nbd;
 mod null;
 mod occupant;
+mod outgoing;
 mod page_cache;
 mod realtime;
 mod refuse;
@@ -29,6 +30,8 @@ mod signature;
 mod subject;
 mod threads;
 mod throttle;
+pub mod tls;
+mod uring;
 mod usage;
 mod yield_rule;
 
@@ -53,6 +56,7 @@ pub use loop_device::{LoopDevice, LoopError};
 pub use mapped::Mapped;
 pub use null::Null;
 pub use occupant::{Occupant, occupant};
+pub use outgoing::{Outgoing, Payload};
 pub use page_cache::{NotDropped, dirty_bytes, drop_all_caches, drop_cache};
 pub use realtime::{NoRealtime, realtime};
 pub use refuse::{Claim, InUse, Refusal, Unknown, check_destroy, claim, claim_image, claim_ours};
@@ -63,4 +67,5 @@ pub use subject::{
 };
 pub use threads::Threads;
 pub use throttle::{Throttle, throttles};
+pub use uring::Uring;
 pub use usage::{ThreadUsage, cpu_time, sharpen_timers, thread_cpu_time, thread_usage};

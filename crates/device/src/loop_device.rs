@@ -34,7 +34,7 @@ const BLOCK_BYTES: u32 = 512;
 const TRIES: u32 = 64;
 
 /// How long something that only looks at a device, such as udev, may keep it from being given up.
-const PATIENCE: Duration = Duration::from_secs(5);
+const TIMEOUT: Duration = Duration::from_secs(5);
 
 /// A block device over a file. It stays when this is dropped: [`LoopDevice::detach`] takes it back.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -181,13 +181,13 @@ impl LoopDevice {
                     request(&node, CLR_FD, 0).map_err(|source| LoopError::io("taking back", &self.device, source))?;
                     break;
                 }
-                Err(LoopError::Busy(_)) if begun.elapsed() < PATIENCE && self.mounted_at().is_none() => {}
+                Err(LoopError::Busy(_)) if begun.elapsed() < TIMEOUT && self.mounted_at().is_none() => {}
                 Err(error) => return Err(error),
             }
             std::thread::sleep(Duration::from_millis(20));
         }
         while self.check().is_ok() {
-            if begun.elapsed() > 2 * PATIENCE {
+            if begun.elapsed() > 2 * TIMEOUT {
                 return Err(LoopError::Busy(self.device));
             }
             std::thread::sleep(Duration::from_millis(20));
@@ -264,7 +264,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_loop_device_over_the_file_is_left_alone() {
+    fn other_loop_devices_are_left_alone() {
         for device in ["/dev/loop0", "/dev/null", "/tmp/loop0", "loop0", ""] {
             let refused = LoopDevice::existing(Path::new(device), Path::new("/no/such/file"));
             assert!(matches!(refused, Err(LoopError::NotOver { .. })), "{device}");

@@ -64,7 +64,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn whoever_has_a_file_open_is_found() {
+    fn process_with_the_file_open_is_found() {
         let directory = std::env::temp_dir().join(format!("plimsoll-occupant-{}", std::process::id()));
         fs::create_dir_all(&directory).unwrap();
         let directory = directory.canonicalize().unwrap();

@@ -1,13 +1,13 @@
 //! An `io_uring` ring as a target: operations are queued without a system call, and one call submits, waits and reaps.
 //!
-//! Knows nothing about loads or figures. Files and buffers are registered where the kernel lets them be.
+//! Independent of loads and figures. Files and buffers are registered where the kernel allows that.
 #![allow(unsafe_code)]
 
 use std::io;
 use std::os::fd::{AsRawFd, BorrowedFd, RawFd};
 
-use io_uring::types::{Fixed, FsyncFlags, SubmitArgs, Timespec};
-use io_uring::{IoUring, opcode, squeue};
+use io_uring::types::{Fixed, FsyncFlags};
+use io_uring::{opcode, squeue};
 use plimsoll_drive::{Completion, Fault, Target};
 use plimsoll_load::Outcome;
 use plimsoll_units::{Bytes, Instant, Kind, Op, Slot, Span};
@@ -18,20 +18,21 @@ use crate::clock::Clock;
 use crate::content::Scribe;
 use crate::engine::{Flush, Shape};
 use crate::extents::{Extents, Files};
+use crate::uring::Uring;
 use crate::yield_rule::YieldRule;
 
-/// A wait shorter than this is worth a clock reading of its own, because an arrival may depend on it.
+/// Before a shorter wait the clock is read again, as an arrival may depend on it.
 pub(crate) const SHORT_WAIT: Span = Span::from_millis(5);
 
 /// A wait that is at least so long may yield the processor before it sleeps; before an arrival it must not.
 const YIELD_WAIT_MIN: Span = Span::from_millis(1);
 
-/// A full queue is handed over in so many parts. All at once would be fewer calls, but then the device has nothing to do
-/// while the queue is prepared, and everything while it is reaped: a virtual disk lost 18 % of its IOPS so at depth 32,
-/// and no more than noise in parts of 2 to 8 operations.
+/// Parts in which a full queue is submitted. A single call would leave the device idle while the queue is prepared and
+/// overloaded while it is reaped: a virtual disk lost 18 % of its IOPS so at depth 32, and no more than noise in parts
+/// of 2 to 8 operations.
 const HANDFULS: usize = 8;
 
-/// Length of a slot's operation when it has none: no operation is so long.
+/// Marks a slot without an operation: no operation is so long.
 pub(crate) const FREE: u32 = u32::MAX;
 
 /// Dirty pages that are already on their way are waited for, all others are written, and waited for too.
@@ -40,7 +41,7 @@ pub(crate) const WHOLE_RANGE: u32 =
 
 /// A ring with files, or with none: then every operation is a no-op that the kernel completes at once.
 pub struct Ring {
-    uring: IoUring,
+    uring: Uring,
     clock: Clock,
     now: Instant,
     /// No file: every operation is a no-op.
@@ -59,12 +60,11 @@ pub struct Ring {
     stride: usize,
     /// Buffers are registered: index 0 for reads, 1 for writes.
     registered: bool,
-    /// Bytes that each slot's operation must move; [`FREE`] without one.
+    /// Bytes of each slot's operation; [`FREE`] without one.
     expected: Vec<u32>,
     /// Operations handed to the kernel at once: the device begins on the first while the next are prepared.
     handful: usize,
     yield_rule: YieldRule,
-    in_flight: u32,
 }
 
 impl Ring {
@@ -83,7 +83,7 @@ impl Ring {
     /// # Errors
     /// What the kernel says when `io_uring` is not there, or not allowed.
     pub fn over(files: &[(BorrowedFd<'_>, Bytes)], shape: &Shape, clock: Clock) -> io::Result<Self> {
-        let uring = setup(shape.depth)?;
+        let uring = Uring::new(shape.depth, 2)?;
         let stride = shape.stride();
         let idle = files.is_empty();
         let reads = Aligned::new(if idle { 1 } else { stride * shape.depth as usize });
@@ -117,11 +117,10 @@ impl Ring {
             expected: vec![FREE; shape.depth as usize],
             handful: (shape.depth as usize / HANDFULS).max(1),
             yield_rule: YieldRule::new(now),
-            in_flight: 0,
         })
     }
 
-    /// Hands a batch to the kernel, in parts.
+    /// Submits a batch, in parts.
     fn hand<const SEVERAL: bool>(&mut self, batch: &[(Slot, Op)]) -> io::Result<()> {
         let mut handfuls = batch.chunks(self.handful).peekable();
         while let Some(handful) = handfuls.next() {
@@ -136,24 +135,21 @@ impl Ring {
                 self.expected[slot.index()] = if self.idle { 0 } else { op.length };
                 // SAFETY: the buffers behind the entry belong to the ring and are not moved or freed while it is in flight
                 // (see Drop), and its slot's part of them is not used before it has ended.
-                let pushed = unsafe { self.uring.submission().push(&entry) };
-                pushed.expect("the queue holds as many entries as there are slots");
-                // Counted one by one, so that those before one that panics are known to Drop.
-                self.in_flight += 1;
+                unsafe { self.uring.push(&entry) }?;
             }
-            // The last handful goes with the wait, in one call.
+            // The last part is submitted with the wait, in one call.
             if handfuls.peek().is_some() {
-                passing(self.uring.submit())?;
+                self.uring.submit()?;
             }
         }
         Ok(())
     }
 
-    /// Discards at once: the kernel has no trim of files among the operations of a ring.
+    /// Trims with a direct call: rings have no operation for that.
     #[cold]
     fn trim(&mut self, slot: Slot, op: &Op) {
         assert!(self.idle || self.trimmed.is_some(), "a trim is submitted to a ring whose shape says no writes");
-        // It stays in flight until its completion is handed out.
+        // The slot stays in use until its completion was returned.
         self.expected[slot.index()] = 0;
         let outcome = match &self.trimmed {
             None => Outcome::Done,
@@ -194,8 +190,7 @@ impl Ring {
         (Fixed(file as u32), offset)
     }
 
-    /// Where the buffer of an operation begins. What is longer than a slot would reach into the next one's, or beyond
-    /// the last.
+    /// Start of the buffer of an operation. A longer operation would reach into the next slot, or beyond the last.
     #[inline]
     fn place(&self, slot: Slot, op: &Op) -> usize {
         assert!(op.length as usize <= self.stride, "{} bytes do not fit a slot of {}", op.length, self.stride);
@@ -238,22 +233,22 @@ impl Ring {
         }
     }
 
-    /// Checks what came back.
+    /// Verifies data that were read.
     #[cold]
     fn check(&self, completions: &mut [Completion]) {
         for Completion { slot, outcome, .. } in completions {
             *outcome = self.scribe.end(*slot, *outcome, |length| {
-                // SAFETY: the slot's operation was a read of so many bytes, which fit its slot. It has ended, so the
-                // kernel does not use this part of the buffer, and nobody else has a reference to it.
+                // SAFETY: the slot's operation was a read of this length, which fits its slot. It has ended, so the
+                // kernel does not use this part of the buffer, and no other reference to it exists.
                 unsafe { std::slice::from_raw_parts(self.reads.at(slot.index() * self.stride), length) }
             });
         }
     }
 
-    /// Submits what is queued and waits for a completion or until `until`.
+    /// Submits queued operations and waits for a completion or until `until`.
     fn enter(&mut self, until: Instant) -> io::Result<()> {
-        let is_queued = !self.uring.submission().is_empty();
-        if !is_queued && (!self.uring.completion().is_empty() || !self.done.is_empty()) {
+        let is_queued = self.uring.is_queued();
+        if !is_queued && (self.uring.has_completions() || !self.done.is_empty()) {
             return Ok(());
         }
         let until = if self.done.is_empty() { until } else { Instant::ZERO };
@@ -265,55 +260,22 @@ impl Ring {
         if self.yield_rule.is_active() && left >= YIELD_WAIT_MIN && self.submit_and_yield(is_queued)? {
             return Ok(());
         }
-        let entered = if left.is_zero() {
-            self.uring.submit()
-        } else {
-            let timeout =
-                Timespec::new().sec(left.as_nanos() / 1_000_000_000).nsec((left.as_nanos() % 1_000_000_000) as u32);
-            self.uring.submitter().submit_with_args(1, &SubmitArgs::new().timespec(&timeout))
-        };
-        passing(entered)
+        if left.is_zero() { self.uring.submit() } else { self.uring.wait(Some(left)) }
     }
 
-    /// Submits what is queued and lets other threads run, for the completions that a wait would sleep for. Returns true when
+    /// Submits queued operations and yields the processor, for completions that a wait would sleep for. Returns true if
     /// completions can be reaped without another call.
     fn submit_and_yield(&mut self, is_queued: bool) -> io::Result<bool> {
         if is_queued {
-            passing(self.uring.submit())?;
+            self.uring.submit()?;
         }
-        if !self.has_completion() {
+        if !self.uring.is_ready() {
             std::thread::yield_now();
-            let is_success = self.has_completion();
+            let is_success = self.uring.is_ready();
             self.yield_rule.yielded(is_success);
         }
-        Ok(!self.uring.completion().is_empty())
+        Ok(self.uring.has_completions())
     }
-
-    /// True when an operation has completed: reaping it takes a call where the kernel defers that to the thread's own.
-    #[inline]
-    fn has_completion(&mut self) -> bool {
-        !self.uring.completion().is_empty() || self.uring.submission().taskrun()
-    }
-}
-
-/// A call that ended because time is up, a signal came, or completions have to be reaped first, has not failed: what
-/// is there is reaped, and the loop asks again.
-fn passing(entered: io::Result<usize>) -> io::Result<()> {
-    match entered.map_err(|error| (error.raw_os_error(), error)) {
-        Ok(_) | Err((Some(libc::ETIME | libc::EINTR | libc::EBUSY | libc::EAGAIN), _)) => Ok(()),
-        Err((_, error)) => Err(error),
-    }
-}
-
-/// The fastest setup that the kernel has: a single issuer that runs its own task work (Linux 6.1), else a plain ring.
-pub(crate) fn setup(depth: u32) -> io::Result<IoUring> {
-    let entries = depth.next_power_of_two().clamp(8, 32_768);
-    IoUring::builder()
-        .setup_single_issuer()
-        .setup_defer_taskrun()
-        .setup_taskrun_flag()
-        .build(entries)
-        .or_else(|_| IoUring::new(entries))
 }
 
 impl Target for Ring {
@@ -338,10 +300,10 @@ impl Target for Ring {
         self.enter(until).map_err(|source| Fault { attempt: "waiting for io_uring".into(), source })?;
         self.now = self.clock.now();
         let before = completions.len();
-        for entry in self.uring.completion() {
-            let slot = Slot(entry.user_data() as u32);
+        for (slot, result) in self.uring.completions() {
+            let slot = Slot(slot as u32);
             let expected = std::mem::replace(&mut self.expected[slot.index()], FREE);
-            let outcome = match entry.result() {
+            let outcome = match result {
                 error if error < 0 => Outcome::Failed(-error),
                 moved if moved as u32 == expected => Outcome::Done,
                 _ => Outcome::Failed(libc::EIO),
@@ -349,7 +311,6 @@ impl Target for Ring {
             completions.push(Completion { slot, at: self.now, outcome, bound_by: None });
         }
         let reaped = (completions.len() - before) as u32;
-        self.in_flight -= reaped;
         self.yield_rule.completed(reaped, self.now);
         for trimmed in &self.done {
             self.expected[trimmed.slot.index()] = FREE;
@@ -357,7 +318,7 @@ impl Target for Ring {
         completions.append(&mut self.done);
         if self.scribe.follows() {
             self.check(&mut completions[before..]);
-            // That took a while, which is not the next operations' time.
+            // The verification must not count as time of the next operations.
             self.now = self.clock.now();
         }
         Ok(self.now)
@@ -366,8 +327,8 @@ impl Target for Ring {
 
 impl Drop for Ring {
     fn drop(&mut self) {
-        if self.in_flight > 0 {
-            // The kernel may still move data: the memory is given up rather than reused.
+        if self.uring.in_flight() > 0 {
+            // The kernel may still write to this memory: it is leaked rather than reused.
             for buffer in [&mut self.reads, &mut self.writes] {
                 std::mem::forget(std::mem::replace(buffer, Aligned::new(1)));
             }

@@ -17,22 +17,22 @@ use crate::clock::Clock;
 use crate::engine::Shape;
 use crate::extents::Files;
 
-/// How long the pool's end waits for workers whose operations are still with the device.
-const PATIENCE: Span = Span::from_secs(2);
+/// Maximum wait at the end of the pool for workers whose operations are with the device.
+const JOIN_TIMEOUT: Span = Span::from_secs(2);
 
-/// How often it looks whether they are back.
-const LOOK: Duration = Duration::from_millis(1);
+/// Interval of the checks whether they have finished.
+const POLL_INTERVAL: Duration = Duration::from_millis(1);
 
 /// A pool of workers on the same files.
 pub struct Threads {
-    desk: Arc<Desk>,
+    shared: Arc<Shared>,
     clock: Clock,
     workers: Vec<JoinHandle<()>>,
 }
 
-/// Where the loop and its workers meet.
+/// State shared by the loop and its workers.
 #[derive(Default)]
-struct Desk {
+struct Shared {
     orders: Mutex<Orders>,
     ordered: Condvar,
     answers: Mutex<Vec<Completion>>,
@@ -51,15 +51,15 @@ impl Threads {
     /// # Errors
     /// The files cannot be duplicated, or a thread cannot be started.
     pub fn new(files: &[(BorrowedFd<'_>, Bytes)], shape: &Shape, clock: Clock) -> io::Result<Self> {
-        let desk = Arc::new(Desk::default());
-        // One descriptor for all: a process may have 1,024 by default, and there can be as many workers.
+        let shared = Arc::new(Shared::default());
+        // All workers share a descriptor: a process may have 1,024 by default, and there can be as many workers.
         let files = Arc::new(Files::keep(files)?);
-        let mut threads = Self { desk: Arc::clone(&desk), clock, workers: Vec::new() };
+        let mut threads = Self { shared: Arc::clone(&shared), clock, workers: Vec::new() };
         for index in 0..shape.depth {
             let mut worker = Worker { calls: Calls::new(Arc::clone(&files), shape, index) };
-            let desk = Arc::clone(&desk);
+            let shared = Arc::clone(&shared);
             let builder = std::thread::Builder::new().name(format!("worker {index}")).stack_size(64 << 10);
-            threads.workers.push(builder.spawn(move || worker.serve(&desk, clock))?);
+            threads.workers.push(builder.spawn(move || worker.serve(&shared, clock))?);
         }
         Ok(threads)
     }
@@ -70,14 +70,14 @@ struct Worker {
 }
 
 impl Worker {
-    fn serve(&mut self, desk: &Desk, clock: Clock) {
+    fn serve(&mut self, shared: &Shared, clock: Clock) {
         loop {
-            let mut orders = desk.orders.lock().unwrap_or_else(PoisonError::into_inner);
+            let mut orders = shared.orders.lock().unwrap_or_else(PoisonError::into_inner);
             let (slot, op) = loop {
                 match orders.queue.pop_front() {
                     Some(order) => break order,
                     None if orders.closed => return,
-                    None => orders = desk.ordered.wait(orders).unwrap_or_else(PoisonError::into_inner),
+                    None => orders = shared.ordered.wait(orders).unwrap_or_else(PoisonError::into_inner),
                 }
             };
             drop(orders);
@@ -85,8 +85,8 @@ impl Worker {
             let at = clock.now();
             let outcome = self.calls.checked(ended);
             let completion = Completion { slot, at, outcome, bound_by: None };
-            desk.answers.lock().unwrap_or_else(PoisonError::into_inner).push(completion);
-            desk.answered.notify_one();
+            shared.answers.lock().unwrap_or_else(PoisonError::into_inner).push(completion);
+            shared.answered.notify_one();
         }
     }
 }
@@ -97,22 +97,22 @@ impl Target for Threads {
     }
 
     fn submit(&mut self, batch: &[(Slot, Op)]) -> Result<(), Fault> {
-        self.desk.orders.lock().unwrap_or_else(PoisonError::into_inner).queue.extend(batch);
-        // As many as there is work for: waking a thousand idle workers would take the processor from those that work.
+        self.shared.orders.lock().unwrap_or_else(PoisonError::into_inner).queue.extend(batch);
+        // One worker for each operation: waking all of a thousand idle workers would delay those that work.
         for _ in batch {
-            self.desk.ordered.notify_one();
+            self.shared.ordered.notify_one();
         }
         Ok(())
     }
 
     fn wait(&mut self, until: Instant, completions: &mut Vec<Completion>) -> Result<Instant, Fault> {
-        let mut answers = self.desk.answers.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut answers = self.shared.answers.lock().unwrap_or_else(PoisonError::into_inner);
         while answers.is_empty() {
             let left = until.since(self.clock.now());
             if left.is_zero() {
                 break;
             }
-            let waited = self.desk.answered.wait_timeout(answers, Duration::from_nanos(left.as_nanos()));
+            let waited = self.shared.answered.wait_timeout(answers, Duration::from_nanos(left.as_nanos()));
             answers = waited.unwrap_or_else(PoisonError::into_inner).0;
         }
         completions.append(&mut answers);
@@ -123,26 +123,26 @@ impl Target for Threads {
 
 impl Drop for Threads {
     fn drop(&mut self) {
-        let mut orders = self.desk.orders.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut orders = self.shared.orders.lock().unwrap_or_else(PoisonError::into_inner);
         orders.closed = true;
-        // Nobody waits for them any more: a worker that comes back late shall find nothing to write.
+        // The orders are void: a late worker must not write.
         orders.queue.clear();
         drop(orders);
-        self.desk.ordered.notify_all();
-        part(&mut self.workers, self.clock, PATIENCE);
+        self.shared.ordered.notify_all();
+        join_workers(&mut self.workers, self.clock, JOIN_TIMEOUT);
     }
 }
 
-/// Joins the workers that finish within `patience`, and lets go of the others: a device that never answers shall not
-/// hold up the end of the run. That is sound, because a worker owns its buffers and its share of the file: the kernel
-/// moves data only to and from what lives as long as the thread.
-fn part(workers: &mut Vec<JoinHandle<()>>, clock: Clock, patience: Span) {
-    let end = clock.now() + patience;
+/// Joins the workers that finish within `timeout`, and detaches the others: a device that never answers must not delay
+/// the end of the run. This is sound, as a worker owns its buffers and its share of the file: the kernel accesses only
+/// memory that lives as long as the thread.
+fn join_workers(workers: &mut Vec<JoinHandle<()>>, clock: Clock, timeout: Span) {
+    let end = clock.now() + timeout;
     while !workers.iter().all(JoinHandle::is_finished) && clock.now() < end {
-        std::thread::sleep(LOOK);
+        std::thread::sleep(POLL_INTERVAL);
     }
     for worker in workers.drain(..).filter(JoinHandle::is_finished) {
-        // A worker that panicked has said so on its own.
+        // A worker that panicked has printed its message.
         let _ = worker.join();
     }
 }
@@ -154,7 +154,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_worker_that_hangs_is_let_go() {
+    fn hung_worker_is_not_joined() {
         let (release, released) = channel::<()>();
         let (told, finished) = channel();
         let hung = std::thread::spawn(move || {
@@ -162,7 +162,7 @@ mod tests {
             told.send(()).unwrap();
         });
         let mut workers = vec![hung, std::thread::spawn(|| ())];
-        part(&mut workers, Clock::start(), Span::from_millis(20));
+        join_workers(&mut workers, Clock::start(), Span::from_millis(20));
         assert!(workers.is_empty());
         assert!(finished.try_recv().is_err(), "it is still under way");
         release.send(()).unwrap();

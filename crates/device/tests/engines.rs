@@ -118,7 +118,7 @@ fn refused(shape: &Shape, slot: u32, length: u32, kind: Kind, expected: &str) {
 }
 
 #[test]
-fn a_ring_refuses_what_does_not_fit_its_buffers() {
+fn ring_refuses_operations_larger_than_its_buffers() {
     if !engines().contains(&Engine::Ring) {
         return;
     }

@@ -175,10 +175,14 @@ fn a_file_leaves_the_page_cache() {
         return;
     }
     sync(&file).unwrap();
-    drop_cache(&file).unwrap();
     if rustix::fs::fstatfs(&file).unwrap().f_type == 0x0102_1994 {
         eprintln!("skipped: tmpfs keeps everything in the page cache");
         return;
     }
-    assert_eq!(cached(&file), None);
+    // Asking starts to read the page, which may be there before the answer on a busy host.
+    let after_dropping = || {
+        drop_cache(&file).unwrap();
+        cached(&file)
+    };
+    assert!((0..100).any(|_| after_dropping().is_none()));
 }

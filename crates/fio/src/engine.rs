@@ -1,4 +1,4 @@
-//! Engines by their names in fio: those that have a counterpart here, and those that have none, each with the reason.
+//! fio's engines: those with a counterpart, and those without, with the reason.
 
 /// An engine that has a counterpart.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -98,17 +98,17 @@ const OUTSIDE: &[(&str, &str)] = &[
     ("external", "engines are not loaded from files"),
 ];
 
-/// What a name of an engine is.
+/// Lookup of an engine.
 pub(crate) enum Found {
-    /// One that runs here.
+    /// A supported engine.
     Here(Engine),
-    /// One that does not; the words say why.
+    /// An unsupported engine, with the reason.
     Outside(&'static str),
-    /// None of fio's.
+    /// Unknown to fio.
     Nowhere,
 }
 
-/// Looks a name up; behind a colon stands the path of an external engine.
+/// Looks up a name; an external engine has a path after a colon.
 pub(crate) fn find(text: &str) -> Found {
     let name = text.split(':').next().unwrap_or(text).trim();
     let here = ENGINES.iter().find(|(known, _)| *known == name).map(|(_, engine)| Found::Here(*engine));
@@ -116,24 +116,24 @@ pub(crate) fn find(text: &str) -> Found {
     here.or_else(outside).unwrap_or(Found::Nowhere)
 }
 
-/// The names that may be written.
+/// The supported names.
 pub(crate) fn names() -> impl Iterator<Item = &'static str> {
     ENGINES.iter().map(|(name, _)| *name)
 }
 
 impl Engine {
-    /// The name by which fio calls it.
+    /// Its name in fio.
     pub fn name(self) -> &'static str {
         ENGINES.iter().find(|(_, engine)| *engine == self).map_or("", |(name, _)| name)
     }
 
-    /// True when it has one operation in flight whatever `iodepth` says.
+    /// Whether it is synchronous: one operation in flight regardless of `iodepth`.
     pub fn is_synchronous(self) -> bool {
         matches!(self, Sync | Psync | Vsync | Pvsync | Pvsync2 | Mmap)
     }
 }
 
-/// All names with why an engine does not run here, if it does not.
+/// All names, with the reason for unsupported engines.
 pub(crate) fn all() -> impl Iterator<Item = (&'static str, Option<&'static str>)> {
     let here = ENGINES.iter().map(|(name, _)| (*name, None));
     here.chain(OUTSIDE.iter().map(|(name, why)| (*name, Some(*why))))

@@ -1,11 +1,9 @@
-//! What is wrong with a job, where it stands and what to write instead; and what is worth a word though it runs.
-//!
-//! Knows no option and no file: both are made where the trouble is found.
+//! Errors of jobs with place and remedy, and notes on jobs that run.
 
 use std::fmt;
 use std::sync::Arc;
 
-/// Where something was written.
+/// Place of an option.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Place {
     /// A line of a file, counted from 1.
@@ -23,18 +21,18 @@ impl fmt::Display for Place {
     }
 }
 
-/// The kind of a fault: what a caller may want to count or to tell apart.
+/// Kind of a fault.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum FaultKind {
-    /// fio has no such option or flag.
+    /// An option or flag that fio does not have.
     Unknown,
-    /// fio has it and plimsoll does not do it.
+    /// An option of fio that plimsoll does not support.
     Unsupported,
-    /// The option is known, its value is not one of those that it takes.
+    /// An invalid value of a known option.
     Value,
-    /// Each value is sound, together they are not.
+    /// Valid values that contradict each other.
     Combination,
-    /// The text is no job file, or the arguments no command.
+    /// Malformed job file or command line.
     Structure,
     /// An included file cannot be read, or includes itself.
     Include,
@@ -42,26 +40,26 @@ pub enum FaultKind {
     Variable,
 }
 
-/// One reason why a job cannot run.
+/// A reason why a job cannot run.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{place}: {what}; {remedy}")]
 pub struct Fault {
-    /// Where.
+    /// Its place.
     pub place: Place,
-    /// Which kind.
+    /// Its kind.
     pub kind: FaultKind,
-    /// What was found.
+    /// Description.
     pub what: String,
-    /// What to write instead.
+    /// Remedy.
     pub remedy: String,
 }
 
-/// Something that runs, and not quite as its words suggest.
+/// A difference between the text of a job and its execution.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Note {
-    /// Where.
+    /// Its place.
     pub place: Place,
-    /// What was found, and what plimsoll makes of it.
+    /// Description of the text and its execution.
     pub what: String,
 }
 
@@ -71,7 +69,7 @@ impl fmt::Display for Note {
     }
 }
 
-/// What is found while reading: nothing stops at the first fault.
+/// Faults and notes of a text; parsing continues after a fault.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Findings {
     /// In the order in which they were found.
@@ -81,7 +79,7 @@ pub(crate) struct Findings {
 }
 
 impl Findings {
-    /// Limit of each list: a file of nonsense would otherwise be repeated line by line.
+    /// Maximum length of each list, for malformed files.
     const MAX: usize = 1_000;
 
     pub(crate) fn fault(&mut self, place: &Place, kind: FaultKind, what: impl Into<String>, remedy: impl Into<String>) {

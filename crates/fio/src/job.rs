@@ -1,6 +1,6 @@
 //! One job with every value resolved: what a load can be made of.
 //!
-//! Knows no target. What a file or device has to say (its size, whether it exists) is asked where the job runs.
+//! What a file or device has to say (its size, whether it exists) is asked where the job runs.
 //!
 //! Learned by running fio 3.33: values of sections add up direction by direction (`bs=8k` and then `bs=,16k` are 8k and
 //! 16k); a `bssplit` counts before a `bsrange`, that before a `bs`, whichever came last; of `rwmixread` and `rwmixwrite`,
@@ -24,7 +24,7 @@ pub use access::{Access, BlockSizes, Direction, Order, Seed};
 pub use buffers::Buffers;
 pub use files::{Allocation, FileOrder, Files, Synchronous};
 pub use flow::{Flow, Rate, ThinkTime};
-pub use life::{Continuation, ErrorList, ExitWhat, Life, SteadyCriterion, SteadyState};
+pub use life::{Continuation, ErrorList, ExitWhat, Lifetime, SteadyCriterion, SteadyState};
 pub use logs::{Logs, Reporting, Shown, WindowValue};
 pub use verification::Verification;
 
@@ -62,7 +62,7 @@ pub struct Job {
     /// Engine, depth and pace.
     pub flow: Flow,
     /// Beginning, end, copies and other jobs.
-    pub life: Life,
+    pub life: Lifetime,
     /// Bytes that are written.
     pub buffers: Buffers,
     /// `verify`, unless it is `0`.

@@ -24,8 +24,8 @@ pub use groups::{Placing, groups};
 pub use help::{engine_help, option_help};
 pub use job::{
     Access, Allocation, BlockSizes, Buffers, Continuation, Direction, ErrorList, ExitWhat, FileOrder, Files, Flow, Job,
-    Life, Logs, Order, Rate, RawOption, Reporting, Seed, Shown, SteadyCriterion, SteadyState, Synchronous, ThinkTime,
-    Verification, WindowValue,
+    Lifetime, Logs, Order, Rate, RawOption, Reporting, Seed, Shown, SteadyCriterion, SteadyState, Synchronous,
+    ThinkTime, Verification, WindowValue,
 };
 pub use number::{Bare, Base};
 pub use options::{Fate, Form, Known, Spec, known, options};

@@ -1,7 +1,7 @@
-//! The options of a job: their names, what they take, what they are without being given, and what becomes of them here.
+//! The options of a job: names, values, defaults and support in plimsoll.
 //!
-//! Knows no job: only what may be written. Names, aliases, ranges and defaults are those that fio 3.33 tells of itself
-//! (`--cmdhelp`, and what it lists when an abbreviation is ambiguous); names that are newer come from its documentation.
+//! Names, aliases, ranges and defaults are those that fio 3.33 tells of itself (`--cmdhelp`, and what it lists when an
+//! abbreviation is ambiguous); names that are newer come from its documentation.
 
 mod elsewhere;
 mod files;
@@ -15,42 +15,42 @@ mod verification;
 use crate::near;
 use crate::number::Bare;
 
-/// What an option takes.
+/// Type of the value of an option.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Form {
-    /// Any text but none.
+    /// A non-empty text.
     Text,
-    /// A text, or nothing at all: logs, which have names of their own.
+    /// An optional text: logs have default names.
     OptionalText,
-    /// Nothing (which switches it on), 0 or 1.
+    /// An optional 0 or 1; without a value 1.
     Flag,
     /// 0 or 1.
     Bool,
     /// A whole number from the first to the second; units of sizes are allowed.
     Integer(i64, i64),
-    /// One to three of them, for reads, writes and trims.
+    /// One to three numbers, for reads, writes and trims.
     Integers(i64, i64),
     /// A time.
     Time(Bare),
     /// One to three times, in microseconds without a unit.
     Times,
-    /// A time, or two of which one is drawn.
+    /// A time, or a range from which it is drawn.
     TimeRange,
     /// Bytes, or a share in percent, or a number of zones.
     Extent,
-    /// A size, or two between which sizes are drawn.
+    /// A size, or a range from which sizes are drawn.
     Sizes,
     /// One to three ranges of sizes, for reads, writes and trims.
     Ranges,
     /// Sizes with their shares, for reads, writes and trims.
     Split,
-    /// One of these words.
+    /// A keyword.
     Choice(&'static [&'static str]),
-    /// One of these words, and after a colon what it needs.
+    /// A keyword with parameters after a colon.
     ChoiceWith(&'static [&'static str]),
     /// Numbers from the first to the second, with colons between them.
     Floats(f64, f64),
-    /// How random offsets are spread.
+    /// Distribution of random offsets.
     Distribution,
     /// Bytes: a number, hexadecimal digits, or a text in quotes, one after the other.
     Pattern,
@@ -60,29 +60,29 @@ pub enum Form {
     ProcessorMask,
 }
 
-/// What becomes of an option.
+/// Support of an option in plimsoll.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Fate {
-    /// It has its effect.
+    /// Implemented.
     Runs,
-    /// It is taken and changes nothing here; this is why.
+    /// Accepted without an effect, with the reason.
     Accepted(&'static str),
-    /// It is refused, unless it says what is so without it; this is why.
+    /// Refused unless its value is the default, with the reason.
     Refused(&'static str),
 }
 
-/// One option.
+/// An option.
 #[derive(Debug, PartialEq)]
 pub struct Spec {
-    /// The name under which fio lists it, also in its results.
+    /// Name in fio's listings and results.
     pub name: &'static str,
     /// Other names.
     pub aliases: &'static [&'static str],
-    /// What it takes.
+    /// Type of its value.
     pub form: Form,
-    /// What fio takes when it is not given, as it would be written; empty: nothing.
+    /// fio's default in its notation; empty for none.
     pub default: &'static str,
-    /// What becomes of it here.
+    /// Its support in plimsoll.
     pub fate: Fate,
 }
 
@@ -99,7 +99,7 @@ impl Spec {
         Self { aliases, ..self }
     }
 
-    /// Where fio moves it among the options of its section: a few are read before all others, file names after them.
+    /// Priority within its section: fio reads a few options before all others, and file names after them.
     pub fn rank(&self) -> i8 {
         match self.name {
             "kb_base" | "unit_base" | "lockfile" | "cpus_allowed_policy" => -1,
@@ -108,20 +108,20 @@ impl Spec {
         }
     }
 
-    /// True when it may stand without a value.
+    /// Whether it may have no value.
     pub fn is_bare(&self) -> bool {
         matches!(self.form, Form::Flag | Form::OptionalText)
     }
 }
 
-/// What is known of a name.
+/// Lookup of a name.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Known {
-    /// An option that is in the tables.
+    /// An option of the tables.
     Here(&'static Spec),
-    /// An option of fio, or of one of its engines, that plimsoll does not have; the words say what it belongs to.
+    /// An option of fio or of one of its engines that plimsoll does not have, with its origin.
     Elsewhere(&'static str),
-    /// Not an option of fio; perhaps this one was meant.
+    /// Unknown, with the nearest known name.
     Nowhere(Option<&'static str>),
 }
 
@@ -135,17 +135,17 @@ const TABLES: [&[Spec]; 7] = [
     host::OPTIONS,
 ];
 
-/// Every option that is in the tables.
+/// All options of the tables.
 pub fn options() -> impl Iterator<Item = &'static Spec> {
     TABLES.iter().copied().flatten()
 }
 
-/// Every name of them, aliases included.
+/// All names, aliases included.
 pub(crate) fn names() -> impl Iterator<Item = &'static str> {
     options().flat_map(|spec| std::iter::once(spec.name).chain(spec.aliases.iter().copied()))
 }
 
-/// What a name is.
+/// Looks up a name.
 pub fn known(name: &str) -> Known {
     let here = options().find(|spec| spec.name == name || spec.aliases.contains(&name));
     let elsewhere = || elsewhere::belongs_to(name).map(Known::Elsewhere);

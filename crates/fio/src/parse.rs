@@ -1,9 +1,9 @@
 //! Job files: sections, lines, included files and variables, up to options whose values were read.
 //!
-//! Knows no file system and no environment: both are asked for by name. Learned by running fio 3.33: a comment begins at
-//! `;` or `#` wherever they stand, also in quotes; names are written in small letters; a section whose name begins with
-//! `global` gives options to all that follow it; an included file is found from the directory of the one that names it and
-//! may hold options only; a few options are read before the others of their section and file names after them.
+//! Learned by running fio 3.33: a comment begins at `;` or `#` wherever they stand, also in quotes; names are written in
+//! small letters; a section whose name begins with `global` gives options to all that follow it; an included file is found
+//! from the directory of the one that names it and may hold options only; a few options are read before the others of their
+//! section and file names after them.
 
 mod expand;
 mod lines;

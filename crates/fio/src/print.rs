@@ -1,4 +1,4 @@
-//! What fio prints, made of plain figures: normal text, JSON, terse lines and logs. Knows nothing of how they came to be.
+//! What fio prints, made of plain figures: normal text, JSON, terse lines and logs.
 //!
 //! The layouts are those of fio 3.42, learned by running it. Three figures are printed as they are, where fio 3.42 prints
 //! something else: the bandwidth of `unified_rw_reporting=both` has its unit, the decimal bandwidth of a steady state is
@@ -24,7 +24,7 @@ pub use buckets::{buckets, percentiles};
 pub use heading::{Heading, heading};
 pub use json::{Detail, json};
 pub use latency::{Latency, Moments};
-pub use log::{Counted, Direction, Log, LogColumns, LogWriter, Seen, WindowValue, log_name};
+pub use log::{Counted, Direction, Log, LogColumns, LogSample, LogWriter, log_name};
 pub use log_histogram::HistogramLog;
 pub use normal::normal;
 pub use number::{Kilo, Unit, Units};

@@ -1,6 +1,4 @@
 //! The values that hold for one job: defaults, then what global sections say, then what its own says.
-//!
-//! Knows no meaning: which option is what in a job is the job's affair.
 
 use std::collections::BTreeMap;
 use std::rc::Rc;

@@ -11,9 +11,9 @@ use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
 use plimsoll_device::{Access, Clock, LoopDevice};
-use plimsoll_front::nbd::Offer;
-use plimsoll_front::{Files, Limits, Plain, Server, fuse};
-use plimsoll_volume::Export;
+use plimsoll_front::{Files, Limits, Offer, Server, fuse};
+use plimsoll_units::Span;
+use plimsoll_volume::{Export, Volumes};
 
 const SIZE: u64 = 512 << 20;
 
@@ -69,7 +69,7 @@ fn main() {
 fn serve(home: &Path) {
     let files = File::options().read(true).write(true).create(true).truncate(false).open(home.join("data.0")).unwrap();
     let files = Files::given([files.into()]);
-    let mut server = Server::new(Plain::new([SIZE]), files, Limits::default(), Clock::start()).unwrap();
+    let mut server = Server::new(Volumes::plain([SIZE], Span::ZERO), files, Limits::default(), Clock::start()).unwrap();
     server.offer(Offer::new(Export(0), "data", SIZE));
     let (device, mountpoint) = fuse::mount(&home.join("mnt")).unwrap();
     server.mount(Export(0), device).unwrap();

@@ -14,14 +14,13 @@ use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
 use plimsoll_device::Clock;
-use plimsoll_front::nbd::Offer;
-use plimsoll_front::{Files, Limits, Server};
+use plimsoll_front::{Files, Limits, Offer, Server};
 use plimsoll_volume::{Edit, Geometry, Serving, Slow, Store, VolumeId, Volumes};
 
 const SIZE: u64 = 512 << 20;
 const MODEL: &str = "limit(2M) then limit(20GB/s) then link(1us)";
 /// How long a server may take to come up.
-const PATIENCE: Duration = Duration::from_secs(20);
+const START_TIMEOUT: Duration = Duration::from_secs(20);
 
 /// A load: its name, and what fio is told.
 const LOADS: [(&str, u64, &[&str]); 6] = [
@@ -100,7 +99,7 @@ fn start(home: &Path, disk: &Path) -> Vec<Peer> {
     let peers: Vec<Peer> = started.collect();
     let begun = Instant::now();
     while peers.iter().any(|peer| !peer.socket.exists()) {
-        assert!(begun.elapsed() < PATIENCE, "a server does not come up");
+        assert!(begun.elapsed() < START_TIMEOUT, "a server does not come up");
         std::thread::sleep(Duration::from_millis(10));
     }
     peers
@@ -205,12 +204,12 @@ fn serve(socket: &Path) {
     let volumes = Volumes::new(Store::new(Geometry::default(), 8 * SIZE), Slow::NOT);
     let mut server = Server::new(volumes, Files::memory(), Limits::default(), Clock::start()).unwrap();
     let create = Edit::Create { size: SIZE, text: String::new() };
-    let open = |server: &mut Server<Volumes>| {
+    let open = |server: &mut Server| {
         let limits = plimsoll_volume::Limits { requests: 4096, bytes: 256 << 20, payload: 64 << 20, block: 1 };
         let model = plimsoll_model::parse(MODEL).unwrap();
-        let (service, now, _) = server.service();
+        let (volumes, now, _) = server.volumes();
         let serving = Serving { volume: VolumeId(0), model, seed: 1, limits, group: None };
-        let export = service.serve(now, &serving).unwrap();
+        let export = volumes.serve(now, &serving).unwrap();
         server.offer(Offer::new(export, "", SIZE));
     };
     server.edit(&create, move |server, outcome| outcome.map(|()| open(server)).unwrap()).unwrap();

@@ -8,9 +8,9 @@ use std::os::fd::{FromRawFd, OwnedFd};
 
 use plimsoll_device::Clock;
 use plimsoll_device::nbd::Emulation;
-use plimsoll_front::nbd::Offer;
-use plimsoll_front::{Checksums, Files, Held, Limits, Plain, Server, Service};
-use plimsoll_volume::{Edit, Export, Geometry, Serving, Slow, Store, VolumeId, Volumes};
+use plimsoll_front::{Checksums, DirectoryContents, Files, Limits, Offer, Server};
+use plimsoll_units::Span;
+use plimsoll_volume::{Backing, Edit, Export, Geometry, Serving, Slow, Store, VolumeId, Volumes};
 
 struct Arguments(Vec<String>);
 
@@ -36,7 +36,7 @@ fn main() {
     if let Some(model) = arguments.after("--model") {
         let (files, held) = match arguments.after("--dir") {
             Some(directory) => Files::directory(directory.as_ref(), arguments.checksums()).unwrap(),
-            None => (Files::memory(), Held::empty()),
+            None => (Files::memory(), DirectoryContents::empty()),
         };
         volumes(&arguments, model, files, held, size);
     } else {
@@ -45,8 +45,8 @@ fn main() {
             let open = |path| std::fs::File::options().read(true).write(true).create(true).truncate(false).open(path);
             Files::given([0, 1].map(|number| open(path(number)).unwrap().into()))
         });
-        let service = Plain::new([size, 64 << 20]);
-        let mut server = Server::new(service, files, Limits::default(), Clock::start()).unwrap();
+        let volumes = Volumes::plain([size, 64 << 20], Span::ZERO);
+        let mut server = Server::new(volumes, files, Limits::default(), Clock::start()).unwrap();
         server.offer(Offer::new(Export(0), "", size));
         let mut second = Offer::new(Export(1), "small", 64 << 20);
         second.description = "a second export".into();
@@ -55,7 +55,7 @@ fn main() {
     }
 }
 
-fn volumes(arguments: &Arguments, model: &str, files: Files, held: Held, size: u64) {
+fn volumes(arguments: &Arguments, model: &str, files: Files, held: DirectoryContents, size: u64) {
     let capacity = 64 << 30;
     let mut pending = Vec::new();
     let store = if held.log.commits.is_empty() {
@@ -68,7 +68,7 @@ fn volumes(arguments: &Arguments, model: &str, files: Files, held: Held, size: u
     let exists = store.about(VolumeId(0)).is_some();
     let clock = Clock::start();
     let mut server = Server::new(Volumes::new(store, Slow::NOT), files, Limits::default(), clock).unwrap();
-    server.service().2.append(&mut pending);
+    server.volumes().2.append(&mut pending);
     let serving = Serving {
         volume: VolumeId(0),
         model: plimsoll_model::parse(model).unwrap(),
@@ -78,9 +78,9 @@ fn volumes(arguments: &Arguments, model: &str, files: Files, held: Held, size: u
     };
     let like = arguments.after("--like").map(str::to_owned);
     let emulation = Emulation { like, model: serving.model.to_string(), slow: 1 };
-    let open = move |server: &mut Server<Volumes>| {
-        let (service, now, _) = server.service();
-        let export = service.serve(now, &serving).unwrap();
+    let open = move |server: &mut Server| {
+        let (volumes, now, _) = server.volumes();
+        let export = volumes.serve(now, &serving).unwrap();
         server.offer(Offer::new(export, "", size).emulated(&emulation));
     };
     if exists {
@@ -92,7 +92,7 @@ fn volumes(arguments: &Arguments, model: &str, files: Files, held: Held, size: u
     serve(arguments, &mut server);
 }
 
-fn serve<S: Service + 'static>(arguments: &Arguments, server: &mut Server<S>) {
+fn serve<B: Backing + 'static>(arguments: &Arguments, server: &mut Server<B>) {
     if let Some(path) = arguments.after("--unix") {
         let _ = std::fs::remove_file(path);
         server.listen(std::os::unix::net::UnixListener::bind(path).unwrap()).unwrap();

@@ -51,14 +51,14 @@ pub struct Permission {
     /// The export may be written. What is overwritten is put back, if nothing breaks in between.
     pub writes: bool,
     /// How long each answer is waited for.
-    pub patience: Duration,
+    pub timeout: Duration,
     /// How long each of the loads lasts that response times are taken of; zero for none.
     pub timing: Duration,
 }
 
 impl Default for Permission {
     fn default() -> Self {
-        Self { writes: false, patience: Duration::from_secs(10), timing: Duration::from_secs(1) }
+        Self { writes: false, timeout: Duration::from_secs(10), timing: Duration::from_secs(1) }
     }
 }
 

@@ -1,6 +1,6 @@
-//! The files behind volumes, and the log of their maps: in memory, given, or in a data directory.
+//! The data files of volumes, and the log of their maps: in memory, given, or in a data directory.
 //!
-//! Data files are made when they are first named.
+//! A data file is made when it is first used.
 
 mod directory;
 mod inspection;
@@ -13,9 +13,11 @@ use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 
 use plimsoll_volume::{Block, Extent, FileId, Log, Place, StoreId, Superblock, Unreferenced};
-use rustix::fs::{AtFlags, FallocateFlags, MemfdFlags, Mode, OFlags};
+use rustix::fs::{AtFlags, FallocateFlags, MemfdFlags};
 
-use self::directory::{DataFile, Directory, LOG, LOG_NEW, SuperblockFile, data_name, identity, make_data_file};
+use self::directory::{
+    DataFile, Directory, LOG, LOG_NEW, SuperblockFile, create_file, data_name, lengths, make_data_file,
+};
 use self::sums::{BLOCK, Blocks, SumFile, Sums};
 use crate::view::{Mapping, View};
 
@@ -23,19 +25,19 @@ pub use self::directory::{DirectoryError, is_served};
 pub use self::inspection::Inspection;
 pub use self::sums::{CheckedFile, Recomputed};
 
-/// Space that a log has ahead of it: without any, a full disk could not take the commit that frees something.
+/// Allocated space beyond the end of a log: a full disk could not take the commit that frees space otherwise.
 const LOG_AHEAD: u64 = 256 << 10;
 
-/// A data file grows by so many bytes at a time, sparse: always before it is written there, so that no write changes its
-/// length.
+/// Increment of the length of a data file, sparse. A file grows before it is written there, so that no write changes
+/// its length.
 const GROWTH: u64 = 64 << 20;
 
-/// Where data files are.
+/// The location of data files.
 #[derive(Debug)]
 enum Home {
-    /// In memory, gone with the process.
+    /// In memory.
     Memory,
-    /// Given, open, and no more than those.
+    /// Given as open files.
     Given,
     /// In a directory, as `data.0`, `data.1` and so on.
     Directory(Box<Served>),
@@ -46,10 +48,10 @@ enum Home {
 struct Served {
     directory: Directory,
     superblock: SuperblockFile,
-    /// The checksums of the data files, if it has any.
+    /// The checksums of the data files, if any.
     sums: Option<Sums>,
     log: OwnedFd,
-    /// Bytes that the log has space for.
+    /// Allocated bytes of the log.
     log_space: u64,
 }
 
@@ -64,44 +66,44 @@ pub struct Files {
 struct Open {
     mapping: Option<Mapping>,
     descriptor: OwnedFd,
-    /// Bytes, where the file is ours to grow; else as many as can be.
+    /// Length in bytes of a file that may grow; the maximum for others.
     length: u64,
 }
 
 /// Whether a data directory has to have checksums.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Checksums {
-    /// As it was made; a new one has none.
+    /// As it was made; without, if it is new.
     #[default]
     AsMade,
-    /// It has to; a new one gets them.
+    /// Required; a new directory gets them.
     Wanted,
 }
 
-/// What a data directory held when it was opened.
+/// The contents of a data directory when it was opened.
 #[derive(Debug)]
-pub struct Held {
-    /// Its log; empty in a new directory. What a crash left behind its end has been cut off.
+pub struct DirectoryContents {
+    /// Its log; empty in a new directory. A torn commit at its end has been cut off.
     pub log: Log,
     /// Bytes of each data file, 0 for one that is missing.
     pub lengths: Vec<u64>,
-    /// What happens to clusters that no volume refers to.
+    /// The treatment of unreferenced clusters.
     pub unreferenced: Unreferenced,
-    /// The rest of a commit that was cut off the log.
-    pub torn: Option<Torn>,
+    /// The torn commit that was cut off the log.
+    pub torn: Option<TornCommit>,
 }
 
-/// The rest of a commit that never became durable.
+/// A torn commit, which never became durable.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Torn {
+pub struct TornCommit {
     /// Bytes.
     pub bytes: u64,
-    /// The file that keeps it; `None` where the disk was full.
+    /// The file that keeps it; `None` on a full disk.
     pub kept: Option<PathBuf>,
 }
 
-impl Held {
-    /// What there is where no directory is.
+impl DirectoryContents {
+    /// No contents.
     pub const fn empty() -> Self {
         let log = Log { commits: Vec::new(), length: 0, later: Vec::new(), id: None };
         Self { log, lengths: Vec::new(), unreferenced: Unreferenced::Punch, torn: None }
@@ -114,74 +116,51 @@ impl Files {
         Self { home: Home::Memory, open: Vec::new() }
     }
 
-    /// Files that are open for what their clients may do, in the order of their numbers: [`plimsoll_volume::Flat`]'s.
+    /// Open files in the order of their numbers, for [`plimsoll_volume::Flat`]. Their access has to suffice for the
+    /// clients.
     pub fn given(files: impl IntoIterator<Item = OwnedFd>) -> Self {
         let given = |descriptor| Some(Open { mapping: None, descriptor, length: u64::MAX });
         Self { home: Home::Given, open: files.into_iter().map(given).collect() }
     }
 
-    /// The files of a directory that exists, and what it holds. Nobody else can open it meanwhile. An empty directory
-    /// becomes a data directory; any other one is refused, and so is one that has lost anything that was durable.
-    pub fn directory(path: &Path, checksums: Checksums) -> Result<(Self, Held), DirectoryError> {
+    /// Opens a data directory exclusively, and returns its contents. An empty directory becomes a data directory;
+    /// others are refused, and so are data directories that have lost durable data.
+    pub fn directory(path: &Path, checksums: Checksums) -> Result<(Self, DirectoryContents), DirectoryError> {
         let directory = Directory::lock(path)?;
-        let mut superblock = if let Some(superblock) = directory.superblock()? {
-            superblock
-        } else {
-            let id = identity().map_err(|source| directory.io(source))?;
-            let mut state = Superblock::new(id);
-            state.has_checksums = checksums == Checksums::Wanted;
-            directory.make(state)?
-        };
+        let mut superblock = directory.superblock_or_new(checksums)?;
         let Superblock { id, next, has_checksums, .. } = superblock.state;
-        if checksums == Checksums::Wanted && !has_checksums {
-            return Err(DirectoryError::NoChecksums(directory.path().to_path_buf()));
-        }
         let bytes = directory.log_bytes()?;
-        let log = Log::read(&bytes);
         let data_files = directory.data_files(id)?;
-        // There is no data file before the first commit.
+        // No data file exists before the first commit.
         let next = if data_files.is_empty() { next } else { next.max(1) };
-        if let Err(source) = log.check(id, next) {
-            let directory = directory.path().to_path_buf();
-            return Err(DirectoryError::Log { directory, source, log: Box::new(log) });
-        }
-        let mut sums = has_checksums.then(Sums::default);
-        let (mut lengths, mut open) = (Vec::new(), Vec::new());
-        for DataFile { number, length, file, header } in data_files {
-            header.map_err(|fault| directory.fault(number, &fault))?;
-            if let Some(sums) = &mut sums {
-                let damaged = |why| DirectoryError::Checksums { directory: directory.path().to_path_buf(), why };
-                sums.insert(number, directory.sum_file(id, number)?.map_err(damaged)?);
-            }
-            lengths.resize(number as usize + 1, 0);
-            open.resize_with(number as usize + 1, || None);
-            lengths[number as usize] = length;
-            open[number as usize] = Some(Open { mapping: None, descriptor: file.into(), length });
-        }
+        let log = check_log(&directory, Log::read(&bytes), id, next)?;
+        let lengths = lengths(&data_files);
+        let open = open_data_files(&directory, data_files)?;
+        let sums = if has_checksums { Some(open_sums(&directory, id, &open)?) } else { None };
         let log_file = directory.log()?;
         let torn = cut_torn(&directory, &mut superblock, &log_file, &bytes[log.length as usize..], log.length)?;
         rustix::fs::fsync(&directory.descriptor).map_err(|source| directory.io(source))?;
-        // On a disk that is full already, the log has what it has.
+        // A log on a full disk has no space beyond its end.
         let log_space = reserve(&log_file, log.length).unwrap_or(log.length);
         let keeps = superblock.state.keeps_unreferenced;
         let unreferenced = if keeps { Unreferenced::Keep } else { Unreferenced::Punch };
         let home = Home::Directory(Box::new(Served { directory, superblock, sums, log: log_file, log_space }));
-        Ok((Self { home, open }, Held { log, lengths, unreferenced, torn }))
+        Ok((Self { home, open }, DirectoryContents { log, lengths, unreferenced, torn }))
     }
 
-    /// Whether what is written can be made to last.
+    /// Whether data can be made durable.
     pub(crate) const fn are_durable(&self) -> bool {
         !matches!(self.home, Home::Memory)
     }
 
-    /// The checksums of the data files, if there are any.
+    /// The checksums of the data files, if any.
     #[inline]
     pub(crate) fn sums(&mut self) -> Option<&mut Sums> {
         let Home::Directory(served) = &mut self.home else { return None };
         served.sums.as_mut()
     }
 
-    /// Computes the checksums again that an unclean end has left uncertain. Has to precede all reads.
+    /// Recomputes checksums that are uncertain after an unclean end. Has to precede all reads.
     ///
     /// # Errors
     /// They cannot be read or written.
@@ -202,22 +181,22 @@ impl Files {
         open.map(|(number, open)| each(sums, number, open.descriptor.as_fd())).fold(Ok(()), io::Result::and)
     }
 
-    /// Takes the data of blocks for right that a failed write may have changed.
+    /// Accepts the data of blocks that a failed write may have changed, as they are.
     pub(crate) fn accept(&mut self, blocks: &Blocks) {
         let Home::Directory(served) = &self.home else { return };
         if let (Some(sums), Some(Some(open))) = (&served.sums, self.open.get(blocks.file.0 as usize)) {
-            // Blocks that cannot be computed stay damaged: they are not served until they are written.
+            // Other blocks stay damaged: they are not served until they are written.
             let _ = sums.accept(open.descriptor.as_fd(), blocks);
         }
     }
 
-    /// Whether the block at a place has its checksum.
+    /// Whether the block at a position matches its checksum.
     pub(crate) fn is_sound(&self, place: Place) -> io::Result<bool> {
         let sources = self.sources(place.file)?;
         Ok(sources.scan(place.at, BLOCK)?.is_empty())
     }
 
-    /// A data file and its checksums, to be read on any thread.
+    /// A data file and its checksums, for any thread.
     pub(crate) fn sources(&self, file: FileId) -> io::Result<CheckedFile> {
         let missing = || io::Error::from(io::ErrorKind::NotFound);
         let Home::Directory(served) = &self.home else { return Err(missing()) };
@@ -235,7 +214,7 @@ impl Files {
         }
     }
 
-    /// The descriptor of a data file that has at least `length` bytes from now on, where it is ours to grow.
+    /// The descriptor of a data file, which is grown to at least `length` bytes if it may grow.
     #[inline]
     pub(crate) fn reaching(&mut self, file: FileId, length: u64) -> io::Result<RawFd> {
         let descriptor = self.descriptor(file)?;
@@ -252,7 +231,7 @@ impl Files {
         }
     }
 
-    /// A part of a data file that can be shown; `None` where it has to be read.
+    /// A view of a range of a data file; `None` if it has to be read.
     #[inline]
     pub(crate) fn view(&self, place: Place, length: u32) -> Option<View> {
         let open = self.open.get(place.file.0 as usize)?.as_ref()?;
@@ -290,13 +269,13 @@ impl Files {
         Ok(number)
     }
 
-    /// The store that the files belong to; `None` outside of a directory.
+    /// The identity of the store; `None` without a directory.
     pub(crate) fn id(&self) -> Option<StoreId> {
         let Home::Directory(served) = &self.home else { return None };
         Some(served.superblock.state.id)
     }
 
-    /// What confirms a commit once it is durable, for an append; `None` outside of a directory.
+    /// The confirmation of a commit once it is durable, for an append; `None` without a directory.
     pub(crate) fn confirmation(&mut self, sequence: u64) -> Option<Confirmation> {
         let Home::Directory(served) = &mut self.home else { return None };
         let (block, at) = served.superblock.confirm(sequence);
@@ -310,7 +289,7 @@ impl Files {
         }
     }
 
-    /// The log, for an append that ends at byte `end`; `None` outside of a directory.
+    /// The log, for an append that ends at byte `end`; `None` without a directory.
     pub(crate) fn log(&mut self, end: u64) -> Option<RawFd> {
         let Home::Directory(served) = &mut self.home else { return None };
         let Served { log, log_space, .. } = served.as_mut();
@@ -322,8 +301,8 @@ impl Files {
         Some(log.as_raw_fd())
     }
 
-    /// What replaces the log in one step by the frame of a commit and confirms it: done on any thread, and then [taken
-    /// over](Self::log_replaced).
+    /// A function that replaces the log atomically by the frame of a commit and confirms it. It runs on any thread,
+    /// before [`Self::log_replaced`].
     pub(crate) fn log_replacement(
         &mut self,
         sequence: u64,
@@ -351,7 +330,7 @@ impl Files {
 
 impl Drop for Files {
     fn drop(&mut self) {
-        // Extents that cannot be made durable here stay marked: the next start computes their checksums again.
+        // Other extents stay marked: the next start recomputes their checksums.
         let _ = self.for_sums(Sums::close);
     }
 }
@@ -360,14 +339,14 @@ impl Open {
     #[cold]
     fn grow(&mut self, length: u64) -> io::Result<RawFd> {
         let rounded = length.next_multiple_of(GROWTH);
-        // Where a file may not be so long, it has to be as long as it is needed.
+        // If a limit forbids that length, the needed one.
         let grown = rustix::fs::ftruncate(&self.descriptor, rounded).map(|()| rounded);
         self.length = grown.or_else(|_| rustix::fs::ftruncate(&self.descriptor, length).map(|()| length))?;
         Ok(self.descriptor.as_raw_fd())
     }
 }
 
-/// A block that goes into the superblock after a commit, before that is answered.
+/// The block of the superblock that confirms a commit. It is written before the commit is answered.
 #[derive(Debug)]
 pub(crate) struct Confirmation {
     /// The file.
@@ -377,15 +356,47 @@ pub(crate) struct Confirmation {
     pub(crate) block: Box<Block>,
 }
 
-/// Cuts off the log what follows its last commit, keeps it as a file, and has unreferenced clusters kept from now on: the
-/// commit may have referred to them.
+/// Refuses a log without all commits below `next`.
+fn check_log(directory: &Directory, log: Log, id: StoreId, next: u64) -> Result<Log, DirectoryError> {
+    match log.check(id, next) {
+        Ok(()) => Ok(log),
+        Err(source) => {
+            let directory = directory.path().to_path_buf();
+            Err(DirectoryError::Log { directory, source, log: Box::new(log) })
+        }
+    }
+}
+
+/// Data files by number, each with a sound header.
+fn open_data_files(directory: &Directory, files: Vec<DataFile>) -> Result<Vec<Option<Open>>, DirectoryError> {
+    let mut open = Vec::new();
+    for DataFile { number, length, file, header } in files {
+        header.map_err(|fault| directory.fault(number, &fault))?;
+        open.resize_with(number as usize, || None);
+        open.push(Some(Open { mapping: None, descriptor: file.into(), length }));
+    }
+    Ok(open)
+}
+
+/// The checksums of data files.
+fn open_sums(directory: &Directory, id: StoreId, files: &[Option<Open>]) -> Result<Sums, DirectoryError> {
+    let mut sums = Sums::default();
+    for (number, _) in (0..).zip(files).filter(|(_, file)| file.is_some()) {
+        let damaged = |why| DirectoryError::Checksums { directory: directory.path().to_path_buf(), why };
+        sums.insert(number, directory.sum_file(id, number)?.map_err(damaged)?);
+    }
+    Ok(sums)
+}
+
+/// Cuts a torn commit off the log and keeps it as a file. Unreferenced clusters are kept from now on, as that commit
+/// may have referred to them.
 fn cut_torn(
     directory: &Directory,
     superblock: &mut SuperblockFile,
     log: &OwnedFd,
     rest: &[u8],
     length: u64,
-) -> Result<Option<Torn>, DirectoryError> {
+) -> Result<Option<TornCommit>, DirectoryError> {
     if rest.is_empty() {
         return Ok(None);
     }
@@ -396,10 +407,10 @@ fn cut_torn(
         Ok(rustix::fs::fsync(log)?)
     });
     cut.map_err(|source| directory.io(source))?;
-    Ok(Some(Torn { bytes: rest.len() as u64, kept }))
+    Ok(Some(TornCommit { bytes: rest.len() as u64, kept }))
 }
 
-/// A log that has taken the place of another.
+/// A log that has replaced another.
 #[derive(Debug)]
 pub(crate) struct Replaced {
     log: OwnedFd,
@@ -407,22 +418,21 @@ pub(crate) struct Replaced {
     space: u64,
 }
 
-/// Written beside, made durable, and renamed: at every moment there is one whole log of that name.
+/// Writes a new file, syncs and renames it: at any time there is one complete log of that name.
 fn replace_log(directory: &OwnedFd, bytes: &[u8]) -> io::Result<Replaced> {
-    let flags = OFlags::RDWR | OFlags::CREATE | OFlags::TRUNC | OFlags::NOFOLLOW | OFlags::CLOEXEC;
-    let log = rustix::fs::openat(directory, LOG_NEW, flags, Mode::RUSR | Mode::WUSR)?;
+    let log = OwnedFd::from(create_file(directory, LOG_NEW)?);
     let space = fill(&log, bytes).inspect_err(|_| {
-        // It may be the lack of space that it adds to; if it stays, the next one overwrites it.
+        // It may take the space that is missing; if it stays, the next attempt overwrites it.
         let _ = rustix::fs::unlinkat(directory, LOG_NEW, AtFlags::empty());
     })?;
     rustix::fs::renameat(directory, LOG_NEW, directory, LOG)?;
-    // From here on the old log is gone: whatever fails, it is not a lack of space that leaves all as it was.
+    // The old log is gone now: a later error must not be reported as a lack of space that left everything unchanged.
     rustix::fs::fsync(directory).map_err(|_| rustix::io::Errno::IO)?;
     Ok(Replaced { log, space })
 }
 
-/// Confirms a commit in a log that has replaced another. Fails with `EIO` whatever the cause: after `ENOSPC` the store
-/// would go on with the log before, which has no name any more.
+/// Confirms a commit in a log that has replaced another. Fails with `EIO` in any case: after `ENOSPC` the store would
+/// continue the old log, which has no name any more.
 fn confirm_replaced(superblock: &File, block: &Block, at: u64) -> io::Result<()> {
     superblock.write_all_at(block, at).map_err(|_| rustix::io::Errno::IO.into())
 }
@@ -438,7 +448,7 @@ fn fill(log: &OwnedFd, mut bytes: &[u8]) -> io::Result<u64> {
     Ok(space)
 }
 
-/// Makes sure that a log can grow beyond `end`, where the filesystem can do that. Returns up to where.
+/// Allocates space for a log beyond `end`, where the filesystem supports that. Returns the end of the space.
 fn reserve(log: &OwnedFd, end: u64) -> rustix::io::Result<u64> {
     let space = end + LOG_AHEAD;
     match rustix::fs::fallocate(log, FallocateFlags::KEEP_SIZE, 0, space) {
@@ -476,7 +486,7 @@ mod tests {
     }
 
     #[test]
-    fn a_full_disk_after_a_log_was_replaced_is_no_lack_of_space() {
+    fn full_disk_after_a_replaced_log_is_reported_as_eio() {
         let full = File::options().write(true).open("/dev/full").unwrap();
         let error = confirm_replaced(&full, &[0; plimsoll_volume::BLOCK_BYTES], 0).unwrap_err();
         assert_eq!(error.raw_os_error(), Some(libc::EIO), "the log before must not be continued");

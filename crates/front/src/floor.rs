@@ -1,8 +1,8 @@
-//! What a server on this host can do at best: its own ring loop, a socket pair, and the client that measures over NBD.
+//! The latency floor of this host: the ring loop of a server, a socket pair, and the client that measures over NBD.
 //!
-//! No model and no device takes part, so whatever is faster than this cannot be emulated here, and what is not much
-//! slower is blurred by it. Both sides have the scheduling of the thread that asks: one with real-time priority learns
-//! what a server with real-time priority can do.
+//! No model and no device is involved: faster products cannot be emulated here, and slightly slower ones are distorted.
+//! Both sides have the scheduling of the calling thread, so a thread with real-time priority measures the floor of a
+//! server with real-time priority.
 
 use std::io;
 use std::ops::ControlFlow;
@@ -14,19 +14,18 @@ use plimsoll_drive::{Rules, drive};
 use plimsoll_load::{Mix, Pace, Pattern, Phase, Region, Split, StreamSpec, Streams};
 use plimsoll_record::Bins;
 use plimsoll_units::{Bytes, Span};
-use plimsoll_volume::Export;
+use plimsoll_volume::{Export, Volumes};
 use rustix::net::{AddressFamily, SocketFlags, SocketType, socketpair, sockopt};
 
 use crate::files::Files;
-use crate::nbd::Offer;
-use crate::plain::Plain;
+use crate::offer::Offer;
 use crate::server::{Limits, Server};
 
-/// What is read from: small enough to stay in the processor's caches, as the floor is not about memory.
+/// Size of the export: it fits the processor's caches, as the floor is not about memory.
 const SIZE: Bytes = Bytes::mib(1);
 
-/// How long answers wait in the looks that are about waiting, and which share of the time each look gets. A processor that
-/// sleeps longer takes longer to wake, so one wait does not speak for all.
+/// Delays of answers in the measurements of timers, and the share of the time for each. A processor that sleeps longer
+/// takes longer to wake, so several delays are measured.
 const WAITS: [(Span, f64); 4] = [
     (Span::from_micros(50), 0.08),
     (Span::from_micros(250), 0.12),
@@ -34,33 +33,32 @@ const WAITS: [(Span, f64); 4] = [
     (Span::from_millis(10), 0.2),
 ];
 
-/// The share for answers without a wait, one at a time and many.
+/// Share of the time for each measurement without a delay, at queue depths 1 and 32.
 const AT_ONCE: f64 = 0.15;
 
-/// What a server on this host can do at best.
+/// The latency floor of a host.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Floor {
-    /// Median round trip of a 4 KiB read, one at a time.
+    /// Median round trip of a 4 KiB read at queue depth 1.
     pub round_trip_p50: Span,
     /// 99th percentile of it.
     pub round_trip_p99: Span,
-    /// How late half of the answers leave that were to leave at a given moment, a millisecond and more away.
+    /// Median lateness of answers with a delay of 1 ms or more.
     pub timer_p50: Span,
-    /// How late 99 of 100 of them leave at most.
+    /// 99th percentile of it.
     pub timer_p99: Span,
-    /// For some waits, in ascending order: how long answers wait at the server, and how much longer than that half of them
-    /// take for the client.
+    /// Delays at the server in ascending order, each with the median excess of the response time over the delay.
     pub waits: [(Span, Span); 4],
-    /// 4 KiB reads a second, 32 at a time.
+    /// 4 KiB reads per second at queue depth 32.
     pub iops: u64,
 }
 
-/// What came of one load on one server.
+/// The result of one load on one server.
 #[derive(Debug)]
 struct Looked {
-    /// How long answers took.
+    /// Service times.
     service: Bins,
-    /// How late the server was with them.
+    /// Lateness of the server.
     lateness: Bins,
     iops: f64,
 }
@@ -95,8 +93,8 @@ impl Floor {
         })
     }
 
-    /// How much later than its moment a client has an answer that waits so long at the server: between the waits that were
-    /// measured, on a straight line over the logarithm of the wait.
+    /// The excess of the response time of an answer that is delayed by `wait`: linear between the measured delays, over
+    /// the logarithm of the delay.
     pub fn beyond(&self, wait: Span) -> Span {
         let log = |span: Span| (span.as_nanos().max(1) as f64).ln();
         let [first, .., last] = self.waits;
@@ -113,7 +111,7 @@ impl Floor {
     }
 }
 
-/// Offers reads for `lasts` to a server that answers each `wait` after it could.
+/// Offers reads for `lasts` to a server that delays each answer by `wait`.
 fn look(wait: Span, depth: u32, lasts: Span) -> io::Result<Looked> {
     let (ours, theirs) = socketpair(AddressFamily::UNIX, SocketType::STREAM, SocketFlags::CLOEXEC, None)?;
     for timeout in [sockopt::Timeout::Recv, sockopt::Timeout::Send] {
@@ -121,16 +119,16 @@ fn look(wait: Span, depth: u32, lasts: Span) -> io::Result<Looked> {
     }
     let server = std::thread::Builder::new().name("floor".into()).spawn(move || serve(wait, theirs))?;
     let seen = offer(ours, depth, lasts);
-    // The client is gone, so the server ends; its trouble explains the client's.
+    // The client is gone, so the server ends; its error explains that of the client.
     let lateness = server.join().expect("a server does not panic")?;
     let (service, iops) = seen?;
     Ok(Looked { service, lateness, iops })
 }
 
-/// Serves one client to its end, and says how late the answers were.
+/// Serves one client to its end, and returns the lateness of the answers.
 fn serve(wait: Span, client: OwnedFd) -> io::Result<Bins> {
-    let service = Plain::after(wait, [SIZE.get()]);
-    let mut server = Server::new(service, Files::memory(), Limits::default(), Clock::start())?;
+    let volumes = Volumes::plain([SIZE.get()], wait);
+    let mut server = Server::new(volumes, Files::memory(), Limits::default(), Clock::start())?;
     server.offer(Offer::new(Export(0), "", SIZE.get()));
     server.serve(client, None)?;
     server.run()?;
@@ -180,7 +178,7 @@ mod tests {
     }
 
     #[test]
-    fn between_two_waits_lies_what_they_add() {
+    fn excess_between_two_delays_is_interpolated() {
         let [us, ms] = [Span::from_micros, Span::from_millis];
         let waits = [(us(50), us(20)), (us(250), us(30)), (ms(1), us(50)), (ms(10), us(70))];
         let floor = Floor { waits, ..Floor::default() };

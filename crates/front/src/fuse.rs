@@ -12,6 +12,4 @@ mod tree;
 pub mod wire;
 
 pub use mount::{Device, MountError, Mountpoint, UnmountError, clear_stale, is_stale, mount};
-pub use reply::{Code, Unique};
-pub use request::{Call, Header};
-pub use tree::{NAME, PAYLOAD_MAX, Step, Tree};
+pub use tree::{NAME, PAYLOAD_MAX, Tree};

@@ -1,24 +1,27 @@
-//! Volumes for clients outside: a pure codec for each protocol, and one ring loop that serves them.
+//! Serves volumes to clients: a pure codec for each protocol, and one ring loop.
 //!
-//! Knows nothing about products or models: when a request is answered is the [`plimsoll_volume::Volumes`]'s to say.
+//! Products and models are unknown here: [`plimsoll_volume::Volumes`] decides when a request is answered.
 
 pub mod check;
+pub mod codec;
 mod files;
 mod floor;
 pub mod fuse;
 pub mod nbd;
 pub mod notify;
-mod plain;
+mod offer;
 mod pool;
 mod server;
-mod service;
 mod slots;
 pub mod sockets;
 mod sparse;
 mod view;
 
-pub use files::{CheckedFile, Checksums, DirectoryError, Files, Held, Inspection, Recomputed, Torn, is_served};
+pub use files::{
+    CheckedFile, Checksums, DirectoryContents, DirectoryError, Files, Inspection, Recomputed, TornCommit, is_served,
+};
 pub use floor::Floor;
-pub use plain::Plain;
-pub use server::{Count, Door, EditFailed, Ended, Handle, Kept, Limits, RecordError, Server, Tape, TlsMode};
-pub use service::Service;
+pub use offer::{Blocks, Medium, Offer};
+pub use server::{
+    Count, EditFailed, Ended, Handle, Limits, ListenerId, RecordError, RecordedTrace, Server, TlsMode, TraceRecorder,
+};

@@ -1,15 +1,116 @@
 //! NBD from the server's side, as a pure codec: bytes in and requests out, replies in and bytes out.
 //!
-//! Knows no socket, no clock and no volume: what is offered comes in as an [`Offer`], what is asked goes out as a
-//! request. The numbers are those of [`plimsoll_device::nbd::wire`].
+//! It has no socket, clock or volume. The numbers are those of [`plimsoll_device::nbd::wire`].
 
 mod handshake;
 mod meta;
-mod offer;
 mod reply;
 mod request;
 
-pub use handshake::{Fed, Handshake, Session, Step, Tls};
-pub use offer::{Blocks, Medium, Offer, PAYLOAD_MAX};
-pub use reply::{Division, Part, Voice};
-pub use request::{Ask, Broken, Header, Terms};
+use plimsoll_device::nbd::wire::Style;
+
+use self::reply::ReplyWriter;
+use crate::codec::{Codec, Decoded, Exports, Incoming, Message, ReplyBody, Tag};
+
+pub use crate::codec::Tls;
+pub use handshake::{Fed, Handshake, Session, Step};
+pub use request::{Header, InvalidHeader, PAYLOAD_MAX, Terms};
+
+/// The codec of one client: its handshake, then its requests.
+#[derive(Debug)]
+pub struct NbdCodec(Phase);
+
+#[derive(Debug)]
+enum Phase {
+    Handshake(Handshake),
+    Transmission(Terms),
+}
+
+impl NbdCodec {
+    /// Begins with the greeting, which is appended to `out`.
+    pub fn new(tls: Tls, out: &mut Vec<u8>) -> Self {
+        Self(Phase::Handshake(Handshake::new(tls, out)))
+    }
+
+    /// For a client that has negotiated `terms`.
+    pub const fn transmission(terms: Terms) -> Self {
+        Self(Phase::Transmission(terms))
+    }
+}
+
+impl Codec for NbdCodec {
+    #[inline]
+    fn feed(&mut self, input: &[u8], exports: &Exports<'_>, out: &mut Vec<u8>) -> Decoded {
+        match &mut self.0 {
+            Phase::Transmission(terms) => {
+                terms.size = exports.size;
+                request(terms, input)
+            }
+            Phase::Handshake(handshake) => {
+                let Fed { used, step } = handshake.feed(input, exports.offers, out);
+                let message = match step {
+                    Step::More => Message::Incomplete,
+                    Step::Secure => Message::StartTls,
+                    Step::End => Message::End,
+                    Step::Begin(session) => self.begin(session, exports),
+                };
+                Decoded { used, message }
+            }
+        }
+    }
+
+    #[inline]
+    fn reply(&self, tag: &Tag, body: &ReplyBody<'_>, out: &mut Vec<u8>) {
+        let style = match &self.0 {
+            Phase::Transmission(terms) => terms.style,
+            Phase::Handshake(_) => Style::Simple,
+        };
+        let writer = ReplyWriter { style, cookie: tag.id, offset: tag.offset };
+        match *body {
+            ReplyBody::Done | ReplyBody::Written(_) | ReplyBody::Position(_) => writer.done(out),
+            ReplyBody::Data(length) => writer.data(out, length),
+            ReplyBody::DataPart(part) => writer.data_part(out, part),
+            ReplyBody::HolePart(part) => writer.hole_part(out, part),
+            ReplyBody::Extents(extents) => writer.allocation(out, extents),
+            ReplyBody::Failed(errno) => writer.failed(out, errno),
+        }
+    }
+
+    #[inline]
+    fn header_bytes(&self) -> Option<usize> {
+        match &self.0 {
+            Phase::Transmission(terms) => Some(terms.style.request_bytes()),
+            Phase::Handshake(_) => None,
+        }
+    }
+
+    fn start_tls(&mut self) {
+        if let Phase::Handshake(handshake) = &mut self.0 {
+            *handshake = handshake.clone().secured();
+        }
+    }
+}
+
+impl NbdCodec {
+    fn begin(&mut self, session: Session, exports: &Exports<'_>) -> Message {
+        let Session { export, style, allocation } = session;
+        let Some(offer) = exports.offers.iter().find(|offer| offer.export == export) else { return Message::Invalid };
+        let (access, blocks) = (offer.access, offer.blocks);
+        self.0 = Phase::Transmission(Terms { style, allocation, size: offer.size, access, blocks });
+        Message::Opened(export)
+    }
+}
+
+#[inline]
+fn request(terms: &Terms, input: &[u8]) -> Decoded {
+    let message = match Header::parse(terms.style, input) {
+        Ok(None) => return Decoded { used: 0, message: Message::Incomplete },
+        Err(_) => Message::Invalid,
+        Ok(Some(header)) => {
+            let division = header.division(terms.style);
+            let tag = Tag { id: header.cookie, offset: header.offset, division, holes: terms.style > Style::Simple };
+            Message::Request(Incoming { tag, operation: header.operation(terms), payload: header.payload })
+        }
+    };
+    Decoded { used: terms.style.request_bytes(), message }
+}

@@ -1,4 +1,4 @@
-//! Telling a service manager how a server is, as `sd_notify(3)` has it: one datagram, no library.
+//! State notifications to a service manager by the protocol of `sd_notify(3)`: one datagram.
 
 use std::ffi::OsStr;
 use std::io;
@@ -6,16 +6,16 @@ use std::os::linux::net::SocketAddrExt;
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::net::{SocketAddr, UnixDatagram};
 
-/// What is told.
+/// A notification.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum News<'a> {
-    /// Clients are served, with a sentence for `systemctl status`.
+    /// Clients are served; with a sentence for `systemctl status`.
     Ready(&'a str),
-    /// It is about to end.
+    /// The server is about to end.
     Stopping,
 }
 
-/// Tells the service manager that listens at `socket`, the value of `NOTIFY_SOCKET`.
+/// Notifies the service manager at `socket`, the value of `NOTIFY_SOCKET`.
 ///
 /// # Errors
 /// It cannot be told. A server goes on without.

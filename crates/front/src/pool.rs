@@ -1,4 +1,4 @@
-//! Buffers for payloads: page-aligned, used again, and bounded in sum.
+//! Buffers for payloads: page-aligned, reused, and limited in total.
 
 use std::os::fd::RawFd;
 
@@ -10,10 +10,10 @@ use crate::view::View;
 const SMALLEST_BITS: u32 = 12;
 /// Sizes: each twice the one before, up to 32 MiB.
 const CLASSES: usize = 14;
-/// Bytes that are kept for later, by size of buffer.
+/// Bytes of free buffers that are kept, by size.
 const KEPT_BYTES: usize = 16 << 20;
 
-/// A payload's memory. Its content is whatever the last user left.
+/// Memory for a payload. Its initial content is arbitrary.
 #[derive(Debug)]
 pub(crate) struct Buffer {
     memory: Aligned,
@@ -21,25 +21,25 @@ pub(crate) struct Buffer {
     content: Content,
 }
 
-/// Where the content of a buffer is.
+/// The location of a buffer's content.
 #[derive(Debug)]
 enum Content {
     /// In its memory.
     Own,
-    /// In its memory; whoever is to fill it may show a part of a file instead.
+    /// In its memory, unless it is filled with a view of a file.
     Either,
-    /// There.
+    /// A view of a file.
     Shown(View),
 }
 
 impl Buffer {
-    /// From now on what is read into it may be shown instead, until it is filled or given back.
+    /// Allows serving this buffer from a view of a file instead of copying, until it is filled or returned.
     #[inline]
     pub(crate) fn allow_view(&mut self) {
         self.content = Content::Either;
     }
 
-    /// Whether a view may take the place of its memory.
+    /// Whether a view may replace its memory.
     #[inline]
     pub(crate) const fn takes_view(&self) -> bool {
         matches!(self.content, Content::Either)
@@ -50,7 +50,7 @@ impl Buffer {
         self.content = Content::Shown(view);
     }
 
-    /// What it shows is brought into its memory, if that is some of these bytes of a file.
+    /// Copies its view into its memory, if the view overlaps this range of a file.
     pub(crate) fn keep(&mut self, file: RawFd, at: u64, length: u64) {
         if let Content::Shown(view) = &self.content
             && view.shows(file, at, length)
@@ -60,7 +60,7 @@ impl Buffer {
         }
     }
 
-    /// Bytes that it takes of the pool.
+    /// Bytes of its memory.
     #[inline]
     pub(crate) const fn size(&self) -> u64 {
         size(self.class)
@@ -80,7 +80,7 @@ impl Buffer {
         }
     }
 
-    /// Its memory, to be filled.
+    /// Its memory, for writing.
     #[inline]
     pub(crate) fn bytes(&mut self) -> &mut [u8] {
         self.content = Content::Own;
@@ -92,26 +92,26 @@ impl Buffer {
 #[derive(Debug)]
 pub(crate) struct Pool {
     kept: [Vec<Buffer>; CLASSES],
-    /// How many of each size were not used since the last [`Pool::trim`].
+    /// Free buffers of each size that were not used since the last [`Pool::trim`].
     idle: [usize; CLASSES],
     lent: u64,
     limit: u64,
 }
 
 impl Pool {
-    /// Lends at most `limit` bytes at a time, and always one buffer.
+    /// Lends at most `limit` bytes at a time, and always at least one buffer.
     pub(crate) fn new(limit: u64) -> Self {
         Self { kept: [const { Vec::new() }; CLASSES], idle: [0; CLASSES], lent: 0, limit }
     }
 
-    /// A buffer of at least `bytes`, which must not be more than 32 MiB; `None` while too much is lent.
+    /// A buffer of at least `bytes`, at most 32 MiB; `None` if the limit is reached.
     #[inline]
     pub(crate) fn lend(&mut self, bytes: u32) -> Option<Buffer> {
         let over = self.lent > 0 && self.lent + size(class_of(bytes)) > self.limit;
         if over { None } else { Some(self.lend_anyway(bytes)) }
     }
 
-    /// A buffer of at least `bytes`, whatever is lent.
+    /// A buffer of at least `bytes`, regardless of the limit.
     #[inline]
     pub(crate) fn lend_anyway(&mut self, bytes: u32) -> Buffer {
         let class = class_of(bytes);
@@ -122,7 +122,7 @@ impl Pool {
         kept.unwrap_or_else(|| Buffer { memory: Aligned::new(size as usize), class, content: Content::Own })
     }
 
-    /// Frees the buffers that were not used since the last call; `true` when there were some.
+    /// Frees the buffers that were not used since the last call; `true` if there were any.
     pub(crate) fn trim(&mut self) -> bool {
         let mut freed = false;
         for (kept, idle) in self.kept.iter_mut().zip(&mut self.idle) {
@@ -176,7 +176,7 @@ mod tests {
     }
 
     #[test]
-    fn buffers_that_are_not_used_are_freed() {
+    fn unused_buffers_are_freed() {
         let mut pool = Pool::new(1 << 30);
         let lent: Vec<Buffer> = (0..3).map(|_| pool.lend_anyway(4096)).collect();
         for buffer in lent {

@@ -1,23 +1,24 @@
-//! One ring loop that serves exports to clients: it waits for sockets, for the files behind the volumes and for the
-//! moments of their models in a single call.
+//! The ring loop that serves exports to clients: a single call waits for sockets, for files, and for the next due
+//! answer of a model.
 //!
-//! Knows nothing about models: a [`Service`] says what real work a request needs and when it is answered.
+//! [`Volumes`] decide which jobs a request needs and when it is answered.
 #![allow(unsafe_code)]
 
 mod checked;
 mod connection;
 mod counts;
 mod edits;
-mod haste;
+mod flight;
+mod inline_io;
 mod input;
 mod listen;
-mod mail;
+mod mailbox;
 mod mounted;
 mod output;
 mod parts;
+mod recorder;
 mod ring;
 mod secure;
-mod tape;
 mod turnaround;
 mod wake;
 mod work;
@@ -28,94 +29,69 @@ use std::io;
 use io_uring::types::Timespec;
 use plimsoll_device::Clock;
 use plimsoll_units::{Instant, Span};
-use plimsoll_volume::{Command, Export, Extent, Job, Place, Reply, Ticket};
+use plimsoll_volume::{Backing, Export, Extent, Job, Place, Reply, Store, Ticket, Volumes};
 
 use self::checked::Guards;
-use self::connection::{Connection, Course};
+use self::connection::{Connection, Lifecycle};
 use self::counts::Counts;
-use self::edits::Afterwards;
-use self::haste::Haste;
+use self::edits::EditCallback;
+use self::flight::Flight;
+use self::inline_io::InlineIo;
 use self::listen::Listener;
-use self::mail::Mail;
+use self::mailbox::Mailbox;
 use self::mounted::Mounts;
 use self::ring::{Event, Ring, Token};
 use self::wake::{NEAR, Waker};
 use self::work::Task;
 use crate::files::Files;
 use crate::floor::Floor;
-use crate::fuse::Unique;
-use crate::nbd::{Offer, Voice};
-use crate::pool::{Buffer, Pool};
-use crate::service::Service;
+use crate::offer::Offer;
+use crate::pool::Pool;
 use crate::slots::Slots;
 
 pub use counts::Count;
 pub use edits::EditFailed;
-pub use listen::Door;
-pub use mail::{Ended, Handle};
+pub use listen::ListenerId;
+pub use mailbox::{Ended, Handle};
+pub use recorder::{RecordError, RecordedTrace, TraceRecorder};
 pub use secure::TlsMode;
-pub use tape::{Kept, RecordError, Tape};
 
-/// What a server takes on at most.
+/// Limits of a server.
 #[derive(Clone, Copy, Debug)]
 pub struct Limits {
-    /// Clients at the same time; those of one of several listening sockets get three quarters. One more ends the longest
-    /// of those that have not chosen an export, and is refused when all have.
+    /// Concurrent clients; at most three quarters of them through one of several listening sockets. A further client
+    /// replaces the one that has negotiated longest, and is refused if all have chosen an export.
     pub connections: usize,
-    /// Clients at the same time that came over one listening socket and have not chosen an export.
+    /// Concurrent clients of one listening socket that have not chosen an export.
     pub handshakes: usize,
     /// Bytes of payloads in memory.
     pub bytes: u64,
-    /// How long a client may take to send the rest of a message, or to read a reply.
-    pub patience: Span,
+    /// Maximum time for a client to send the rest of a message, or to read a reply.
+    pub client_timeout: Span,
 }
 
 impl Default for Limits {
     fn default() -> Self {
-        Self { connections: 256, handshakes: 64, bytes: 512 << 20, patience: Span::from_secs(60) }
+        Self { connections: 256, handshakes: 64, bytes: 512 << 20, client_timeout: Span::from_secs(60) }
     }
 }
 
-/// A request that was taken in and not answered.
-#[derive(Debug)]
-struct Flight {
-    client: Client,
-    count: u32,
-    command: Command,
-    length: u32,
-    buffer: Option<Buffer>,
-    /// All of it reads as zeros.
-    blank: bool,
-    came: Instant,
-}
+/// Interval of the checks for slow clients. One timer for all costs less than a timeout for each wait.
+static POLL_INTERVAL: Timespec = Timespec::new().sec(1);
 
-/// Who is answered.
-#[derive(Clone, Copy, Debug)]
-enum Client {
-    /// A client of NBD.
-    Nbd { connection: u32, voice: Voice },
-    /// A client of NBD, whose request is moved in parts: this is one of them.
-    Part { connection: u32, voice: Voice },
-    /// The kernel, for a filesystem.
-    Kernel { mount: u32, unique: Unique },
-}
+/// Maximum time of the loop after [`Server::stop`], for clients that have not read all replies.
+const SHUTDOWN_TIMEOUT: Span = Span::from_secs(5);
 
-/// So often clients are looked at that owe something. A timer of its own costs less than one for each wait.
-static LOOK: Timespec = Timespec::new().sec(1);
-
-/// How long the loop goes on after it was told to stop, although clients have not read everything.
-const FAREWELL: Span = Span::from_secs(5);
-
-/// A server. It is made, given exports and listeners, and run on one thread.
-pub struct Server<S> {
+/// A server: made, given exports and listeners, and run on one thread.
+pub struct Server<B = Store> {
     ring: Ring,
     clock: Clock,
     now: Instant,
     waker: Waker,
     floor: Option<Floor>,
-    service: S,
+    volumes: Volumes<B>,
     files: Files,
-    haste: Haste,
+    inline_io: InlineIo,
     offers: Vec<Offer>,
     limits: Limits,
     tls: TlsMode,
@@ -124,40 +100,42 @@ pub struct Server<S> {
     tasks: Slots<Task>,
     guards: Guards,
     listeners: Slots<Listener>,
-    /// Listening sockets so far.
-    doors: u64,
+    /// Serial number of the next listening socket.
+    listener_serial: u64,
     mounts: Mounts,
     pool: Pool,
-    mail: Mail<S>,
+    mailbox: Mailbox<B>,
     counts: Counts,
     jobs: Vec<Job>,
     replies: Vec<Reply>,
     events: Vec<Event>,
-    /// Connections that have something to send, or may have come to their end.
+    /// Connections with data to send, or that may have to be closed.
     touched: Vec<u32>,
-    /// Connections that wait until something is answered.
+    /// Connections that wait for an answer to another request.
     blocked: Vec<u32>,
-    /// Connections whose clients may be sent the next part of a read.
+    /// Connections that may fetch the next part of a read.
     streaming: Vec<u32>,
-    /// Something was answered or sent since blocked connections were looked at.
+    /// An answer was queued or sent since blocked connections were retried.
     freed: bool,
-    /// Edits that were begun, and what is to be done after those that have not ended.
+    /// Edits begun so far, and the callbacks of those in progress.
     edits: u64,
-    editing: BTreeMap<Ticket, Afterwards<S>>,
+    editing: BTreeMap<Ticket, EditCallback<B>>,
     /// Logs that are being replaced.
     replacing: u32,
     /// Exports that are recorded.
-    tapes: Vec<(Export, Tape)>,
-    /// When the loop ends at the latest, once it was told to.
+    recorders: Vec<(Export, TraceRecorder)>,
+    /// Bytes that a codec has written.
+    out: Vec<u8>,
+    /// Deadline of the loop after [`Server::stop`].
     stop: Option<Instant>,
 }
 
-impl<S: Service + 'static> Server<S> {
+impl<B: Backing + 'static> Server<B> {
     /// A server without exports and listeners, on `clock`.
     ///
     /// # Errors
     /// The kernel has no `io_uring`, or does not allow it; or checksums cannot be computed again after an unclean end.
-    pub fn new(service: S, mut files: Files, limits: Limits, clock: Clock) -> io::Result<Self> {
+    pub fn new(volumes: Volumes<B>, mut files: Files, limits: Limits, clock: Clock) -> io::Result<Self> {
         files.recover_sums()?;
         let now = clock.now();
         Ok(Self {
@@ -166,8 +144,8 @@ impl<S: Service + 'static> Server<S> {
             now,
             waker: Waker::new(),
             floor: None,
-            service,
-            haste: Haste::new(!files.are_durable(), clock),
+            volumes,
+            inline_io: InlineIo::new(!files.are_durable(), clock),
             files,
             offers: Vec::new(),
             limits,
@@ -177,10 +155,10 @@ impl<S: Service + 'static> Server<S> {
             tasks: Slots::new(),
             guards: Guards::new(),
             listeners: Slots::new(),
-            doors: 0,
+            listener_serial: 0,
             mounts: Mounts::new(),
             pool: Pool::new(limits.bytes),
-            mail: Mail::new()?,
+            mailbox: Mailbox::new()?,
             counts: Counts::default(),
             jobs: Vec::new(),
             replies: Vec::new(),
@@ -192,100 +170,101 @@ impl<S: Service + 'static> Server<S> {
             edits: 0,
             editing: BTreeMap::new(),
             replacing: 0,
-            tapes: Vec::new(),
+            recorders: Vec::new(),
+            out: Vec::new(),
             stop: None,
         })
     }
 
-    /// How other threads reach it.
-    pub fn handle(&self) -> Handle<S> {
-        self.mail.handle.clone()
+    /// A handle for other threads.
+    pub fn handle(&self) -> Handle<B> {
+        self.mailbox.handle.clone()
     }
 
-    /// Shows an export to clients; one of the same name is replaced for those who come.
+    /// Offers an export to clients, in place of one with the same name.
     pub fn offer(&mut self, offer: Offer) {
         self.offers.retain(|other| other.name != offer.name);
         self.offers.push(offer);
     }
 
-    /// Whether clients that come from now on may or have to encrypt.
+    /// Sets whether further clients may or have to encrypt.
     pub fn set_tls(&mut self, mode: TlsMode) {
         self.tls = mode;
     }
 
-    /// The floor of this host: answers leave earlier than their models give them by what the way to the clients and back
-    /// takes, and by no more than the floor shows. Without it that is at most 30 us.
+    /// Sets the latency floor of this host. Answers leave earlier than their models give them by the latency of the
+    /// path to the client and back, at most by that of the floor. Without a floor the maximum is 30 us.
     pub const fn set_floor(&mut self, floor: Floor) {
         self.floor = Some(floor);
     }
 
-    /// Takes an export from the list, and ends its connections and filesystems after what is in flight was answered.
+    /// Withdraws an offer. Its connections and mounts end after requests in flight were answered.
     pub fn retract(&mut self, export: Export) {
         self.offers.retain(|offer| offer.export != export);
         self.end_mounts(export);
         for number in self.connections.numbers() {
             if self.connections.get(number).is_some_and(|connection| connection.export() == Some(export)) {
-                self.end(number, Course::Ending);
+                self.end(number, Lifecycle::Draining);
             }
         }
     }
 
-    /// How many clients an export has over NBD.
+    /// Connections that have chosen an export.
     pub fn clients(&self, export: Export) -> usize {
         let of = |number: &u32| self.connections.get(*number).is_some_and(|one| one.export() == Some(export));
         self.connections.numbers().iter().filter(|number| of(number)).count()
     }
 
-    /// How many clients are connected over NBD, those on their way out among them.
+    /// Connections, with those that are ending.
     pub fn connected(&self) -> usize {
         self.connections.len()
     }
 
-    /// Where an export has space, from `offset` on: by its map, or by the file that it is.
+    /// Allocated ranges and holes of an export from `offset` on, from its map or its file.
     fn extents(&mut self, export: Export, offset: u64, length: u64, limit: usize) -> Vec<Extent> {
-        let extents = self.service.extents(export, offset, length, limit);
-        let (Some(file), [Extent { length, allocated: true }]) = (self.service.whole_file(export), &extents[..]) else {
+        let extents = self.volumes.extents(export, offset, length, limit);
+        let (Some(file), [Extent { length, allocated: true }]) = (self.volumes.whole_file(export), &extents[..]) else {
             return extents;
         };
         self.files.extents(Place { file, at: offset }, *length, limit).unwrap_or(extents)
     }
 
-    /// The service, between two rounds of the loop, with the present moment and a list for jobs that come of it.
-    pub fn service(&mut self) -> (&mut S, Instant, &mut Vec<Job>) {
+    /// The volumes between two rounds of the loop, the present time, and the list for jobs that result from calls.
+    pub fn volumes(&mut self) -> (&mut Volumes<B>, Instant, &mut Vec<Job>) {
         self.now = self.clock.now();
-        (&mut self.service, self.now, &mut self.jobs)
+        (&mut self.volumes, self.now, &mut self.jobs)
     }
 
-    /// Bytes of payloads that are in memory for requests and for replies that are not sent yet.
+    /// Bytes of memory lent to requests and to replies that are not sent yet.
     pub const fn lent_bytes(&self) -> u64 {
         self.pool.lent()
     }
 
-    /// What was counted for an export since the last call.
+    /// The counts of an export since the last call.
     pub fn take_count(&mut self, export: Export) -> Count {
         self.counts.take(export)
     }
 
-    /// Ends the loop: nobody is let in, nothing is read, and what is in flight is answered.
+    /// Ends the loop: no further clients or requests are accepted; requests in flight are answered.
     pub fn stop(&mut self) {
-        self.stop = Some(self.clock.now() + FAREWELL);
-        self.close_doors();
+        self.stop = Some(self.clock.now() + SHUTDOWN_TIMEOUT);
+        self.close_listeners();
         self.end_all_mounts();
         for number in self.connections.numbers() {
-            self.end(number, Course::Ending);
+            self.end(number, Lifecycle::Draining);
         }
     }
 
-    /// Serves until [`Server::stop`], or until the last connection or filesystem ends when there is no listener.
+    /// Serves until [`Server::stop`]; without a listener until the last connection or mount ends.
     ///
     /// # Errors
     /// The ring fails as a whole.
     pub fn run(&mut self) -> io::Result<()> {
         plimsoll_device::sharpen_timers();
-        self.watch_mail()?;
-        self.look()?;
+        self.watch_mailbox()?;
+        self.tick()?;
         self.now = self.clock.now();
-        self.settle()?;
+        self.process()?;
         let mut served = Ok(());
         while served.is_ok() && !self.is_over() {
             served = self.round();
@@ -303,11 +282,11 @@ impl<S: Service + 'static> Server<S> {
         }
     }
 
-    /// Waits once, and deals with everything that came.
+    /// Waits once, and processes all events.
     fn round(&mut self) -> io::Result<()> {
-        // A long read gives way to other events after each part.
+        // A long read yields to other events after each part.
         if !self.streaming.is_empty() || !self.is_due()? {
-            let next = self.service.wake_at().filter(|_| self.streaming.is_empty());
+            let next = self.volumes.wake_at().filter(|_| self.streaming.is_empty());
             let most = match next {
                 None if !self.streaming.is_empty() => Some(Span::ZERO),
                 next => next.map(|at| self.waker.sleep(self.now, at)),
@@ -317,21 +296,20 @@ impl<S: Service + 'static> Server<S> {
             self.now = self.clock.now();
             self.waker.woke(self.now, events.is_empty());
             for event in events.drain(..) {
-                self.heed(event)?;
+                self.dispatch(event)?;
             }
             self.events = events;
             self.fetch_parts();
         }
-        self.settle()
+        self.process()
     }
 
-    /// True when the service has something to do at once. A moment that is nearer than the way to sleep and back is
-    /// waited for here, as long as no event comes.
+    /// True when an answer is due. Close to its time, waits for it here, unless an event comes first.
     #[inline]
     fn is_due(&mut self) -> io::Result<bool> {
-        let Some(at) = self.service.wake_at() else { return Ok(false) };
+        let Some(at) = self.volumes.wake_at() else { return Ok(false) };
         if at > self.now + NEAR {
-            // What was done since the last reading took its time, too.
+            // Work since the last reading took time.
             self.now = self.clock.now();
         }
         let left = at.since(self.now);
@@ -347,11 +325,13 @@ impl<S: Service + 'static> Server<S> {
         Ok(true)
     }
 
-    /// Waits for a moment without sleep; false when an event came before it.
+    /// Spins until `at`; false when an event came before it.
     fn spin(&mut self, at: Instant) -> io::Result<bool> {
-        self.ring.submit()?;
+        if self.ring.uring.is_queued() {
+            self.ring.uring.submit()?;
+        }
         let begun = self.now;
-        while at > self.now && !self.ring.has_events() {
+        while at > self.now && !self.ring.uring.is_ready() {
             std::hint::spin_loop();
             self.now = self.clock.now();
         }
@@ -360,7 +340,7 @@ impl<S: Service + 'static> Server<S> {
     }
 
     #[inline]
-    fn heed(&mut self, Event { token, result }: Event) -> io::Result<()> {
+    fn dispatch(&mut self, Event { token, result }: Event) -> io::Result<()> {
         match token {
             Token::Received(number) => self.received(number, result),
             Token::Writable(number) => {
@@ -372,21 +352,21 @@ impl<S: Service + 'static> Server<S> {
             }
             Token::Worked(number) => self.advanced(number, result),
             Token::Accepted(number) => self.accepted(number, result),
-            Token::Asked(number) => self.asked(number, result),
-            Token::Mail => {
-                for errand in self.mail.read() {
-                    errand(self);
+            Token::Message(number) => self.message_read(number, result),
+            Token::Mailbox => {
+                for call in self.mailbox.read() {
+                    call(self);
                 }
-                self.watch_mail()
+                self.watch_mailbox()
             }
-            Token::Look => self.look(),
+            Token::Tick => self.tick(),
             Token::Cancelled => Ok(()),
         }
     }
 
-    /// Begins jobs, answers what is due, sends, and takes in what had to wait, until nothing more can be done.
+    /// Begins jobs, sends answers that are due, and resumes blocked clients, until nothing is left.
     #[inline]
-    fn settle(&mut self) -> io::Result<()> {
+    fn process(&mut self) -> io::Result<()> {
         loop {
             self.begin_jobs()?;
             if !self.editing.is_empty() {
@@ -402,7 +382,7 @@ impl<S: Service + 'static> Server<S> {
         }
     }
 
-    /// Lets blocked connections and filesystems go on.
+    /// Resumes blocked connections and mounts.
     fn resume(&mut self) -> io::Result<()> {
         self.resume_mounts()?;
         for number in std::mem::take(&mut self.blocked) {
@@ -414,29 +394,29 @@ impl<S: Service + 'static> Server<S> {
         Ok(())
     }
 
-    /// Ends connections whose clients have owed something for too long.
+    /// Ends connections of slow clients, and does other periodic work.
     #[cold]
-    fn look(&mut self) -> io::Result<()> {
+    fn tick(&mut self) -> io::Result<()> {
         for number in self.connections.numbers() {
-            let (now, patience) = (self.now, self.limits.patience);
+            let (now, timeout) = (self.now, self.limits.client_timeout);
             let late = self.connections.get(number).is_some_and(|connection| {
-                let silent = connection.owes() && now.since(connection.moved) > patience;
-                silent || connection.tls.as_ref().is_some_and(|secured| secured.is_late(now, patience))
+                let silent = connection.owes() && now.since(connection.moved) > timeout;
+                silent || connection.tls.as_ref().is_some_and(|secured| secured.is_late(now, timeout))
             });
             if late {
-                self.end(number, Course::Broken);
+                self.end(number, Lifecycle::Broken);
             }
         }
-        self.open_doors()?;
-        self.turn_pages();
+        self.accept_clients()?;
+        self.flush_recorders();
         if self.pool.trim() && self.flights.len() == 0 {
             give_memory_back();
         }
-        self.ring.sleep(&LOOK, Token::Look)
+        self.ring.sleep(&POLL_INTERVAL, Token::Tick)
     }
 
-    fn watch_mail(&mut self) -> io::Result<()> {
-        self.ring.poll(self.mail.bell(), libc::POLLIN, Token::Mail)
+    fn watch_mailbox(&mut self) -> io::Result<()> {
+        self.ring.poll(self.mailbox.wakeup(), libc::POLLIN, Token::Mailbox)
     }
 
     fn touch(&mut self, number: u32) {
@@ -449,7 +429,7 @@ impl<S: Service + 'static> Server<S> {
     }
 }
 
-/// Has the allocator return what it keeps of freed memory.
+/// Returns freed memory to the system.
 fn give_memory_back() {
     // SAFETY: the call has no preconditions.
     #[cfg(target_env = "gnu")]
@@ -458,10 +438,10 @@ fn give_memory_back() {
     };
 }
 
-impl<S> Drop for Server<S> {
+impl<B> Drop for Server<B> {
     fn drop(&mut self) {
-        if self.ring.holds_memory() {
-            // The kernel may still move data: the memory is given up rather than reused.
+        if self.ring.uring.in_flight() > 0 {
+            // The kernel may still write to this memory: it is leaked rather than reused.
             std::mem::forget(std::mem::replace(&mut self.connections, Slots::new()));
             std::mem::forget(std::mem::replace(&mut self.flights, Slots::new()));
             std::mem::forget(std::mem::replace(&mut self.tasks, Slots::new()));

@@ -1,4 +1,4 @@
-//! Things with small numbers that are used again: a number is valid until the thing is removed.
+//! A table of values with small numbers, which are reused after removal.
 
 /// A table that fills its gaps first.
 #[derive(Debug)]

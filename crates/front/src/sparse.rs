@@ -1,11 +1,11 @@
-//! Holes of files, as the filesystem tells them.
+//! Holes of files, as reported by the filesystem.
 
 use std::os::fd::BorrowedFd;
 
 use plimsoll_volume::Extent;
 use rustix::fs::{SeekFrom, seek};
 
-/// Runs that are looked for with one call: each costs two calls of the system.
+/// Maximum of runs for one call: each takes two system calls.
 const RUNS_MAX: usize = 256;
 
 /// The runs of data and of holes from `offset` on: at most `limit`, which together cover at most `length` bytes. Where
@@ -17,7 +17,7 @@ pub(crate) fn extents(file: BorrowedFd<'_>, offset: u64, length: u64, limit: usi
     while at < end && extents.len() < limit.min(RUNS_MAX) {
         let data = match seek(file, SeekFrom::Data(at)) {
             Ok(data) => data.min(end),
-            // There is no data behind.
+            // No data follow.
             Err(rustix::io::Errno::NXIO) => end,
             Err(_) => at,
         };

@@ -1,14 +1,13 @@
-//! Files in memory, seen as memory: what a client reads is sent from where it is, without a copy of our own.
+//! Views of files in memory: a read is sent from the page cache, without a copy of our own.
 //!
-//! Knows nothing about requests. A view shows whatever is there when it is sent: a write that comes meanwhile is beside
-//! the read, which may return either. What must not be seen is the content of another volume, so nobody punches what is
-//! in view: it is [copied](View::copy) before.
+//! A view contains the bytes at the time of sending: a concurrent write may or may not be in it, as for any read. It
+//! must never contain bytes of another volume, so a viewed range is [copied](View::copy) before it is punched.
 #![allow(unsafe_code)]
 
 use std::os::fd::{AsFd, AsRawFd, OwnedFd, RawFd};
 use std::rc::Rc;
 
-/// Bytes of a file that are mapped: address space, not memory.
+/// Mapped bytes of a file: address space, not memory.
 const MAPPED_BYTES: usize = 1 << 40;
 
 /// A file in memory, mapped for as long as this or a view of it lives.
@@ -18,7 +17,7 @@ pub(crate) struct Mapping(Rc<Mapped>);
 #[derive(Debug)]
 struct Mapped {
     start: *mut libc::c_void,
-    /// The number by which others know the file.
+    /// The descriptor that identifies the file.
     number: RawFd,
     /// A descriptor of its own.
     file: OwnedFd,
@@ -33,15 +32,16 @@ pub(crate) struct View {
 }
 
 impl Mapping {
-    /// Maps a new file in memory; `None` where address space or the sizes of files are limited.
+    /// Maps a new file in memory; `None` if address space or file sizes are limited.
     pub(crate) fn new(file: &OwnedFd) -> Option<Self> {
         let mut limit = libc::rlimit { rlim_cur: 0, rlim_max: 0 };
-        // SAFETY: the call fills what it is given. To go beyond this limit would be a signal and not an error.
+        // SAFETY: the call fills the structure that it is given. Exceeding this limit would raise a signal instead of
+        // an error.
         let asked = unsafe { libc::getrlimit(libc::RLIMIT_FSIZE, &raw mut limit) };
         if asked != 0 || limit.rlim_cur < MAPPED_BYTES as u64 {
             return None;
         }
-        // The file is as long as the mapping from the beginning on, so there is nothing behind its end to be touched.
+        // The file is as long as the mapping, so no access is beyond its end.
         rustix::fs::ftruncate(file, MAPPED_BYTES as u64).ok()?;
         let own = file.try_clone().ok()?;
         let number = file.as_raw_fd();
@@ -51,7 +51,7 @@ impl Mapping {
         (start != libc::MAP_FAILED).then(|| Self(Rc::new(Mapped { start, number, file: own })))
     }
 
-    /// A part of the file; `None` when it is not mapped so far.
+    /// A part of the file; `None` beyond the mapping.
     #[inline]
     pub(crate) fn view(&self, at: u64, length: u32) -> Option<View> {
         let (at, length) = (usize::try_from(at).ok()?, length as usize);
@@ -68,27 +68,27 @@ impl Drop for Mapped {
 }
 
 impl View {
-    /// The bytes, for the kernel to send: the program itself does not look at them.
+    /// The bytes, for the kernel to send: the program does not read them.
     #[inline]
     pub(crate) fn bytes(&self) -> &[u8] {
-        // SAFETY: inside of the mapping, as was checked when the view was made; the view keeps it mapped. The bytes may
-        // change, which only the kernel sees.
+        // SAFETY: within the mapping, as was checked when the view was made; the view keeps it mapped. Only the kernel
+        // observes changes of the bytes.
         unsafe { std::slice::from_raw_parts(self.mapping.0.start.cast::<u8>().add(self.at), self.length) }
     }
 
-    /// Whether it shows some of these bytes of a file.
+    /// Whether it overlaps a range of a file.
     pub(crate) fn shows(&self, file: RawFd, at: u64, length: u64) -> bool {
         let (start, end) = (self.at as u64, (self.at + self.length) as u64);
         self.mapping.0.number == file && start < at.saturating_add(length) && at < end
     }
 
-    /// Copies what is in view.
+    /// Copies its bytes.
     ///
     /// # Panics
     /// When there is less room than it shows.
     pub(crate) fn copy(&self, to: &mut [u8]) {
         let read = rustix::io::pread(self.mapping.0.file.as_fd(), &mut to[..self.length], self.at as u64);
-        // There is no device that could fail, and no end of the file.
+        // A file in memory has no I/O errors, and no end here.
         debug_assert_eq!(read, Ok(self.length));
     }
 }
@@ -98,7 +98,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_view_shows_what_is_written_until_it_is_copied() {
+    fn view_shows_writes_until_it_is_copied() {
         let file = rustix::fs::memfd_create("view", rustix::fs::MemfdFlags::CLOEXEC).unwrap();
         let mapping = Mapping::new(&file).unwrap();
         let view = mapping.view(1 << 20, 3).unwrap();

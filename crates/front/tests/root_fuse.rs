@@ -16,8 +16,7 @@ use std::time::{Duration, Instant};
 
 use plimsoll_device::{Clock, LoopDevice, LoopError};
 use plimsoll_front::fuse::{self, Mountpoint, UnmountError};
-use plimsoll_front::nbd::Offer;
-use plimsoll_front::{Checksums, Files, Handle, Limits, Server};
+use plimsoll_front::{Checksums, Files, Handle, Limits, Offer, Server};
 use plimsoll_volume::{Edit, Export, Geometry, Serving, Slow, Store, VolumeId, Volumes};
 
 /// XFS wants more than 300 MiB.
@@ -79,7 +78,7 @@ fn eventually(what: &str, mut holds: impl FnMut() -> bool) {
 /// A volume behind a server, as a file.
 struct Rig {
     directory: PathBuf,
-    handle: Handle<Volumes>,
+    handle: Handle,
     mountpoint: Option<Mountpoint>,
     thread: Option<JoinHandle<()>>,
     _turn: Option<MutexGuard<'static, ()>>,
@@ -113,7 +112,7 @@ impl Rig {
 }
 
 /// Serves a new volume until it is stopped.
-fn serve(home: &Path, told: Sender<Handle<Volumes>>) {
+fn serve(home: &Path, told: Sender<Handle>) {
     let data = home.join("data");
     fs::create_dir_all(&data).unwrap();
     let (files, _) = Files::directory(&data, Checksums::AsMade).unwrap();
@@ -122,14 +121,14 @@ fn serve(home: &Path, told: Sender<Handle<Volumes>>) {
     let listener = std::os::unix::net::UnixListener::bind(home.join("socket")).unwrap();
     server.listen(listener).unwrap();
     let create = Edit::Create { size: SIZE, text: String::new() };
-    let ready = move |server: &mut Server<Volumes>, outcome: Result<(), _>| {
+    let ready = move |server: &mut Server, outcome: Result<(), _>| {
         outcome.unwrap();
         // So little that requests have to wait their turn.
         let limits = plimsoll_volume::Limits { requests: 16, bytes: 4 << 20, payload: 4 << 20, block: 1 };
         let model = plimsoll_model::parse("link(20us)").unwrap();
-        let (service, now, _) = server.service();
+        let (volumes, now, _) = server.volumes();
         let serving = Serving { volume: VolumeId(0), model, seed: 1, limits, group: None };
-        let export = service.serve(now, &serving).unwrap();
+        let export = volumes.serve(now, &serving).unwrap();
         server.offer(Offer::new(export, "data", SIZE));
         told.send(server.handle()).unwrap();
     };
@@ -180,7 +179,7 @@ fn pattern(seed: u8, length: usize) -> Vec<u8> {
 }
 
 #[test]
-fn a_file_keeps_what_is_written_to_it() {
+fn file_keeps_written_data() {
     let Some(turn) = turn() else { return };
     let rig = Rig::new("file", Some(turn));
     let stat = fs::metadata(rig.file()).unwrap();
@@ -205,7 +204,7 @@ fn a_file_keeps_what_is_written_to_it() {
 }
 
 #[test]
-fn holes_are_made_and_found() {
+fn holes_are_punched_and_found() {
     let Some(turn) = turn() else { return };
     let rig = Rig::new("holes", Some(turn));
     let file = File::options().read(true).write(true).open(rig.file()).unwrap();
@@ -225,7 +224,7 @@ fn holes_are_made_and_found() {
 }
 
 #[test]
-fn many_requests_at_once_keep_their_bytes() {
+fn concurrent_requests_keep_their_data() {
     let Some(turn) = turn().filter(|_| installed("fio")) else { return };
     let rig = Rig::new("fio", Some(turn));
     let fio = "fio --name=v --size=128m --bsrange=512-1m --rw=randrw --ioengine=libaio --iodepth=64 --direct=1 \
@@ -239,7 +238,7 @@ fn many_requests_at_once_keep_their_bytes() {
 }
 
 #[test]
-fn an_unmounted_file_is_not_served_any_more() {
+fn unmounted_file_is_not_served() {
     let Some(turn) = turn() else { return };
     let mut rig = Rig::new("unmount", Some(turn));
     let file = File::open(rig.file()).unwrap();
@@ -313,7 +312,7 @@ fn as_a_child() {
 }
 
 #[test]
-fn a_killed_server_leaves_nothing_hanging() {
+fn killed_server_leaves_no_process_hanging() {
     let Some(_turn) = turn().filter(|_| installed("mkfs.ext4")) else { return };
     let directory = std::env::temp_dir().join(format!("plimsoll-fuse-killed-{}", std::process::id()));
     fs::create_dir_all(&directory).unwrap();

@@ -1,7 +1,7 @@
-//! What benchmarks print: evidence of what storage gives, never demand.
+//! Output of benchmarks: evidence of storage, never demand.
 //!
-//! Each program has a file of its own. What is not storage (creating files, one byte at a time, processors) is named as
-//! ignored; a phase that was too short to be measured is absent, with the reason.
+//! Each program has a file of its own. Tests of anything else (creating files, one byte at a time, processors) are
+//! listed as ignored; a phase too short to be measured is absent, with the reason.
 
 mod bonnie;
 mod crystaldiskmark;
@@ -12,7 +12,6 @@ mod pgbench;
 mod slob;
 mod sysbench;
 mod tiotest;
-mod words;
 
 pub(crate) use bonnie::FORM as BONNIE;
 pub(crate) use crystaldiskmark::FORM as CRYSTALDISKMARK;
@@ -24,32 +23,19 @@ pub(crate) use slob::FORM as SLOB;
 pub(crate) use sysbench::FORM as SYSBENCH;
 pub(crate) use tiotest::FORM as TIOTEST;
 
-use memchr::memmem;
-
 use crate::builder::Builder;
-use crate::figure::{Origin, Scope};
-use crate::kind::Kind;
+use crate::reading::{Origin, Scope};
 use crate::refusal::Refusal;
-
-/// True where the first bytes have the text.
-fn has(head: &[u8], text: &str) -> bool {
-    memmem::find(head, text.as_bytes()).is_some()
-}
 
 /// The number of a scope that has a part alone: a path, a drive, a device.
 fn part(out: &mut Builder, part: &str) -> u32 {
     out.scope(Scope { part: part.to_owned(), ..Scope::default() })
 }
 
-/// The refusal of an input that has no result in it.
-fn without_results(kind: Kind, what: &str) -> Refusal {
-    Refusal::Unusable { kind, origin: None, what: what.to_owned() }
-}
-
 /// The refusal of an input that has more results than any benchmark gives.
-fn too_many(kind: Kind, line: u64) -> Refusal {
+fn too_many(line: u64, out: &Builder) -> Refusal {
     let what = format!("more than {MOST_RESULTS} results: give it in parts");
-    Refusal::Unusable { kind, origin: Some(Origin::line(line)), what }
+    out.unusable_at(Origin::line(line), what)
 }
 
 /// Results of one input that wait for what stands below them.

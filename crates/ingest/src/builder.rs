@@ -1,4 +1,4 @@
-//! How a reading comes together.
+//! Construction of a reading.
 
 use std::collections::BTreeSet;
 use std::collections::btree_map::{BTreeMap, Entry};
@@ -9,71 +9,52 @@ use jiff::tz::TimeZone;
 use plimsoll_units::Span;
 
 use crate::coarsen::coarsen;
-use crate::evidence::Evidence;
-use crate::figure::{Class, Figure, Measure, Origin, Scope, Statistic, Window};
-use crate::format::Input;
-use crate::kind::Kind;
+use crate::form::{Input, Kind};
 use crate::layers::Layer;
-use crate::reading::{CacheAdvice, Caution, Database, DatabaseTime, Fate, HostTime, MissCurve, Part, Reading, Wait};
+use crate::reading::{
+    CacheAdvice, Caution, Class, Database, DatabaseTime, Evidence, Fate, Figure, HostTime, Measure, MissCurve, Origin,
+    Part, Reading, Scope, Statistic, Wait, Window,
+};
 use crate::refusal::Refusal;
 use crate::snapshot::{self, Snapshot};
-use crate::timestamp::{self, Stamp};
+use crate::text::timestamp::{self, Stamp};
 
-/// Collects what one input says. Scopes, windows and texts that come again are kept once.
+/// Collects the content of one input. Equal scopes, windows and texts are kept once.
 #[derive(Debug)]
 pub struct Builder {
     reading: Reading,
     scopes: BTreeMap<Scope, u32>,
     texts: BTreeSet<Arc<str>>,
-    /// Where the first and the last snapshot of each scope stand.
+    /// The first and the last snapshot of each scope.
     kept: BTreeMap<u32, (usize, Option<usize>)>,
-    /// Moment and age of the snapshots at which the last window ends.
+    /// Time and age of the snapshots at which the last window ends.
     until: (Option<DateTime>, Option<Span>),
-    /// The numbers of windows that say when they began, once they do not come in the order of time.
+    /// Indices of windows with a begin, once they are out of order.
     timed: Option<BTreeMap<(DateTime, Span), u32>>,
-    /// How long the windows are that neighbours are joined to, once there were too many.
+    /// The length of windows after joining neighbours, once there were too many.
     joined: Option<Span>,
-    /// So many figures and windows are kept before neighbours are joined.
+    /// The number of figures and windows beyond which neighbours are joined.
     room: usize,
     /// The zone of times without an offset.
     zone: TimeZone,
-    /// The first refusal of the builder's own, kept because a format need not look after every figure.
+    /// The builder's own first refusal, kept because a format need not look after every figure.
     refusal: Option<Refusal>,
 }
 
 impl Builder {
-    /// The most figures that are kept of one input, at 64 bytes each.
+    /// The maximum of figures of one input, at 64 bytes each.
     pub const MOST_FIGURES: usize = 8 << 20;
-    /// The figures and windows after which neighbouring windows are joined to longer ones: about 32 MB.
+    /// The figures and windows beyond which neighbouring windows are joined to longer ones: about 32 MB.
     pub const MOST_FINE: usize = 1 << 19;
     /// The highest value of a figure, in its unit: a petabyte a second. Sums and products of such values stay finite.
     pub const HIGHEST: f64 = 1e15;
-    /// The most sections that are listed of one input.
+    /// The maximum of listed sections of one input.
     pub const MOST_PARTS: usize = 10_000;
-    /// The most cautions that are kept of one input: a file that is wrong in every line says so this often.
+    /// The maximum of cautions of one input: a file that is wrong in every line repeats one this often.
     pub const MOST_CAUTIONS: usize = 100;
 
     pub(crate) fn new(input: &Input, kind: Kind) -> Self {
-        let reading = Reading {
-            name: input.name.clone(),
-            kind,
-            version: None,
-            scopes: Vec::new(),
-            windows: Vec::new(),
-            figures: Vec::new(),
-            evidence: Vec::new(),
-            snapshots: Vec::new(),
-            times: Vec::new(),
-            hosts: Vec::new(),
-            waits: Vec::new(),
-            databases: Vec::new(),
-            advice: Vec::new(),
-            curves: Vec::new(),
-            beneath: BTreeSet::new(),
-            assumed_zone: None,
-            parts: Vec::new(),
-            cautions: Vec::new(),
-        };
+        let reading = Reading { name: input.name.clone(), kind, ..Reading::default() };
         Self { zone: input.zone.clone().unwrap_or(TimeZone::UTC), ..Self::with(reading) }
     }
 
@@ -93,7 +74,23 @@ impl Builder {
         }
     }
 
-    /// The version of the program that wrote the input.
+    /// The builder of an input named `test`.
+    #[cfg(test)]
+    pub(crate) fn test() -> Self {
+        Self::new(&"test".into(), Kind { id: "test", name: "test" })
+    }
+
+    /// A refusal of the whole input.
+    pub fn unusable(&self, what: impl Into<String>) -> Refusal {
+        Refusal::Unusable { kind: self.reading.kind, origin: None, what: what.into() }
+    }
+
+    /// A refusal of the input at a place.
+    pub fn unusable_at(&self, origin: Origin, what: impl Into<String>) -> Refusal {
+        Refusal::Unusable { kind: self.reading.kind, origin: Some(origin), what: what.into() }
+    }
+
+    /// Sets the version of the program that wrote the input.
     pub fn version(&mut self, version: &str) {
         self.reading.version = Some(version.to_owned());
     }
@@ -114,7 +111,7 @@ impl Builder {
         timestamp::in_zone(at, &self.zone)
     }
 
-    /// The number of a scope; the same one for equal scopes.
+    /// The index of a scope; the same one for equal scopes.
     pub fn scope(&mut self, scope: Scope) -> u32 {
         let scopes = &mut self.reading.scopes;
         *self.scopes.entry(scope).or_insert_with_key(|scope| {
@@ -123,10 +120,10 @@ impl Builder {
         })
     }
 
-    /// Where there are arrays of software RAID and disks, counts the operations of one of the two: of arrays, unless they
-    /// carried so little of what their disks did that most of it cannot be theirs. Called once for each host.
+    /// If there are arrays of software RAID and disks, counts the operations of one of the two: of arrays, unless they
+    /// carried so little of the traffic of the disks that most of it cannot be theirs. Called once for each host.
     pub(crate) fn arrays(&mut self, scopes: impl IntoIterator<Item = (u32, Layer)>) {
-        /// A small write to RAID 6 reads and writes three members each: the most for an operation of an array.
+        /// A small write to RAID 6 reads and writes three members each: the maximum for an operation of an array.
         const AMPLIFIED: f64 = 8.0;
         let (arrays, disks): (Vec<_>, Vec<_>) = scopes.into_iter().partition(|(_, layer)| *layer == Layer::Array);
         let [arrays, disks] =
@@ -151,7 +148,7 @@ impl Builder {
             (text, arrays)
         };
         self.reading.beneath.extend(beneath);
-        // An array that is idle, such as one for booting, is no reason to doubt.
+        // An idle array, such as one for booting, is no reason to doubt.
         if of_arrays * 100.0 > of_disks || of_disks <= 0.0 {
             self.caution(None, text);
         }
@@ -162,7 +159,7 @@ impl Builder {
         self.reading.beneath.insert(scope);
     }
 
-    /// Bytes that scopes read and wrote.
+    /// Bytes read and written by scopes.
     fn bytes(&self, scopes: &BTreeSet<u32>) -> f64 {
         let is_meant = |figure: &&Figure| {
             let direction = matches!(figure.class, Class::Read | Class::Write);
@@ -181,8 +178,8 @@ impl Builder {
         if scopes.len() > MOST { format!("{names} and {} more", scopes.len() - MOST) } else { names }
     }
 
-    /// The number of a window: equal to the last one, or to any that says when it began, that one's. Do not keep it beyond
-    /// the next window: when there are too many figures, neighbours are joined and windows get other numbers.
+    /// The index of a window: equal to the last one, or to any with the same begin, that one's. Do not keep it beyond
+    /// the next window: if there are too many figures, neighbours are joined and windows are renumbered.
     pub fn window(&mut self, window: Window) -> u32 {
         let known = match window.begin {
             Some(begin) => self.known(begin, window.length),
@@ -191,8 +188,8 @@ impl Builder {
         known.unwrap_or_else(|| self.sample(window))
     }
 
-    /// The number of a window of its own, though others may look like it: for samples that do not say when they were
-    /// taken. What holds for the number of [`Builder::window`] holds for it.
+    /// The index of a window of its own, though others may look like it: for samples without times. As with
+    /// [`Builder::window`], do not keep it beyond the next window.
     pub fn sample(&mut self, window: Window) -> u32 {
         if self.load() >= self.room {
             self.join();
@@ -205,7 +202,7 @@ impl Builder {
         number
     }
 
-    /// An earlier window. Most inputs go on in time, so they are looked up only when one goes back.
+    /// An earlier window. Most inputs go forward in time, so this search is rare.
     fn known(&mut self, begin: DateTime, length: Span) -> Option<u32> {
         let last = self.reading.windows.last()?;
         if last.begin.is_some_and(|last| last < begin) && self.timed.is_none() {
@@ -224,8 +221,8 @@ impl Builder {
         self.reading.figures.len() + self.reading.windows.len()
     }
 
-    /// Joins neighbouring windows until a half of the room is free. What a database says of its time, and the curve of a
-    /// trace, is about its own windows, so these stay as they are.
+    /// Joins neighbouring windows until half of the room is free. A database's time and the curve of a trace belong to
+    /// their own windows, so these stay as they are.
     fn join(&mut self) {
         let reading = &self.reading;
         let kept = [
@@ -246,19 +243,19 @@ impl Builder {
         self.room = Self::MOST_FINE.max(self.load().saturating_mul(2));
     }
 
-    /// The number of the window that ends at snapshots of this moment and age.
+    /// The index of the window that ends at snapshots of this time and age.
     pub(crate) fn window_until(&mut self, window: Window, until: (Option<DateTime>, Option<Span>)) -> u32 {
         let same = self.until == until && self.reading.windows.last() == Some(&window);
         self.until = until;
         if same { self.last() } else { self.sample(window) }
     }
 
-    /// How long a window is.
+    /// The length of a window.
     pub(crate) fn length(&self, window: u32) -> Span {
         self.reading.windows[window as usize].length
     }
 
-    /// A text for origins, kept once.
+    /// A text for origins, shared.
     pub fn text(&mut self, text: &str) -> Arc<str> {
         if let Some(known) = self.texts.get(text) {
             return Arc::clone(known);
@@ -274,7 +271,7 @@ impl Builder {
         Origin { line, table, field: self.text(field) }
     }
 
-    /// A figure. One that no storage can have (negative, not a number, above [`Builder::HIGHEST`]) becomes a caution.
+    /// A figure. An impossible one (negative, not a number, above [`Builder::HIGHEST`]) becomes a caution.
     pub fn figure(&mut self, figure: Figure) {
         if !is_possible(figure.value) {
             let text = format!("{} is no figure of storage: left out", figure.value);
@@ -287,12 +284,12 @@ impl Builder {
         self.reading.figures.push(figure);
     }
 
-    /// A mean, which is what nearly all figures are.
+    /// A mean, like nearly all figures.
     pub fn mean(&mut self, (scope, window): (u32, u32), class: Class, measure: Measure, value: f64, origin: Origin) {
         self.figure(Figure { scope, window, class, measure, statistic: Statistic::Mean, value, origin });
     }
 
-    /// What a benchmark got of its storage.
+    /// The result of a benchmark.
     pub fn evidence(&mut self, evidence: Evidence) {
         if self.reading.evidence.len() >= Self::MOST_FIGURES {
             self.refusal.get_or_insert(Refusal::TooMany { limit: Self::MOST_FIGURES });
@@ -307,7 +304,7 @@ impl Builder {
         self.take(taken, None);
     }
 
-    /// As [`Builder::snapshot`], of an input without a clock: the window since the snapshot before is this one.
+    /// As [`Builder::snapshot`], for an input without a clock: `window` lies between this snapshot and the one before.
     pub fn snapshot_after(&mut self, window: u32, taken: Snapshot) {
         self.take(taken, Some(window));
     }
@@ -336,7 +333,7 @@ impl Builder {
         }
     }
 
-    /// How a database spent its time.
+    /// Time of a database's sessions.
     pub fn time(&mut self, time: DatabaseTime) {
         let rest = [time.processor_s, time.commits];
         if !is_possible(time.database_s) || !rest.into_iter().flatten().all(is_possible) {
@@ -345,7 +342,7 @@ impl Builder {
         self.reading.times.push(time);
     }
 
-    /// How a host spent the time of its processors.
+    /// Processor time of a host.
     pub fn host(&mut self, host: HostTime) {
         if !is_possible(host.busy_s) || !is_possible(host.idle_s) {
             return self.caution(Some(host.origin), "times that no processor can have: left out");
@@ -353,7 +350,7 @@ impl Builder {
         self.reading.hosts.push(host);
     }
 
-    /// What sessions waited for.
+    /// Waits of sessions for an event.
     pub fn wait(&mut self, wait: Wait) {
         let is_share = |(bound, share): &(f64, f64)| *bound >= 0.0 && is_possible(*share);
         if !is_possible(wait.count) || !is_possible(wait.total_s) || !wait.histogram.iter().all(is_share) {
@@ -362,7 +359,7 @@ impl Builder {
         self.reading.waits.push(wait);
     }
 
-    /// What a database and its host have.
+    /// Memory and processors of a database and its host.
     pub fn database(&mut self, database: Database) {
         let Database { block_bytes, cache_bytes, processors, cores, memory_bytes, .. } = &database;
         let numbers = [block_bytes, cache_bytes, processors, cores, memory_bytes];
@@ -372,7 +369,7 @@ impl Builder {
         self.reading.databases.push(database);
     }
 
-    /// What another cache size would give.
+    /// An estimate for another size of the buffer cache.
     pub fn advice(&mut self, advice: CacheAdvice) {
         let CacheAdvice { size_bytes, size_factor, read_factor, reads, .. } = advice;
         if ![size_bytes, size_factor, read_factor, reads].into_iter().all(is_possible) {
@@ -381,12 +378,12 @@ impl Builder {
         self.reading.advice.push(advice);
     }
 
-    /// How often caches of each size would ask the storage.
+    /// The miss ratio of caches by size.
     pub fn curve(&mut self, curve: MissCurve) {
         self.reading.curves.push(curve);
     }
 
-    /// What became of a section. Called once for each; of those beyond [`Builder::MOST_PARTS`] only
+    /// The outcome of a section. Called once for each; of those beyond [`Builder::MOST_PARTS`] only
     /// the first broken one is kept.
     pub fn part(&mut self, name: impl Into<String>, fate: Fate) {
         let part = Part { name: name.into(), fate };
@@ -400,7 +397,7 @@ impl Builder {
         }
     }
 
-    /// A doubt, in one sentence, with what to do about it.
+    /// A doubt in one sentence, with the remedy.
     pub fn caution(&mut self, origin: Option<Origin>, text: impl Into<String>) {
         match self.reading.cautions.len() {
             n if n + 1 < Self::MOST_CAUTIONS => self.reading.cautions.push(Caution { origin, text: text.into() }),
@@ -412,39 +409,39 @@ impl Builder {
         }
     }
 
-    /// A doubt that is said once, however often it comes up.
+    /// A doubt that is kept once, however often it comes up.
     pub(crate) fn caution_once(&mut self, origin: Option<Origin>, text: &str) {
         if self.reading.cautions.iter().all(|caution| caution.text != text) {
             self.caution(origin, text);
         }
     }
 
-    /// The first doubt, for a refusal that has no better reason.
+    /// The first doubt, for a refusal without a better reason.
     pub(crate) fn first_caution(&self) -> Option<&str> {
         self.reading.cautions.first().map(|caution| caution.text.as_str())
     }
 
-    /// How many figures there are so far.
+    /// The number of figures so far.
     pub fn count(&self) -> usize {
         self.reading.figures.len()
     }
 
-    /// The window that was named last.
+    /// The last window.
     pub(crate) fn latest_window(&self) -> Option<u32> {
         (self.reading.windows.len() as u32).checked_sub(1)
     }
 
-    /// Goes on with a reading that was finished.
+    /// Continues a finished reading.
     pub(crate) fn resume(reading: Reading) -> Self {
         Self::with(reading)
     }
 
-    /// The reading, whatever is wrong with it.
+    /// The reading, whatever its faults.
     pub(crate) fn into_reading(self) -> Reading {
         self.reading
     }
 
-    /// What the builder itself found wrong.
+    /// The builder's own faults.
     pub(crate) fn check(&mut self) -> Result<(), Refusal> {
         self.refusal.take().map_or(Ok(()), Err)
     }
@@ -464,7 +461,7 @@ impl Builder {
     }
 }
 
-/// True for a number that a quantity of storage, a database or a host can have.
+/// True for a plausible quantity of storage, a database or a host.
 fn is_possible(value: f64) -> bool {
     (0.0..=Builder::HIGHEST).contains(&value)
 }

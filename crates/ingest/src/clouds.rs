@@ -1,28 +1,22 @@
-//! What clouds export of volumes: answers of their monitoring as JSON, one or several in a file.
+//! Exports of cloud volumes: answers of monitoring services as JSON, one or several in a file.
 //!
-//! None of them repeats the whole query: how long a window is and how it was summed up may have to be concluded from the
-//! distance of its points and from their being whole numbers. What cannot be concluded is refused with what to give.
-
-mod azure;
-mod cloudwatch;
-mod oci;
+//! None of them repeats the whole query: the length of a window and its statistic may have to follow from the distance
+//! of its points and from whole numbers. An ambiguous answer is refused with the missing parameter.
 
 use std::collections::BTreeMap;
 
 use jiff::civil::DateTime;
 use plimsoll_units::Span;
-
-pub(crate) use azure::FORM as AZURE;
-pub(crate) use cloudwatch::FORM as CLOUDWATCH;
-pub(crate) use oci::FORM as OCI;
+use serde_json::Value;
 
 use crate::builder::Builder;
-use crate::figure::{Class, Measure, Origin, Statistic};
-use crate::kind::Kind;
-use crate::reading::Fate;
+use crate::form::{Form, Head, Input, Resemblance};
+use crate::json;
+use crate::reading::{Class, Fate, Measure, Origin, Scope, Statistic};
 use crate::refusal::Refusal;
 use crate::series::{Edge, Points, Said, Spacing};
 use crate::snapshot::Counted;
+use crate::text::{self, timestamp};
 
 /// The series of one input.
 #[derive(Debug, Default)]
@@ -50,12 +44,12 @@ impl Volumes {
         }
     }
 
-    /// Counts a metric that says nothing of what a volume is asked.
+    /// Counts a metric without use for the demand of a volume.
     fn ignore(&mut self, name: &str) {
         *self.ignored.entry(name.to_owned()).or_default() += 1;
     }
 
-    /// Drops sums that cannot be any, because they are no whole numbers: `remedy` says what to query.
+    /// Drops sums that are impossible because they are no whole numbers: `remedy` names a better query.
     fn drop_other_statistics(&mut self, remedy: &str, out: &mut Builder) {
         self.series.retain(|series| {
             let is_sum = matches!(&series.said, Said::Sum(counted) if !counted.is_time());
@@ -69,16 +63,16 @@ impl Volumes {
         });
     }
 
-    /// Hands over all series; windows are as long as `said`, or as their points are apart.
-    fn put(self, kind: Kind, said: Option<Span>, out: &mut Builder) -> Result<(), Refusal> {
+    /// Hands over all series; windows are as long as `said`, or as the distance of their points.
+    fn put(self, said: Option<Span>, out: &mut Builder) -> Result<(), Refusal> {
         for (name, count) in &self.ignored {
             let text = if *count == 1 { name.clone() } else { format!("{name} ({count} series)") };
             out.part(text, Fate::Ignored);
         }
-        let unusable = |what: String| Err(Refusal::Unusable { kind, origin: None, what });
         if self.series.is_empty() {
             let why = out.first_caution().unwrap_or("it has no values of a metric of volumes that is known");
-            return unusable(format!("{why}; export reads, writes and bytes of volumes"));
+            let what = format!("{why}; export reads, writes and bytes of volumes");
+            return Err(out.unusable(what));
         }
         let mut of_all = Spacing::default();
         for series in &self.series {
@@ -90,7 +84,7 @@ impl Volumes {
             let Some(length) = said.or(own).or_else(|| of_all.length(None)) else {
                 let what =
                     "one point of each series, and the length of its window is in the query alone: say the interval";
-                return unusable(what.to_owned());
+                return Err(out.unusable(what));
             };
             out.part(&series.name, Fate::Read(series.points.len() as u32));
             let points = by_length.entry(length).or_default();
@@ -132,4 +126,423 @@ fn maximum(said: &Said) -> Option<Said> {
         Said::Figure(class, measure, _) => Said::Figure(*class, *measure, Statistic::Maximum),
         _ => return None,
     })
+}
+
+/// Answers of `CloudWatch`.
+pub(crate) const CLOUDWATCH: Form = Form::document("cloudwatch", "CloudWatch metrics", is_cloudwatch, read_cloudwatch);
+
+fn is_cloudwatch(head: &Head<'_>) -> Resemblance {
+    match (
+        head.has("\"MetricDataResults\""),
+        head.has("\"Datapoints\""),
+        head.has("\"Timestamp\"") || head.has("\"Label\""),
+    ) {
+        _ if !head.begins(b"{") => Resemblance::None,
+        (true, ..) | (_, true, true) => Resemblance::Is { marks: 4 },
+        (_, true, _) => Resemblance::Near { marks: 1, missing: "Label" },
+        _ => Resemblance::None,
+    }
+}
+
+#[derive(Default)]
+struct CloudWatch {
+    volumes: Volumes,
+    /// The result of each metric of a volume: two with one label differ by it.
+    ids: BTreeMap<(String, String), String>,
+}
+
+/// The meaning of a metric.
+#[derive(Clone, Debug, PartialEq)]
+struct CloudWatchMetric {
+    said: Said,
+    /// The unit of its values, in base units.
+    unit: f64,
+}
+
+fn read_cloudwatch(input: &Input, document: &[u8], out: &mut Builder) -> Result<(), Refusal> {
+    let mut found = CloudWatch::default();
+    for (line, value) in json::documents(document, out)? {
+        for (index, result) in json::list(&value, &["MetricDataResults"]).iter().enumerate() {
+            found.take_result(result, line, &format!("MetricDataResults[{index}]"), out);
+        }
+        if value.get("Datapoints").is_some() {
+            found.take_statistics(&value, line, out);
+        }
+        let more = value.get("NextToken").is_some_and(|token| !token.is_null());
+        if more {
+            out.caution_once(Some(Origin::line(line)), "the answer has further pages: give them as well");
+        }
+    }
+    let sums = found.volumes.series.iter().any(|series| matches!(series.said, Said::Sum(_)));
+    found.volumes.drop_other_statistics("query with the statistic Sum", out);
+    if sums && !found.ids.is_empty() {
+        let text =
+            "the answer does not say its statistic: operations, bytes and times are taken for sums of each period";
+        out.caution(None, text);
+    }
+    found.volumes.put(input.interval, out)
+}
+
+impl CloudWatch {
+    /// One of the results of `get-metric-data`.
+    fn take_result(&mut self, result: &Value, line: u64, path: &str, out: &mut Builder) {
+        let label = json::text(result, &["Label"]).unwrap_or_default();
+        let id = json::text(result, &["Id"]).unwrap_or_default();
+        let Some((name, metric)) = cloudwatch_metric(label).or_else(|| cloudwatch_metric(id)) else {
+            return self.volumes.ignore(if label.is_empty() { id } else { label });
+        };
+        let mut part = volume(label, &name);
+        let key = (name, part.clone());
+        let known = self.ids.entry(key).or_insert_with(|| id.to_owned());
+        if known != id {
+            id.clone_into(&mut part);
+            let text = "two results have one label: they are told apart by their ids";
+            out.caution_once(Some(Origin::line(line)), text);
+        }
+        let values = json::list(result, &["Values"]);
+        let times = json::list(result, &["Timestamps"]);
+        let pairs = times.iter().zip(values).enumerate();
+        let points = pairs.filter_map(|(index, (at, value))| {
+            let origin = out.origin(line, label, &format!("{path}.Values[{index}]"));
+            Some((at_of(at, out)?, json::number(value)? * metric.unit, origin))
+        });
+        let points = points.collect();
+        let scope = out.scope(Scope { part, ..Scope::default() });
+        self.volumes.add(Series { name: label.to_owned(), scope, said: metric.said, points });
+    }
+
+    /// An answer of `get-metric-statistics`.
+    fn take_statistics(&mut self, value: &Value, line: u64, out: &mut Builder) {
+        let label = json::text(value, &["Label"]).unwrap_or_default();
+        let Some((name, metric)) = cloudwatch_metric(label) else { return self.volumes.ignore(label) };
+        let scope = out.scope(Scope { part: volume(label, &name), ..Scope::default() });
+        let (mut means, mut highest, mut lacking) = (Vec::new(), Vec::new(), 0);
+        for (index, point) in json::list(value, &["Datapoints"]).iter().enumerate() {
+            let get = |name: &str| point.get(name).and_then(json::number);
+            let Some(at) = point.get("Timestamp").and_then(|at| at_of(at, out)) else { continue };
+            let origin = out.origin(line, label, &format!("Datapoints[{index}]"));
+            let mean = match &metric.said {
+                Said::Sum(_) => get("Sum").or_else(|| Some(get("Average")? * get("SampleCount")?)),
+                _ => get("Average"),
+            };
+            lacking += u32::from(mean.is_none());
+            highest.extend(get("Maximum").map(|value| (at, value * metric.unit, origin.clone())));
+            means.extend(mean.map(|value| (at, value * metric.unit, origin)));
+        }
+        if lacking > 0 {
+            let text = "points without the statistic that is needed are left out: query Sum for operations, bytes and times, \
+                        Average for all else";
+            out.caution(Some(Origin::line(line)), text);
+        }
+        if let Some(said) = maximum(&metric.said).filter(|_| !highest.is_empty()) {
+            self.volumes.add(Series { name: format!("{label} (maximum)"), scope, said, points: highest });
+        }
+        self.volumes.add(Series { name: label.to_owned(), scope, said: metric.said, points: means });
+    }
+}
+
+fn at_of(value: &Value, out: &mut Builder) -> Option<DateTime> {
+    let printed = value.as_str().and_then(timestamp::parse).map(|at| out.instant(at));
+    printed.or_else(|| timestamp::of_unix(value.as_f64()?))
+}
+
+/// The metric in a label, and its name in lower case.
+fn cloudwatch_metric(label: &str) -> Option<(String, CloudWatchMetric)> {
+    let lower = label.to_lowercase();
+    let sums = ["volume", "ebs", "disk"].into_iter().find_map(|stem| {
+        let of = |name: String, counted| Some((lower.contains(&name).then_some(name)?, Said::Sum(counted), 1.0));
+        [("read", Class::Read), ("write", Class::Write)].into_iter().find_map(|(word, class)| {
+            of(format!("{stem}{word}ops"), Counted::Operations(class))
+                .or_else(|| of(format!("{stem}{word}iops"), Counted::Operations(class)))
+                .or_else(|| of(format!("{stem}{word}bytes"), Counted::Bytes(class)))
+                .or_else(|| of(format!("{stem}total{word}time"), Counted::OperationSeconds(class)))
+        })
+    });
+    let figure = |class, measure| Said::Figure(class, measure, Statistic::Mean);
+    let others = || {
+        let class = direction(&lower);
+        let table = [
+            ("volumeavgreadlatency", figure(Class::Read, Measure::Latency), 1e-3),
+            ("volumeavgwritelatency", figure(Class::Write, Measure::Latency), 1e-3),
+            ("volumequeuelength", figure(Class::All, Measure::Depth), 1.0),
+            ("diskqueuedepth", figure(Class::All, Measure::Depth), 1.0),
+            ("readlatency", figure(Class::Read, Measure::Latency), 1.0),
+            ("writelatency", figure(Class::Write, Measure::Latency), 1.0),
+            ("readthroughput", Said::Rate(Counted::Bytes(Class::Read)), 1.0),
+            ("writethroughput", Said::Rate(Counted::Bytes(Class::Write)), 1.0),
+            ("iops", Said::Rate(Counted::Operations(class)), 1.0),
+        ];
+        let other = ["percent", "balance", "limit", "provisioned", "exceeded", "check", "%", "network"];
+        let is_other = other.iter().any(|word| lower.contains(word));
+        let found = table.into_iter().find(|(name, ..)| !is_other && lower.contains(name));
+        found.map(|(name, said, unit)| (name.to_owned(), said, unit))
+    };
+    let (name, said, unit) = sums.or_else(others)?;
+    // The class belongs to the name of a general one.
+    let name = if name == "iops" { lower } else { name };
+    Some((name, CloudWatchMetric { said, unit }))
+}
+
+/// The part of a label beside the metric: usually the volume.
+fn volume(label: &str, metric: &str) -> String {
+    let is_id = |word: &&str| word.starts_with("vol-") || word.starts_with("i-") || word.starts_with("db-");
+    let words = label.split([' ', ',', '/', '|', ':']).filter(|word| !word.is_empty());
+    if let Some(id) = words.clone().find(is_id) {
+        return id.to_owned();
+    }
+    if label.to_lowercase() == metric {
+        return String::new();
+    }
+    words.filter(|word| !word.to_lowercase().contains(metric)).collect::<Vec<_>>().join(" ")
+}
+
+/// Answers of Azure Monitor.
+pub(crate) const AZURE: Form = Form::document("azure-monitor", "Azure Monitor", is_azure, read_azure);
+
+fn is_azure(head: &Head<'_>) -> Resemblance {
+    match (
+        head.has("\"timeseries\""),
+        head.has("\"timeStamp\""),
+        head.has("\"metadatavalues\"") || head.has("\"timespan\""),
+    ) {
+        _ if !head.begins(b"{[") => Resemblance::None,
+        (true, true, _) | (true, _, true) => Resemblance::Is { marks: 4 },
+        (_, true, true) => Resemblance::Near { marks: 2, missing: "timeseries" },
+        _ => Resemblance::None,
+    }
+}
+
+fn read_azure(input: &Input, document: &[u8], out: &mut Builder) -> Result<(), Refusal> {
+    let (mut volumes, mut interval) = (Volumes::default(), None);
+    for (line, value) in json::documents(document, out)? {
+        // The batch interface answers for several resources.
+        let answers = match (&value, value.get("values").and_then(Value::as_array)) {
+            (Value::Array(list), _) | (_, Some(list)) => list.iter().collect(),
+            _ => vec![&value],
+        };
+        for answer in answers {
+            interval = json::text(answer, &["interval"]).and_then(text::iso_duration).or(interval);
+            for (index, metric) in json::list(answer, &["value"]).iter().enumerate() {
+                take_azure(&mut volumes, metric, line, &format!("value[{index}]"), out);
+            }
+        }
+    }
+    volumes.put(input.interval.or(interval), out)
+}
+
+fn take_azure(volumes: &mut Volumes, metric: &Value, line: u64, path: &str, out: &mut Builder) {
+    let name = json::get(metric, &["name"]).map(|name| name.as_str().or_else(|| json::text(name, &["value"])));
+    let name = name.flatten().unwrap_or_default();
+    let Some(said) = azure_said(name) else { return volumes.ignore(name) };
+    let host = json::text(metric, &["id"]).and_then(resource).unwrap_or_default();
+    for (index, series) in json::list(metric, &["timeseries"]).iter().enumerate() {
+        let part = azure_part(name, series);
+        let scope = out.scope(Scope { host: host.to_owned(), part: part.clone(), ..Scope::default() });
+        let path = format!("{path}.timeseries[{index}]");
+        take_series(volumes, series, (name, &part), &said, scope, (line, &path), out);
+    }
+}
+
+fn take_series(
+    volumes: &mut Volumes,
+    series: &Value,
+    (metric, part): (&str, &str),
+    said: &Said,
+    scope: u32,
+    (line, path): (u64, &str),
+    out: &mut Builder,
+) {
+    let (mut means, mut highest, mut lacking) = (Vec::new(), Vec::new(), false);
+    for (index, point) in json::list(series, &["data"]).iter().enumerate() {
+        let get = |name: &str| json::get(point, &[name]).and_then(json::number);
+        let Some(at) = json::text(point, &["timeStamp"]).and_then(timestamp::parse) else { continue };
+        let at = out.instant(at);
+        let origin = out.origin(line, metric, &format!("{path}.data[{index}]"));
+        let unit = if matches!(said, Said::Figure(_, Measure::Latency, _)) { 1e-3 } else { 1.0 };
+        let mean = if matches!(said, Said::Sum(_)) { get("total") } else { get("average") };
+        lacking |= mean.is_none() && (get("total").is_some() || get("average").is_some());
+        highest.extend(get("maximum").map(|value| (at, value * unit, origin.clone())));
+        means.extend(mean.map(|value| (at, value * unit, origin)));
+    }
+    if lacking {
+        let text =
+            "points without the statistic that is needed are left out: query Average of rates and Total of bytes";
+        out.caution_once(Some(Origin::line(line)), text);
+    }
+    let name = format!("{metric} {part}").trim_end().to_owned();
+    if let Some(said) = maximum(said).filter(|_| !highest.is_empty()) {
+        volumes.add(Series { name: format!("{name} (maximum)"), scope, said, points: highest });
+    }
+    volumes.add(Series { name, scope, said: said.clone(), points: means });
+}
+
+/// The meaning of a metric, by the words of its name.
+fn azure_said(name: &str) -> Option<Said> {
+    let lower = name.to_lowercase().replace(['_', '-'], " ");
+    let has = |words: &[&str]| words.iter().any(|word| lower.contains(word));
+    if has(&["percent", "consumed", "limit", "burst", "target", "max ", "cached", "cache ", "network"]) {
+        return None;
+    }
+    let class = direction(&lower);
+    if has(&["operations/sec", "iops"]) {
+        return Some(Said::Rate(Counted::Operations(class)));
+    }
+    if has(&["bytes/sec", "throughput"]) {
+        return Some(Said::Rate(Counted::Bytes(class)));
+    }
+    match lower.as_str() {
+        "disk read bytes" | "disk write bytes" => Some(Said::Sum(Counted::Bytes(class))),
+        _ if has(&["queue depth"]) => Some(Said::Figure(Class::All, Measure::Depth, Statistic::Mean)),
+        _ if has(&["disk"]) && has(&["latency"]) => Some(Said::Figure(class, Measure::Latency, Statistic::Mean)),
+        _ => None,
+    }
+}
+
+/// The machine or disk of an id such as `/subscriptions/../virtualMachines/db1/providers/..`.
+fn resource(id: &str) -> Option<&str> {
+    let id = id.split_once("/providers/Microsoft.Insights/").map_or(id, |(resource, _)| resource);
+    id.rsplit('/').next().filter(|name| !name.is_empty())
+}
+
+/// The disk that a series is of; empty for all of a machine.
+fn azure_part(metric: &str, series: &Value) -> String {
+    let lower = metric.to_lowercase();
+    let values = json::list(series, &["metadatavalues"]);
+    let value = values.iter().find_map(|value| json::text(value, &["value"]).filter(|text| !text.is_empty()));
+    match (lower.starts_with("data disk"), lower.starts_with("os disk"), value) {
+        (true, _, Some(lun)) => format!("LUN {lun}"),
+        (true, _, None) => "data disks".to_owned(),
+        (_, true, _) => "OS disk".to_owned(),
+        (_, _, value) => value.unwrap_or_default().to_owned(),
+    }
+}
+
+/// Answers of OCI Monitoring.
+pub(crate) const OCI: Form = Form::document("oci-monitoring", "OCI Monitoring", is_oci, read_oci);
+
+fn is_oci(head: &Head<'_>) -> Resemblance {
+    let points = head.has("\"aggregated-datapoints\"") || head.has("\"aggregatedDatapoints\"");
+    match (points, head.has("\"oci_blockstore\"") || head.has("\"oci_computeagent\"")) {
+        _ if !head.begins(b"{[") => Resemblance::None,
+        (true, _) => Resemblance::Is { marks: 4 },
+        (false, true) => Resemblance::Near { marks: 2, missing: "aggregated datapoints" },
+        _ => Resemblance::None,
+    }
+}
+
+fn read_oci(input: &Input, document: &[u8], out: &mut Builder) -> Result<(), Refusal> {
+    let mut volumes = Volumes::default();
+    for (line, value) in json::documents(document, out)? {
+        let (path, list) = match &value {
+            Value::Array(list) => ("", list.as_slice()),
+            _ => ("data", json::list(&value, &["data", "items"])),
+        };
+        for (index, metric) in list.iter().enumerate() {
+            take_oci(&mut volumes, metric, line, &format!("{path}[{index}]"), out);
+        }
+    }
+    volumes.drop_other_statistics("query with .sum()", out);
+    if !volumes.series.is_empty() {
+        let text = "the answer does not say its statistic: values are taken for sums of each interval, as .sum() gives";
+        out.caution(None, text);
+    }
+    volumes.put(input.interval, out)
+}
+
+fn take_oci(volumes: &mut Volumes, metric: &Value, line: u64, path: &str, out: &mut Builder) {
+    let name = json::text(metric, &["name"]).unwrap_or_default();
+    let dimensions = json::get(metric, &["dimensions"]);
+    let dimension = |key: &str| dimensions.and_then(|of| of.get(key)).and_then(Value::as_str);
+    let owner = dimension("resourceDisplayName").or_else(|| dimension("resourceId")).unwrap_or_default();
+    let datapoints = json::list(metric, &["aggregated-datapoints"]);
+    let points = datapoints.iter().enumerate().filter_map(|(index, point)| {
+        let at = out.instant(json::text(point, &["timestamp"]).and_then(timestamp::parse)?);
+        let value = json::number(json::get(point, &["value"])?)?;
+        Some((at, value, out.origin(line, name, &format!("{path}.aggregated-datapoints[{index}]"))))
+    });
+    let points: Vec<_> = points.collect();
+    if name == "VolumeThrottledIOs" && points.iter().any(|(_, value, _)| *value > 0.0) {
+        let text = format!("{owner} was throttled at times: more was asked of it than these figures say");
+        out.caution_once(Some(Origin::line(line)), &text);
+    }
+    let Some(counted) = oci_counted(name) else { return volumes.ignore(name) };
+    // A metric of an instance is of all its disks.
+    let scope = if name.starts_with("Disk") {
+        Scope { host: owner.to_owned(), ..Scope::default() }
+    } else {
+        Scope { part: owner.to_owned(), ..Scope::default() }
+    };
+    let scope = out.scope(scope);
+    volumes.add(Series { name: format!("{name} {owner}"), scope, said: Said::Sum(counted), points });
+}
+
+fn oci_counted(name: &str) -> Option<Counted> {
+    let class = direction(&name.to_lowercase());
+    Some(match name {
+        "VolumeReadOps" | "VolumeWriteOps" | "DiskIopsRead" | "DiskIopsWritten" => Counted::Operations(class),
+        "VolumeReadThroughput" | "VolumeWriteThroughput" | "DiskBytesRead" | "DiskBytesWritten" => {
+            Counted::Bytes(class)
+        }
+        _ => return None,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Said, cloudwatch_metric, volume};
+    use crate::reading::{Class, Measure, Statistic};
+    use crate::snapshot::Counted;
+
+    #[test]
+    fn metrics_are_found_in_labels() {
+        let check = |label: &str, part: &str, said: &Said| {
+            let (name, found) = cloudwatch_metric(label).unwrap_or_else(|| panic!("{label}"));
+            assert_eq!((&found.said, volume(label, &name).as_str()), (said, part), "{label}");
+        };
+        check("VolumeReadOps", "", &Said::Sum(Counted::Operations(Class::Read)));
+        check("vol-0a1 VolumeWriteBytes", "vol-0a1", &Said::Sum(Counted::Bytes(Class::Write)));
+        check("data VolumeTotalReadTime", "data", &Said::Sum(Counted::OperationSeconds(Class::Read)));
+        check("VolumeQueueLength", "", &Said::Figure(Class::All, Measure::Depth, Statistic::Mean));
+        check("db-1 ReadIOPS", "db-1", &Said::Rate(Counted::Operations(Class::Read)));
+        check("WriteLatency", "", &Said::Figure(Class::Write, Measure::Latency, Statistic::Mean));
+        check("Avg Total IOPS", "", &Said::Rate(Counted::Operations(Class::All)));
+        for label in ["BurstBalance", "NetworkReadThroughput", "VolumeIdleTime", "EBSIOBalance%", "CPUUtilization", ""]
+        {
+            assert_eq!(cloudwatch_metric(label), None, "{label}");
+        }
+    }
+}
+
+#[cfg(test)]
+mod azure_tests {
+    use super::{Said, azure_said, resource};
+    use crate::reading::{Class, Measure, Statistic};
+    use crate::snapshot::Counted;
+
+    #[test]
+    fn metrics_are_known_by_their_words() {
+        let reads = || Some(Said::Rate(Counted::Operations(Class::Read)));
+        let table = [
+            ("Data Disk Read Operations/Sec", reads()),
+            ("Composite Disk Read Operations/sec", reads()),
+            ("read_iops", reads()),
+            ("OS Disk Write Bytes/sec", Some(Said::Rate(Counted::Bytes(Class::Write)))),
+            ("Disk Write Bytes", Some(Said::Sum(Counted::Bytes(Class::Write)))),
+            ("Data Disk Queue Depth", Some(Said::Figure(Class::All, Measure::Depth, Statistic::Mean))),
+            ("Data Disk IOPS Consumed Percentage", None),
+            ("Data Disk Max Burst IOPS", None),
+            ("Premium Data Disk Cache Read Hit", None),
+            ("BlobCapacity", None),
+        ];
+        for (name, expected) in table {
+            assert_eq!(azure_said(name), expected, "{name}");
+        }
+    }
+
+    #[test]
+    fn resources_are_read() {
+        let id =
+            "/subscriptions/x/providers/Microsoft.Compute/virtualMachines/db1/providers/Microsoft.Insights/metrics/m";
+        assert_eq!(resource(id), Some("db1"));
+    }
 }

@@ -1,14 +1,14 @@
 //! Neighbouring windows joined to longer ones, so that a long input stays in little memory.
 //!
-//! A mean of the longer window is that of its parts weighed by their lengths; latency and size are weighed by operations
-//! as well. What the highest of the parts was stays beside it as [`Statistic::Maximum`]. Knows no form.
+//! A mean of the longer window is that of its parts weighted by their lengths; latency and size are weighted by
+//! operations as well. The highest of the parts stays beside it as [`Statistic::Maximum`]. Knows no form.
 
 use std::collections::HashMap;
 
 use jiff::civil::DateTime;
 use plimsoll_units::Span;
 
-use crate::figure::{Class, Figure, Measure, Statistic, Window};
+use crate::reading::{Class, Figure, Measure, Statistic, Window};
 
 /// Joins windows until each is about `target` long. Windows come back in the order of time, and figures in that of windows.
 pub(crate) fn coarsen(windows: &mut Vec<Window>, figures: &mut Vec<Figure>, target: Span) {
@@ -78,7 +78,7 @@ fn group(windows: &[Window], target: Span) -> (Vec<u32>, Vec<Window>) {
     (group_of, groups)
 }
 
-/// Windows with a time are never joined with those without, and none becomes longer than what is aimed at.
+/// Windows with a time are never joined with those without, and none becomes longer than the target length.
 fn fits(group: &Window, next: &Window, target: Span) -> bool {
     let length = group.length.as_secs_f64() + next.length.as_secs_f64();
     group.begin.is_some() == next.begin.is_some() && length <= target.as_secs_f64() * 1.01
@@ -96,13 +96,13 @@ struct Fold {
     window: u32,
     sums: Vec<Sum>,
     by_key: HashMap<Key, usize>,
-    /// Where the next figure is expected: windows of one input are much alike.
+    /// The expected place of the next figure: windows of one input are much alike.
     next: usize,
     /// The window that figures came from last.
     from: Option<u32>,
-    /// Operations a second of each class, and whose.
+    /// Operations a second of each class, with their owner.
     rates: [Option<(u32, f64)>; Class::ALL.len()],
-    /// What is handed over: kept for its memory alone.
+    /// Figures to hand over: kept for its memory alone.
     done: Vec<Figure>,
 }
 
@@ -133,7 +133,7 @@ impl Fold {
         self.sums[index].add(figure.statistic, figure.value, weight);
     }
 
-    /// Where the figure's sum is, or will be.
+    /// The place of the figure's sum, now or later.
     fn index(&mut self, key: Key) -> usize {
         let expected = self.next;
         let is = |sum: &Sum| sum.key == key;
@@ -166,7 +166,7 @@ impl Fold {
         }
     }
 
-    /// Puts the window's figures behind those that are kept, and begins the next; says how many are kept now.
+    /// Appends the window's figures to those kept, begins the next window, and returns the number kept.
     fn put(&mut self, figures: &mut [Figure], mut kept: usize) -> usize {
         for sum in self.sums.drain(..) {
             sum.put(&figures[sum.first], self.window, &mut self.done);
@@ -197,7 +197,7 @@ impl Sum {
         let speaks = matches!(first.measure, Measure::Iops | Measure::Throughput | Measure::Latency | Measure::Depth);
         let figure = |statistic, value| Figure { window, statistic, value, ..first.clone() };
         if self.means > 0 {
-            // One mean alone stays what it was, to the last bit.
+            // A single mean stays the same to the last bit.
             let alone = self.means == 1 && first.statistic == Statistic::Mean;
             done.push(figure(Statistic::Mean, if alone { first.value } else { self.weighed / self.weight }));
         }

@@ -1,62 +1,59 @@
 //! Many readings as the demand of each database: by class and measure, over time, with percentiles over the windows.
 //!
-//! Knows nothing of forms. Figures of instances and volumes add up within a window; maxima do not. What cannot be put
-//! together without guessing is told apart or left out, and said.
+//! Knows nothing of forms. Figures of instances and volumes add up within a window; maxima do not. Figures that need
+//! guessing to be combined stay apart or are left out, with a caution.
 
 pub(crate) mod account;
-mod names;
-mod slots;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
+use jiff::civil::DateTime;
 use plimsoll_units::Span;
 
-use crate::figure::{Class, Measure, Statistic};
-use crate::reading::Reading;
-pub use account::{Account, CacheCurve, EventTime, Place, Spent};
-use names::Names;
-pub use slots::Slot;
+use crate::reading::{Class, Measure, Reading, Scope, Statistic, Window};
 
-/// What several readings ask of storage together.
+pub use account::{Account, CacheCurve, EventTime, Place, Spent};
+
+/// The demand of several readings together.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Demand {
-    /// Each database, or host where the input knows no database, by name.
+    /// Each database, or host if the input knows no database, by name.
     pub subjects: Vec<Subject>,
 }
 
-/// What one database asks.
+/// The demand of one database.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Subject {
-    /// Its name; empty where no input says it.
+    /// Its name; empty if no input states it.
     pub name: String,
     /// Its instances, by name.
     pub instances: Vec<String>,
     /// Its windows, in the order of time.
     pub slots: Vec<Slot>,
-    /// What it asks, in the order of [`Class::ALL`].
+    /// Its operations, in the order of [`Class::ALL`].
     pub series: Vec<Series>,
-    /// How its sessions spent their time, where an input says so.
+    /// Time of its sessions, if an input states it.
     pub account: Option<Account>,
-    /// What makes the combination doubtful.
+    /// Reasons to doubt the combination.
     pub doubts: Vec<String>,
 }
 
 /// One measure of one class over all windows.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Series {
-    /// What the operations are for.
+    /// The purpose of the operations.
     pub class: Class,
-    /// What is measured, in its unit.
+    /// The quantity, with its unit.
     pub measure: Measure,
-    /// How each value speaks for its window.
+    /// Mean or maximum.
     pub statistic: Statistic,
-    /// A value for each slot; none where no input says it.
+    /// A value for each slot; none if no input states it.
     pub values: Vec<Option<f64>>,
-    /// Which figures they came from: numbers of a reading and of a figure in it.
+    /// Its sources: indices of a reading and of a figure in it.
     pub sources: Vec<(usize, usize)>,
 }
 
-/// A series in a few numbers, each window weighed by its length.
+/// A summary of a series, each window weighted by its length.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Summary {
     /// Windows with a value.
@@ -72,7 +69,7 @@ pub struct Summary {
 }
 
 impl Demand {
-    /// Puts readings together.
+    /// Combines readings.
     pub fn of(readings: &[&Reading]) -> Self {
         let names = Names::of(readings);
         let mut by_subject: BTreeMap<String, Vec<(usize, usize)>> = BTreeMap::new();
@@ -99,7 +96,7 @@ impl Subject {
     fn of(name: String, names: &Names<'_>, readings: &[&Reading], figures: &[(usize, usize)]) -> Self {
         let wholes = without_parts(readings, figures);
         let mut doubts = Vec::new();
-        let placed = slots::place(readings, &wholes, &mut doubts);
+        let placed = place(readings, &wholes, &mut doubts);
         let mut instances: Vec<String> =
             wholes.iter().map(|at| scope_name(readings, *at)).filter(|name| !name.is_empty()).collect();
         instances.sort();
@@ -116,8 +113,9 @@ impl Subject {
             .collect();
         let order = |class: Class| Class::ALL.iter().position(|one| *one == class);
         series.sort_by_key(|series| (order(series.class), series.measure, series.statistic));
-        let account =
-            account::of(readings, &placed, |reading, scope| names.subject(&reading.scopes[scope as usize]) == name);
+        let account = account::account(readings, &placed, |reading, scope| {
+            names.subject(&reading.scopes[scope as usize]) == name
+        });
         Self { name, instances, slots: placed.slots, series, account, doubts }
     }
 
@@ -128,7 +126,7 @@ impl Subject {
         self.series.iter().find(is)
     }
 
-    /// A series in a few numbers.
+    /// The summary of a series.
     pub fn summary(&self, series: &Series) -> Option<Summary> {
         Summary::of(&self.slots, &series.values)
     }
@@ -144,32 +142,30 @@ fn scope_name(readings: &[&Reading], at: (usize, usize)) -> String {
     readings[at.0].scopes[figure.scope as usize].instance.clone()
 }
 
-/// Figures of wholes. Parts count only where their reading says nothing of a class's whole.
+/// Figures of wholes. Parts count only if their reading has no whole of the class.
 fn without_parts(readings: &[&Reading], figures: &[(usize, usize)]) -> Vec<(usize, usize)> {
     let is_whole = |at: &(usize, usize)| {
         let figure = &readings[at.0].figures[at.1];
         readings[at.0].scopes[figure.scope as usize].part.is_empty()
     };
-    // Arrays whose operations are not timed have the latency of their disks.
+    // Arrays with untimed operations have the latency of their disks.
     let is_beneath = |at: &(usize, usize)| readings[at.0].beneath.contains(&readings[at.0].figures[at.1].scope);
     let of_time = |at: &(usize, usize)| {
         let figure = &readings[at.0].figures[at.1];
         let is = matches!(figure.measure, Measure::Latency | Measure::Busy);
         is.then_some((at.0, figure.class, figure.measure))
     };
-    let timed: std::collections::BTreeSet<_> =
-        figures.iter().filter(|at| !is_beneath(at)).filter_map(of_time).collect();
+    let timed: BTreeSet<_> = figures.iter().filter(|at| !is_beneath(at)).filter_map(of_time).collect();
     let counts = |at: &(usize, usize)| !is_beneath(at) || of_time(at).is_some_and(|key| !timed.contains(&key));
     let figures: Vec<(usize, usize)> = figures.iter().copied().filter(counts).collect();
-    let with_wholes: std::collections::BTreeSet<usize> =
-        figures.iter().filter(|at| is_whole(at)).map(|at| at.0).collect();
+    let with_wholes: BTreeSet<usize> = figures.iter().filter(|at| is_whole(at)).map(|at| at.0).collect();
     figures.into_iter().filter(|at| is_whole(at) || !with_wholes.contains(&at.0)).collect()
 }
 
-/// A slot, and a figure in it: numbers of a reading and of a figure of its own.
+/// A slot, and a figure in it: indices of a reading and of its figure.
 type Placing = (usize, (usize, usize));
 
-/// Operations a second by slot, class and whom they are of: what latencies and sizes are weighed by.
+/// Operations a second by slot, class and subject: the weights of latencies and sizes.
 type Rates = BTreeMap<(usize, Class, (usize, u32)), f64>;
 
 fn rates(readings: &[&Reading], figures: &[Placing]) -> Rates {
@@ -198,7 +194,7 @@ impl Series {
             let value = &mut values[*slot];
             *value = Some(match (measure, statistic, *value) {
                 (_, _, None) => figure.value,
-                // Of maxima of several nobody knows whether they came together: the highest is sure.
+                // Whether maxima of several came together is unknown: the highest is certain.
                 (_, Statistic::Maximum, Some(so_far)) | (Measure::Busy, _, Some(so_far)) => so_far.max(figure.value),
                 (Measure::Iops | Measure::Throughput | Measure::Depth, _, Some(so_far)) => so_far + figure.value,
                 (Measure::Latency | Measure::Size, _, Some(so_far)) => {
@@ -213,7 +209,7 @@ impl Series {
     }
 }
 
-/// What a latency or size is weighed by: its operations a second. Disks below an array share its operations evenly.
+/// The weight of a latency or size: its operations a second. Disks below an array share its operations evenly.
 fn weight(readings: &[&Reading], rates: &Rates, slot: usize, at: (usize, usize)) -> f64 {
     let figure = &readings[at.0].figures[at.1];
     let beneath = if readings[at.0].beneath.contains(&figure.scope) { 1.0 } else { 0.0 };
@@ -238,5 +234,160 @@ impl Summary {
             reached.map_or(maximum, |(value, _)| *value)
         };
         Some(Self { windows: weighed.len(), mean, p50: at_share(0.5), p95: at_share(0.95), maximum })
+    }
+}
+
+/// The numbers of the databases of each name.
+struct Names<'a> {
+    numbers: BTreeMap<&'a str, BTreeSet<&'a str>>,
+}
+
+impl<'a> Names<'a> {
+    fn of(readings: &[&'a Reading]) -> Self {
+        let mut numbers: BTreeMap<&str, BTreeSet<&str>> = BTreeMap::new();
+        for scope in readings.iter().flat_map(|reading| &reading.scopes).filter(|scope| !scope.database_id.is_empty()) {
+            numbers.entry(&scope.database).or_default().insert(&scope.database_id);
+        }
+        Self { numbers }
+    }
+
+    /// The name of a subject. Inputs without the number belong to the only database of that name, if there is one.
+    fn subject(&self, scope: &Scope) -> String {
+        match (scope.database.as_str(), scope.database_id.as_str()) {
+            ("", _) => scope.host.clone(),
+            (name, id) if self.is_shared(name) && !id.is_empty() => format!("{name} (DBID {id})"),
+            (name, _) => name.to_owned(),
+        }
+    }
+
+    /// The caution for a subject whose name several databases share.
+    fn doubt(&self, subject: &str) -> Option<String> {
+        let name = subject.split(" (DBID ").next().unwrap_or_default();
+        let count = self.numbers.get(name).filter(|_| self.is_shared(name))?.len();
+        let calls = format!("{count} databases are called {name}");
+        Some(if subject == name {
+            format!("{calls}, and an input does not say which it is of: give them apart")
+        } else {
+            format!("{calls}: they are told apart by their numbers")
+        })
+    }
+
+    fn is_shared(&self, name: &str) -> bool {
+        self.numbers.get(name).is_some_and(|numbers| numbers.len() > 1)
+    }
+}
+
+/// A window of the demand.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Slot {
+    /// Its begin by the clocks of the inputs; none if none of them states it.
+    pub begin: Option<DateTime>,
+    /// Its length.
+    pub length: Span,
+}
+
+/// Figures with their slots.
+struct Placed {
+    slots: Vec<Slot>,
+    figures: Vec<(usize, (usize, usize))>,
+    /// The slot of each window; none for those left out.
+    slot_of: BTreeMap<Key, usize>,
+}
+
+/// A window of one reading: indices of the reading and of the window.
+type Key = (usize, u32);
+
+/// Assigns figures to slots: windows of different instances that begin together are one.
+fn place(readings: &[&Reading], figures: &[(usize, usize)], doubts: &mut Vec<String>) -> Placed {
+    clocks(readings, figures, doubts);
+    let owners = owners(readings, figures);
+    let mut keys: Vec<Key> = owners.keys().copied().collect();
+    let window = |key: &Key| -> Window { readings[key.0].windows[key.1 as usize] };
+    keys.sort_by_key(|key| (window(key).begin, *key));
+    let mut slots: Vec<(Slot, BTreeSet<&str>)> = Vec::new();
+    let mut slot_of: BTreeMap<Key, usize> = BTreeMap::new();
+    let mut last_of: BTreeMap<&str, Slot> = BTreeMap::new();
+    for key in keys {
+        let Window { begin, length } = window(&key);
+        let slot = Slot { begin, length };
+        let who = &owners[&key];
+        // The same report twice, or two overlapping ones: one is enough.
+        let before = who.iter().filter_map(|name| last_of.get(name)).max_by_key(|slot| slot.begin);
+        if let Some(before) = before.filter(|before| overlaps(before, &slot)) {
+            let whole = if *before == slot { "is given twice" } else { "overlaps another window" };
+            doubts.push(format!("{}: its window {whole}: left out", readings[key.0].name));
+            continue;
+        }
+        // A report of the whole cluster includes its instances.
+        let joined = slots.iter_mut().enumerate().rev().take(8).find(|(_, (other, _))| together(other, &slot));
+        if let Some((index, (_, names))) = joined {
+            if names.contains("") || who.contains("") {
+                doubts.push(format!(
+                    "{}: another report has the whole database at that time: left out",
+                    readings[key.0].name
+                ));
+                continue;
+            }
+            names.extend(who.iter());
+            slot_of.insert(key, index);
+        } else {
+            slots.push((slot, who.clone()));
+            slot_of.insert(key, slots.len() - 1);
+        }
+        for name in who {
+            last_of.insert(name, slot);
+        }
+    }
+    let placed = figures.iter().filter_map(|at| {
+        let key = (at.0, readings[at.0].figures[at.1].window);
+        Some((*slot_of.get(&key)?, *at))
+    });
+    let figures = placed.collect();
+    Placed { figures, slots: slots.into_iter().map(|(slot, _)| slot).collect(), slot_of }
+}
+
+/// The instances with figures in each window.
+fn owners<'a>(readings: &[&'a Reading], figures: &[(usize, usize)]) -> BTreeMap<Key, BTreeSet<&'a str>> {
+    let mut owners: BTreeMap<Key, BTreeSet<&str>> = BTreeMap::new();
+    for at in figures {
+        let figure = &readings[at.0].figures[at.1];
+        let scope = &readings[at.0].scopes[figure.scope as usize];
+        owners.entry((at.0, figure.window)).or_default().insert(scope.instance.as_str());
+    }
+    owners
+}
+
+fn seconds_between(earlier: DateTime, later: DateTime) -> f64 {
+    later.duration_since(earlier).as_secs_f64()
+}
+
+/// True for windows of one instance that share more than an edge.
+fn overlaps(before: &Slot, slot: &Slot) -> bool {
+    match (before.begin, slot.begin) {
+        (Some(earlier), Some(later)) => {
+            let shared = before.length.as_secs_f64() - seconds_between(earlier, later);
+            shared > 0.1 * before.length.as_secs_f64().min(slot.length.as_secs_f64())
+        }
+        _ => false,
+    }
+}
+
+/// True for windows that are the same up to the seconds between snapshots.
+fn together(a: &Slot, b: &Slot) -> bool {
+    let (Some(begin), Some(other)) = (a.begin, b.begin) else { return false };
+    let length = a.length.as_secs_f64().max(b.length.as_secs_f64());
+    let near = |seconds: f64| seconds.abs() <= 0.1 * length;
+    near(seconds_between(begin, other)) && near(a.length.as_secs_f64() - b.length.as_secs_f64())
+}
+
+/// Adds a caution if a reading's own windows go back in time.
+fn clocks(readings: &[&Reading], figures: &[(usize, usize)], doubts: &mut Vec<String>) {
+    let used: BTreeSet<usize> = figures.iter().map(|at| at.0).collect();
+    for reading in used.iter().map(|number| readings[*number]) {
+        let begins: Vec<DateTime> = reading.windows.iter().filter_map(|window| window.begin).collect();
+        let back = begins.iter().zip(begins.iter().skip(1)).find(|(before, after)| after < before);
+        if let Some((before, after)) = back {
+            doubts.push(format!("{}: its clock goes back, from {before} to {after}: check the times", reading.name));
+        }
     }
 }

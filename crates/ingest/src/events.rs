@@ -1,11 +1,11 @@
-//! What an event that sessions wait for stands for: an operation of storage, a commit, a lock, nothing at all.
+//! The meaning of a wait event: an operation of storage, a commit, a lock, nothing at all.
 //!
 //! Knows the names that Oracle (with Exadata), `PostgreSQL` and `MySQL` give to waits, and no report. A name that is not
 //! known is [`Waited::Other`], never storage. Text reports cut long names at the end of their column.
 
-use crate::figure::Class;
+use crate::reading::Class;
 
-/// What a session waited for.
+/// The meaning of a wait.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Waited {
     /// An operation of storage: the wait is as long as the operation, or as several that were asked at once.
@@ -26,12 +26,12 @@ pub enum Waited {
     Network,
     /// Nothing: the session had nothing to do. It is no part of the database's time.
     Idle,
-    /// What is not known, or has no other place here.
+    /// Unknown events, and those without another place here.
     Other,
 }
 
 impl Waited {
-    /// What an event stands for, by the name that the database gives it.
+    /// The meaning of an event, by the database's name of it.
     pub fn of(event: &str) -> Self {
         let event = event.trim();
         let rests = [Self::Processor, Self::Lock, Self::Concurrency, Self::Cluster, Self::Network];
@@ -41,7 +41,7 @@ impl Waited {
         oracle(event).or_else(|| mysql(event)).or_else(|| postgresql(event)).unwrap_or(Self::Other)
     }
 
-    /// What short waits for it are called together, without names of their own; [`Waited::of`] knows that too.
+    /// The common name of short waits for it; [`Waited::of`] knows that name too.
     pub const fn rest(self) -> &'static str {
         match self {
             Self::Storage(_) | Self::Behind(_) | Self::Other | Self::Commit | Self::Idle => "other waits",
@@ -53,7 +53,7 @@ impl Waited {
         }
     }
 
-    /// The class of operations that the wait hangs on; none for what faster storage does not shorten.
+    /// The class of operations that the wait depends on; none if faster storage does not shorten it.
     pub const fn class(self) -> Option<Class> {
         match self {
             Self::Storage(class) | Self::Behind(class) => Some(class),

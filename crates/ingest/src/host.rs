@@ -1,25 +1,240 @@
-//! What hosts say of their disks: iostat, sar, sadf and vmstat, as text and as JSON.
+//! Disk statistics of hosts: iostat, sar, sadf and vmstat, as text and as JSON.
 //!
-//! All of them print the same measures under much the same names (`column`), one row for each device and sample (`disks`).
-//! Devices lie over one another, so only one layer of them is taken (`crate::layers`). What begins with a mean since the host was
-//! started says so nowhere: the first report of a run is left out unless there is no other.
+//! All of them print the same measures under similar names, one row for each device and sample (`disks`). Devices lie
+//! over one another, so only one layer of them is taken (`crate::layers`). The first report of a run is a mean since
+//! the host was started, without a mark of it: it is left out unless there is no other.
 
-mod column;
-mod digits;
 mod disks;
 mod iostat;
 mod json;
-mod noted;
-mod refused;
-mod reports;
 mod sadf;
 mod sar;
-mod timeline;
 mod vmstat;
+
+use jiff::SignedDuration;
+use jiff::civil::{Date, DateTime};
+use plimsoll_units::Span;
+
+use self::disks::{Absent, Disks};
+use crate::builder::Builder;
+use crate::form::{Form, Input, Resemblance};
+use crate::reading::{Fate, Origin, Window};
+use crate::text::timestamp::{self, Stamp};
 
 pub(crate) use iostat::FORM as IOSTAT;
 pub(crate) use json::FORM as JSON;
-pub(crate) use refused::{BINARY, FOREIGN, XML};
 pub(crate) use sadf::FORM as SADF;
 pub(crate) use sar::FORM as SAR;
 pub(crate) use vmstat::FORM as VMSTAT;
+
+/// Stands for an absent date: then only the time between two samples is known.
+const UNDATED: Date = jiff::civil::date(1970, 1, 1);
+
+/// The windows of one input's samples.
+#[derive(Debug, Default)]
+struct Timeline {
+    begin: Option<DateTime>,
+    interval: Option<Span>,
+    /// The time of the last sample.
+    last: Option<DateTime>,
+    length: Option<Span>,
+    /// The length of all samples so far, for inputs without times.
+    passed: SignedDuration,
+    /// Cautions given already: that a length was assumed, that the clock went back.
+    assumed: bool,
+    went_back: bool,
+}
+
+/// A time in UTC; one without a date stays as it is.
+fn instant(stamp: Stamp, out: &mut Builder) -> DateTime {
+    match stamp.parts() {
+        (at, _) if at.year() <= UNDATED.year() => at,
+        _ => out.instant(stamp),
+    }
+}
+
+impl Timeline {
+    fn new(input: &Input) -> Self {
+        Self { begin: input.begin, interval: input.interval, ..Self::default() }
+    }
+
+    /// A moment from which the next sample goes on: anything before it belongs to another run.
+    fn from(&mut self, at: Option<DateTime>) {
+        self.last = at;
+    }
+
+    /// The window of a sample that was taken `at` a moment, and says itself that it took so many seconds. In
+    /// `line` it begins.
+    fn sample(&mut self, at: Option<DateTime>, says: Option<f64>, line: u64, out: &mut Builder) -> u32 {
+        let apart = match (self.last, at) {
+            (Some(last), Some(at)) => Some(at.duration_since(last).as_secs_f64()),
+            _ => None,
+        };
+        if apart.is_some_and(|apart| apart < 0.0) && !std::mem::replace(&mut self.went_back, true) {
+            let text = "the clock goes back here: windows may overlap, and then count once; check the times";
+            out.caution(Some(Origin::line(line)), text);
+        }
+        let said = says.or(apart).filter(|seconds| *seconds > 0.0 && seconds.is_finite());
+        let length = said.map(Span::from_secs_f64).or(self.interval).or(self.length);
+        let length = length.filter(|length| !length.is_zero()).unwrap_or_else(|| {
+            if !std::mem::replace(&mut self.assumed, true) {
+                let text =
+                    "it does not say how far apart its samples are: one second is assumed; say it with --interval";
+                out.caution(Some(Origin::line(line)), text);
+            }
+            Span::from_secs(1)
+        });
+        self.length = Some(length);
+        self.last = at.or(self.last);
+        let lasted = SignedDuration::from_nanos(i64::try_from(length.as_nanos()).unwrap_or(i64::MAX));
+        let begin = match at {
+            Some(at) if at.year() > UNDATED.year() => timestamp::before(at, length),
+            _ => self.begin.and_then(|begin| begin.checked_add(self.passed).ok()),
+        };
+        self.passed = self.passed.checked_add(lasted).unwrap_or(self.passed);
+        let window = Window { begin, length };
+        if begin.is_some() { out.window(window) } else { out.sample(window) }
+    }
+
+    /// The window of means since the host was started, where there is nothing else. A day is assumed when nothing says how
+    /// long that is, so that nobody takes them for peaks.
+    fn since_boot(says: Option<f64>, line: u64, out: &mut Builder) -> u32 {
+        let text = "its only report is a mean since the host was started (unless it was run with -y), which hides every \
+                    peak; let it run for a while: iostat -xt 10, or vmstat -t 10";
+        out.caution(Some(Origin::line(line)), text);
+        let seconds = says.filter(|seconds| *seconds > 0.0 && seconds.is_finite()).unwrap_or_else(|| {
+            out.caution(Some(Origin::line(line)), "it does not say since when: a day is assumed");
+            86_400.0
+        });
+        out.sample(Window { begin: None, length: Span::from_secs_f64(seconds) })
+    }
+}
+
+/// Parts, each with its fate.
+#[derive(Debug, Default)]
+struct Noted(Vec<(&'static str, Fate)>);
+
+impl Noted {
+    /// Remembers a part; once is enough.
+    fn note(&mut self, name: &'static str, fate: Fate) {
+        if !self.0.iter().any(|(known, _)| *known == name) {
+            self.0.push((name, fate));
+        }
+    }
+
+    /// Tells all of them.
+    fn tell(&self, out: &mut Builder) {
+        for (name, fate) in &self.0 {
+            out.part(*name, *fate);
+        }
+    }
+}
+
+/// The reports of an input.
+#[derive(Debug, Default)]
+struct Reports {
+    disks: Disks,
+    timeline: Timeline,
+    /// Reports of this run.
+    count: u64,
+    /// Means since boot that were left out.
+    left_out: u32,
+}
+
+/// The line behind a report.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Follows {
+    /// Another one of the same run.
+    Report,
+    /// Another run, or the end.
+    Nothing,
+}
+
+impl Reports {
+    fn new(input: &Input) -> Self {
+        Self { timeline: Timeline::new(input), ..Self::default() }
+    }
+
+    /// Begins a run on a host.
+    fn run(&mut self, host: &str, out: &mut Builder) {
+        self.disks.go_on(host, out);
+        self.count = 0;
+        self.timeline.from(None);
+    }
+
+    /// Ends the report that is being read, which was taken `at` a moment.
+    fn close(&mut self, at: Option<DateTime>, absent: Absent, follows: Follows, out: &mut Builder) {
+        if self.disks.is_empty() {
+            return;
+        }
+        self.count += 1;
+        let (line, seconds) = (self.disks.line(), self.disks.seconds());
+        if self.count > 1 {
+            let window = self.timeline.sample(at, seconds, line, out);
+            self.disks.close(window, absent, out);
+        } else if follows == Follows::Nothing && !self.disks.has_given() {
+            let window = Timeline::since_boot(seconds, line, out);
+            self.disks.close(window, absent, out);
+        } else {
+            self.left_out += 1;
+            self.timeline.from(at);
+            self.disks.drop_rows();
+        }
+    }
+
+    /// Lists their outcome.
+    fn end(&self, out: &mut Builder) {
+        self.disks.end("devices", out);
+        if self.left_out > 0 {
+            out.part("first report, since boot", Fate::Ignored);
+        }
+    }
+}
+
+/// Binary files of sar: `/var/log/sa/sa15`.
+pub(crate) const BINARY: Form = Form::refused(
+    "sa",
+    "sysstat data file (binary)",
+    |head| match head.raw() {
+        // The magic number of all versions since 2003, in both byte orders.
+        [0x96, 0xd5, ..] | [0xd5, 0x96, ..] => Resemblance::Is { marks: 9 },
+        _ => Resemblance::None,
+    },
+    "it is binary, and differs by version; make text of it on its host: LC_ALL=C sar -bd -f FILE > sar.txt",
+);
+
+/// `sadf -x` and `sadf -g`.
+pub(crate) const XML: Form = Form::refused(
+    "sadf-xml",
+    "sadf output as XML or SVG",
+    |head| {
+        if head.has("<?xml") && head.has("sysstat") && (head.has("<host ") || head.has("<svg")) {
+            Resemblance::Is { marks: 6 }
+        } else {
+            Resemblance::None
+        }
+    },
+    "XML and SVG are not read; take: sadf -d FILE -- -b -d > sadf.txt, or sadf -j FILE -- -b -d > sadf.json",
+);
+
+/// iostat and vmstat of Solaris, AIX, BSD, macOS and HP-UX.
+pub(crate) const FOREIGN: Form = Form::refused(
+    "iostat-other",
+    "iostat or vmstat of another system",
+    |head| if head.text().lines().take(200).any(is_foreign) { Resemblance::Is { marks: 6 } } else { Resemblance::None },
+    "only iostat, sar and vmstat of Linux are read; of Solaris, AIX, BSD, macOS and HP-UX give nmon, or reports of the \
+     database itself",
+);
+
+/// True for a heading that only other systems print.
+fn is_foreign(line: &str) -> bool {
+    let line = line.trim();
+    let has_all = |names: &[&str]| names.iter().all(|name| line.split_whitespace().any(|word| word == *name));
+    line.starts_with("extended device statistics")
+        || has_all(&["kr/s", "kw/s"])
+        || has_all(&["Kb_read", "Kb_wrtn"])
+        || (line.starts_with("System configuration: lcpu") && line.contains('='))
+        || has_all(&["KB/t", "tps", "MB/s"])
+        || has_all(&["bps", "sps", "msps"])
+        || has_all(&["kthr", "memory", "page"])
+}

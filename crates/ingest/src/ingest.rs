@@ -1,40 +1,38 @@
-//! One file as the caller has it: a report, or an archive of several.
+//! Reading one file: a report, or an archive of several.
 
-use crate::format::{Form, Input};
-use crate::forms::FORMS;
-use crate::kind::Kind;
-use crate::member::Member;
+use crate::builder::Builder;
+use crate::form::{FORMS, Form, Format, Head, Input, Kind, Resemblance, Takes};
 use crate::reading::{Fate, Reading};
 use crate::refusal::Refusal;
-use crate::unpack::{Archive, Members};
+use crate::unpack::{Archive, Decoder, Ending, Gunzip, Members, PIECE};
 
-/// What came of one input.
+/// The result of one input.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Outcome {
-    /// What it says.
+    /// It was read.
     Read(Box<Reading>),
-    /// It gave nothing.
+    /// It was refused.
     Refused {
-        /// What the caller called it.
+        /// The caller's name of the input.
         name: String,
-        /// Why, where, and what to do about it.
+        /// The reason, the place, and the remedy.
         refusal: Refusal,
     },
 }
 
-/// An outcome in a word.
+/// A summary of an outcome.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Verdict {
-    /// All of it was read that speaks of storage.
+    /// All of it that concerns storage was read.
     Read,
-    /// Something of it is broken.
+    /// Part of it is broken.
     Partly,
     /// Nothing of it is used.
     Refused,
 }
 
 impl Outcome {
-    /// In a word.
+    /// The summary.
     pub fn verdict(&self) -> Verdict {
         match self {
             Self::Read(reading) if reading.parts.iter().any(|part| part.fate == Fate::Broken) => Verdict::Partly,
@@ -43,7 +41,7 @@ impl Outcome {
         }
     }
 
-    /// What the caller called it; a file of an archive has the archive's name before its own.
+    /// The caller's name of the input; a file of an archive has the archive's name before its own.
     pub fn name(&self) -> &str {
         match self {
             Self::Read(reading) => &reading.name,
@@ -51,7 +49,7 @@ impl Outcome {
         }
     }
 
-    /// What it was recognised as.
+    /// Its recognised form.
     pub fn kind(&self) -> Option<Kind> {
         match self {
             Self::Read(reading) => Some(reading.kind),
@@ -60,7 +58,7 @@ impl Outcome {
         }
     }
 
-    /// What it says, when it was read.
+    /// The reading, if there is one.
     pub fn reading(&self) -> Option<&Reading> {
         match self {
             Self::Read(reading) => Some(reading),
@@ -69,21 +67,21 @@ impl Outcome {
     }
 }
 
-/// Reads one file: bytes are fed to it as they come, cut anywhere.
+/// Reads one file from bytes, cut anywhere.
 pub struct Ingest<'a> {
     packing: Packing,
     files: Files<'a>,
 }
 
 enum Packing {
-    /// The first bytes, as long as they may be an archive's.
+    /// The first bytes, while they may be an archive's.
     Unknown(Vec<u8>),
     Single,
     Archive(Box<Archive>),
 }
 
 impl Ingest<'static> {
-    /// Reads an input of any form that is known. A name alone is an [`Input`] as well.
+    /// Reads an input of any known form. A name alone is an [`Input`] as well.
     pub fn new(input: impl Into<Input>) -> Self {
         Self::among(FORMS, input)
     }
@@ -96,7 +94,7 @@ impl<'a> Ingest<'a> {
         Self { packing: Packing::Unknown(Vec::new()), files }
     }
 
-    /// Takes the next bytes. False when further ones are of no use: the input is refused already.
+    /// Takes the next bytes. False if further ones are useless: the input is refused already.
     pub fn feed(&mut self, bytes: &[u8]) -> bool {
         match &mut self.packing {
             Packing::Single => self.files.bytes(bytes),
@@ -171,4 +169,147 @@ impl Members for Files<'_> {
         let name = self.name(name);
         self.outcomes.push(Outcome::Refused { name, refusal });
     }
+}
+
+/// One input, or one file of an archive, from its first byte to its outcome.
+struct Member<'a> {
+    input: Input,
+    forms: &'a [Form],
+    gunzip: Gunzip,
+    decoder: Decoder,
+    state: State,
+    /// Bytes in transit: kept between calls for their memory alone.
+    unpacked: Vec<u8>,
+    text: Vec<u8>,
+}
+
+enum State {
+    /// Too few bytes to recognise the form.
+    Head(Vec<u8>),
+    Reading(Takes, Box<dyn Format>, Box<Builder>),
+    Refused(Refusal),
+}
+
+impl<'a> Member<'a> {
+    fn new(forms: &'a [Form], input: Input) -> Self {
+        Self {
+            input,
+            forms,
+            gunzip: Gunzip::default(),
+            decoder: Decoder::default(),
+            state: State::Head(Vec::new()),
+            unpacked: Vec::new(),
+            text: Vec::new(),
+        }
+    }
+
+    fn push(&mut self, bytes: &[u8]) {
+        // Small pieces, so that they unpack to small ones.
+        for piece in bytes.chunks(PIECE) {
+            if self.is_refused() {
+                return;
+            }
+            let mut unpacked = std::mem::take(&mut self.unpacked);
+            match self.gunzip.push(piece, &mut unpacked) {
+                Ok(()) => self.take(&unpacked),
+                Err(refusal) => self.state = State::Refused(refusal),
+            }
+            unpacked.clear();
+            self.unpacked = unpacked;
+        }
+    }
+
+    fn is_refused(&self) -> bool {
+        matches!(self.state, State::Refused(_))
+    }
+
+    /// Ends it; `broken` is the reason if it is cut short.
+    fn finish(mut self, broken: Option<&str>) -> Outcome {
+        let mut unpacked = Vec::new();
+        let ending = self.gunzip.end(&mut unpacked);
+        self.take(&unpacked);
+        if matches!(self.state, State::Head(_)) {
+            self.recognise();
+        }
+        let cut = (ending == Ending::Cut).then_some("the compressed file ends early or is damaged: copy it again");
+        let broken = broken.or(cut);
+        self.text.clear();
+        self.decoder.end(&mut self.text);
+        let result = match self.state {
+            State::Head(_) => Err(Refusal::Empty),
+            State::Refused(refusal) => Err(refusal),
+            State::Reading(takes, mut format, mut builder) => {
+                if let Some(text) = broken {
+                    builder.caution(None, text);
+                    builder.part("file", Fate::Broken);
+                }
+                let rest = if takes == Takes::Text { self.text.as_slice() } else { &[] };
+                let ended = format.feed(rest, &mut builder).and_then(|()| format.end(&mut builder));
+                ended.and_then(|()| builder.finish())
+            }
+        };
+        match result {
+            Ok(reading) => Outcome::Read(Box::new(reading)),
+            Err(refusal) => Outcome::Refused { name: self.input.name, refusal },
+        }
+    }
+
+    fn take(&mut self, bytes: &[u8]) {
+        if let State::Head(head) = &mut self.state {
+            head.extend_from_slice(bytes);
+            if head.len() >= Form::HEAD {
+                self.recognise();
+            }
+            return;
+        }
+        self.feed(bytes);
+    }
+
+    fn feed(&mut self, bytes: &[u8]) {
+        let State::Reading(takes, format, builder) = &mut self.state else { return };
+        let fed = if *takes == Takes::Bytes {
+            format.feed(bytes, builder)
+        } else {
+            self.text.clear();
+            self.decoder.push(bytes, &mut self.text);
+            format.feed(&self.text, builder)
+        };
+        if let Err(refusal) = fed.and_then(|()| builder.check()) {
+            self.state = State::Refused(refusal);
+        }
+    }
+
+    fn recognise(&mut self) {
+        let State::Head(head) = std::mem::replace(&mut self.state, State::Refused(Refusal::Empty)) else { return };
+        let raw = &head[..head.len().min(Form::HEAD)];
+        let text = Head::decoded(raw);
+        self.state = match recognised(self.forms, &Head::new(raw, &text)) {
+            Ok(form) => {
+                let builder = Box::new(Builder::new(&self.input, form.kind));
+                State::Reading(form.takes(), form.open(&self.input), builder)
+            }
+            Err(refusal) => State::Refused(refusal),
+        };
+        self.feed(&head);
+    }
+}
+
+/// The form that an input is of: the one with the most marks, and the first among equals.
+fn recognised<'a>(forms: &'a [Form], head: &Head<'_>) -> Result<&'a Form, Refusal> {
+    if head.bytes().iter().all(u8::is_ascii_whitespace) {
+        return Err(Refusal::Empty);
+    }
+    let mut best: Option<(u8, &Form)> = None;
+    let mut nearest: Option<(u8, (Kind, &'static str))> = None;
+    for form in forms {
+        match (form.resembles)(head) {
+            Resemblance::Is { marks } if best.is_none_or(|(most, _)| marks > most) => best = Some((marks, form)),
+            Resemblance::Near { marks, missing } if nearest.is_none_or(|(most, _)| marks > most) => {
+                nearest = Some((marks, (form.kind, missing)));
+            }
+            _ => {}
+        }
+    }
+    let nearest = nearest.map(|(_, near)| near);
+    best.map(|(_, form)| form).ok_or(Refusal::Unknown { nearest })
 }

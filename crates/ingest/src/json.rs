@@ -7,16 +7,14 @@ use plimsoll_units::Bytes;
 use serde_json::Value;
 
 use crate::builder::Builder;
-use crate::figure::Origin;
-use crate::kind::Kind;
-use crate::reading::Fate;
+use crate::reading::{Fate, Origin};
 use crate::refusal::Refusal;
 
 /// Bytes of a document: its values take some ten times as much.
 const LARGEST: usize = 64 << 20;
 
 /// All documents of an input, each with the line that it begins in. What follows a broken one is left out, and said.
-pub(crate) fn documents(kind: Kind, bytes: &[u8], out: &mut Builder) -> Result<Vec<(u64, Value)>, Refusal> {
+pub(crate) fn documents(bytes: &[u8], out: &mut Builder) -> Result<Vec<(u64, Value)>, Refusal> {
     if bytes.len() > LARGEST {
         return Err(Refusal::TooLarge { limit: Bytes::new(LARGEST as u64) });
     }
@@ -35,7 +33,7 @@ pub(crate) fn documents(kind: Kind, bytes: &[u8], out: &mut Builder) -> Result<V
                 let place = Origin::line(error.line() as u64);
                 if documents.is_empty() {
                     let what = format!("no JSON ({error}): export it again");
-                    return Err(Refusal::Unusable { kind, origin: Some(place), what });
+                    return Err(out.unusable_at(place, what));
                 }
                 out.caution(Some(place), "it ends early or is damaged from here on: what stands before is used");
                 out.part("rest of the document", Fate::Broken);
@@ -123,7 +121,7 @@ pub(crate) fn list<'a>(value: &'a Value, names: &[&str]) -> &'a [Value] {
 
 /// A number, also when it stands in quotes.
 pub(crate) fn number(value: &Value) -> Option<f64> {
-    value.as_f64().or_else(|| value.as_str()?.trim().parse().ok())
+    value.as_f64().or_else(|| value.as_str()?.trim().parse().ok()).filter(|number: &f64| number.is_finite())
 }
 
 /// `aggregated-datapoints` and `aggregatedDatapoints` are one name.
@@ -138,12 +136,10 @@ fn same(key: &str, name: &str) -> bool {
 mod tests {
     use super::{Value, documents, get};
     use crate::builder::Builder;
-    use crate::kind::Kind;
 
     fn check(text: &str, expected: &[(u64, &str)], cautions: usize) {
-        let kind = Kind { id: "test", name: "test" };
-        let mut out = Builder::new(&"test".into(), kind);
-        let found = documents(kind, text.as_bytes(), &mut out).unwrap_or_default();
+        let mut out = Builder::test();
+        let found = documents(text.as_bytes(), &mut out).unwrap_or_default();
         let expected: Vec<(u64, Value)> =
             expected.iter().map(|(line, text)| (*line, serde_json::from_str(text).unwrap())).collect();
         assert_eq!(found, expected, "{text}");

@@ -1,10 +1,14 @@
-//! The layers of devices: on most hosts the same operation is counted by a partition, its disk and what lies above it.
+//! The layers of devices: on most hosts a partition, its disk and the devices above it count the same operation.
 //!
-//! Only names are known, as kernels give them. One layer is counted: disks, or where there are none, what lies above them.
-//! Software RAID (md) is counted instead of its disks, because an array reads and writes each of them for one operation;
-//! which disks are its members names do not say, so all are taken for members (`Builder::arrays` checks that by the bytes).
+//! Only the kernel's names are known. One layer is counted: disks, or without any, the devices above them. Software
+//! RAID (md) is counted instead of its disks, because an array reads and writes each of them for one operation; names
+//! do not tell its members, so all disks are taken for members (`Builder::arrays` checks that by the bytes).
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use crate::builder::Builder;
+use crate::reading::{Fate, Scope};
 
 /// The layer of a device.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -75,6 +79,78 @@ impl Layers {
     }
 }
 
+/// The devices of one host in the order of their appearance, with their scopes.
+#[derive(Debug, Default)]
+pub(crate) struct Devices {
+    layers: Layers,
+    places: BTreeMap<String, usize>,
+    all: Vec<Device>,
+    /// The number of devices at the last choice; 0 if there must be a new one.
+    chosen: usize,
+}
+
+#[derive(Debug)]
+struct Device {
+    name: Arc<str>,
+    scope: Option<u32>,
+}
+
+impl Devices {
+    /// The number of devices.
+    pub(crate) fn len(&self) -> usize {
+        self.all.len()
+    }
+
+    /// The place of a known device.
+    pub(crate) fn find(&self, name: &str) -> Option<usize> {
+        self.places.get(name).copied()
+    }
+
+    /// The place of a device; none without room for it. A group that is no device of its own is never taken.
+    pub(crate) fn place(&mut self, name: &str, is_group: bool) -> Option<usize> {
+        if !is_group && self.layers.learn(name) {
+            self.chosen = 0;
+        }
+        let known = self.find(name);
+        if known.is_some() || self.all.len() >= Layers::MOST {
+            return known;
+        }
+        self.all.push(Device { name: Arc::from(name), scope: None });
+        self.places.insert(name.to_owned(), self.all.len() - 1);
+        Some(self.all.len() - 1)
+    }
+
+    /// Chooses the devices whose figures are taken.
+    pub(crate) fn choose(&mut self) {
+        if self.chosen < self.all.len() {
+            self.layers.choose();
+            self.chosen = self.all.len();
+        }
+    }
+
+    /// Name, scope and layer of a device whose figures are taken.
+    pub(crate) fn taken(&mut self, place: usize, host: &str, out: &mut Builder) -> Option<(Arc<str>, u32, Layer)> {
+        let device = &mut self.all[place];
+        let layer = self.layers.layer(&device.name)?;
+        let part = || Scope { host: host.to_owned(), part: device.name.to_string(), ..Scope::default() };
+        let scope = *device.scope.get_or_insert_with(|| out.scope(part()));
+        Some((Arc::clone(&device.name), scope, layer))
+    }
+
+    /// Lists the devices, those taken with their number of samples. Returns how many are taken.
+    pub(crate) fn finish(&self, samples: u32, out: &mut Builder) -> usize {
+        out.arrays(self.all.iter().filter_map(|device| Some((device.scope?, self.layers.layer(&device.name)?))));
+        for device in &self.all {
+            let fate = if self.layers.takes(&device.name) { Fate::Read(samples) } else { Fate::Ignored };
+            out.part(&*device.name, fate);
+        }
+        if self.layers.is_full() {
+            out.caution(None, "more devices than are read of one input: give fewer of them");
+        }
+        self.all.iter().filter(|device| self.layers.takes(&device.name)).count()
+    }
+}
+
 /// The layer of a device by its name.
 fn layer(name: &str) -> Layer {
     const APART: [&str; 10] = ["loop", "ram", "zram", "sr", "fd", "cd", "scd", "mtdblock", "dev1-", "dev7-"];
@@ -107,7 +183,7 @@ fn is_array(name: &str) -> bool {
     numbered(name, "md") || numbered(name, "md_d") || numbered(name, "dev9-")
 }
 
-/// The layer of a whole disk or array; none for what lies on, above or beside one.
+/// The layer of a whole disk or array; none for anything on, above or beside one.
 pub(crate) fn whole(name: &str) -> Option<Layer> {
     Some(layer(name)).filter(|layer| *layer >= Layer::Array && disk_of(name).is_none())
 }

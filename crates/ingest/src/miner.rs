@@ -3,32 +3,28 @@
 //! It has what a report lacks: beside each mean of a snapshot the highest minute inside of it. Columns come and go with
 //! its versions, so they are known by name under their ruler.
 
-mod block;
-mod figures;
-mod history;
+use std::collections::BTreeMap;
 
-use memchr::memmem;
+use jiff::civil::DateTime;
+use plimsoll_units::Span;
 
-use self::block::Block;
-use self::history::History;
-use crate::awr::Ruler;
 use crate::builder::Builder;
-use crate::figure::Origin;
-use crate::format::{Form, Resemblance, Takes};
-use crate::kind::Kind;
-use crate::lines::{LineFormat, Lines};
-use crate::reading::Fate;
+use crate::form::{Form, Head, LineFormat, Resemblance};
+use crate::reading::{Class, Database, DatabaseTime, Fate, Figure, Measure, Origin, Scope, Statistic, Wait, Window};
 use crate::refusal::Refusal;
-
-const KIND: Kind = Kind { id: "awr-miner", name: "AWR-Miner" };
+use crate::text;
+use crate::text::Numerals;
+use crate::text::table::Ruler;
+use crate::text::timestamp::{self, Stamp};
 
 /// AWR-Miner.
-pub(crate) const FORM: Form =
-    Form { kind: KIND, takes: Takes::Text, resembles, open: |_| Box::new(Lines::new(Miner::default())) };
+pub(crate) const FORM: Form = Form::lines("awr-miner", "AWR-Miner", resembles, |_| Box::new(Miner::default()));
 
-fn resembles(head: &[u8]) -> Resemblance {
-    let has = |text: &str| memmem::find(head, text.as_bytes()).is_some();
-    match (has("~~BEGIN-"), has("AWR_MINER_VER") || has("~~BEGIN-OS-INFORMATION~~") || has("~~BEGIN-MAIN-METRICS~~")) {
+fn resembles(head: &Head<'_>) -> Resemblance {
+    match (
+        head.has("~~BEGIN-"),
+        head.has("AWR_MINER_VER") || head.has("~~BEGIN-OS-INFORMATION~~") || head.has("~~BEGIN-MAIN-METRICS~~"),
+    ) {
         (true, true) => Resemblance::Is { marks: 4 },
         (false, true) => Resemblance::Near { marks: 2, missing: "mark `~~BEGIN-OS-INFORMATION~~`" },
         _ => Resemblance::None,
@@ -42,10 +38,6 @@ struct Miner {
 }
 
 impl LineFormat for Miner {
-    fn kind(&self) -> Kind {
-        KIND
-    }
-
     fn line(&mut self, line: &str, number: u64, out: &mut Builder) -> Result<(), Refusal> {
         let text = line.trim();
         if let Some(name) = marked(text, "~~BEGIN-") {
@@ -67,14 +59,14 @@ impl LineFormat for Miner {
         self.leave(Ending::Cut, out);
         if self.history.snapshots.is_empty() {
             let what = "its block MAIN-METRICS has no row that can be used: run it over a span with snapshots";
-            return Err(Refusal::Unusable { kind: KIND, origin: None, what: what.to_owned() });
+            return Err(out.unusable(what));
         }
-        figures::make(&self.history, out);
+        make(&self.history, out);
         Ok(())
     }
 }
 
-/// How a block ends.
+/// The end of a block.
 #[derive(Clone, Copy, PartialEq)]
 enum Ending {
     Marked,
@@ -101,4 +93,458 @@ impl Miner {
 /// The name in a mark: `~~BEGIN-MAIN-METRICS~~`.
 fn marked<'a>(text: &'a str, start: &str) -> Option<&'a str> {
     text.strip_prefix(start)?.strip_suffix("~~")
+}
+
+/// A block that has not ended.
+struct Block {
+    name: String,
+    /// The last line that was read of it.
+    line: u64,
+    /// Rows that were handed on.
+    rows: u32,
+    above: String,
+    columns: Vec<String>,
+    ruler: Option<Ruler>,
+}
+
+/// A row with the names of its columns.
+struct Row<'a> {
+    block: &'a str,
+    line: u64,
+    columns: &'a [String],
+    cells: Vec<String>,
+}
+
+/// The blocks that something is read of.
+const USED: &str = "OS-INFORMATION OSSTAT MAIN-METRICS DATABASE-PARAMETERS IO-WAIT-HISTOGRAM IOSTAT-BY-FUNCTION \
+    TOP-N-TIMED-EVENTS SYSSTAT";
+
+impl Block {
+    fn new(name: &str) -> Self {
+        Self { name: name.to_owned(), line: 0, rows: 0, above: String::new(), columns: Vec::new(), ruler: None }
+    }
+
+    fn is_used(&self) -> bool {
+        text::lists(USED, &self.name)
+    }
+
+    /// Takes the line of dashes: what stands above it are the names of columns. Each page has them again.
+    fn rule(&mut self, ruler: Ruler) {
+        self.columns = ruler.cells(&self.above).iter().map(|name| name.to_lowercase()).collect();
+        self.ruler = Some(ruler);
+    }
+
+    /// Takes any other line.
+    fn row(&mut self, line: &str, number: u64) -> Option<Row<'_>> {
+        self.line = number;
+        if !self.is_used() {
+            return None;
+        }
+        line.clone_into(&mut self.above);
+        let cells = self.ruler.as_ref()?.cells(line);
+        let is_heading = cells.iter().zip(&self.columns).all(|(cell, name)| cell.eq_ignore_ascii_case(name));
+        if is_heading {
+            return None;
+        }
+        self.rows += 1;
+        Some(Row { block: &self.name, line: number, columns: &self.columns, cells })
+    }
+}
+
+impl Row<'_> {
+    /// The cell of a column; empty where there is none.
+    fn text(&self, column: &str) -> &str {
+        let at = self.columns.iter().position(|name| name == column);
+        at.and_then(|at| self.cells.get(at)).map_or("", String::as_str)
+    }
+
+    /// The number of a column. Its host may print decimals behind a comma; marks between thousands it never prints.
+    fn number(&self, column: &str) -> Option<f64> {
+        let text = self.text(column);
+        Numerals::guess(text).number(text)
+    }
+}
+
+/// A database over time.
+#[derive(Default)]
+struct History {
+    database: String,
+    hosts: Vec<String>,
+    /// Names and numbers of `OS-INFORMATION` and of the parameters.
+    numbers: BTreeMap<String, (f64, u64)>,
+    /// Processors and cores by instance, as last stated.
+    processors: BTreeMap<String, (Option<f64>, Option<f64>)>,
+    snapshots: BTreeMap<u64, Snapshot>,
+    /// Rows of all blocks.
+    rows: usize,
+}
+
+/// One snapshot.
+#[derive(Default)]
+struct Snapshot {
+    instances: Vec<Instance>,
+    /// Operations by function: small reads and writes, large reads and writes.
+    functions: Vec<(String, [Option<f64>; 4], u64)>,
+    events: BTreeMap<String, Event>,
+    /// Reads a second of all instances, as another source counted them.
+    reads_s: Option<(f64, u64)>,
+}
+
+/// An instance in the window before a snapshot.
+struct Instance {
+    name: String,
+    end: DateTime,
+    seconds: f64,
+    line: u64,
+    figures: Vec<(Class, Measure, Statistic, f64, &'static str)>,
+    /// Sessions that worked or waited, in the mean, and those on a processor.
+    sessions: Option<f64>,
+    on_processor: Option<f64>,
+    commits_s: Option<f64>,
+}
+
+/// Waits for an event.
+#[derive(Default)]
+struct Event {
+    class: String,
+    /// Upper bounds in milliseconds, and the number of shorter waits.
+    buckets: Vec<(f64, f64)>,
+    /// Time in all and its share of the database's time, where it was among the first.
+    total: Option<(f64, f64)>,
+    line: u64,
+}
+
+const MIB: f64 = 1_048_576.0;
+
+/// Columns of `MAIN-METRICS`, with measure and unit.
+const METRICS: [(&str, Class, Measure, Statistic, f64); 9] = [
+    ("read_iops", Class::Read, Measure::Iops, Statistic::Mean, 1.0),
+    ("read_iops_max", Class::Read, Measure::Iops, Statistic::Maximum, 1.0),
+    ("read_mb_s", Class::Read, Measure::Throughput, Statistic::Mean, MIB),
+    ("read_mb_s_max", Class::Read, Measure::Throughput, Statistic::Maximum, MIB),
+    ("write_iops", Class::Write, Measure::Iops, Statistic::Mean, 1.0),
+    ("write_iops_max", Class::Write, Measure::Iops, Statistic::Maximum, 1.0),
+    ("write_mb_s", Class::Write, Measure::Throughput, Statistic::Mean, MIB),
+    ("write_mb_s_max", Class::Write, Measure::Throughput, Statistic::Maximum, MIB),
+    ("redo_mb_s", Class::RedoWrite, Measure::Throughput, Statistic::Mean, MIB),
+];
+
+impl History {
+    /// Takes a row of whatever block.
+    fn take(&mut self, row: &Row<'_>, out: &mut Builder) -> Result<(), Refusal> {
+        const MOST_ROWS: usize = 4 << 20;
+        self.rows += 1;
+        if self.rows > MOST_ROWS {
+            let what = format!("more than {MOST_ROWS} rows: give it in parts");
+            return Err(out.unusable(what));
+        }
+        match row.block {
+            "OS-INFORMATION" => self.name(row, out),
+            "DATABASE-PARAMETERS" => self.keep(row, row.text("parameter_name"), row.number("value")),
+            "OSSTAT" => {
+                let instance = row.text("instance_number").to_owned();
+                self.processors.insert(instance, (row.number("cpus"), row.number("cores")));
+            }
+            "MAIN-METRICS" => self.metrics(row, out),
+            _ => self.of_snapshot(row),
+        }
+        Ok(())
+    }
+
+    fn name(&mut self, row: &Row<'_>, out: &mut Builder) {
+        let value = row.text("stat_value");
+        match row.text("stat_name") {
+            "DB_NAME" => value.clone_into(&mut self.database),
+            "VERSION" => out.version(value),
+            "HOSTS" => self.hosts = value.split(',').map(|host| host.trim().to_owned()).collect(),
+            name => self.keep(row, name, row.number("stat_value")),
+        }
+    }
+
+    fn keep(&mut self, row: &Row<'_>, name: &str, value: Option<f64>) {
+        if let Some(value) = value {
+            self.numbers.insert(name.to_owned(), (value, row.line));
+        }
+    }
+
+    fn metrics(&mut self, row: &Row<'_>, out: &mut Builder) {
+        let minutes = row.number("dur_m").filter(|minutes| *minutes > 0.0);
+        let (Some(number), Some(minutes), Some(end)) = (snapshot(row), minutes, time(row.text("end"))) else {
+            let origin = out.origin(row.line, row.block, "");
+            return out.caution(Some(origin), "a row without snapshot, minutes or end: left out");
+        };
+        let found = METRICS.iter().filter_map(|(column, class, measure, statistic, unit)| {
+            Some((*class, *measure, *statistic, row.number(column)? * unit, *column))
+        });
+        self.snapshots.entry(number).or_default().instances.push(Instance {
+            name: row.text("inst").to_owned(),
+            end: out.instant(end),
+            seconds: minutes * 60.0,
+            line: row.line,
+            figures: found.collect(),
+            sessions: row.number("aas"),
+            on_processor: row.number("cpu_per_s"),
+            commits_s: row.number("commits_s"),
+        });
+    }
+
+    /// Blocks of the whole database come after that of its instances: of other snapshots nothing is known.
+    fn of_snapshot(&mut self, row: &Row<'_>) {
+        let Some(snapshot) = snapshot(row).and_then(|number| self.snapshots.get_mut(&number)) else { return };
+        match row.block {
+            "IO-WAIT-HISTOGRAM" => {
+                let (Some(bound), Some(count)) = (row.number("wait_time_milli"), row.number("wait_count")) else {
+                    return;
+                };
+                let event = snapshot.event(row);
+                // A counter that went back has no count.
+                if count > 0.0 {
+                    event.buckets.push((bound, count));
+                }
+            }
+            "TOP-N-TIMED-EVENTS" => {
+                let total = row.number("total_time_s").zip(row.number("pctdbt"));
+                snapshot.event(row).total = total.filter(|(total, share)| *total > 0.0 && *share > 0.0);
+            }
+            "IOSTAT-BY-FUNCTION" => {
+                let counts = ["sm_r_reqs", "sm_w_reqs", "lg_r_reqs", "lg_w_reqs"].map(|column| row.number(column));
+                let name = row.text("function_name").to_owned();
+                snapshot.functions.push((name, counts, row.line));
+            }
+            "SYSSTAT" => snapshot.reads_s = row.number("read_iops").map(|reads| (reads, row.line)),
+            _ => {}
+        }
+    }
+}
+
+impl Snapshot {
+    fn event(&mut self, row: &Row<'_>) -> &mut Event {
+        let event = self.events.entry(row.text("event_name").to_owned()).or_default();
+        row.text("wait_class").clone_into(&mut event.class);
+        event.line = row.line;
+        event
+    }
+
+    /// Seconds of sessions of all instances.
+    fn database_s(&self) -> Option<f64> {
+        let all: Option<Vec<f64>> =
+            self.instances.iter().map(|instance| Some(instance.sessions? * instance.seconds)).collect();
+        all.map(|all| all.iter().sum())
+    }
+}
+
+impl Instance {
+    fn begin(&self) -> Option<DateTime> {
+        timestamp::later(self.end, -self.seconds)
+    }
+}
+
+fn snapshot(row: &Row<'_>) -> Option<u64> {
+    let text = if row.text("snap").is_empty() { row.text("snap_id") } else { row.text("snap") };
+    text.parse().ok()
+}
+
+/// `13/05/09 13:52`, the year first.
+fn time(text: &str) -> Option<Stamp> {
+    let is_short = text.as_bytes().get(2) == Some(&b'/');
+    timestamp::parse(&if is_short { format!("20{text}") } else { text.to_owned() })
+}
+
+/// Hands over all of it.
+fn make(history: &History, out: &mut Builder) {
+    let mut longest: f64 = 0.0;
+    let mut estimated = false;
+    for snapshot in history.snapshots.values() {
+        // That of the whole begins with the first of its instances.
+        estimated |= whole(history, snapshot, out);
+        for instance in by_begin(&snapshot.instances) {
+            longest = longest.max(instance.seconds);
+            put(history, instance, window_of(snapshot, instance), out);
+        }
+    }
+    database(history, out);
+    if longest > 65.0 * 60.0 {
+        let text = format!(
+            "windows of up to {:.0} minutes: means hide shorter peaks; the highest minutes are here as maxima",
+            longest / 60.0
+        );
+        out.caution(None, text);
+    }
+    if estimated {
+        out.caution(
+            None,
+            "the time of waits that are not among the first is estimated from their histograms, at three quarters of \
+             each bound",
+        );
+    }
+}
+
+fn by_begin(instances: &[Instance]) -> Vec<&Instance> {
+    let mut sorted: Vec<&Instance> = instances.iter().collect();
+    sorted.sort_by_key(|instance| instance.begin());
+    sorted
+}
+
+/// The window of an instance: that of its snapshot, but where it was watched for another time.
+fn window_of(snapshot: &Snapshot, instance: &Instance) -> Window {
+    let first = by_begin(&snapshot.instances).into_iter().find(|first| {
+        let apart = first.begin().zip(instance.begin()).map(|(a, b)| b.duration_since(a).as_secs_f64().abs());
+        // Both are rounded to minutes.
+        let slack = (0.1 * first.seconds.max(instance.seconds)).max(90.0);
+        (first.seconds - instance.seconds).abs() <= slack && apart.is_some_and(|apart| apart <= slack)
+    });
+    let of = first.unwrap_or(instance);
+    Window { begin: of.begin(), length: Span::from_secs_f64(of.seconds) }
+}
+
+fn scope(history: &History, instance: &str) -> Scope {
+    let host = match history.hosts.as_slice() {
+        [only] => only.clone(),
+        _ => String::new(),
+    };
+    Scope { database: history.database.clone(), instance: instance.to_owned(), host, ..Scope::default() }
+}
+
+fn put(history: &History, instance: &Instance, window: Window, out: &mut Builder) {
+    let scope = out.scope(scope(history, &instance.name));
+    let window = out.window(window);
+    for (class, measure, statistic, value, column) in &instance.figures {
+        let origin = out.origin(instance.line, "MAIN-METRICS", column);
+        let (class, measure, statistic, value) = (*class, *measure, *statistic, *value);
+        out.figure(Figure { scope, window, class, measure, statistic, value, origin });
+    }
+    if let Some(sessions) = instance.sessions {
+        let cores = history.processors.get(&instance.name).and_then(|(processors, _)| *processors);
+        let processors = cores.or(history.numbers.get("NUM_CPUS").map(|(count, _)| *count));
+        let origin = out.origin(instance.line, "MAIN-METRICS", "aas");
+        out.time(DatabaseTime {
+            scope,
+            window,
+            database_s: sessions * instance.seconds,
+            processor_s: instance.on_processor.map(|on| on * instance.seconds),
+            processors: processors.map(|count| count as u32),
+            commits: instance.commits_s.map(|commits| commits * instance.seconds),
+            origin,
+        });
+    }
+}
+
+/// The row of all instances together; true if the time of a wait was estimated.
+fn whole(history: &History, snapshot: &Snapshot, out: &mut Builder) -> bool {
+    let Some(first) = by_begin(&snapshot.instances).first().copied() else { return false };
+    let scope = out.scope(scope(history, if snapshot.instances.len() == 1 { &first.name } else { "" }));
+    let window = out.window(window_of(snapshot, first));
+    // An instance that was not up all the time did less: the rate of the whole is unknown.
+    let is_one = snapshot.instances.iter().all(|instance| window_of(snapshot, instance).begin == first.begin());
+    if is_one {
+        functions(snapshot, (scope, window), first.seconds, out);
+    }
+    agreement(snapshot, out);
+    let mut estimated = false;
+    for (name, event) in &snapshot.events {
+        let count: f64 = event.buckets.iter().map(|(_, count)| count).sum();
+        if count <= 0.0 {
+            continue;
+        }
+        let known = known_s(snapshot, event);
+        estimated |= known.is_none();
+        let origin = out.origin(event.line, "IO-WAIT-HISTOGRAM", name);
+        out.wait(Wait {
+            scope,
+            window,
+            event: name.clone(),
+            // Processes behind the sessions wait in this class.
+            foreground: event.class != "System I/O",
+            count,
+            total_s: known.unwrap_or_else(|| event.buckets.iter().map(|(bound, count)| bound * 0.75e-3 * count).sum()),
+            histogram: shares(event, count),
+            origin,
+        });
+    }
+    estimated
+}
+
+/// Seconds of a wait that is among the first. Some versions print microseconds under the name of seconds: the share of
+/// the database's time tells them apart.
+fn known_s(snapshot: &Snapshot, event: &Event) -> Option<f64> {
+    let (total, percent) = event.total?;
+    let expected = snapshot.database_s().filter(|seconds| *seconds > 0.0)? * percent / 100.0;
+    let off = |seconds: f64| (seconds / expected).ln().abs();
+    [total, total * 1e-6]
+        .into_iter()
+        .filter(|seconds| off(*seconds) < 100_f64.ln())
+        .min_by(|a, b| off(*a).total_cmp(&off(*b)))
+}
+
+/// Shares of waits by bound in seconds, the last endless.
+fn shares(event: &Event, count: f64) -> Vec<(f64, f64)> {
+    let mut buckets = event.buckets.clone();
+    buckets.sort_by(|a, b| a.0.total_cmp(&b.0));
+    let shares = buckets.iter().map(|(bound, waits)| (bound * 1e-3, waits / count));
+    shares.chain([(f64::INFINITY, 0.0)]).collect()
+}
+
+/// Operations by purpose. Small ones are below 128 KiB: nearly all of single blocks.
+fn functions(snapshot: &Snapshot, at: (u32, u32), seconds: f64, out: &mut Builder) {
+    let reads = ["Buffer Cache Reads", "Direct Reads"].as_slice();
+    let classes: [(Class, &[&str], &[usize]); 6] = [
+        (Class::RandomRead, reads, &[0]),
+        (Class::SequentialRead, reads, &[2]),
+        (Class::DataWrite, &["DBWR"], &[1, 3]),
+        (Class::RedoWrite, &["LGWR"], &[1, 3]),
+        (Class::Archive, &["ARCH"], &[0, 1, 2, 3]),
+        (Class::Backup, &["RMAN"], &[0, 1, 2, 3]),
+    ];
+    for (class, names, columns) in classes {
+        let rows: Vec<_> = snapshot.functions.iter().filter(|(name, ..)| names.contains(&name.as_str())).collect();
+        let counts: Vec<f64> =
+            rows.iter().flat_map(|(_, counts, _)| columns.iter().filter_map(|column| counts[*column])).collect();
+        // Below nought a counter began anew.
+        if let Some((name, _, line)) = rows.last().filter(|_| !counts.is_empty() && counts.iter().all(|n| *n >= 0.0)) {
+            let origin = out.origin(*line, "IOSTAT-BY-FUNCTION", name);
+            out.mean(at, class, Measure::Iops, counts.iter().sum::<f64>() / seconds, origin);
+        }
+    }
+}
+
+/// Two sources count reads: where they are far apart, one of them misses something.
+fn agreement(snapshot: &Snapshot, out: &mut Builder) {
+    let Some((counted, line)) = snapshot.reads_s else { return };
+    let is_reads = |class: Class, measure: Measure| (class, measure) == (Class::Read, Measure::Iops);
+    let sums = snapshot.instances.iter().filter_map(|instance| {
+        let mean = |figure: &&(Class, Measure, Statistic, f64, &str)| {
+            is_reads(figure.0, figure.1) && figure.2 == Statistic::Mean
+        };
+        instance.figures.iter().find(mean).map(|figure| figure.3)
+    });
+    let sum: f64 = sums.sum();
+    if (counted - sum).abs() > 5.0 + 0.5 * counted.max(sum) {
+        let origin = out.origin(line, "SYSSTAT", "read_iops");
+        let text =
+            format!("{counted:.1} reads a second here, {sum:.1} in MAIN-METRICS: an instance may be missing there");
+        out.caution(Some(origin), text);
+    }
+}
+
+/// Memory and processors, in the last window.
+fn database(history: &History, out: &mut Builder) {
+    let Some(snapshot) = history.snapshots.values().next_back() else { return };
+    let Some(last) = by_begin(&snapshot.instances).last().copied() else { return };
+    let number = |name: &str| history.numbers.get(name).map(|(value, _)| *value).filter(|value| *value > 0.0);
+    let cores = history.processors.values().find_map(|(_, cores)| *cores);
+    let line =
+        history.numbers.get("__db_cache_size").or(history.numbers.get("NUM_CPUS")).map_or(last.line, |(_, at)| *at);
+    let origin = out.origin(line, "DATABASE-PARAMETERS", "__db_cache_size");
+    let scope = out.scope(scope(history, if snapshot.instances.len() == 1 { &last.name } else { "" }));
+    let window = out.window(window_of(snapshot, last));
+    out.database(Database {
+        scope,
+        window,
+        block_bytes: number("db_block_size"),
+        cache_bytes: number("__db_cache_size").or(number("db_cache_size")),
+        processors: number("NUM_CPUS"),
+        cores: number("NUM_CPU_CORES").or(cores),
+        memory_bytes: number("PHYSICAL_MEMORY_GB").map(|gigabytes| gigabytes * 1_073_741_824.0),
+        origin,
+    });
 }

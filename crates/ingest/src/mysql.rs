@@ -1,14 +1,779 @@
-//! What MySQL and MariaDB count of their I/O: status variables, the monitor of InnoDB, and files of the performance
-//! schema.
+//! I/O counters of MySQL and MariaDB: status variables, the monitor of InnoDB, and files of the performance schema.
 //!
-//! Knows nothing of who asked for them, nor of versions: variables are known by name, and what a server counts within
-//! what is told by what it shows.
+//! Knows neither clients nor versions: variables are known by name, and their scope and unit follow from the names that
+//! occur.
 
-mod files;
-mod monitor;
-mod status;
+use std::collections::BTreeMap;
 
-pub(crate) use files::FORM as FILES;
-pub(crate) use monitor::FORM as MONITOR;
-pub(crate) use status::FORM as STATUS;
-pub(crate) use status::{Server, Variable};
+use jiff::SignedDuration;
+use jiff::civil::DateTime;
+use plimsoll_units::Span;
+
+use crate::builder::Builder;
+use crate::form::{Form, Head, Input, LineFormat, Resemblance};
+use crate::reading::{Class, Fate, Measure, Origin, Scope, Window};
+use crate::refusal::Refusal;
+use crate::snapshot::{Counted, Counters, Snapshot};
+use crate::text;
+use crate::text::rows::{Known, Rows, Seen};
+use crate::text::timestamp::{self, Stamp, Taken};
+
+/// Status variables of MySQL and MariaDB.
+pub(crate) const STATUS: Form =
+    Form::lines("mysql-status", "SHOW GLOBAL STATUS of MySQL or MariaDB", is_status, |input| {
+        Box::new(Status { server: Server::new(input, Scope::default()), name: None })
+    });
+
+/// Samples side by side in one line: more are none.
+const MOST_VALUES: usize = 10_000;
+
+fn is_status(head: &Head<'_>) -> Resemblance {
+    let text = head.text();
+    let (mut storage, mut other) = (0_u8, 0_u8);
+    let mut vertical = None;
+    for line in text.lines() {
+        let mut words = words(line);
+        let first = words.next().unwrap_or_default();
+        let name = if first.eq_ignore_ascii_case("variable_name") {
+            vertical = words.next();
+            vertical
+        } else if first.eq_ignore_ascii_case("value") {
+            words.next().filter(|value| is_number(value)).and_then(|_| vertical.take())
+        } else {
+            words.next().filter(|value| is_number(value)).map(|_| first)
+        };
+        let Some(name) = name else { continue };
+        if Variable::of(name).is_some() {
+            storage = storage.saturating_add(1);
+        } else if ["com_", "handler_", "innodb_"].iter().any(|start| starts(name, start)) {
+            other = other.saturating_add(1);
+        }
+    }
+    let summary = text.contains("Per day") && text.contains("Per second");
+    match (storage, other) {
+        _ if summary && storage > 0 => Resemblance::Near {
+            marks: 3,
+            missing: "exact counters: it is a summary of rounded ones; give SHOW GLOBAL STATUS itself",
+        },
+        // A name with a number behind may stand in any text; two of them, or one among many others, are a table.
+        (2.., _) | (1, 1..) => Resemblance::Is { marks: 8 },
+        (1, 0) | (0, 3..) => Resemblance::Near { marks: 1, missing: "counters of InnoDB such as Innodb_data_reads" },
+        _ => Resemblance::None,
+    }
+}
+
+/// A variable that speaks of storage or time.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Variable {
+    Uptime,
+    DataReads,
+    DataRead,
+    DataWrites,
+    DataWritten,
+    DataFsyncs,
+    LogWrites,
+    LogWritten,
+    LogFsyncs,
+    LogPending,
+    PageSize,
+}
+
+impl Variable {
+    pub(crate) const ALL: [(Self, &'static str); 11] = [
+        (Self::Uptime, "Uptime"),
+        (Self::DataReads, "Innodb_data_reads"),
+        (Self::DataRead, "Innodb_data_read"),
+        (Self::DataWrites, "Innodb_data_writes"),
+        (Self::DataWritten, "Innodb_data_written"),
+        (Self::DataFsyncs, "Innodb_data_fsyncs"),
+        (Self::LogWrites, "Innodb_log_writes"),
+        (Self::LogWritten, "Innodb_os_log_written"),
+        (Self::LogFsyncs, "Innodb_os_log_fsyncs"),
+        (Self::LogPending, "Innodb_os_log_pending_writes"),
+        (Self::PageSize, "Innodb_page_size"),
+    ];
+
+    pub(crate) fn of(name: &str) -> Option<Self> {
+        if !starts(name, "innodb_") && name.len() != 6 {
+            return None;
+        }
+        Self::ALL.iter().find(|(_, known)| known.eq_ignore_ascii_case(name)).map(|(variable, _)| *variable)
+    }
+}
+
+/// The words of a line, whatever stands between them.
+fn words(line: &str) -> impl Iterator<Item = &str> {
+    let between = |byte: char| {
+        byte.is_ascii_whitespace() || matches!(byte, '|' | '"' | ':' | ',' | '=' | ';' | '{' | '}' | '[' | ']')
+    };
+    line.split(between).filter(|word| !word.is_empty())
+}
+
+fn starts(name: &str, start: &str) -> bool {
+    name.get(..start.len()).is_some_and(|begin| begin.eq_ignore_ascii_case(start))
+}
+
+fn is_number(word: &str) -> bool {
+    word.bytes().all(|byte| byte.is_ascii_digit())
+}
+
+struct Status {
+    server: Server,
+    /// The variable whose value is in the next line.
+    name: Option<Variable>,
+}
+
+impl LineFormat for Status {
+    fn line(&mut self, line: &str, number: u64, out: &mut Builder) -> Result<(), Refusal> {
+        let mut words = words(line);
+        let Some(first) = words.next() else { return Ok(()) };
+        if let Some(variable) = Variable::of(first) {
+            self.server.values(variable, words.take(MOST_VALUES).map(|word| word.parse().ok()), number, out);
+        } else if starts(first, "variable_name") {
+            self.name = words.next().and_then(Variable::of);
+            // In one line: the name, the word `Value`, and the value.
+            if let (Some(variable), Some(_), Some(value)) = (self.name, words.next(), words.next()) {
+                self.server.values(variable, [value.parse().ok()].into_iter(), number, out);
+                self.name = None;
+            }
+        } else if first.eq_ignore_ascii_case("value") {
+            if let Some(variable) = self.name.take() {
+                self.server.values(variable, words.next().map(|word| word.parse().ok()).into_iter(), number, out);
+            }
+        } else if let Some(taken) = timestamp::of_line(line) {
+            self.server.taken(taken, out);
+        }
+        Ok(())
+    }
+
+    fn end(&mut self, out: &mut Builder) -> Result<(), Refusal> {
+        self.server.end(out)
+    }
+}
+
+/// The value at which counters of 32-bit servers wrap.
+const WRAP: f64 = 4_294_967_296.0;
+
+/// The numbers of one sample, with the line of each.
+type Values = BTreeMap<Variable, (f64, u64)>;
+
+/// A server's samples, one after the other.
+#[derive(Default)]
+pub(crate) struct Server {
+    pub(crate) scope: Scope,
+    begin: Option<DateTime>,
+    interval: Option<Span>,
+    /// Samples that are being read, side by side.
+    block: Vec<Values>,
+    line: u64,
+    at: Option<DateTime>,
+    /// The meaning of the numbers: none with only one sample.
+    numbers: Option<Numbers>,
+    /// The sample before, as sums.
+    before: Values,
+    first_uptime: Option<f64>,
+    /// Variables of the first sample: later ones that have fewer are cut.
+    width: usize,
+    cut: bool,
+    samples: u32,
+    read: u32,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Numbers {
+    Sums,
+    Differences,
+}
+
+impl Server {
+    pub(crate) fn new(input: &Input, scope: Scope) -> Self {
+        Self { scope, begin: input.begin, interval: input.interval, ..Self::default() }
+    }
+
+    /// The time of the next sample, or its distance from the one before.
+    pub(crate) fn taken(&mut self, taken: Taken, out: &mut Builder) {
+        self.finish(out);
+        match taken {
+            Taken::At(at) => self.at = Some(out.instant(at)),
+            Taken::Every(every) => self.interval = self.interval.or(Some(every)),
+        }
+    }
+
+    /// Takes the values of a variable, one for each sample side by side.
+    pub(crate) fn values(
+        &mut self,
+        variable: Variable,
+        values: impl Iterator<Item = Option<f64>>,
+        line: u64,
+        out: &mut Builder,
+    ) {
+        if self.block.first().is_some_and(|values| values.contains_key(&variable)) {
+            self.finish(out);
+        }
+        if self.block.is_empty() {
+            self.line = line;
+        }
+        for (at, value) in values.enumerate() {
+            if at == self.block.len() {
+                self.block.push(Values::new());
+            }
+            if let Some(value) = value {
+                self.block[at].insert(variable, (value, line));
+                self.read += 1;
+            }
+        }
+    }
+
+    /// The samples that were being read are complete.
+    pub(crate) fn finish(&mut self, out: &mut Builder) {
+        for values in std::mem::take(&mut self.block) {
+            if values.keys().any(|variable| !matches!(variable, Variable::Uptime | Variable::PageSize)) {
+                self.sample(values, out);
+            }
+            self.at = None;
+        }
+    }
+
+    fn sample(&mut self, mut values: Values, out: &mut Builder) {
+        if self.samples == 0 {
+            self.width = values.len();
+        } else if values.len() < self.width {
+            self.cut = true;
+            let text = "fewer variables than in the first sample: was it copied completely?";
+            out.caution(Some(Origin::line(self.line)), text);
+        }
+        if self.samples > 0 && self.numbers.is_none() {
+            self.numbers = Some(self.tell(&values, out));
+        }
+        if self.numbers == Some(Numbers::Differences) {
+            for (variable, (sum, _)) in &self.before {
+                values.entry(*variable).or_insert((0.0, self.line)).0 += sum;
+            }
+        }
+        let uptime = values.get(&Variable::Uptime).map(|(uptime, _)| *uptime);
+        self.first_uptime = self.first_uptime.or(uptime);
+        let counters = counters(&values);
+        if !counters.is_empty() {
+            let age = uptime.map(Span::from_secs_f64).or(self.apart());
+            let at = self.at.or_else(|| self.later(uptime));
+            let wraps_at = uptime.map(|_| WRAP);
+            let (scope, counts) = (out.scope(self.scope.clone()), counters.counts(wraps_at, out));
+            out.snapshot(Snapshot { scope, at, age, counts, origin: Origin::line(self.line) });
+        }
+        self.samples += 1;
+        self.before = values;
+    }
+
+    /// Tells sums from differences by the second sample.
+    fn tell(&self, values: &Values, out: &mut Builder) -> Numbers {
+        let of = |values: &Values, variable| values.get(&variable).map(|(value, _)| *value);
+        if let (Some(before), Some(now)) = (of(&self.before, Variable::PageSize), of(values, Variable::PageSize)) {
+            return if before > 0.0 && now == 0.0 { Numbers::Differences } else { Numbers::Sums };
+        }
+        let fell = |variable| of(values, variable) < of(&self.before, variable);
+        if values.keys().any(|variable| *variable != Variable::Uptime && fell(*variable)) && fell(Variable::Uptime) {
+            let text = "taken as differences (mysqladmin -r), since the second sample is lower than the first: if the \
+                        server restarted there, give the samples before and after as two files";
+            out.caution(Some(Origin::line(self.line)), text);
+            return Numbers::Differences;
+        }
+        Numbers::Sums
+    }
+
+    /// The distance of this sample from the first one, if the caller's interval gives it.
+    fn apart(&self) -> Option<Span> {
+        self.interval.map(|interval| Span::from_secs_f64(interval.as_secs_f64() * f64::from(self.samples)))
+    }
+
+    fn later(&self, uptime: Option<f64>) -> Option<DateTime> {
+        let seconds = match (uptime, self.first_uptime) {
+            (Some(now), Some(first)) => now - first,
+            _ => self.apart().map_or(0.0, Span::as_secs_f64),
+        };
+        self.begin?.checked_add(SignedDuration::try_from_secs_f64(seconds).ok()?).ok()
+    }
+
+    /// No more comes.
+    pub(crate) fn end(&mut self, out: &mut Builder) -> Result<(), Refusal> {
+        self.finish(out);
+        if self.samples == 0 {
+            let what = "no counter of InnoDB's I/O: give SHOW GLOBAL STATUS with all variables, taken twice".to_owned();
+            return Err(out.unusable(what));
+        }
+        out.part("global status", if self.cut { Fate::Broken } else { Fate::Read(self.read) });
+        Ok(())
+    }
+}
+
+/// What variables count. Servers that have counters of the log's flushes or pending writes count writes of the log among
+/// all writes as well; MariaDB has dropped these two (10.11 has neither), and counts the log apart.
+fn counters(values: &Values) -> Counters {
+    let get = |variable| values.get(&variable).copied();
+    let mut counters = Counters::default();
+    let mut put = |counted, variable, value: Option<f64>| {
+        let Some((_, line)) = get(variable) else { return };
+        let field = Variable::ALL.iter().find(|(known, _)| *known == variable).map_or("", |(_, name)| name);
+        counters.add(counted, value, (line, "status", field));
+    };
+    let of = |variable| get(variable).map(|(value, _)| value);
+    put(Counted::Operations(Class::Read), Variable::DataReads, of(Variable::DataReads));
+    put(Counted::Bytes(Class::Read), Variable::DataRead, of(Variable::DataRead));
+    put(Counted::Operations(Class::Flush), Variable::DataFsyncs, of(Variable::DataFsyncs));
+    let within = of(Variable::LogFsyncs).or(of(Variable::LogPending)).is_some();
+    let (writes, written) = (of(Variable::DataWrites), of(Variable::DataWritten));
+    let (log_writes, log_written) = (of(Variable::LogWrites), of(Variable::LogWritten));
+    let rest = |all: Option<f64>, log: Option<f64>| match (all, log) {
+        (Some(all), Some(log)) if within => Some(all - log).filter(|rest| *rest >= 0.0),
+        (all, Some(_)) => all,
+        (_, None) => None,
+    };
+    match (rest(writes, log_writes), rest(written, log_written)) {
+        (None, None) => {
+            put(Counted::Operations(Class::Write), Variable::DataWrites, writes);
+            put(Counted::Bytes(Class::Write), Variable::DataWritten, written);
+        }
+        (data_writes, data_written) => {
+            put(Counted::Operations(Class::DataWrite), Variable::DataWrites, data_writes);
+            put(Counted::Bytes(Class::DataWrite), Variable::DataWritten, data_written);
+            for class in [Class::RedoWrite, Class::Write] {
+                put(Counted::Operations(class), Variable::LogWrites, log_writes);
+                put(Counted::Bytes(class), Variable::LogWritten, log_written);
+            }
+            put(Counted::Operations(Class::Write), Variable::DataWrites, data_writes);
+            put(Counted::Bytes(Class::Write), Variable::DataWritten, data_written);
+        }
+    }
+    counters
+}
+
+/// Outputs of the monitor of InnoDB.
+pub(crate) const MONITOR: Form =
+    Form::lines("innodb-monitor", "SHOW ENGINE INNODB STATUS", is_monitor, |_| Box::new(Monitor::default()));
+
+fn is_monitor(head: &Head<'_>) -> Resemblance {
+    match (head.has("INNODB MONITOR OUTPUT"), head.has("Per second averages calculated from the last ")) {
+        (true, true) => Resemblance::Is { marks: 9 },
+        (true, false) => {
+            Resemblance::Near { marks: 2, missing: "line `Per second averages calculated from the last ...`" }
+        }
+        _ if head.has(" OS file reads, ") && head.has(" OS fsyncs") => {
+            Resemblance::Near { marks: 2, missing: "heading INNODB MONITOR OUTPUT" }
+        }
+        _ => Resemblance::None,
+    }
+}
+
+#[derive(Default)]
+struct Monitor {
+    output: Option<Output>,
+    outputs: u32,
+    read: u32,
+    broken: u32,
+    pending_said: bool,
+}
+
+/// One output, from its heading to its end.
+#[derive(Default)]
+struct Output {
+    line: u64,
+    at: Option<Stamp>,
+    length_s: Option<f64>,
+    /// Inside the section of this name.
+    section: Section,
+    rates: Option<(u64, [f64; 4])>,
+    log_writes: Option<(u64, f64)>,
+    pending: [Option<f64>; 2],
+    pending_line: u64,
+}
+
+#[derive(Clone, Copy, Default, PartialEq, Eq)]
+enum Section {
+    #[default]
+    Other,
+    Files,
+    Log,
+}
+
+impl LineFormat for Monitor {
+    fn line(&mut self, line: &str, number: u64, out: &mut Builder) -> Result<(), Refusal> {
+        // A client in batch mode writes the whole output as one line, with its line ends as two letters.
+        if line.contains("\\n") && line.contains("INNODB MONITOR OUTPUT") {
+            line.split("\\n").for_each(|line| self.take(line, number, out));
+        } else {
+            self.take(line, number, out);
+        }
+        Ok(())
+    }
+
+    fn end(&mut self, out: &mut Builder) -> Result<(), Refusal> {
+        if let Some(output) = self.output.take() {
+            self.broken += 1;
+            out.caution(
+                Some(Origin::line(output.line)),
+                "the output has no end: it was cut, as servers do at 1 MB, or not copied completely",
+            );
+            self.put(&output, out);
+        }
+        if self.outputs == 0 {
+            let what = "no line of reads, writes and fsyncs a second in its section FILE I/O: give the whole output"
+                .to_owned();
+            return Err(out.unusable(what));
+        }
+        out.part("FILE I/O", if self.broken > 0 { Fate::Broken } else { Fate::Read(self.read) });
+        Ok(())
+    }
+}
+
+impl Monitor {
+    fn take(&mut self, line: &str, number: u64, out: &mut Builder) {
+        let line = line.trim_end();
+        if let Some(head) = line.strip_suffix("INNODB MONITOR OUTPUT") {
+            if head.trim_end().ends_with("END OF") {
+                if let Some(output) = self.output.take() {
+                    self.put(&output, out);
+                }
+                return;
+            }
+            if let Some(output) = self.output.take() {
+                self.broken += 1;
+                out.caution(Some(Origin::line(output.line)), "the output has no end: the next one begins before");
+                self.put(&output, out);
+            }
+            self.output = Some(Output { line: number, at: taken(head), ..Output::default() });
+            return;
+        }
+        if let Some(output) = &mut self.output {
+            output.line(line, number);
+        }
+    }
+
+    fn put(&mut self, output: &Output, out: &mut Builder) {
+        let Some((line, [reads, size, writes, fsyncs])) = output.rates else {
+            self.broken += 1;
+            return out.caution(Some(Origin::line(output.line)), "an output without rates in FILE I/O: left out");
+        };
+        self.outputs += 1;
+        let Some(length_s) = output.length_s.filter(|length| *length > 0.0) else {
+            let text = "its rates are over no time at all: wait some seconds between two SHOW ENGINE INNODB STATUS";
+            return out.caution(Some(Origin::line(output.line)), text);
+        };
+        let length = Span::from_secs_f64(length_s);
+        let begin = output.at.and_then(|at| timestamp::before(out.instant(at), length));
+        let window = out.window(Window { begin, length });
+        let at = (out.scope(Scope::default()), window);
+        let mut mean = |class, measure, value, line, field| {
+            let origin = out.origin(line, "FILE I/O", field);
+            out.mean(at, class, measure, value, origin);
+        };
+        mean(Class::Read, Measure::Iops, reads, line, "reads/s");
+        mean(Class::Read, Measure::Throughput, reads * size, line, "reads/s, avg bytes/read");
+        if reads > 0.0 {
+            mean(Class::Read, Measure::Size, size, line, "avg bytes/read");
+        }
+        mean(Class::Write, Measure::Iops, writes, line, "writes/s");
+        if let Some((log_line, log)) = output.log_writes.filter(|(_, log)| *log <= writes) {
+            mean(Class::DataWrite, Measure::Iops, writes - log, line, "writes/s");
+            mean(Class::RedoWrite, Measure::Iops, log, log_line, "log i/o's/second");
+        }
+        mean(Class::Flush, Measure::Iops, fsyncs, line, "fsyncs/s");
+        self.read += 4;
+        self.pending(output, at, out);
+    }
+
+    fn pending(&mut self, output: &Output, at: (u32, u32), out: &mut Builder) {
+        for (class, field, pending) in
+            [(Class::Read, "pending reads", output.pending[0]), (Class::Write, "pending writes", output.pending[1])]
+        {
+            let Some(pending) = pending else { continue };
+            let origin = out.origin(output.pending_line, "FILE I/O", field);
+            if pending > 0.0 && !self.pending_said {
+                self.pending_said = true;
+                out.caution(
+                    Some(origin.clone()),
+                    "pending operations are those of one moment, not a mean over the window",
+                );
+            }
+            out.mean(at, class, Measure::Depth, pending, origin);
+            self.read += 1;
+        }
+    }
+}
+
+impl Output {
+    fn line(&mut self, line: &str, number: u64) {
+        match line.trim() {
+            "FILE I/O" => self.section = Section::Files,
+            "LOG" => self.section = Section::Log,
+            // Names of sections are in capitals, under a line of hyphens.
+            heading if is_heading(heading) => self.section = Section::Other,
+            line if self.section == Section::Files => self.files(line, number),
+            line if self.section == Section::Log => {
+                if let Some(rate) = line.strip_suffix("log i/o's/second").and_then(|line| line.rsplit(' ').nth(1)) {
+                    self.log_writes = rate.parse().ok().map(|rate| (number, rate));
+                }
+            }
+            line => {
+                if let Some(rest) = line.strip_prefix("Per second averages calculated from the last ") {
+                    self.length_s = self.length_s.or(rest.split(' ').next().and_then(|word| word.parse().ok()));
+                }
+            }
+        }
+    }
+
+    fn files(&mut self, line: &str, number: u64) {
+        if line.contains(" avg bytes/read, ") {
+            self.rates = rates(line).map(|rates| (number, rates));
+        } else if let Some(rest) = line.strip_prefix("Pending normal aio reads:") {
+            let (reads, writes) = rest.split_once("aio writes:").unwrap_or((rest, ""));
+            self.pending = [pending(reads), pending(writes)];
+            self.pending_line = number;
+        }
+    }
+}
+
+/// `0.31 reads/s, 16384 avg bytes/read, 0.04 writes/s, 0.04 fsyncs/s`: reads, bytes, writes, fsyncs. Between them a server
+/// may say more.
+fn rates(line: &str) -> Option<[f64; 4]> {
+    let of = |unit: &str| {
+        let word = line.split(", ").find_map(|part| part.trim().strip_suffix(unit))?;
+        word.trim().parse::<f64>().ok().filter(|rate| rate.is_finite())
+    };
+    Some([of(" reads/s")?, of(" avg bytes/read")?, of(" writes/s")?, of(" fsyncs/s")?])
+}
+
+/// The total of `0 [0, 2, 1]`, `[0, 2, 1]` or `3`.
+fn pending(text: &str) -> Option<f64> {
+    let (sum, each) = text.split_once('[').unwrap_or((text, ""));
+    let sum = sum.trim().trim_end_matches(',').trim();
+    if sum.is_empty() {
+        let each = each.split_once(']')?.0;
+        return each.split(',').map(|number| number.trim().parse::<f64>().ok()).sum();
+    }
+    sum.parse().ok()
+}
+
+fn is_heading(line: &str) -> bool {
+    line.len() >= 3
+        && line.bytes().any(|byte| byte.is_ascii_uppercase())
+        && !line.bytes().any(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit())
+}
+
+/// The time of an output: `2026-01-31 12:30:05 0x7f...`, `260131 12:30:05`, `260131  2:30:05`.
+fn taken(head: &str) -> Option<Stamp> {
+    let mut words = head.split_whitespace();
+    timestamp::parse(&format!("{} {}", words.next()?, words.next()?))
+}
+
+/// Files of the performance schema.
+pub(crate) const FILES: Form = Form::lines("mysql-files", "files of MySQL's performance schema", is_files, |input| {
+    Box::new(Files { rows: Rows::new(known), input: input.clone(), ..Files::default() })
+});
+
+/// Files that are kept of a sample one by one: those with most operations.
+const MOST_FILES: usize = 50;
+
+fn known(name: &str) -> Known {
+    let names = "file file_name event_name count_read count_write total_read total_written read_latency write_latency \
+        sum_number_of_bytes_read sum_number_of_bytes_write sum_timer_read sum_timer_write";
+    if text::lists(names, name) { Known::One } else { Known::No }
+}
+
+fn is_files(head: &Head<'_>) -> Resemblance {
+    let text = head.text();
+    if !text.contains("count_read") && !text.contains("COUNT_READ") {
+        return Resemblance::None;
+    }
+    let mut rows = Rows::new(known);
+    for line in text.lines() {
+        if rows.line(line, 0) == Seen::Row && File::of(&rows).is_some() {
+            return Resemblance::Is { marks: 10 };
+        }
+    }
+    if rows.end() && File::of(&rows).is_some() {
+        return Resemblance::Is { marks: 10 };
+    }
+    Resemblance::Near { marks: 2, missing: "row of a file with count_read and count_write" }
+}
+
+/// The counters of a file in one row.
+struct File<'a> {
+    name: &'a str,
+    reads: f64,
+    writes: f64,
+    bytes: [Option<f64>; 2],
+    seconds: [Option<f64>; 2],
+    rounded: bool,
+}
+
+impl<'a> File<'a> {
+    fn of(rows: &'a Rows) -> Option<Self> {
+        let get = |names: &[&str]| {
+            let at = rows.columns.iter().position(|column| names.contains(&column.as_str()))?;
+            rows.cells.get(at).map(String::as_str)
+        };
+        let count = |name| get(&[name])?.parse::<f64>().ok();
+        let (reads, writes) = (count("count_read")?, count("count_write")?);
+        let name = get(&["file", "file_name", "event_name"])?;
+        let amount = |names: &[&str]| get(names).and_then(amount);
+        let of = |names: &[&str]| amount(names).map(|(value, _)| value);
+        let bytes = [&["total_read", "sum_number_of_bytes_read"], &["total_written", "sum_number_of_bytes_write"]];
+        let times = [&["read_latency", "sum_timer_read"], &["write_latency", "sum_timer_write"]];
+        Some(Self {
+            name,
+            reads,
+            writes,
+            rounded: bytes.iter().chain(&times).any(|names| amount(*names).is_some_and(|(_, rounded)| rounded)),
+            bytes: bytes.map(|names| of(names)),
+            // Raw times are picoseconds, formatted ones have their unit, which `amount` turns into them.
+            seconds: times.map(|names| of(names).map(|time| time / 1e12)),
+        })
+    }
+}
+
+/// A number of bytes or picoseconds, and whether it was rounded to be read by people: `16384`, `1.02 MiB`, `12.5 ms`.
+fn amount(text: &str) -> Option<(f64, bool)> {
+    let (number, unit) = text::leading(text)?;
+    match unit {
+        "" | "bytes" | "ps" => Some((number, false)),
+        unit => {
+            let scale = text::time_unit(unit).map(|seconds| seconds * 1e12).or_else(|| text::byte_unit(unit))?;
+            Some((number * scale, true))
+        }
+    }
+}
+
+/// The class of a file's reads and writes, by its name or by the event that counts it, if there is one.
+fn classes(name: &str) -> [Option<Class>; 2] {
+    let file = name.rsplit(['/', '\\']).next().unwrap_or(name).to_ascii_lowercase();
+    let has = |parts: &[&str]| parts.iter().any(|part| file.contains(part));
+    if has(&["ib_logfile", "#ib_redo", "innodb_log_file"]) {
+        [None, Some(Class::RedoWrite)]
+    } else if has(&["ibtmp", "#sql", "innodb_temp", "temp_"])
+        || name.contains("#innodb_temp")
+        || name.starts_with("@@tmpdir")
+    {
+        [Some(Class::TempRead), Some(Class::TempWrite)]
+    } else if DATA.split(' ').any(|part| has(&[part])) {
+        [None, Some(Class::DataWrite)]
+    } else {
+        [None, None]
+    }
+}
+
+/// Parts of the names of files with data in them, and of the events that count these.
+const DATA: &str = ".ibd ibdata .dblwr undo innodb_data_file innodb_dblwr .myd .myi .mad .mai kfile dfile";
+
+#[derive(Default)]
+struct Files {
+    rows: Rows,
+    input: Input,
+    at: Option<DateTime>,
+    table: u64,
+    line: u64,
+    /// Counters of each file of the sample.
+    sample: BTreeMap<String, Counters>,
+    samples: u32,
+    read: u32,
+    broken: u32,
+    rounded: bool,
+}
+
+impl Files {
+    fn row(&mut self, out: &mut Builder) {
+        if self.rows.table != self.table || File::of(&self.rows).is_some_and(|file| self.sample.contains_key(file.name))
+        {
+            self.finish(out);
+            self.table = self.rows.table;
+        }
+        let Some(file) = File::of(&self.rows) else { return };
+        let line = self.rows.line;
+        let [read, write] = classes(file.name);
+        let counters = self.sample.entry(file.name.to_owned()).or_default();
+        let ways = [(Class::Read, read, file.reads, "reads"), (Class::Write, write, file.writes, "writes")];
+        for ((total, class, count, field), way) in ways.into_iter().zip(0..) {
+            let place = (line, "files", field);
+            for class in [Some(total), class].into_iter().flatten() {
+                counters.add(Counted::Operations(class), Some(count), place);
+                counters.add(Counted::Bytes(class), file.bytes[way], place);
+                counters.add(Counted::OperationSeconds(class), file.seconds[way], place);
+            }
+        }
+        self.rounded |= file.rounded;
+        self.line = if self.line == 0 { line } else { self.line };
+        self.read += 1;
+    }
+
+    /// The sample is complete.
+    fn finish(&mut self, out: &mut Builder) {
+        let files = std::mem::take(&mut self.sample);
+        let line = std::mem::take(&mut self.line);
+        if files.is_empty() {
+            return;
+        }
+        let apart = self.input.interval.map(|interval| interval.as_secs_f64() * f64::from(self.samples));
+        let began = self.input.begin.filter(|_| apart.is_some() || self.samples == 0);
+        let at = self.at.take().or_else(|| timestamp::later(began?, apart.unwrap_or(0.0)));
+        let age = apart.filter(|_| at.is_none()).map(Span::from_secs_f64);
+        self.samples += 1;
+        let mut whole = Counters::default();
+        for counters in files.values() {
+            whole.merge(counters, |_| true);
+        }
+        let mut by_load: Vec<_> =
+            files.iter().map(|(name, counters)| (counters.operations(), name, counters)).collect();
+        by_load.sort_by(|a, b| b.0.total_cmp(&a.0));
+        let parts = by_load.into_iter().take(MOST_FILES).map(|(_, name, counters)| (name.as_str(), counters));
+        for (part, counters) in [("", &whole)].into_iter().chain(parts) {
+            let scope = out.scope(Scope { part: part.to_owned(), ..Scope::default() });
+            let counts = counters.counts(None, out);
+            out.snapshot(Snapshot { scope, at, age, counts, origin: Origin::line(line) });
+        }
+    }
+}
+
+impl LineFormat for Files {
+    fn line(&mut self, line: &str, number: u64, out: &mut Builder) -> Result<(), Refusal> {
+        if let Some(taken) = timestamp::of_line(line) {
+            if self.rows.end() {
+                self.row(out);
+            }
+            self.finish(out);
+            match taken {
+                Taken::At(at) => self.at = Some(out.instant(at)),
+                Taken::Every(every) => self.input.interval = self.input.interval.or(Some(every)),
+            }
+            return Ok(());
+        }
+        match self.rows.line(line, number) {
+            Seen::Row => self.row(out),
+            Seen::Broken => {
+                self.broken += 1;
+                out.caution(Some(Origin::line(number)), "a row with too many or too few cells: left out");
+            }
+            Seen::Nothing | Seen::Table => {}
+        }
+        Ok(())
+    }
+
+    fn end(&mut self, out: &mut Builder) -> Result<(), Refusal> {
+        if self.rows.end() {
+            self.row(out);
+        }
+        self.finish(out);
+        if self.read == 0 {
+            let what =
+                "no file with its reads and writes: give SELECT * FROM sys.x$io_global_by_file_by_bytes, taken twice";
+            return Err(out.unusable(what));
+        }
+        if self.rounded {
+            let text = "bytes or times are rounded to be read by people, and so are the differences between two samples: \
+                        the view of the same name with x$ before it has them exactly";
+            out.caution(None, text);
+        }
+        let cache = "files are read and written through the operating system, whose page cache may answer: what reaches \
+                     storage is in iostat or /proc/diskstats of the same time";
+        out.caution(None, cache);
+        out.part("files", if self.broken > 0 { Fate::Broken } else { Fate::Read(self.read) });
+        Ok(())
+    }
+}

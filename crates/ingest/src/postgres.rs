@@ -1,19 +1,869 @@
-//! PostgreSQL's cumulative statistics, as its views show them: `pg_stat_io`, `pg_stat_database`, `pg_stat_bgwriter`,
+//! PostgreSQL's cumulative statistics from its views: `pg_stat_io`, `pg_stat_database`, `pg_stat_bgwriter`,
 //! `pg_stat_checkpointer`, `pg_stat_wal` and `pg_stat_statements`.
 //!
-//! Knows nothing of who asked for them. Columns are known by name, so that a query of somebody's own with fewer of them
-//! is read as well. All views of one moment become one snapshot; texts of statements are never kept.
+//! Columns are known by name, so that a custom query with fewer of them is read as well. All views of one moment become
+//! one snapshot; texts of statements are never kept.
 
-mod document;
-mod sample;
-mod text;
-mod views;
+use std::collections::{BTreeMap, BTreeSet};
 
-pub(crate) use document::FORM as JSON;
-pub(crate) use document::value as read_value;
-pub(crate) use sample::Cluster;
-pub(crate) use text::FORM as TEXT;
+use jiff::civil::DateTime;
+use plimsoll_units::Span;
+use serde_json::{Deserializer, Value};
 
-use crate::kind::Kind;
+use crate::builder::Builder;
+use crate::form::{Form, Head, Input, LineFormat, Resemblance};
+use crate::reading::{Class, Fate, Origin, Scope};
+use crate::refusal::Refusal;
+use crate::snapshot::{Counted, Counters, Place, Snapshot};
+use crate::text;
+use crate::text::rows::{Known, Rows, Seen};
+use crate::text::timestamp::{self, Taken};
 
-pub(crate) const KIND: Kind = Kind { id: "postgresql", name: "statistics of PostgreSQL" };
+/// Identifier and name of both forms.
+const ID: &str = "postgresql";
+const NAME: &str = "statistics of PostgreSQL";
+
+/// Views as tables of text.
+pub(crate) const TEXT: Form = Form::lines(ID, NAME, is_text, open);
+
+fn open(input: &Input) -> Box<dyn LineFormat> {
+    let cluster = Cluster::new(input, Scope::default());
+    Box::new(Text { rows: Rows::new(known), cluster, width: 0, broken: 0 })
+}
+
+/// It is one when a row of a view can be read, and near to one when names of its columns are there.
+fn is_text(head: &Head<'_>) -> Resemblance {
+    let text = head.text();
+    if text.contains("plimsoll.snapshots/") {
+        return Resemblance::None;
+    }
+    let marks = ["backend_type", "shared_blks_read", "blks_read", "buffers_clean", "buffers_checkpoint", "wal_records"];
+    let marks = marks.iter().filter(|mark| text.contains(**mark)).count() as u8;
+    if marks == 0 && !text.contains("buffers_written") {
+        return Resemblance::None;
+    }
+    let mut rows = Rows::new(known);
+    let is_row = |rows: &Rows| {
+        let fields = Fields { columns: &rows.columns, cells: &rows.cells, line: 0 };
+        fields.view().is_some() && rows.cells.iter().any(|cell| cell.parse::<f64>().is_ok())
+    };
+    for line in text.lines() {
+        if rows.line(line, 0) == Seen::Row && is_row(&rows) {
+            return Resemblance::Is { marks: 10 + marks };
+        }
+    }
+    if rows.end() && is_row(&rows) {
+        return Resemblance::Is { marks: 10 + marks };
+    }
+    Resemblance::Near { marks: 1, missing: "row of pg_stat_io or another view of statistics" }
+}
+
+struct Text {
+    rows: Rows,
+    cluster: Cluster,
+    /// Cells of the widest row.
+    width: usize,
+    broken: u32,
+}
+
+impl Text {
+    fn row(&mut self, out: &mut Builder) {
+        let rows = &self.rows;
+        self.width = rows.cells.len();
+        let fields = Fields { columns: &rows.columns, cells: &rows.cells, line: rows.line };
+        self.cluster.row(&fields, rows.table, out);
+    }
+}
+
+impl LineFormat for Text {
+    fn line(&mut self, line: &str, number: u64, out: &mut Builder) -> Result<(), Refusal> {
+        if let Some(taken) = timestamp::of_line(line) {
+            if self.rows.end() {
+                self.row(out);
+            }
+            self.cluster.taken(taken, out);
+            return Ok(());
+        }
+        match self.rows.line(line, number) {
+            Seen::Row => self.row(out),
+            Seen::Broken => {
+                self.broken += 1;
+                let text = format!(
+                    "a row with {} cells under {} columns: left out",
+                    self.rows.cells.len(),
+                    self.rows.columns.len()
+                );
+                out.caution(Some(Origin::line(number)), text);
+            }
+            Seen::Nothing | Seen::Table => {}
+        }
+        Ok(())
+    }
+
+    fn end(&mut self, out: &mut Builder) -> Result<(), Refusal> {
+        if self.rows.end() {
+            if self.rows.cells.len() < self.width {
+                self.broken += 1;
+                out.caution(Some(Origin::line(self.rows.line)), "the input ends within a record: copy it again");
+            }
+            self.row(out);
+        }
+        if self.broken > 0 {
+            out.part("rows", Fate::Broken);
+        }
+        self.cluster.end(out)
+    }
+}
+
+/// Views as JSON.
+pub(crate) const JSON: Form = Form::document(ID, NAME, is_json, read);
+
+/// Documents that cannot be read before reading ends.
+const MOST_BROKEN: u32 = 20;
+/// Objects within objects that are looked at.
+const DEEPEST: u32 = 8;
+
+fn is_json(head: &Head<'_>) -> Resemblance {
+    let pairs = [
+        ("\"backend_type\"", "\"context\""),
+        ("\"blks_read\"", "\"xact_commit\""),
+        ("\"wal_records\"", "\"wal_bytes\""),
+        ("\"shared_blks_read\"", "\"calls\""),
+        ("\"buffers_clean\"", "\"maxwritten_clean\""),
+    ];
+    let begins = head.text().lines().any(|line| line.trim_start().starts_with(['[', '{']));
+    let marks = pairs.iter().filter(|(one, other)| head.has(one) && head.has(other)).count() as u8;
+    if marks == 0 || !begins || head.has("plimsoll.snapshots/") {
+        return Resemblance::None;
+    }
+    Resemblance::Is { marks: 12 + marks }
+}
+
+fn read(input: &Input, document: &[u8], out: &mut Builder) -> Result<(), Refusal> {
+    let (mut cluster, mut table) = (Cluster::new(input, Scope::default()), 0);
+    let text = String::from_utf8_lossy(document);
+    let unwrapped: String = text.lines().flat_map(|line| [unwrap(line), "\n"]).collect();
+    let mut broken = 0;
+    let (mut at, mut line) = (0, 1);
+    while at < unwrapped.len() && broken < MOST_BROKEN {
+        let rest = &unwrapped[at..];
+        let end = rest.find('\n').map_or(rest.len(), |end| end + 1);
+        if !rest.trim_start_matches([' ', '\t']).starts_with(['[', '{']) {
+            if let Some(taken) = timestamp::of_line(&rest[..end]) {
+                cluster.taken(taken, out);
+            }
+            (at, line) = (at + end, line + 1);
+            continue;
+        }
+        let mut values = Deserializer::from_str(rest).into_iter::<Value>();
+        let read = values.next();
+        let used = values.byte_offset();
+        if let Some(Ok(found)) = read {
+            read_value(&mut cluster, &found, &mut table, line, out);
+            let used = used.max(1);
+            line += rest[..used].matches('\n').count() as u64;
+            at += used;
+        } else {
+            broken += 1;
+            out.caution(Some(Origin::line(line)), "not JSON to its end: left out; was it copied completely?");
+            (at, line) = (at + end, line + 1);
+        }
+    }
+    if broken > 0 {
+        out.part("JSON", Fate::Broken);
+    }
+    cluster.end(out)
+}
+
+/// A line without psql's mark of a continued cell.
+fn unwrap(line: &str) -> &str {
+    let trimmed = line.trim_end();
+    trimmed.strip_suffix('+').unwrap_or(trimmed)
+}
+
+/// Reads the rows in a JSON value. `table` counts the arrays that were seen.
+pub(crate) fn read_value(cluster: &mut Cluster, value: &Value, table: &mut u64, line: u64, out: &mut Builder) {
+    look(cluster, value, table, line, DEEPEST, out);
+}
+
+fn look(cluster: &mut Cluster, value: &Value, table: &mut u64, line: u64, depth: u32, out: &mut Builder) {
+    match value {
+        Value::Array(rows) if depth > 0 => {
+            *table += 1;
+            for row in rows {
+                look(cluster, row, table, line, depth - 1, out);
+            }
+        }
+        Value::Object(object) if depth > 0 => {
+            let plain = object.iter().filter(|(_, value)| !value.is_array() && !value.is_object());
+            let (columns, cells): (Vec<String>, Vec<String>) =
+                plain.map(|(name, value)| (name.to_ascii_lowercase(), cell(value))).unzip();
+            let is_row = cluster.row(&Fields { columns: &columns, cells: &cells, line }, *table, out);
+            if is_row && object.len() == columns.len() {
+                return;
+            }
+            if let Some(at) = TIMES.split(' ').find_map(|name| object.get(name)?.as_str()).and_then(timestamp::parse) {
+                cluster.taken(Taken::At(at), out);
+            }
+            for value in object.values() {
+                look(cluster, value, table, line, depth - 1, out);
+            }
+        }
+        _ => {}
+    }
+}
+
+fn cell(value: &Value) -> String {
+    match value {
+        Value::String(text) => text.clone(),
+        Value::Null => String::new(),
+        other => other.to_string(),
+    }
+}
+
+/// Bytes of a block, unless the server was built otherwise.
+const USUAL_BLOCK: f64 = 8192.0;
+/// Statements that are kept of a snapshot: those that read and wrote most.
+const MOST_STATEMENTS: usize = 50;
+
+/// The state of a server, and the current moment.
+#[derive(Default)]
+pub(crate) struct Cluster {
+    pub(crate) scope: Scope,
+    block_bytes: Option<f64>,
+    /// Whether operations are timed; none if the input does not tell.
+    timing: Option<bool>,
+    begin: Option<DateTime>,
+    /// How far apart samples are that have no moment of their own.
+    interval: Option<Span>,
+    /// Samples without a moment of their own that came before.
+    untimed: u64,
+    sample: Sample,
+    resets: BTreeMap<View, String>,
+    numbers: BTreeMap<View, u32>,
+    doubts: BTreeSet<Doubt>,
+    samples: u64,
+}
+
+#[derive(Default)]
+struct Sample {
+    at: Option<DateTime>,
+    line: u64,
+    layers: BTreeMap<View, Layer>,
+    tables: BTreeMap<View, u64>,
+    /// Its rows, by their identifying columns.
+    rows: BTreeSet<(View, [String; 3])>,
+    resets: BTreeMap<View, String>,
+    statements: BTreeMap<String, Layer>,
+    lsn: Option<f64>,
+}
+
+/// Reasons to doubt the figures; each is given once.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Doubt {
+    BlockAssumed,
+    Untimed,
+    LogUntimed,
+    Blocks,
+    Generated,
+    Nameless,
+}
+
+impl Doubt {
+    const fn text(self) -> &'static str {
+        match self {
+            Self::BlockAssumed => {
+                "the size of a block is not said: 8 KiB are assumed; add the answer of SHOW block_size"
+            }
+            Self::Untimed => {
+                "no times of operations: track_io_timing is off, or was not asked for; set it on for latencies"
+            }
+            Self::LogUntimed => {
+                "no times of writing WAL: track_wal_io_timing is off; set it on for latencies of commits"
+            }
+            Self::Blocks => {
+                "operations are counted in blocks: from version 17 on one read fetches several, so the operations of \
+                 storage are at most these; PostgreSQL 18 counts operations"
+            }
+            Self::Generated => {
+                "bytes of WAL are those generated: pages that are written again as they fill are not in them"
+            }
+            Self::Nameless => {
+                "statements without queryid cannot be followed from snapshot to snapshot: left out; select queryid too"
+            }
+        }
+    }
+}
+
+impl Cluster {
+    pub(crate) fn new(input: &Input, scope: Scope) -> Self {
+        Self { scope, begin: input.begin, interval: input.interval, ..Self::default() }
+    }
+
+    /// The size of a block, if given beside the views.
+    pub(crate) fn block(mut self, bytes: Option<f64>) -> Self {
+        self.block_bytes = bytes.filter(|bytes| *bytes > 0.0);
+        self
+    }
+
+    /// Begins another moment.
+    pub(crate) fn taken(&mut self, taken: Taken, out: &mut Builder) {
+        let at = match taken {
+            Taken::At(at) => Some(out.instant(at)),
+            Taken::Every(_) => None,
+        };
+        self.begin(at, out);
+        if let Taken::Every(every) = taken {
+            self.interval = self.interval.or(Some(every));
+        }
+    }
+
+    /// Begins a sample.
+    fn begin(&mut self, at: Option<DateTime>, out: &mut Builder) {
+        if !self.sample.layers.is_empty() || !self.sample.statements.is_empty() {
+            self.finish(out);
+        }
+        self.sample.at = at.or(self.sample.at);
+    }
+
+    /// Takes a row of the table with that number. False when it is of no view.
+    pub(crate) fn row(&mut self, row: &Fields<'_>, table: u64, out: &mut Builder) -> bool {
+        let Some(view) = row.view() else { return false };
+        let at = TIMES.split(' ').find_map(|name| row.get(name)).and_then(timestamp::parse).map(|at| out.instant(at));
+        if let Some(at) = at {
+            self.at(view, at, out);
+        }
+        if view == View::Server {
+            self.setting(row, out);
+            return true;
+        }
+        let name = |name: &str| row.get(name).unwrap_or_default().to_owned();
+        let key = match view {
+            View::Io => ["backend_type", "object", "context"].map(name),
+            View::Database => ["datid", "datname", ""].map(name),
+            // One statement may have a row for each user and database.
+            View::Statements => [row.line.to_string(), name("queryid"), name("calls")],
+            _ => [const { String::new() }; 3],
+        };
+        let key = (view, key);
+        let again = self.sample.tables.get(&view).is_some_and(|before| *before != table && at.is_none());
+        if again || self.sample.rows.contains(&key) {
+            self.finish(out);
+        }
+        if self.sample.line == 0 {
+            self.sample.line = row.line;
+        }
+        self.sample.tables.insert(view, table);
+        *self.numbers.entry(view).or_default() += row.cells.len() as u32;
+        if let Some(reset) = row.get("stats_reset") {
+            let kept = self.sample.resets.entry(view).or_default();
+            if kept.as_str() < reset {
+                reset.clone_into(kept);
+            }
+        }
+        if view == View::Statements {
+            self.statement(row);
+        } else {
+            self.sample.rows.insert(key);
+            self.sample.layers.entry(view).or_default().add(view, row);
+        }
+        true
+    }
+
+    /// A row says when it was taken: views that are asked for one after the other are of one moment.
+    fn at(&mut self, view: View, at: DateTime, out: &mut Builder) {
+        let near = |kept: DateTime| at.duration_since(kept).as_secs_f64().abs() < 5.0;
+        let same = match self.sample.at {
+            Some(kept) if view == View::Server || self.sample.tables.contains_key(&view) => kept == at,
+            Some(kept) => near(kept),
+            None => !self.sample.tables.contains_key(&view),
+        };
+        if same {
+            self.sample.at = self.sample.at.or(Some(at));
+        } else {
+            self.begin(Some(at), out);
+        }
+    }
+
+    fn setting(&mut self, row: &Fields<'_>, out: &mut Builder) {
+        let pair = row.get("name").zip(row.get("setting"));
+        let columns = row.columns.iter().map(String::as_str).zip(row.cells.iter().map(String::as_str));
+        for (name, value) in pair.into_iter().chain(columns) {
+            *self.numbers.entry(View::Server).or_default() += 1;
+            match name {
+                "block_size" => self.block_bytes = value.parse().ok().filter(|size: &f64| *size > 0.0),
+                "track_io_timing" => self.timing = Some(matches!(value, "on" | "t" | "true" | "1")),
+                "server_version" => out.version(value.split_whitespace().next().unwrap_or(value)),
+                "version" => out.version(value.split_whitespace().nth(1).unwrap_or(value)),
+                "wal_lsn" | "pg_current_wal_lsn" => self.sample.lsn = lsn(value).or(self.sample.lsn),
+                _ => {}
+            }
+        }
+    }
+
+    fn statement(&mut self, row: &Fields<'_>) {
+        // Lines of a long text under its first one have nothing but text.
+        if row.number("calls").is_none() && row.number("shared_blks_read").is_none() {
+            return;
+        }
+        let Some(id) = row.get("queryid") else {
+            self.doubts.insert(Doubt::Nameless);
+            return;
+        };
+        self.sample.statements.entry(id.to_owned()).or_default().add(View::Statements, row);
+    }
+
+    /// The moment is complete: its counters become a snapshot.
+    pub(crate) fn finish(&mut self, out: &mut Builder) {
+        let mut sample = std::mem::take(&mut self.sample);
+        if sample.layers.is_empty() && sample.statements.is_empty() {
+            self.sample.at = sample.at;
+            return;
+        }
+        self.samples += 1;
+        let (at, age) = self.when(&sample, out);
+        self.forget_reset(&mut sample, out);
+        let counters = self.combined(&sample);
+        let scope = self.scope.clone();
+        put(&counters, &scope, (at, age), sample.line, out);
+        let mut statements: Vec<_> = sample.statements.iter().collect();
+        statements.sort_by(|a, b| b.1.counters.operations().total_cmp(&a.1.counters.operations()));
+        for (id, layer) in statements.into_iter().take(MOST_STATEMENTS) {
+            let mut counters = layer.counters.clone();
+            self.size(layer, &mut counters);
+            let scope = Scope { part: format!("statement {id}"), ..self.scope.clone() };
+            put(&counters, &scope, (at, age), sample.line, out);
+        }
+    }
+
+    /// When a sample was taken, and how long its counters had counted: since the one reset that all its views had.
+    fn when(&mut self, sample: &Sample, out: &mut Builder) -> (Option<DateTime>, Option<Span>) {
+        let Some(at) = sample.at else {
+            let apart = self.interval.map(|interval| Span::from_secs_f64(interval.as_secs_f64() * self.untimed as f64));
+            self.untimed += 1;
+            let later = |begin| timestamp::later(begin, apart.unwrap_or(Span::ZERO).as_secs_f64());
+            return match self.begin.filter(|_| apart.is_some() || self.untimed == 1) {
+                Some(begin) => (later(begin), None),
+                None => (None, apart),
+            };
+        };
+        let ages: Vec<f64> = sample
+            .layers
+            .keys()
+            .filter_map(|view| timestamp::parse(sample.resets.get(view)?))
+            .map(|reset| at.duration_since(out.instant(reset)).as_secs_f64())
+            .collect();
+        let (youngest, oldest) =
+            ages.iter().fold((f64::MAX, 0.0_f64), |(low, high), age| (low.min(*age), high.max(*age)));
+        let agree = !ages.is_empty() && ages.len() == sample.layers.len() && oldest - youngest <= 0.01 * oldest;
+        (Some(at), (agree && youngest > 0.0).then(|| Span::from_secs_f64(youngest)))
+    }
+
+    /// A view that was reset since the sample before is not compared with it.
+    fn forget_reset(&mut self, sample: &mut Sample, out: &mut Builder) {
+        for (view, reset) in &sample.resets {
+            let before = self.resets.insert(*view, reset.clone());
+            if before.is_some_and(|before| before != *reset) && self.samples > 1 {
+                sample.layers.remove(view);
+                let origin = out.origin(sample.line, view.name(), "stats_reset");
+                let text = "the statistics were reset since the snapshot before: its windows beside the reset are left \
+                            out; take snapshots without a reset between them";
+                out.caution(Some(origin), text);
+            }
+        }
+    }
+
+    /// All views as one, nothing counted twice.
+    fn combined(&mut self, sample: &Sample) -> Counters {
+        let mut whole = Counters::default();
+        let io = sample.layers.get(&View::Io);
+        if let Some(io) = io {
+            if !io.has_bytes {
+                self.doubts.insert(Doubt::Blocks);
+            }
+            whole = io.counters.clone();
+            self.size(io, &mut whole);
+            self.untimed_away(&mut whole);
+        }
+        let redo = Counted::Operations(Class::RedoWrite);
+        let has_wal = io.is_some_and(|io| io.counters.get(&redo).is_some());
+        for (view, layer) in &sample.layers {
+            let mut counters = layer.counters.clone();
+            self.size(layer, &mut counters);
+            match view {
+                View::Database if io.is_some() => {
+                    whole.merge(&counters, |counted| matches!(counted, Counted::Commits | Counted::DatabaseSeconds));
+                    temporary(&mut whole, &counters);
+                }
+                View::Bgwriter | View::Checkpointer if io.is_some() => {}
+                View::Wal if has_wal => {}
+                View::Wal => {
+                    self.doubts.insert(Doubt::Generated);
+                    self.untimed_away(&mut counters);
+                    whole.merge(&counters, |_| true);
+                }
+                View::Io | View::Statements | View::Server => {}
+                View::Database | View::Bgwriter | View::Checkpointer => {
+                    self.untimed_away(&mut counters);
+                    whole.merge(&counters, |_| true);
+                }
+            }
+        }
+        let bytes = Counted::Bytes(Class::RedoWrite);
+        if whole.get(&bytes).is_none() && !whole.is_empty() {
+            whole.add(bytes, sample.lsn, (sample.line, "settings", "wal_lsn"));
+        }
+        whole
+    }
+
+    /// Gives blocks their bytes.
+    fn size(&mut self, layer: &Layer, counters: &mut Counters) {
+        if layer.blocks.is_empty() {
+            return;
+        }
+        if self.block_bytes.is_none() {
+            self.doubts.insert(Doubt::BlockAssumed);
+        }
+        counters.merge_scaled(&layer.blocks, self.block_bytes.unwrap_or(USUAL_BLOCK));
+    }
+
+    /// Takes times away that are zero because nobody took them. Those of WAL have a setting of their own, and totals that
+    /// hold untimed operations have no time.
+    fn untimed_away(&mut self, counters: &mut Counters) {
+        let never = |class: Class| {
+            let worked = counters.get(&Counted::Operations(class)).is_some_and(|count| count > 0.0);
+            worked && counters.get(&Counted::OperationSeconds(class)) == Some(0.0)
+        };
+        let mut away: Vec<Class> = Class::ALL.into_iter().filter(|class| never(*class)).collect();
+        if away.contains(&Class::RedoWrite) {
+            self.doubts.insert(Doubt::LogUntimed);
+            away.extend([Class::Write, Class::Flush]);
+        }
+        if self.timing == Some(false)
+            || away.iter().any(|class| !matches!(class, Class::RedoWrite | Class::Flush | Class::Write))
+        {
+            self.doubts.insert(Doubt::Untimed);
+        }
+        let off = self.timing == Some(false);
+        let zero_waits: Vec<String> = counters.untimed_waits();
+        counters.retain(|counted| match counted {
+            Counted::OperationSeconds(class) => !away.contains(class) && (!off || *class == Class::RedoWrite),
+            Counted::Waits(event) | Counted::WaitSeconds(event) => !zero_waits.contains(event),
+            _ => true,
+        });
+    }
+
+    /// No more comes.
+    pub(crate) fn end(&mut self, out: &mut Builder) -> Result<(), Refusal> {
+        self.finish(out);
+        for (view, numbers) in &self.numbers {
+            out.part(view.name(), Fate::Read(*numbers));
+        }
+        if self.samples == 0 {
+            let what =
+                "no row of a view of statistics: give the output of SELECT * FROM pg_stat_io, taken twice".to_owned();
+            return Err(out.unusable(what));
+        }
+        for doubt in &self.doubts {
+            out.caution(None, doubt.text());
+        }
+        let cache = "PostgreSQL counts what it asks of the operating system, whose page cache answers a part of the reads: \
+                     what reaches storage is in iostat or /proc/diskstats of the same time";
+        out.caution(None, cache);
+        Ok(())
+    }
+}
+
+fn put(counters: &Counters, scope: &Scope, (at, age): (Option<DateTime>, Option<Span>), line: u64, out: &mut Builder) {
+    if !counters.is_empty() {
+        let (scope, counts) = (out.scope(scope.clone()), counters.counts(None, out));
+        out.snapshot(Snapshot { scope, at, age, counts, origin: Origin::line(line) });
+    }
+}
+
+/// Temporary files are not in `pg_stat_io`, which has temporary tables; where they are more, they count instead.
+fn temporary(whole: &mut Counters, database: &Counters) {
+    let bytes = Counted::Bytes(Class::TempWrite);
+    if database.get(&bytes) > whole.get(&bytes) {
+        let of = [Counted::Operations(Class::TempWrite), Counted::OperationSeconds(Class::TempWrite), bytes.clone()];
+        whole.retain(|counted| !of.contains(counted));
+        whole.merge(database, |counted| *counted == bytes);
+    }
+}
+
+/// `16/B374D848`: bytes of WAL since the beginning.
+fn lsn(text: &str) -> Option<f64> {
+    let (high, low) = text.trim().split_once('/')?;
+    let (high, low) = (u32::from_str_radix(high, 16).ok()?, u32::from_str_radix(low, 16).ok()?);
+    Some((u64::from(high) << 32 | u64::from(low)) as f64)
+}
+
+/// A view of statistics, or a setting of the server.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum View {
+    Io,
+    Database,
+    Bgwriter,
+    Checkpointer,
+    Wal,
+    Statements,
+    Server,
+}
+
+/// Columns by which a table of this family is known.
+const COLUMNS: &str = "backend_type object context reads read_bytes read_time writes write_bytes write_time extends \
+    extend_bytes op_bytes fsyncs evictions reuses writebacks datname blks_read blks_hit blk_read_time blk_write_time \
+    temp_bytes temp_files xact_commit xact_rollback active_time buffers_clean maxwritten_clean buffers_alloc \
+    buffers_checkpoint buffers_backend buffers_written num_timed num_requested restartpoints_timed wal_records \
+    wal_fpi wal_bytes wal_write wal_sync wal_buffers_full queryid calls shared_blks_read shared_blks_written \
+    shared_blks_hit temp_blks_read temp_blks_written stats_reset setting name wal_lsn";
+
+/// Columns that suffice alone.
+const ALONE: [&str; 7] =
+    ["block_size", "track_io_timing", "track_wal_io_timing", "server_version", "version", "now", "pg_current_wal_lsn"];
+
+/// The weight of a column's name.
+fn known(name: &str) -> Known {
+    let name = plain(name);
+    if ALONE.contains(&name) {
+        Known::Alone
+    } else if text::lists(COLUMNS, name) || text::lists(TIMES, name) {
+        Known::One
+    } else {
+        Known::No
+    }
+}
+
+/// Usual names of a row's moment.
+const TIMES: &str = "now at ts time timestamp taken taken_at captured_at collected_at sample_time snap_time \
+    clock_timestamp";
+
+/// A name without the unit that some queries add.
+fn plain(name: &str) -> &str {
+    name.strip_suffix("_ms").unwrap_or(name)
+}
+
+/// One row: names of columns, with their cells.
+#[derive(Clone, Copy)]
+pub(crate) struct Fields<'a> {
+    pub(crate) columns: &'a [String],
+    pub(crate) cells: &'a [String],
+    pub(crate) line: u64,
+}
+
+impl<'a> Fields<'a> {
+    fn has(&self, name: &str) -> bool {
+        self.columns.iter().any(|column| plain(column) == name)
+    }
+
+    fn get(&self, name: &str) -> Option<&'a str> {
+        let at = self.columns.iter().position(|column| plain(column) == name)?;
+        self.cells.get(at).map(String::as_str).filter(|cell| !cell.is_empty() && *cell != "\\N")
+    }
+
+    fn number(&self, name: &str) -> Option<f64> {
+        self.get(name)?.trim().parse().ok()
+    }
+
+    /// Milliseconds, as seconds.
+    fn seconds(&self, name: &str) -> Option<f64> {
+        self.number(name).map(|milliseconds| milliseconds / 1e3)
+    }
+
+    /// Which view the row is of.
+    fn view(&self) -> Option<View> {
+        let all = |names: &[&str]| names.iter().all(|name| self.has(name));
+        let any = |names: &[&str]| names.iter().any(|name| self.has(name));
+        if all(&["backend_type", "context"]) && any(&["reads", "writes", "read_bytes", "write_bytes", "extends"]) {
+            Some(View::Io)
+        } else if any(&["shared_blks_read", "shared_blks_written", "temp_blks_read", "temp_blks_written"])
+            && any(&["calls", "queryid"])
+        {
+            Some(View::Statements)
+        } else if any(&["blks_read", "temp_bytes", "active_time"])
+            && any(&["datname", "datid", "xact_commit", "blks_hit", "numbackends"])
+        {
+            Some(View::Database)
+        } else if all(&["wal_bytes"]) && any(&["wal_records", "wal_fpi", "wal_write"]) {
+            Some(View::Wal)
+        } else if any(&["buffers_clean", "buffers_checkpoint", "buffers_backend"]) {
+            Some(View::Bgwriter)
+        } else if all(&["buffers_written"]) && any(&["num_timed", "num_requested", "write_time", "sync_time"]) {
+            Some(View::Checkpointer)
+        } else if all(&["name", "setting"]) || any(&ALONE) || all(&["wal_lsn"]) {
+            Some(View::Server)
+        } else {
+            None
+        }
+    }
+}
+
+impl View {
+    const fn name(self) -> &'static str {
+        match self {
+            Self::Io => "pg_stat_io",
+            Self::Database => "pg_stat_database",
+            Self::Bgwriter => "pg_stat_bgwriter",
+            Self::Checkpointer => "pg_stat_checkpointer",
+            Self::Wal => "pg_stat_wal",
+            Self::Statements => "pg_stat_statements",
+            Self::Server => "settings",
+        }
+    }
+}
+
+/// Adds up the rows of one view.
+#[derive(Clone, Debug, Default)]
+struct Layer {
+    counters: Counters,
+    /// Operations in blocks, of any size.
+    blocks: Counters,
+    /// True once a row counted bytes on its own.
+    has_bytes: bool,
+}
+
+/// A kind of operation of `pg_stat_io`.
+struct Kind {
+    count: &'static str,
+    bytes: &'static str,
+    time: &'static str,
+    /// All reads, all writes, or flushes.
+    total: Class,
+    /// Their class, if there is one.
+    class: Option<Class>,
+    /// The name of waits for them.
+    event: &'static str,
+}
+
+impl Layer {
+    /// Numbers that a row gives, added.
+    fn add(&mut self, view: View, row: &Fields<'_>) {
+        match view {
+            View::Io => self.io(row),
+            View::Database => self.database(row),
+            View::Bgwriter => {
+                for name in ["buffers_checkpoint", "buffers_clean", "buffers_backend"] {
+                    self.blocks(Class::Write, Some(Class::DataWrite), row.number(name), (row.line, view.name(), name));
+                }
+            }
+            View::Checkpointer => {
+                let place = (row.line, view.name(), "buffers_written");
+                self.blocks(Class::Write, Some(Class::DataWrite), row.number("buffers_written"), place);
+            }
+            View::Wal => self.wal(row),
+            View::Statements => self.statement(row),
+            View::Server => {}
+        }
+    }
+
+    /// Operations of one block each, in a total and in a class of it.
+    fn blocks(&mut self, total: Class, class: Option<Class>, count: Option<f64>, place: Place) {
+        for class in [Some(total), class].into_iter().flatten() {
+            self.counters.add(Counted::Operations(class), count, place);
+            self.blocks.add(Counted::Bytes(class), count, place);
+        }
+    }
+
+    fn io(&mut self, row: &Fields<'_>) {
+        let object = row.get("object").unwrap_or("relation");
+        let context = row.get("context").unwrap_or("normal");
+        let (read, write) = classes(object, context);
+        let event = |data: &'static str, log: &'static str| if object == "wal" { log } else { data };
+        let kind = |count, bytes, time, total, class, event| Kind { count, bytes, time, total, class, event };
+        let (reads, writes) = (event("DataFileRead", "WALRead"), event("DataFileWrite", "WALWrite"));
+        let kinds = [
+            kind("reads", "read_bytes", "read_time", Class::Read, read, reads),
+            kind("writes", "write_bytes", "write_time", Class::Write, write, writes),
+            kind("extends", "extend_bytes", "extend_time", Class::Write, write, "DataFileExtend"),
+            kind("fsyncs", "", "fsync_time", Class::Flush, None, event("DataFileSync", "WALSync")),
+        ];
+        for kind in kinds {
+            self.operations(row, &kind);
+        }
+    }
+
+    fn operations(&mut self, row: &Fields<'_>, kind: &Kind) {
+        let table = View::Io.name();
+        let (line, count, seconds) = (row.line, row.number(kind.count), row.seconds(kind.time));
+        let (counted, timed) = ((line, table, kind.count), (line, table, kind.time));
+        if row.get("backend_type") == Some("client backend") {
+            self.counters.add(Counted::Waits(kind.event.to_owned()), count, counted);
+            self.counters.add(Counted::WaitSeconds(kind.event.to_owned()), seconds, timed);
+        }
+        for class in [Some(kind.total), kind.class].into_iter().flatten() {
+            self.counters.add(Counted::Operations(class), count, counted);
+            self.counters.add(Counted::OperationSeconds(class), seconds, timed);
+            if kind.bytes.is_empty() {
+                continue;
+            }
+            let bytes = Counted::Bytes(class);
+            if row.has(kind.bytes) {
+                self.has_bytes = true;
+                self.counters.add(bytes, row.number(kind.bytes), (line, table, kind.bytes));
+            } else if let Some(size) = row.number("op_bytes") {
+                self.counters.add(bytes, count.map(|count| count * size), counted);
+            } else {
+                self.blocks.add(bytes, count, counted);
+            }
+        }
+    }
+
+    fn database(&mut self, row: &Fields<'_>) {
+        let place = |field| (row.line, View::Database.name(), field);
+        let read = row.number("blks_read");
+        self.blocks(Class::Read, None, read, place("blks_read"));
+        let seconds = row.seconds("blk_read_time");
+        self.counters.add(Counted::OperationSeconds(Class::Read), seconds, place("blk_read_time"));
+        self.counters.add(Counted::Waits("DataFileRead".to_owned()), read, place("blks_read"));
+        self.counters.add(Counted::WaitSeconds("DataFileRead".to_owned()), seconds, place("blk_read_time"));
+        let seconds = row.seconds("blk_write_time");
+        self.counters.add(Counted::WaitSeconds("DataFileWrite".to_owned()), seconds, place("blk_write_time"));
+        self.counters.add(Counted::Bytes(Class::TempWrite), row.number("temp_bytes"), place("temp_bytes"));
+        self.counters.add(Counted::Commits, row.number("xact_commit"), place("xact_commit"));
+        self.counters.add(Counted::DatabaseSeconds, row.seconds("active_time"), place("active_time"));
+    }
+
+    fn wal(&mut self, row: &Fields<'_>) {
+        let place = |field| (row.line, View::Wal.name(), field);
+        let (writes, syncs) = (row.number("wal_write"), row.number("wal_sync"));
+        for class in [Class::Write, Class::RedoWrite] {
+            self.counters.add(Counted::Operations(class), writes, place("wal_write"));
+            self.counters.add(Counted::Bytes(class), row.number("wal_bytes"), place("wal_bytes"));
+        }
+        self.counters.add(Counted::Operations(Class::Flush), syncs, place("wal_sync"));
+        for (class, event, count, column) in [
+            (Class::RedoWrite, "WALWrite", writes, "wal_write_time"),
+            (Class::Flush, "WALSync", syncs, "wal_sync_time"),
+        ] {
+            let seconds = row.seconds(column);
+            self.counters.add(Counted::OperationSeconds(class), seconds, place(column));
+            self.counters.add(Counted::Waits(event.to_owned()), count, place(column));
+            self.counters.add(Counted::WaitSeconds(event.to_owned()), seconds, place(column));
+        }
+    }
+
+    fn statement(&mut self, row: &Fields<'_>) {
+        for (column, total, class) in [
+            ("shared_blks_read", Class::Read, None),
+            ("local_blks_read", Class::Read, Some(Class::TempRead)),
+            ("temp_blks_read", Class::Read, Some(Class::TempRead)),
+            ("shared_blks_written", Class::Write, Some(Class::DataWrite)),
+            ("local_blks_written", Class::Write, Some(Class::TempWrite)),
+            ("temp_blks_written", Class::Write, Some(Class::TempWrite)),
+        ] {
+            self.blocks(total, class, row.number(column), (row.line, View::Statements.name(), column));
+        }
+    }
+}
+
+/// What reads and writes of a row are for. `normal` goes through the buffer cache page by page; the others run through
+/// a relation from one end to the other. WAL that is made ahead of its use, or read, is in no class but the total.
+fn classes(object: &str, context: &str) -> (Option<Class>, Option<Class>) {
+    match (object, context) {
+        (_, "init") => (None, None),
+        ("wal", _) => (None, Some(Class::RedoWrite)),
+        ("temp relation", _) => (Some(Class::TempRead), Some(Class::TempWrite)),
+        (_, "bulkread" | "bulkwrite" | "vacuum") => (Some(Class::SequentialRead), Some(Class::DataWrite)),
+        _ => (Some(Class::RandomRead), Some(Class::DataWrite)),
+    }
+}

@@ -1,10 +1,811 @@
-//! What Prometheus and its exporters know of disks: expositions as text, and answers of its API as JSON.
+//! Disk metrics of Prometheus and its exporters: expositions as text, and answers of its API as JSON.
 
-mod answer;
-mod metric;
-mod owner;
-mod rates;
-mod text;
+use std::collections::{BTreeMap, BTreeSet};
 
-pub(crate) use answer::FORM as ANSWER;
-pub(crate) use text::FORM as TEXT;
+use jiff::civil::DateTime;
+use plimsoll_units::Span;
+use serde_json::Value;
+
+use crate::builder::Builder;
+use crate::form::{Form, Head, Input, LineFormat, Resemblance};
+use crate::json;
+use crate::layers::{Layer, Layers};
+use crate::reading::{Class, Fate, Origin, Scope, Window};
+use crate::refusal::Refusal;
+use crate::series::{Edge, Points, Said, Spacing};
+use crate::snapshot::Counted::{BusySeconds, Bytes, OperationSeconds, Operations, QueueSeconds};
+use crate::snapshot::{Count, Counted, Snapshot};
+use crate::text::timestamp;
+
+/// An exporter. Several of them count the same operations: the first present is taken.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Family {
+    Node,
+    Otel,
+    Telegraf,
+    WindowsPhysical,
+    WindowsLogical,
+    Container,
+}
+
+/// A counter: the rest of its name, its quantity, class and unit. Without a class a label gives it.
+type Counter = (&'static str, fn(Class) -> Counted, Option<Class>, f64);
+
+impl Family {
+    /// Each family with the beginning of its metrics' names, and its counters.
+    const TABLE: [(&'static str, Self, &'static [Counter]); 6] = [
+        ("node_disk_", Self::Node, &NODE),
+        ("system_disk_", Self::Otel, &OTEL),
+        ("diskio_", Self::Telegraf, &TELEGRAF),
+        ("windows_physical_disk_", Self::WindowsPhysical, &WINDOWS),
+        ("windows_logical_disk_", Self::WindowsLogical, &WINDOWS),
+        ("container_fs_", Self::Container, &CONTAINER),
+    ];
+
+    /// The beginning of its metrics' names.
+    fn prefix(self) -> &'static str {
+        Self::TABLE.iter().find(|(_, family, _)| *family == self).map_or("", |(prefix, ..)| prefix)
+    }
+}
+
+const READ: Option<Class> = Some(Class::Read);
+const WRITE: Option<Class> = Some(Class::Write);
+const ALL: Option<Class> = Some(Class::All);
+
+const NODE: [Counter; 19] = [
+    ("reads_completed", Operations, READ, 1.0),
+    ("writes_completed", Operations, WRITE, 1.0),
+    ("read_bytes", Bytes, READ, 1.0),
+    ("bytes_read", Bytes, READ, 1.0),
+    ("written_bytes", Bytes, WRITE, 1.0),
+    ("bytes_written", Bytes, WRITE, 1.0),
+    ("read_time_seconds", OperationSeconds, READ, 1.0),
+    ("write_time_seconds", OperationSeconds, WRITE, 1.0),
+    ("read_time_ms", OperationSeconds, READ, 1e-3),
+    ("write_time_ms", OperationSeconds, WRITE, 1e-3),
+    ("io_time_seconds", BusySeconds, ALL, 1.0),
+    ("io_time_ms", BusySeconds, ALL, 1e-3),
+    ("io_time_weighted_seconds", QueueSeconds, ALL, 1.0),
+    ("io_time_weighted", QueueSeconds, ALL, 1e-3),
+    ("discards_completed", Operations, Some(Class::Discard), 1.0),
+    ("discarded_sectors", Bytes, Some(Class::Discard), 512.0),
+    ("discard_time_seconds", OperationSeconds, Some(Class::Discard), 1.0),
+    ("flush_requests", Operations, Some(Class::Flush), 1.0),
+    ("flush_requests_time_seconds", OperationSeconds, Some(Class::Flush), 1.0),
+];
+const OTEL: [Counter; 9] = [
+    ("operations", Operations, None, 1.0),
+    ("io", Bytes, None, 1.0),
+    ("io_bytes", Bytes, None, 1.0),
+    ("operation_time", OperationSeconds, None, 1.0),
+    ("operation_time_seconds", OperationSeconds, None, 1.0),
+    ("io_time", BusySeconds, ALL, 1.0),
+    ("io_time_seconds", BusySeconds, ALL, 1.0),
+    ("weighted_io_time", QueueSeconds, ALL, 1.0),
+    ("weighted_io_time_seconds", QueueSeconds, ALL, 1.0),
+];
+const TELEGRAF: [Counter; 8] = [
+    ("reads", Operations, READ, 1.0),
+    ("writes", Operations, WRITE, 1.0),
+    ("read_bytes", Bytes, READ, 1.0),
+    ("write_bytes", Bytes, WRITE, 1.0),
+    ("read_time", OperationSeconds, READ, 1e-3),
+    ("write_time", OperationSeconds, WRITE, 1e-3),
+    ("io_time", BusySeconds, ALL, 1e-3),
+    ("weighted_io_time", QueueSeconds, ALL, 1e-3),
+];
+const WINDOWS: [Counter; 6] = [
+    ("reads", Operations, READ, 1.0),
+    ("writes", Operations, WRITE, 1.0),
+    ("read_bytes", Bytes, READ, 1.0),
+    ("write_bytes", Bytes, WRITE, 1.0),
+    ("read_latency_seconds", OperationSeconds, READ, 1.0),
+    ("write_latency_seconds", OperationSeconds, WRITE, 1.0),
+];
+const CONTAINER: [Counter; 8] = [
+    ("reads", Operations, READ, 1.0),
+    ("writes", Operations, WRITE, 1.0),
+    ("reads_bytes", Bytes, READ, 1.0),
+    ("writes_bytes", Bytes, WRITE, 1.0),
+    ("read_seconds", OperationSeconds, READ, 1.0),
+    ("write_seconds", OperationSeconds, WRITE, 1.0),
+    ("io_time_seconds", BusySeconds, ALL, 1.0),
+    ("io_time_weighted_seconds", QueueSeconds, ALL, 1.0),
+];
+
+/// A disk metric of an exporter.
+#[derive(Clone, Debug, PartialEq)]
+struct Metric {
+    family: Family,
+    counted: Counted,
+    /// The unit of its values, in base units.
+    unit: f64,
+}
+
+/// The metric of this name; `direction` is a label of families whose names do not contain it.
+fn metric(name: &str, direction: Option<&str>) -> Option<Metric> {
+    let (prefix, family, counters) = Family::TABLE.iter().find(|(prefix, ..)| name.starts_with(prefix))?;
+    let rest = &name[prefix.len()..];
+    let rest = rest.strip_suffix("_total").unwrap_or(rest);
+    let labelled = match direction {
+        Some("read") => Class::Read,
+        Some("write") => Class::Write,
+        _ => Class::All,
+    };
+    let (_, counted, class, unit) = counters.iter().find(|(name, ..)| *name == rest)?;
+    Some(Metric { family: *family, counted: counted(class.unwrap_or(labelled)), unit: *unit })
+}
+
+/// The owner of counters.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct Owner {
+    family: Family,
+    host: String,
+    /// A container, by namespace, pod and name; empty for a host.
+    container: String,
+    /// True for a control group whose counters include other groups.
+    is_group: bool,
+    device: String,
+}
+
+impl Owner {
+    /// From the labels of a series.
+    fn new<'a>(family: Family, label: impl Fn(&str) -> Option<&'a str>) -> Self {
+        let first = |names: &[&str]| {
+            names.iter().find_map(|name| label(name).filter(|text| !text.is_empty())).unwrap_or_default()
+        };
+        let device = match family {
+            Family::Telegraf => first(&["name", "device"]),
+            Family::WindowsPhysical => first(&["disk"]),
+            Family::WindowsLogical => first(&["volume"]),
+            _ => first(&["device"]),
+        };
+        let (mut container, mut is_group) = (String::new(), false);
+        if family == Family::Container {
+            let of_pod = [first(&["namespace"]), first(&["pod", "pod_name"]), first(&["container", "container_name"])];
+            let names: Vec<&str> = of_pod.into_iter().filter(|name| !name.is_empty()).collect();
+            is_group = of_pod[2].is_empty() && first(&["name", "image"]).is_empty();
+            container = if names.is_empty() { first(&["name", "id"]).to_owned() } else { names.join("/") };
+        }
+        Self {
+            family,
+            host: first(&["instance", "node", "nodename", "host", "hostname"]).to_owned(),
+            container,
+            is_group,
+            device: device.strip_prefix("/dev/").unwrap_or(device).to_owned(),
+        }
+    }
+
+    fn scope(&self, host: &str) -> Scope {
+        let host = if self.host.is_empty() { host } else { &self.host };
+        let names = [self.container.as_str(), &self.device];
+        let part: Vec<&str> = names.into_iter().filter(|name| !name.is_empty()).collect();
+        Scope { host: host.to_owned(), part: part.join(" "), ..Scope::default() }
+    }
+}
+
+/// The owners taken, of all those in an input.
+#[derive(Debug, Default)]
+struct Chosen {
+    taken: BTreeMap<Owner, Layer>,
+}
+
+impl Chosen {
+    /// The maximum of owners.
+    const MOST: usize = 100_000;
+
+    /// Chooses one family for each host, containers before the groups around them, and one layer of devices.
+    fn of<'a>(owners: impl Iterator<Item = &'a Owner>) -> Self {
+        let mut by_host: BTreeMap<&str, BTreeSet<&Owner>> = BTreeMap::new();
+        for owner in owners {
+            by_host.entry(&owner.host).or_default().insert(owner);
+        }
+        let mut taken = BTreeMap::new();
+        for owners in by_host.values() {
+            let Some(family) = owners.iter().map(|owner| owner.family).min() else { continue };
+            let with_groups = owners.iter().all(|owner| owner.is_group || owner.family != family);
+            // A root group includes all others.
+            let root = owners.iter().any(|owner| owner.family == family && owner.container == "/");
+            let of_family = owners.iter().filter(|owner| {
+                let fits = if with_groups && root { owner.container == "/" } else { owner.is_group == with_groups };
+                owner.family == family && (family != Family::Container || fits)
+            });
+            let of_family: Vec<&&Owner> = of_family.filter(|owner| owner.device != "_Total").collect();
+            let mut layers = Layers::default();
+            for owner in &of_family {
+                layers.learn(&owner.device);
+            }
+            layers.choose();
+            taken.extend(
+                of_family.into_iter().filter_map(|owner| Some(((*owner).clone(), layers.layer(&owner.device)?))),
+            );
+        }
+        Self { taken }
+    }
+
+    fn takes(&self, owner: &Owner) -> bool {
+        self.taken.contains_key(owner)
+    }
+
+    /// Finds arrays over other owners, for each host; `host` is that of owners without one.
+    fn arrays(&self, host: &str, out: &mut Builder) {
+        let mut by_host: BTreeMap<&str, Vec<(u32, Layer)>> = BTreeMap::new();
+        for (owner, layer) in &self.taken {
+            by_host.entry(&owner.host).or_default().push((out.scope(owner.scope(host)), *layer));
+        }
+        for scopes in by_host.into_values() {
+            out.arrays(scopes);
+        }
+    }
+
+    fn is_empty(&self) -> bool {
+        self.taken.is_empty()
+    }
+
+    /// Lists the owners, taken or not.
+    fn list<'a>(&self, owners: impl Iterator<Item = (&'a Owner, u32)>, out: &mut Builder) {
+        for (owner, counters) in owners {
+            let Scope { host, part, .. } = owner.scope("");
+            let fate = if self.takes(owner) { Fate::Read(counters) } else { Fate::Ignored };
+            let gap = if host.is_empty() { "" } else { " " };
+            out.part(format!("{}* {host}{gap}{part}", owner.family.prefix()), fate);
+        }
+    }
+}
+
+/// Metrics in the text format of exporters.
+pub(crate) const TEXT: Form = Form::lines("prometheus-text", "metrics of an exporter", is_exposition, |input| {
+    Box::new(Text { input: input.clone(), ..Text::default() })
+});
+
+fn is_exposition(head: &Head<'_>) -> Resemblance {
+    let text = head.text();
+    let (mut typed, mut disks, mut samples, mut others) = (0, 0, 0, 0);
+    for line in text.lines().take(2_000) {
+        if line.starts_with("# TYPE ") || line.starts_with("# HELP ") {
+            typed += 1;
+        } else if let Some(sample) = sample(line) {
+            samples += 1;
+            disks += u32::from(metric(sample.name, None).is_some());
+        } else {
+            others += u32::from(!line.is_empty() && !line.starts_with('#'));
+        }
+    }
+    match (typed, disks, samples) {
+        (_, 1.., _) => Resemblance::Is { marks: 4 },
+        (2.., _, 1..) => Resemblance::Is { marks: 2 },
+        // Without its comments; the last line may be cut.
+        (0, _, 100..) if others <= 1 && text.contains('{') => Resemblance::Is { marks: 1 },
+        (1.., ..) => Resemblance::Near { marks: 1, missing: "sample below its TYPE lines" },
+        _ => Resemblance::None,
+    }
+}
+
+/// A line such as `name{label="value"} 12 1700000000000`.
+struct Sample<'a> {
+    name: &'a str,
+    labels: &'a str,
+    value: f64,
+    at: Option<DateTime>,
+}
+
+fn sample(line: &str) -> Option<Sample<'_>> {
+    let name_end = line.find(['{', ' '])?;
+    let (name, rest) = line.split_at(name_end);
+    let is_name =
+        !name.is_empty() && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b':'));
+    let (labels, rest) = match rest.strip_prefix('{') {
+        Some(rest) => rest.split_at_checked(labels_end(rest)?)?,
+        None => ("", rest),
+    };
+    let mut words = rest.trim_start_matches('}').split_ascii_whitespace();
+    let value = words.next()?.parse().ok()?;
+    let at = words.next().and_then(|word| word.parse().ok());
+    let at = at.and_then(|number| timestamp::of_unix(number).or_else(|| timestamp::of_unix(number / 1e3)));
+    is_name.then_some(Sample { name, labels, value, at })
+}
+
+/// The place of the closing brace.
+fn labels_end(text: &str) -> Option<usize> {
+    let (mut quoted, mut escaped) = (false, false);
+    text.bytes().position(|byte| {
+        match byte {
+            _ if escaped => escaped = false,
+            b'\\' if quoted => escaped = true,
+            b'"' => quoted = !quoted,
+            b'}' if !quoted => return true,
+            _ => {}
+        }
+        false
+    })
+}
+
+/// The value of one label, with its escapes, which no device has.
+fn label<'a>(labels: &'a str, name: &str) -> Option<&'a str> {
+    let mut rest = labels;
+    loop {
+        let (key, after) = rest.split_once("=\"")?;
+        let end = labels_value_end(after)?;
+        if key.trim_matches([',', ' ']) == name {
+            return after.get(..end);
+        }
+        rest = after.get(end + 1..)?;
+    }
+}
+
+fn labels_value_end(text: &str) -> Option<usize> {
+    let mut escaped = false;
+    text.bytes().position(|byte| {
+        let ends = byte == b'"' && !escaped;
+        escaped = byte == b'\\' && !escaped;
+        ends
+    })
+}
+
+#[derive(Default)]
+struct Text {
+    input: Input,
+    /// The exposition at hand.
+    counts: BTreeMap<Owner, Vec<Count>>,
+    times: Times,
+    host: String,
+    /// Counters handed over, by owner.
+    read: BTreeMap<Owner, u32>,
+    chosen: Chosen,
+    count: u32,
+    timed: bool,
+}
+
+/// The times of an exposition.
+#[derive(Default)]
+struct Times {
+    at: Option<DateTime>,
+    now: Option<f64>,
+    boot: Option<f64>,
+}
+
+impl LineFormat for Text {
+    fn line(&mut self, line: &str, number: u64, out: &mut Builder) -> Result<(), Refusal> {
+        if !line.starts_with(['n', 's', 'd', 'w', 'c']) {
+            return Ok(());
+        }
+        let known = ["node_", "system_disk_", "diskio_", "windows_", "container_fs_"];
+        if !known.iter().any(|prefix| line.starts_with(prefix)) {
+            return Ok(());
+        }
+        let Some(sample) = sample(line) else {
+            out.caution(Some(Origin::line(number)), "a sample without its value: left out");
+            return Ok(());
+        };
+        self.take_sample(&sample, number, out);
+        Ok(())
+    }
+
+    fn end(&mut self, out: &mut Builder) -> Result<(), Refusal> {
+        self.hand_over(out);
+        if self.count == 0 {
+            return Err(out.unusable("it has no counters of disks: is the collector of diskstats switched on?"));
+        }
+        self.chosen.arrays(&self.host, out);
+        self.chosen.list(self.read.iter().map(|(owner, counters)| (owner, *counters)), out);
+        if self.chosen.is_empty() {
+            return Err(out.unusable("its devices are memory and loops alone: was it taken on the host itself?"));
+        }
+        if self.count > 1 && !self.timed {
+            return Err(out.unusable(
+                "several expositions, and no times between them: say the interval at which they were taken",
+            ));
+        }
+        Ok(())
+    }
+}
+
+impl Text {
+    fn take_sample(&mut self, sample: &Sample, number: u64, out: &mut Builder) {
+        let time: Option<fn(&mut Times) -> &mut Option<f64>> = match sample.name {
+            "node_boot_time_seconds" | "node_boot_time" => Some(|times| &mut times.boot),
+            "node_time_seconds" | "node_time" => Some(|times| &mut times.now),
+            _ => None,
+        };
+        if let Some(time) = time {
+            // The start time precedes the disks: the next exposition begins there.
+            if time(&mut self.times).is_some() {
+                self.hand_over(out);
+            }
+            *time(&mut self.times) = Some(sample.value);
+            return;
+        }
+        if sample.name == "node_uname_info" {
+            label(sample.labels, "nodename").unwrap_or_default().clone_into(&mut self.host);
+            return;
+        }
+        let Some(metric) = metric(sample.name, label(sample.labels, "direction")) else { return };
+        if !sample.value.is_finite() {
+            return out.caution(Some(Origin::line(number)), "no number: left out");
+        }
+        let owner = Owner::new(metric.family, |name| label(sample.labels, name));
+        if self.holds(&owner, &metric.counted) {
+            self.hand_over(out);
+        }
+        if self.counts.len() >= Chosen::MOST && !self.counts.contains_key(&owner) {
+            return out
+                .caution_once(Some(Origin::line(number)), "more devices than are told apart: give fewer of them");
+        }
+        self.times.at = sample.at.or(self.times.at);
+        let field = format!("{}{{{}}}", sample.name, owner.device);
+        let origin = out.origin(number, "", &field);
+        let value = sample.value * metric.unit;
+        self.counts.entry(owner).or_default().push(Count { counted: metric.counted, value, wraps_at: None, origin });
+    }
+
+    fn holds(&self, owner: &Owner, counted: &Counted) -> bool {
+        self.counts.get(owner).is_some_and(|counts| counts.iter().any(|count| count.counted == *counted))
+    }
+
+    /// Hands over the current exposition.
+    fn hand_over(&mut self, out: &mut Builder) {
+        let times = std::mem::take(&mut self.times);
+        if self.counts.is_empty() {
+            return;
+        }
+        let counts = std::mem::take(&mut self.counts);
+        let at = times.at.or_else(|| times.now.and_then(timestamp::of_unix)).or_else(|| self.counted_on());
+        let boot = times.boot.and_then(timestamp::of_unix);
+        let age = at.zip(boot).map(|(at, boot)| at.duration_since(boot).as_secs_f64());
+        let age = age.filter(|age| *age > 0.0).map(Span::from_secs_f64);
+        let window = self.input.interval.filter(|_| at.is_none() && self.count > 0);
+        let window = window.map(|length| out.sample(Window { begin: None, length }));
+        self.timed |= at.is_some() || window.is_some();
+        self.chosen = Chosen::of(counts.keys());
+        for (owner, counts) in counts {
+            *self.read.entry(owner.clone()).or_default() += counts.len() as u32;
+            let (true, Some(first)) = (self.chosen.takes(&owner), counts.first()) else { continue };
+            let scope = out.scope(owner.scope(&self.host));
+            // A host's uptime is not that of its containers.
+            let age = age.filter(|_| owner.family != Family::Container);
+            let taken = Snapshot { scope, at, age, origin: first.origin.clone(), counts };
+            match window {
+                Some(window) => out.snapshot_after(window, taken),
+                None => out.snapshot(taken),
+            }
+        }
+        self.count += 1;
+    }
+
+    /// The time of the current exposition, from the caller's begin and interval.
+    fn counted_on(&self) -> Option<DateTime> {
+        let begin = self.input.begin?;
+        let since = match (self.count, self.input.interval) {
+            (0, _) => 0.0,
+            (count, interval) => interval?.as_secs_f64() * f64::from(count),
+        };
+        timestamp::later(begin, since)
+    }
+}
+
+/// Answers of Prometheus and of compatible servers.
+pub(crate) const ANSWER: Form = Form::document("prometheus-json", "answer of Prometheus", is_answer, read);
+
+fn is_answer(head: &Head<'_>) -> Resemblance {
+    let values = head.has("\"values\"") || head.has("\"value\"");
+    match (
+        head.has("\"resultType\""),
+        head.has("\"metric\"") && values,
+        head.has("\"errorType\"") && head.has("\"status\""),
+    ) {
+        _ if !head.begins(b"{[") => Resemblance::None,
+        (true, true, _) => Resemblance::Is { marks: 4 },
+        (_, true, _) if head.has("\"__name__\"") => Resemblance::Is { marks: 3 },
+        (true, ..) | (_, _, true) => Resemblance::Is { marks: 2 },
+        _ => Resemblance::None,
+    }
+}
+
+/// One series of disks.
+struct Series {
+    owner: Owner,
+    counted: Counted,
+    unit: f64,
+    /// It is a rate by its name, as recording rules name them.
+    is_rate: bool,
+    points: Vec<(DateTime, f64)>,
+    line: u64,
+    place: String,
+}
+
+/// All series of an input, and the count of others.
+#[derive(Default)]
+struct Found {
+    series: Vec<Series>,
+    nameless: usize,
+    others: BTreeMap<String, u64>,
+}
+
+fn read(input: &Input, document: &[u8], out: &mut Builder) -> Result<(), Refusal> {
+    let mut found = Found::default();
+    for (line, value) in json::documents(document, out)? {
+        if let Some(error) = json::text(&value, &["error"]) {
+            out.caution(Some(Origin::line(line)), format!("the query failed ({error}): ask again"));
+        }
+        found.take_document(&value, line);
+    }
+    found.check(out)?;
+    let chosen = Chosen::of(found.series.iter().map(|series| &series.owner));
+    let mut read: BTreeMap<&Owner, u32> = BTreeMap::new();
+    for series in &found.series {
+        *read.entry(&series.owner).or_default() += series.points.len() as u32;
+    }
+    chosen.arrays("", out);
+    chosen.list(read.into_iter(), out);
+    found.series.retain(|series| chosen.takes(&series.owner));
+    let (rates, others): (Vec<Series>, Vec<Series>) = found.series.into_iter().partition(|series| series.is_rate);
+    let mut marks = Marks::default();
+    for series in &others {
+        marks.learn(&series.counted, series.points.iter().map(|(_, value)| *value));
+    }
+    put_rates(&rates, input, out)?;
+    match marks.nature() {
+        _ if others.is_empty() => Ok(()),
+        Nature::Counters => {
+            put_counters(&others, out);
+            Ok(())
+        }
+        Nature::Rates => {
+            let text = "its values are no counters, which are whole and only rise: they are taken for rates per second, \
+                        each of the time since the value before";
+            out.caution(None, text);
+            put_rates(&others, input, out)
+        }
+        Nature::Unclear => Err(out.unusable(
+            "whether its values are counters or rates cannot be told: query the counters themselves, without rate(), \
+             over a longer time",
+        )),
+    }
+}
+
+impl Found {
+    fn take_document(&mut self, value: &Value, line: u64) {
+        let (path, results) = match value {
+            Value::Array(list) => ("", list.as_slice()),
+            _ => match json::get(value, &["data"]) {
+                Some(data) => ("data.result", json::list(data, &["result"])),
+                None => ("result", json::list(value, &["result"])),
+            },
+        };
+        for (index, result) in results.iter().enumerate() {
+            self.take_series(result, line, &format!("{path}[{index}]"));
+        }
+    }
+
+    fn take_series(&mut self, result: &Value, line: u64, path: &str) {
+        let Some(labels) = json::get(result, &["metric"]) else { return };
+        let label = |name: &str| labels.get(name).and_then(Value::as_str);
+        let Some(full) = label("__name__") else {
+            self.nameless += 1;
+            return;
+        };
+        let (name, is_rate) = match full.split(':').collect::<Vec<_>>().as_slice() {
+            [_, name, operation] => (*name, operation.contains("rate")),
+            _ => (full, false),
+        };
+        let Some(metric) = metric(name, label("direction")) else {
+            *self.others.entry(full.to_owned()).or_default() += 1;
+            return;
+        };
+        let owner = Owner::new(metric.family, label);
+        let values = json::list(result, &["values"]).iter().chain(result.get("value"));
+        let mut points: Vec<(DateTime, f64)> = values.filter_map(point).collect();
+        points.sort_by_key(|(at, _)| *at);
+        points.dedup_by_key(|(at, _)| *at);
+        let place = format!("{path} {full}{{{}}}", owner.device);
+        self.series.push(Series { owner, counted: metric.counted, unit: metric.unit, is_rate, points, line, place });
+    }
+
+    /// Adds cautions for missing and unused series.
+    fn check(&self, out: &mut Builder) -> Result<(), Refusal> {
+        let nameless = "it has series without names, as rate() and sums leave them, and nobody can tell what they count: query \
+                        the counters by name, such as node_disk_reads_completed_total, without functions";
+        if self.series.iter().all(|series| series.points.is_empty()) {
+            return Err(out.unusable(match (self.nameless, self.others.keys().next()) {
+                (1.., _) => nameless,
+                (_, Some(_)) => "none of its metrics counts operations of disks: query node_disk_* of node_exporter",
+                _ => "it has no values: did the query find anything?",
+            }));
+        }
+        if self.nameless > 0 {
+            out.caution(None, nameless);
+        }
+        for (name, count) in &self.others {
+            out.part(format!("{name} ({count} series)"), Fate::Ignored);
+        }
+        Ok(())
+    }
+}
+
+/// `[seconds, "value"]`
+fn point(pair: &Value) -> Option<(DateTime, f64)> {
+    let [seconds, value] = pair.as_array()?.as_slice() else { return None };
+    let value = json::number(value)?;
+    Some((timestamp::of_unix(json::number(seconds)?)?, value))
+}
+
+fn put_rates(rates: &[Series], input: &Input, out: &mut Builder) -> Result<(), Refusal> {
+    let (mut points, mut spacing) = (Points::default(), Spacing::default());
+    for series in rates {
+        let scope = out.scope(series.owner.scope(""));
+        spacing.learn(series.points.iter().map(|(at, _)| *at));
+        for (index, (at, value)) in series.points.iter().enumerate() {
+            let origin = origin(series, index, out);
+            points.add(*at, scope, Said::Rate(series.counted.clone()), value * series.unit, origin);
+        }
+    }
+    if points.is_empty() {
+        return Ok(());
+    }
+    let Some(length) = spacing.length(input.interval) else {
+        return Err(
+            out.unusable("one value of each series, and no word of the time that it is a rate of: say the interval")
+        );
+    };
+    points.put(length, Edge::End, out);
+    Ok(())
+}
+
+/// Counters become snapshots, moment by moment.
+fn put_counters(counters: &[Series], out: &mut Builder) {
+    let mut by_moment: BTreeMap<DateTime, BTreeMap<u32, Vec<Count>>> = BTreeMap::new();
+    for series in counters {
+        let scope = out.scope(series.owner.scope(""));
+        for (index, (at, value)) in series.points.iter().enumerate() {
+            let counts = by_moment.entry(*at).or_default().entry(scope).or_default();
+            if counts.iter().all(|count| count.counted != series.counted) {
+                let (counted, value) = (series.counted.clone(), value * series.unit);
+                counts.push(Count { counted, value, wraps_at: None, origin: origin(series, index, out) });
+            }
+        }
+    }
+    for (at, scopes) in by_moment {
+        for (scope, counts) in scopes {
+            let origin = counts[0].origin.clone();
+            out.snapshot(Snapshot { scope, at: Some(at), age: None, counts, origin });
+        }
+    }
+}
+
+fn origin(series: &Series, index: usize, out: &mut Builder) -> Origin {
+    out.origin(series.line, &series.place, &format!("values[{index}]"))
+}
+
+/// The meaning of an answer's numbers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Nature {
+    Counters,
+    Rates,
+    Unclear,
+}
+
+/// Evidence for each meaning.
+#[derive(Debug, Default)]
+struct Marks {
+    /// Operations and bytes that are no whole numbers.
+    fractions: u64,
+    /// Operations and bytes that are whole numbers, and not zero.
+    wholes: u64,
+    /// Shares of time beyond all of it.
+    beyond_one: bool,
+    rises: u64,
+    falls: u64,
+    nonzero: bool,
+}
+
+impl Marks {
+    /// Looks at one series, in the order of time.
+    fn learn(&mut self, counted: &Counted, values: impl Iterator<Item = f64> + Clone) {
+        for value in values.clone() {
+            self.nonzero |= value != 0.0;
+            match counted {
+                Operations(_) | Bytes(_) => {
+                    self.fractions += u64::from(value.fract() != 0.0);
+                    self.wholes += u64::from(value != 0.0 && value.fract() == 0.0);
+                }
+                BusySeconds(_) => self.beyond_one |= value > 1.05,
+                _ => {}
+            }
+        }
+        for (before, after) in values.clone().zip(values.skip(1)) {
+            self.rises += u64::from(after > before);
+            self.falls += u64::from(after < before);
+        }
+    }
+
+    fn nature(&self) -> Nature {
+        let changes = self.rises + self.falls;
+        let falls_often = self.falls * 5 >= changes;
+        let falls_seldom = self.falls * 20 <= changes;
+        match () {
+            () if !self.nonzero => Nature::Counters,
+            () if self.fractions > 0 => Nature::Rates,
+            () if changes > 4 && falls_often => Nature::Rates,
+            () if changes > 0 && falls_seldom && (self.wholes > 0 || self.beyond_one) => Nature::Counters,
+            () if changes > 4 && falls_seldom => Nature::Counters,
+            () if changes == 0 && self.wholes > 0 && self.beyond_one => Nature::Counters,
+            () => Nature::Unclear,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Family, metric};
+    use crate::reading::Class;
+    use crate::snapshot::Counted;
+
+    #[test]
+    fn metrics_are_known_by_name_and_direction() {
+        let check = |name: &str, direction, family, counted, unit| {
+            let found = metric(name, direction).unwrap_or_else(|| panic!("{name}"));
+            assert_eq!((found.family, found.counted, found.unit), (family, counted, unit), "{name}");
+        };
+        let reads = || Counted::Operations(Class::Read);
+        check("node_disk_reads_completed_total", None, Family::Node, reads(), 1.0);
+        check("node_disk_reads_completed", None, Family::Node, reads(), 1.0);
+        check("node_disk_io_time_weighted", None, Family::Node, Counted::QueueSeconds(Class::All), 1e-3);
+        check("system_disk_operations_total", Some("read"), Family::Otel, reads(), 1.0);
+        check("container_fs_reads_total", None, Family::Container, reads(), 1.0);
+        check("windows_logical_disk_reads_total", None, Family::WindowsLogical, reads(), 1.0);
+        check("diskio_read_time", None, Family::Telegraf, Counted::OperationSeconds(Class::Read), 1e-3);
+        assert_eq!(metric("node_disk_reads_merged_total", None), None);
+        assert_eq!(metric("node_cpu_seconds_total", None), None);
+    }
+}
+
+#[cfg(test)]
+mod text_tests {
+    use super::{label, sample};
+
+    #[test]
+    fn samples_are_read_with_labels_and_times() {
+        let check = |line: &str, name: &str, device: Option<&str>, value: f64, timed: bool| {
+            let sample = sample(line).unwrap_or_else(|| panic!("{line}"));
+            assert_eq!((sample.name, label(sample.labels, "device")), (name, device), "{line}");
+            assert_eq!((sample.value, sample.at.is_some()), (value, timed), "{line}");
+        };
+        check("a_total{device=\"sda\"} 1.5e+06", "a_total", Some("sda"), 1.5e6, false);
+        check("a{x=\"}\\\"\",device=\"sda\",} 3 1772442000123", "a", Some("sda"), 3.0, true);
+        check("a{x=\"device=\", device=\"b\"} 3 1772442000.123", "a", Some("b"), 3.0, true);
+        check("a 7", "a", None, 7.0, false);
+        for line in ["", "a", "a{b=\"c\" 1", "a b 1", "# TYPE a counter", "a{b=\"c\"}"] {
+            assert!(sample(line).is_none(), "{line}");
+        }
+    }
+}
+
+#[cfg(test)]
+mod rates_tests {
+    use super::{Marks, Nature};
+    use crate::reading::Class;
+    use crate::snapshot::Counted;
+
+    fn check(counted: &Counted, values: &[f64], expected: Nature) {
+        let mut marks = Marks::default();
+        marks.learn(counted, values.iter().copied());
+        assert_eq!(marks.nature(), expected, "{values:?}");
+    }
+
+    #[test]
+    fn counters_rise_and_rates_do_as_they_like() {
+        let reads = Counted::Operations(Class::Read);
+        check(&reads, &[1_000.0, 1_010.0, 1_300.0], Nature::Counters);
+        check(&reads, &[1_000.0, 1_010.0], Nature::Counters);
+        check(&reads, &[0.0, 0.0, 0.0], Nature::Counters);
+        check(&reads, &[10.5, 12.0, 11.0], Nature::Rates);
+        check(&reads, &[10.0, 12.0, 9.0, 11.0, 8.0, 12.0], Nature::Rates);
+        check(&reads, &[10.0, 10.0, 10.0], Nature::Unclear);
+        check(&reads, &[10.0, 12.0, 11.0], Nature::Unclear);
+        let restarted: Vec<f64> = (0..40).map(|n| f64::from(n % 39) * 100.0).collect();
+        check(&reads, &restarted, Nature::Counters);
+        let busy = Counted::BusySeconds(Class::All);
+        check(&busy, &[100.5, 100.9], Nature::Counters);
+        check(&busy, &[0.5, 0.9], Nature::Unclear);
+    }
+}

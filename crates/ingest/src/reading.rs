@@ -1,208 +1,447 @@
-//! What came of one input.
+//! The result of one input: figures, with their scopes, windows and places.
 
 use std::collections::BTreeSet;
+use std::fmt;
+use std::sync::Arc;
 
-use crate::evidence::Evidence;
-use crate::figure::{Figure, Origin, Scope, Window};
-use crate::kind::Kind;
+use jiff::civil::DateTime;
+use plimsoll_units::Span;
+
+use crate::form::Kind;
 use crate::snapshot::Snapshot;
 
-/// What one input says, and what was not read of it.
-#[derive(Clone, Debug, PartialEq)]
+/// The content of one input, and the parts of it that were not read.
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Reading {
-    /// What the caller calls the input.
+    /// The caller's name of the input.
     pub name: String,
-    /// What it was recognised as.
+    /// Its recognised form.
     pub kind: Kind,
-    /// The version of the program that wrote it, where it says so.
+    /// The version of the program that wrote it, if stated.
     pub version: Option<String>,
-    /// Whom its figures are about.
+    /// The subjects of its figures.
     pub scopes: Vec<Scope>,
-    /// Over which windows they were taken, in the order of the input.
+    /// The windows of its figures, in the order of the input.
     pub windows: Vec<Window>,
     /// Its figures, in the order of the input.
     pub figures: Vec<Figure>,
-    /// What a benchmark got of its storage: no demand, and never added to one.
+    /// Results of benchmarks: no demand, and never added to one.
     pub evidence: Vec<Evidence>,
-    /// Counters that wait for a later snapshot of the same scope, which may stand in another input.
+    /// Counters that need a later snapshot of the same scope, possibly of another input.
     pub snapshots: Vec<Snapshot>,
-    /// How a database spent its time, by window.
+    /// Time of databases, by window.
     pub times: Vec<DatabaseTime>,
-    /// How hosts spent the time of their processors, by window.
+    /// Processor time of hosts, by window.
     pub hosts: Vec<HostTime>,
-    /// What sessions waited for.
+    /// Waits of sessions, by event.
     pub waits: Vec<Wait>,
-    /// The databases' memory and processors.
+    /// Memory and processors of the databases.
     pub databases: Vec<Database>,
-    /// What another size of the buffer cache would give, as the database estimates it.
+    /// The database's own estimates for other sizes of its buffer cache.
     pub advice: Vec<CacheAdvice>,
-    /// How often caches of each size would ask the storage, by what was asked for.
+    /// Miss ratios by cache size, from the operations themselves.
     pub curves: Vec<MissCurve>,
-    /// Numbers of [`Reading::scopes`] whose operations other scopes count as well: they are no part of totals.
+    /// Indices into [`Reading::scopes`] of scopes whose operations other scopes count as well: totals leave them out.
     pub beneath: BTreeSet<u32>,
-    /// The zone in which its times without an offset were taken; none where no time lacks one.
+    /// The time zone assumed for times without an offset; none if no time lacks one.
     pub assumed_zone: Option<String>,
-    /// Sections that were read, and what was not.
+    /// Its sections, read or not.
     pub parts: Vec<Part>,
-    /// What makes its figures doubtful.
+    /// Reasons to doubt its figures.
     pub cautions: Vec<Caution>,
 }
 
 /// A section of an input.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Part {
-    /// What the input calls it.
+    /// Its name in the input.
     pub name: String,
-    /// What became of it.
+    /// Its outcome.
     pub fate: Fate,
 }
 
-/// What became of a section.
+/// The outcome of a section.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Fate {
-    /// So many numbers were read of it.
+    /// This many numbers were read from it.
     Read(u32),
-    /// It is there, and empty.
+    /// Present and empty.
     Empty,
-    /// It is not there, though its kind usually has it.
+    /// Absent, though its kind usually has it.
     Missing,
-    /// It is there, and could not be read, or not to its end: a caution says why.
+    /// Present, and not read to its end: a caution gives the reason.
     Broken,
-    /// It is there, and says nothing of storage.
+    /// Present, and not about storage.
     Ignored,
 }
 
 /// A doubt about an input, with its place.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Caution {
-    /// Where; none for the whole.
+    /// Its place; none for the whole input.
     pub origin: Option<Origin>,
-    /// What is doubtful, in one sentence, and what to do about it.
+    /// The doubt in one sentence, and the remedy.
     pub text: String,
 }
 
-/// How the sessions of a database spent a window.
+/// Time of a database's sessions in a window.
 #[derive(Clone, Debug, PartialEq)]
 pub struct DatabaseTime {
-    /// Whose: a number of [`Reading::scopes`].
+    /// An index into [`Reading::scopes`].
     pub scope: u32,
-    /// When: a number of [`Reading::windows`].
+    /// An index into [`Reading::windows`].
     pub window: u32,
-    /// Seconds of sessions that worked or waited.
+    /// Seconds of sessions, working or waiting.
     pub database_s: f64,
     /// Seconds of these on a processor.
     pub processor_s: Option<f64>,
     /// Processors of the host.
     pub processors: Option<u32>,
-    /// Transactions that were committed in the window.
+    /// Transactions committed.
     pub commits: Option<f64>,
-    /// Where it was read.
+    /// Its place in the input.
     pub origin: Origin,
 }
 
-/// How a host spent the time of its processors in a window.
+/// Processor time of a host in a window.
 #[derive(Clone, Debug, PartialEq)]
 pub struct HostTime {
-    /// Whose: a number of [`Reading::scopes`].
+    /// An index into [`Reading::scopes`].
     pub scope: u32,
-    /// When: a number of [`Reading::windows`].
+    /// An index into [`Reading::windows`].
     pub window: u32,
-    /// Seconds of all processors together that they worked.
+    /// Busy seconds, summed over all processors.
     pub busy_s: f64,
-    /// Seconds of all processors together that they did not, those in which something waited for storage included.
+    /// Idle seconds, summed over all processors, including those of waiting for storage.
     pub idle_s: f64,
-    /// Where it was read.
+    /// Its place in the input.
     pub origin: Origin,
 }
 
-/// What a database and its host have; what is not said is absent.
+/// Memory and processors of a database and its host, where stated.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Database {
-    /// Whose: a number of [`Reading::scopes`].
+    /// An index into [`Reading::scopes`].
     pub scope: u32,
-    /// When: a number of [`Reading::windows`].
+    /// An index into [`Reading::windows`].
     pub window: u32,
-    /// Bytes of a block, or page.
+    /// Bytes of a block or page.
     pub block_bytes: Option<f64>,
     /// Bytes of the buffer cache.
     pub cache_bytes: Option<f64>,
-    /// Processors that the host has, threads counted.
+    /// Logical processors of the host.
     pub processors: Option<f64>,
-    /// Its cores.
+    /// Cores of the host.
     pub cores: Option<f64>,
-    /// Bytes of its memory.
+    /// Bytes of the host's memory.
     pub memory_bytes: Option<f64>,
-    /// Where it was read.
+    /// Its place in the input.
     pub origin: Origin,
 }
 
-/// What sessions waited for in a window.
+/// Waits of a database's sessions for one event in a window.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Wait {
-    /// Whose: a number of [`Reading::scopes`].
+    /// An index into [`Reading::scopes`].
     pub scope: u32,
-    /// When: a number of [`Reading::windows`].
+    /// An index into [`Reading::windows`].
     pub window: u32,
-    /// The event, as the database calls it.
+    /// The database's name of the event.
     pub event: String,
-    /// True for sessions of users, false for processes behind them.
+    /// True for sessions of users, false for background processes.
     pub foreground: bool,
-    /// How often.
+    /// Number of waits.
     pub count: f64,
-    /// Seconds in all.
+    /// Seconds of all waits together.
     pub total_s: f64,
-    /// How long single waits took: upper bounds in seconds, and their shares (0 to 1), in ascending order, the
-    /// last endless; empty where it is not said.
+    /// Durations of single waits: upper bounds in seconds, ascending, the last infinite, with their shares (0 to 1);
+    /// empty if not stated.
     pub histogram: Vec<(f64, f64)>,
-    /// Where it was read.
+    /// Its place in the input.
     pub origin: Origin,
 }
 
-/// Reads that the database expects with another size of its buffer cache.
+/// A database's estimate of its reads with another size of its buffer cache.
 #[derive(Clone, Debug, PartialEq)]
 pub struct CacheAdvice {
-    /// Whose: a number of [`Reading::scopes`].
+    /// An index into [`Reading::scopes`].
     pub scope: u32,
-    /// When: a number of [`Reading::windows`].
+    /// An index into [`Reading::windows`].
     pub window: u32,
-    /// Which cache; `D` is the default one.
+    /// The cache; `D` is the default one.
     pub pool: String,
     /// Bytes of the cache.
     pub size_bytes: f64,
-    /// The same over its present size.
+    /// The ratio of this size to the present one.
     pub size_factor: f64,
-    /// Physical reads over those of the present size.
+    /// The ratio of physical reads to those at the present size.
     pub read_factor: f64,
     /// Physical reads in the window.
     pub reads: f64,
-    /// Where it was read.
+    /// Its place in the input.
     pub origin: Origin,
 }
 
-/// How often a cache in front of the storage would have to ask it, by its size: of least recently used pages, with
-/// writes kept as well as reads. Worked out of the operations themselves, where [`CacheAdvice`] is a database's estimate.
+/// The miss ratio of a cache in front of the storage by its size: least recently used pages, written ones kept too.
+/// It follows from the operations themselves, where [`CacheAdvice`] is a database's estimate.
 #[derive(Clone, Debug, PartialEq)]
 pub struct MissCurve {
-    /// Whose: a number of [`Reading::scopes`].
+    /// An index into [`Reading::scopes`].
     pub scope: u32,
-    /// When: a number of [`Reading::windows`].
+    /// An index into [`Reading::windows`].
     pub window: u32,
-    /// Reads of pages, or of objects, that the curve is about.
+    /// Reads of pages, or of objects.
     pub reads: f64,
-    /// Bytes of all that was read or written, each counted once.
+    /// Distinct bytes read or written.
     pub working_set_bytes: f64,
-    /// Share of the pages that was followed, 0 to 1: with less than 1 the curve is an estimate.
+    /// Share of the pages followed, 0 to 1: below 1 the curve is an estimate.
     pub sampled: f64,
-    /// Bytes of a cache, ascending from none, and the share of reads that it does not answer (0 to 1, never rising).
-    /// From the last size on it stays as it is: those pages come once. Empty where nothing was read.
+    /// Bytes of a cache, ascending from 0, and its miss ratio (0 to 1, never rising). Beyond the last size it stays
+    /// constant: those pages come once. Empty if nothing was read.
     pub points: Vec<(f64, f64)>,
-    /// Where it was read.
+    /// Its place in the input.
     pub origin: Origin,
 }
 
 impl MissCurve {
-    /// The share of reads that a cache of so many bytes does not answer; none where nothing was read.
+    /// The miss ratio of a cache of `cache_bytes`; none if nothing was read.
     pub fn ratio(&self, cache_bytes: f64) -> Option<f64> {
         self.points.iter().rev().find(|(bytes, _)| *bytes <= cache_bytes).map(|(_, ratio)| *ratio)
     }
+}
+
+/// The subject of a figure. Fields that a report does not state are empty.
+#[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Scope {
+    /// The database, or the pluggable database inside it.
+    pub database: String,
+    /// The database's number, as two databases may share a name.
+    pub database_id: String,
+    /// An instance of a clustered database.
+    pub instance: String,
+    /// The host.
+    pub host: String,
+    /// A device, volume, file or tablespace; empty for all of them.
+    pub part: String,
+}
+
+/// A figure's averaging window.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Window {
+    /// Its begin by the report's own clock; reports seldom name their time zone.
+    pub begin: Option<DateTime>,
+    /// Its length. Averages hide peaks shorter than this.
+    pub length: Span,
+}
+
+/// The relation of a figure to its window.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Statistic {
+    /// The mean over the window.
+    Mean,
+    /// The maximum of shorter windows inside it; maxima of several volumes do not add up.
+    Maximum,
+}
+
+/// The purpose of operations.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Class {
+    /// Single blocks of data files, by index.
+    RandomRead,
+    /// Many blocks at once: scans, direct reads.
+    SequentialRead,
+    /// Reads, undistinguished.
+    Read,
+    /// Data files, in the background: checkpoints, database writers.
+    DataWrite,
+    /// The log that commits wait for: redo, WAL.
+    RedoWrite,
+    /// Reads of sorts and hashes that exceed memory.
+    TempRead,
+    /// Writes of sorts and hashes that exceed memory.
+    TempWrite,
+    /// Copies of logs.
+    Archive,
+    /// Backups and restores.
+    Backup,
+    /// Control files, and everything without a class of its own.
+    Other,
+    /// Writes, undistinguished.
+    Write,
+    /// Commands that make data durable (flush).
+    Flush,
+    /// Space given back (discard, trim).
+    Discard,
+    /// All operations.
+    All,
+}
+
+impl Class {
+    /// Every class in display order.
+    pub const ALL: [Self; 14] = [
+        Self::All,
+        Self::Read,
+        Self::RandomRead,
+        Self::SequentialRead,
+        Self::TempRead,
+        Self::Write,
+        Self::DataWrite,
+        Self::RedoWrite,
+        Self::TempWrite,
+        Self::Archive,
+        Self::Backup,
+        Self::Other,
+        Self::Flush,
+        Self::Discard,
+    ];
+
+    /// The name in text.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::RandomRead => "random reads",
+            Self::SequentialRead => "sequential reads",
+            Self::Read => "reads",
+            Self::DataWrite => "data writes",
+            Self::RedoWrite => "redo",
+            Self::TempRead => "temp reads",
+            Self::TempWrite => "temp writes",
+            Self::Archive => "archive",
+            Self::Backup => "backup",
+            Self::Other => "other",
+            Self::Write => "writes",
+            Self::Flush => "flushes",
+            Self::Discard => "discards",
+            Self::All => "all",
+        }
+    }
+}
+
+/// The quantity of a figure, with its unit.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Measure {
+    /// Operations a second.
+    Iops,
+    /// Bytes a second.
+    Throughput,
+    /// Mean bytes of an operation.
+    Size,
+    /// Mean seconds from request to answer.
+    Latency,
+    /// Mean operations in flight.
+    Depth,
+    /// Share of the window with operations in flight, 0 to 1. No measure of saturation on parallel devices.
+    Busy,
+}
+
+/// The place of a figure in its input.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Origin {
+    /// The line, from 1; 0 if the input has no lines.
+    pub line: u64,
+    /// The table or section, if any.
+    pub table: Option<Arc<str>>,
+    /// Row and column, counter or path; empty for the whole line or table.
+    pub field: Arc<str>,
+}
+
+impl Origin {
+    /// A whole line.
+    pub fn line(line: u64) -> Self {
+        Self { line, table: None, field: Arc::from("") }
+    }
+}
+
+impl fmt::Display for Origin {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut gap = "";
+        if self.line > 0 {
+            write!(f, "line {}", self.line)?;
+            gap = ", ";
+        }
+        if let Some(table) = &self.table {
+            write!(f, "{gap}{table}")?;
+            gap = ": ";
+        }
+        if self.field.is_empty() { Ok(()) } else { write!(f, "{gap}{}", self.field) }
+    }
+}
+
+/// A number, with its meaning and place.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Figure {
+    /// An index into [`Reading::scopes`].
+    pub scope: u32,
+    /// An index into [`Reading::windows`].
+    pub window: u32,
+    /// The purpose of the operations.
+    pub class: Class,
+    /// The quantity.
+    pub measure: Measure,
+    /// Mean or maximum.
+    pub statistic: Statistic,
+    /// The value in the measure's unit.
+    pub value: f64,
+    /// Its place in the input.
+    pub origin: Origin,
+}
+
+/// The result of one load. Fields that the input does not state are absent.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Evidence {
+    /// An index into [`Reading::scopes`].
+    pub scope: u32,
+    /// The program's name of the test.
+    pub test: String,
+    /// The parameters of the load.
+    pub setting: Setting,
+    /// Operations a second.
+    pub iops: Option<f64>,
+    /// Bytes a second.
+    pub bytes_s: Option<f64>,
+    /// Transactions a second of database benchmarks: no figure of the storage.
+    pub transactions_s: Option<f64>,
+    /// Mean latency in seconds; of transactions, if these are counted.
+    pub mean_s: Option<f64>,
+    /// Latencies in seconds by quantile, 0 to 1, ascending.
+    pub quantiles: Vec<(f64, f64)>,
+    /// Its length in seconds.
+    pub lasted_s: Option<f64>,
+    /// Seconds from the begin of the test to that of this interval; none for a whole test.
+    pub at_s: Option<f64>,
+    /// Its place in the input.
+    pub origin: Origin,
+}
+
+impl Evidence {
+    /// A result without values.
+    pub fn new(scope: u32, test: impl Into<String>, origin: Origin) -> Self {
+        Self {
+            scope,
+            test: test.into(),
+            setting: Setting::default(),
+            iops: None,
+            bytes_s: None,
+            transactions_s: None,
+            mean_s: None,
+            quantiles: Vec::new(),
+            lasted_s: None,
+            at_s: None,
+            origin,
+        }
+    }
+}
+
+/// The parameters of a benchmark's load.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Setting {
+    /// Share of reads, 0 to 1.
+    pub reads: Option<f64>,
+    /// True for consecutive addresses, false for random ones.
+    pub sequential: Option<bool>,
+    /// Bytes of an operation.
+    pub block_bytes: Option<f64>,
+    /// Operations in flight, of all threads together.
+    pub depth: Option<f64>,
+    /// Threads, processes or sessions.
+    pub threads: Option<f64>,
 }

@@ -1,11 +1,11 @@
-//! Why an input gave no figures.
+//! Reasons why an input gave no figures.
 
 use std::fmt;
 
 use plimsoll_units::Bytes;
 
-use crate::figure::Origin;
-use crate::kind::Kind;
+use crate::form::Kind;
+use crate::reading::Origin;
 
 /// Why an input was not read.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -22,11 +22,11 @@ pub enum Refusal {
     /// It is of a kind that is known, and cannot be used.
     #[error("{kind}{}: {what}", Place(.origin.as_ref()))]
     Unusable {
-        /// What it was recognised as.
+        /// Its recognised form.
         kind: Kind,
         /// Where reading ended; none for the whole.
         origin: Option<Origin>,
-        /// What is wrong, and what to do about it.
+        /// The fault, and the remedy.
         what: String,
     },
     /// It has more bytes than are read of one input.
@@ -44,7 +44,7 @@ pub enum Refusal {
     /// An archive, or a file in it, cannot be unpacked.
     #[error("zip archive: {what}")]
     Archive {
-        /// What is wrong, and what to do about it.
+        /// The fault, and the remedy.
         what: &'static str,
     },
     /// It has more figures than are kept of one input.

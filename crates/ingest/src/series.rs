@@ -1,6 +1,6 @@
-//! Points of many series as windows: what clouds and monitors export is one series for each volume and metric.
+//! Points of many series as windows: exports of clouds and monitors have one series for each volume and metric.
 //!
-//! Knows no format: each hands over points in any order, and says how long a window is and which end of it a moment names.
+//! Knows no format: each hands over points in any order, with the length of a window and the end that a moment names.
 
 use std::collections::BTreeMap;
 
@@ -9,10 +9,10 @@ use jiff::civil::DateTime;
 use plimsoll_units::Span;
 
 use crate::builder::Builder;
-use crate::figure::{Class, Figure, Measure, Origin, Statistic, Window};
+use crate::reading::{Class, Figure, Measure, Origin, Statistic, Window};
 use crate::snapshot::{Counted, Risen};
 
-/// What a point says of its window.
+/// The relation of a point to its window.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Said {
     /// So much was counted in it.
@@ -112,7 +112,7 @@ impl Spacing {
         self.smallest = gaps.filter(|gap| *gap > 0.0).chain(self.smallest).min_by(f64::total_cmp);
     }
 
-    /// The length of a window: what the caller says, else the smallest distance; none when there is neither.
+    /// The length of a window: from the caller, else the smallest distance; none without either.
     pub(crate) fn length(&self, said: Option<Span>) -> Option<Span> {
         said.or_else(|| self.smallest.map(Span::from_secs_f64)).filter(|length| !length.is_zero())
     }
@@ -125,8 +125,7 @@ mod tests {
 
     use super::{Edge, Points, Said, Spacing};
     use crate::builder::Builder;
-    use crate::figure::{Class, Measure, Origin, Scope, Statistic};
-    use crate::kind::Kind;
+    use crate::reading::{Class, Measure, Origin, Scope, Statistic};
     use crate::snapshot::Counted;
 
     fn check(points: &[(i8, u32, Said, f64)], edge: Edge, expected: &[(i8, u32, Measure, f64)]) {
@@ -136,7 +135,7 @@ mod tests {
         for (minute, scope, said, value) in points {
             all.add(at(*minute), *scope, said.clone(), *value, Origin::line(1));
         }
-        let mut out = Builder::new(&"test".into(), Kind { id: "test", name: "test" });
+        let mut out = Builder::test();
         for part in ["a", "b"] {
             out.scope(Scope { part: part.to_owned(), ..Scope::default() });
         }

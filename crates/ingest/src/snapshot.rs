@@ -1,7 +1,10 @@
-//! Counters that only rise, and what two snapshots of them say of the time between.
+//! Counters that only rise, and the figures between two snapshots of them.
 //!
-//! Kernels and databases count since they began, or since somebody reset them. A count that fell is a new beginning and
-//! gives no figures, or a counter of 32 bits that went round: only forms know which, so they say where it wraps.
+//! Kernels and databases count since their start, or since a reset. A count that fell is a new beginning, without
+//! figures, or a counter of 32 bits that wrapped: only forms know which, so they give the value at which it wraps.
+
+#[cfg(test)]
+mod tests;
 
 use std::collections::BTreeMap;
 
@@ -9,65 +12,64 @@ use jiff::civil::DateTime;
 use plimsoll_units::Span;
 
 use crate::builder::Builder;
-use crate::figure::{Class, Measure, Origin, Scope, Window};
-use crate::reading::{DatabaseTime, Reading, Wait};
-use crate::timestamp;
+use crate::reading::{Class, DatabaseTime, Measure, Origin, Reading, Scope, Wait, Window};
+use crate::text::timestamp;
 
 /// Counters of one scope at a moment.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Snapshot {
-    /// Whose: a number of [`Reading::scopes`].
+    /// An index into [`Reading::scopes`].
     pub scope: u32,
-    /// When it was taken, by its own clock.
+    /// Its time, by its own clock.
     pub at: Option<DateTime>,
-    /// How long the counters had been counting.
+    /// The age of its counters.
     pub age: Option<Span>,
-    /// What was counted.
+    /// Its counters.
     pub counts: Vec<Count>,
-    /// Where it begins.
+    /// Its place in the input.
     pub origin: Origin,
 }
 
 /// One counter.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Count {
-    /// What is counted.
+    /// The counted quantity.
     pub counted: Counted,
-    /// How much so far.
+    /// Its value.
     pub value: f64,
-    /// The value at which it begins again from zero; none when it does not.
+    /// The value at which it wraps to zero; none if it does not.
     pub wraps_at: Option<f64>,
-    /// Where it was read.
+    /// Its place in the input.
     pub origin: Origin,
 }
 
-/// What a counter counts.
+/// The quantity of a counter.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Counted {
     /// Operations of a class.
     Operations(Class),
     /// Bytes of a class.
     Bytes(Class),
-    /// Seconds that operations of a class took, each counted for itself.
+    /// Seconds of operations of a class, each counted separately.
     OperationSeconds(Class),
-    /// Seconds weighed by the operations in flight.
+    /// Seconds weighted by the operations in flight.
     QueueSeconds(Class),
-    /// Seconds in which anything was in flight.
+    /// Seconds with operations in flight.
     BusySeconds(Class),
-    /// Seconds of sessions that worked or waited.
+    /// Seconds of sessions, working or waiting.
     DatabaseSeconds,
     /// Seconds of sessions on a processor.
     ProcessorSeconds,
     /// Transactions committed.
     Commits,
-    /// How often sessions waited for an event.
+    /// Waits of sessions for an event.
     Waits(String),
-    /// Seconds that sessions waited for an event.
+    /// Seconds of sessions waiting for an event.
     WaitSeconds(String),
 }
 
-/// Hands over what happened between two snapshots of one scope; `window` is the one between them where neither says when
-/// it was taken.
+/// Hands over the figures between two snapshots of one scope; `window` is the one between them if neither has a
+/// time.
 pub(crate) fn between(before: &Snapshot, after: &Snapshot, window: Option<u32>, out: &mut Builder) {
     let said = window.map(|window| out.length(window));
     let length = match length(before, after, said) {
@@ -98,7 +100,7 @@ pub(crate) fn between(before: &Snapshot, after: &Snapshot, window: Option<u32>, 
     Risen { counts: &risen, seconds: length.as_secs_f64(), at: (after.scope, window) }.put(&after.origin, out);
 }
 
-/// How far a counter rose, gone round at most once. What would be more than half a round is a new beginning.
+/// The rise of a counter, wrapped at most once. More than half of its range is a new beginning.
 fn rise(earlier: f64, count: &Count) -> Option<f64> {
     let rise = count.value - earlier;
     if rise >= 0.0 {
@@ -109,13 +111,13 @@ fn rise(earlier: f64, count: &Count) -> Option<f64> {
 }
 
 impl Snapshot {
-    /// The same with its counters, which it has no longer.
+    /// The same without its counters, which were moved out.
     pub(crate) fn take_counts(&mut self) -> Self {
         let counts = std::mem::take(&mut self.counts);
         Self { counts, origin: self.origin.clone(), ..*self }
     }
 
-    /// What a counter said; snapshots of one form have their counters in one order, as a rule.
+    /// The value of a counter; snapshots of one form usually have their counters in one order.
     fn value(&self, counted: &Counted, index: usize) -> Option<f64> {
         let same = self.counts.get(index).filter(|count| count.counted == *counted);
         same.or_else(|| self.counts.iter().find(|count| count.counted == *counted)).map(|count| count.value)
@@ -123,13 +125,13 @@ impl Snapshot {
 }
 
 impl Counted {
-    /// Seconds of operations or devices: kernels let such go back now and then.
+    /// Seconds of operations or devices, which kernels let go back now and then.
     pub(crate) fn is_time(&self) -> bool {
         matches!(self, Self::OperationSeconds(_) | Self::QueueSeconds(_) | Self::BusySeconds(_))
     }
 }
 
-/// How long two snapshots are apart.
+/// The time between two snapshots.
 fn length(before: &Snapshot, after: &Snapshot, said: Option<Span>) -> Result<Span, &'static str> {
     let apart = match ((before.at, after.at), (before.age, after.age)) {
         (_, (Some(before), Some(after))) if after < before => {
@@ -146,11 +148,11 @@ fn length(before: &Snapshot, after: &Snapshot, said: Option<Span>) -> Result<Spa
     }
 }
 
-/// How far counters rose in one window of one scope.
+/// The rise of counters in one window of one scope.
 pub(crate) struct Risen<'a> {
     /// Each counter once.
     pub(crate) counts: &'a [(&'a Counted, f64, &'a Origin)],
-    /// How long the window was.
+    /// The length of the window.
     pub(crate) seconds: f64,
     /// Scope and window.
     pub(crate) at: (u32, u32),
@@ -161,7 +163,7 @@ impl Risen<'_> {
         self.counts.iter().find(|(other, ..)| *other == counted).map(|(_, rise, origin)| (*rise, *origin))
     }
 
-    /// Hands over what it comes to: rates, and means of what was counted together.
+    /// Hands over its figures: rates, and means of quantities counted together.
     pub(crate) fn put(&self, origin: &Origin, out: &mut Builder) {
         for (counted, rise, place) in self.counts {
             let (class, measure, value) = match counted {
@@ -216,8 +218,8 @@ impl Risen<'_> {
     }
 }
 
-/// Puts snapshots of one scope that stand in several inputs together: the window between two belongs to the later one.
-/// A snapshot that is alone gives the mean since its counters began, where it says when that was.
+/// Joins snapshots of one scope from several inputs: the window between two belongs to the later one. A single
+/// snapshot gives the mean since its counters began, if it states that time.
 pub fn join(readings: Vec<Reading>) -> Vec<Reading> {
     let mut of_scope: BTreeMap<Scope, Vec<Covered>> = BTreeMap::new();
     for (input, reading) in readings.iter().enumerate() {
@@ -242,19 +244,19 @@ pub fn join(readings: Vec<Reading>) -> Vec<Reading> {
     builders.into_iter().map(Builder::into_reading).collect()
 }
 
-/// What one input has of one scope: a first snapshot, and a last one that was compared with it when the input was read.
+/// The snapshots of one scope in one input: the first, and the last one, already compared when the input was read.
 struct Covered {
     input: usize,
     first: Snapshot,
     last: Option<Snapshot>,
 }
 
-/// Snapshots go by their clock, or by their age where they have none.
+/// Snapshots are ordered by their clock, or by their age without one.
 fn order(snapshot: &Snapshot) -> (Option<DateTime>, Option<Span>) {
     (snapshot.at, snapshot.at.map_or(snapshot.age, |_| None))
 }
 
-/// The windows between what inputs cover, in the order of time.
+/// The windows between those of inputs, in the order of time.
 fn gaps(covered: &[Covered], builders: &mut [Builder]) {
     let mut end: Option<&Snapshot> = None;
     for Covered { input, first, last } in covered {
@@ -289,5 +291,84 @@ fn alone(only: &Snapshot, out: &mut Builder) {
     between(&began, only, None, out);
 }
 
-#[cfg(test)]
-mod tests;
+/// Sums by quantity.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Counters {
+    sums: BTreeMap<Counted, Sum>,
+}
+
+#[derive(Clone, Debug)]
+struct Sum {
+    value: f64,
+    line: u64,
+    table: &'static str,
+    field: &'static str,
+}
+
+/// The place of a number: line, table, column.
+pub(crate) type Place = (u64, &'static str, &'static str);
+
+impl Counters {
+    /// Adds to a counter; an unreadable number adds nothing, and leaves the counter absent.
+    pub(crate) fn add(&mut self, counted: Counted, value: Option<f64>, (line, table, field): Place) {
+        let Some(value) = value.filter(|value| value.is_finite() && *value >= 0.0) else { return };
+        self.sums.entry(counted).or_insert(Sum { value: 0.0, line, table, field }).value += value;
+    }
+
+    pub(crate) fn get(&self, counted: &Counted) -> Option<f64> {
+        self.sums.get(counted).map(|sum| sum.value)
+    }
+
+    /// Keeps only the counters selected.
+    pub(crate) fn retain(&mut self, wanted: impl Fn(&Counted) -> bool) {
+        self.sums.retain(|counted, _| wanted(counted));
+    }
+
+    /// Adds the selected counters of another.
+    pub(crate) fn merge(&mut self, other: &Self, wanted: impl Fn(&Counted) -> bool) {
+        for (counted, sum) in other.sums.iter().filter(|(counted, _)| wanted(counted)) {
+            self.add(counted.clone(), Some(sum.value), (sum.line, sum.table, sum.field));
+        }
+    }
+
+    /// Adds the counters of another, multiplied.
+    pub(crate) fn merge_scaled(&mut self, other: &Self, times: f64) {
+        for (counted, sum) in &other.sums {
+            self.add(counted.clone(), Some(sum.value * times), (sum.line, sum.table, sum.field));
+        }
+    }
+
+    /// Operations of all classes.
+    pub(crate) fn operations(&self) -> f64 {
+        let operations = self.sums.iter().filter(|(counted, _)| matches!(counted, Counted::Operations(_)));
+        operations.map(|(_, sum)| sum.value).sum()
+    }
+
+    /// Events with waits and no time at all: they were not timed.
+    pub(crate) fn untimed_waits(&self) -> Vec<String> {
+        let waited = self.sums.iter().filter(|(_, sum)| sum.value > 0.0);
+        let events = waited.filter_map(|(counted, _)| match counted {
+            Counted::Waits(event) => Some(event.clone()),
+            _ => None,
+        });
+        events
+            .filter(|event| self.get(&Counted::WaitSeconds(event.clone())).is_none_or(|seconds| seconds == 0.0))
+            .collect()
+    }
+
+    pub(crate) fn is_empty(&self) -> bool {
+        self.sums.is_empty()
+    }
+
+    /// The counters of a snapshot. `wraps_at` is the value at which counters of this size wrap.
+    pub(crate) fn counts(&self, wraps_at: Option<f64>, out: &mut Builder) -> Vec<Count> {
+        let sums = self.sums.iter();
+        let count = |(counted, sum): (&Counted, &Sum)| Count {
+            counted: counted.clone(),
+            value: sum.value,
+            wraps_at: wraps_at.filter(|wraps_at| sum.value < *wraps_at),
+            origin: out.origin(sum.line, sum.table, sum.field),
+        };
+        sums.map(count).collect()
+    }
+}

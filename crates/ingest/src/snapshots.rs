@@ -1,47 +1,44 @@
-//! Snapshots that plimsoll itself collected, or that its script for Oracle spooled: `plimsoll.snapshots/1`.
+//! Snapshots collected by plimsoll itself, or spooled by its script for Oracle: `plimsoll.snapshots/1`.
 //!
-//! Each line is an object of JSON: first the head, which says whose counters follow, then one line for each moment, with
-//! the server's own names. So a file that ends early loses nothing but its last line, and what is made of the counters
-//! can become better after they were collected. Lines that are no objects are a client's remarks, and passed over.
+//! Each line is a JSON object: first the head, with the owner of the counters, then one line for each moment, with the
+//! server's own names. So a file that ends early loses only its last line, and the evaluation of the counters can
+//! improve after their collection. Other lines are a client's remarks and skipped.
 
-mod linux;
-mod oracle;
+use std::collections::BTreeMap;
 
+use jiff::civil::DateTime;
 use plimsoll_units::Span;
 use serde_json::{Map, Value};
 
 use crate::builder::Builder;
-use crate::figure::{Origin, Scope};
-use crate::format::{Form, Format, Input, Resemblance, Takes};
-use crate::kind::Kind;
-use crate::lines::{LineFormat, Lines};
+use crate::form::{Form, Head, Input, LineFormat, Resemblance};
+use crate::json;
+use crate::layers::{self, Layer};
 use crate::mysql::{Server, Variable};
 use crate::postgres::{self, Cluster};
-use crate::reading::{Database, Fate};
+use crate::reading::{Class, Database, Fate, Figure, Measure, Origin, Scope, Statistic, Wait, Window};
 use crate::refusal::Refusal;
-use crate::timestamp::{self, Stamp, Taken};
+use crate::snapshot::{Counted, Counters, Snapshot};
+use crate::text::timestamp::{self, Stamp, Taken};
 
-const KIND: Kind = Kind { id: "plimsoll-snapshots", name: "snapshots of plimsoll collect" };
+/// Snapshots of `plimsoll collect`.
+pub(crate) const FORM: Form = Form::lines("plimsoll-snapshots", "snapshots of plimsoll collect", resembles, |input| {
+    Box::new(Log { input: input.clone(), head: Map::new(), source: None, line: 0, broken: 0, samples: 0 })
+});
 
-pub(crate) const FORM: Form = Form { kind: KIND, takes: Takes::Text, resembles, open };
-
-/// What the head calls the format, and the version that is read.
+/// The name and the version of the format in the head.
 const FORMAT: &str = "plimsoll.snapshots/";
 const VERSION: &str = "1";
 
-fn open(input: &Input) -> Box<dyn Format> {
-    Box::new(Lines::new(Log { input: input.clone(), head: Map::new(), source: None, line: 0, broken: 0, samples: 0 }))
-}
-
-fn resembles(head: &[u8]) -> Resemblance {
-    let has = |mark: &[u8]| memchr::memmem::find(head, mark).is_some();
-    match (has(FORMAT.as_bytes()), has(b"\"format\"")) {
+fn resembles(head: &Head<'_>) -> Resemblance {
+    match (head.has(FORMAT), head.has("\"format\"")) {
         (true, true) => Resemblance::Is { marks: 50 },
         (true, false) => Resemblance::Near { marks: 2, missing: "head line with its format" },
         _ => Resemblance::None,
     }
 }
 
+#[derive(Default)]
 struct Log {
     input: Input,
     head: Map<String, Value>,
@@ -51,19 +48,15 @@ struct Log {
     samples: u32,
 }
 
-/// Whose counters follow.
+/// The owner of the counters that follow.
 enum Source {
     Postgres(Box<Cluster>, u64),
     Mysql(Box<Server>),
     Linux(Scope),
-    Oracle(Box<oracle::Script>),
+    Oracle(Box<Script>),
 }
 
 impl LineFormat for Log {
-    fn kind(&self) -> Kind {
-        KIND
-    }
-
     fn line(&mut self, line: &str, number: u64, out: &mut Builder) -> Result<(), Refusal> {
         self.line = number;
         let line = line.trim();
@@ -92,12 +85,11 @@ impl LineFormat for Log {
     }
 
     fn end(&mut self, out: &mut Builder) -> Result<(), Refusal> {
-        let unusable = |what: &str| Refusal::Unusable { kind: KIND, origin: None, what: what.to_owned() };
         let Some(source) = self.source.take() else {
-            return Err(unusable("it has no head line: give the file as plimsoll collect wrote it"));
+            return Err(out.unusable("it has no head line: give the file as plimsoll collect wrote it"));
         };
         if self.samples == 0 {
-            return Err(unusable("it has a head and no snapshot: collect again, for longer than one interval"));
+            return Err(out.unusable("it has a head and no snapshot: collect again, for longer than one interval"));
         }
         let scope = source.end(out)?;
         self.database(scope, out);
@@ -110,14 +102,10 @@ impl LineFormat for Log {
 
 impl Log {
     fn begin(&mut self, format: &str, head: Map<String, Value>, out: &mut Builder) -> Result<(), Refusal> {
-        let unusable = |what: String| Refusal::Unusable { kind: KIND, origin: Some(Origin::line(self.line)), what };
-        match format.strip_prefix(FORMAT) {
-            Some(VERSION) => {}
-            _ => {
-                return Err(unusable(format!(
-                    "its format is {format}, and {FORMAT}{VERSION} is read: use a newer plimsoll"
-                )));
-            }
+        let place = Origin::line(self.line);
+        if format.strip_prefix(FORMAT) != Some(VERSION) {
+            let what = format!("its format is {format}, and {FORMAT}{VERSION} is read: use a newer plimsoll");
+            return Err(out.unusable_at(place, what));
         }
         if let Some(version) = text(&head, "version") {
             out.version(version.split_whitespace().next().unwrap_or(version));
@@ -139,20 +127,21 @@ impl Log {
             Some("mysql") => Source::Mysql(Box::new(Server::new(&self.input, scope))),
             Some("linux") => {
                 let scope = Scope { database: String::new(), ..scope };
-                linux::head(&head, &scope, out);
+                linux_head(&head, &scope, out);
                 Source::Linux(scope)
             }
-            Some("oracle") => Source::Oracle(Box::new(oracle::Script::new(scope))),
+            Some("oracle") => Source::Oracle(Box::new(Script::new(scope))),
             other => {
                 let other = other.unwrap_or("nothing").to_owned();
-                return Err(unusable(format!("its source is {other}, which is not known: use a newer plimsoll")));
+                let what = format!("its source is {other}, which is not known: use a newer plimsoll");
+                return Err(out.unusable_at(place, what));
             }
         });
         self.head = head;
         Ok(())
     }
 
-    /// What the head says of the server and its host.
+    /// The server and its host, from the head.
     fn database(&self, scope: Scope, out: &mut Builder) {
         let of = |key| number(&self.head, key);
         let Some(window) = out.latest_window() else { return };
@@ -188,17 +177,17 @@ impl Source {
                 let status = object.get("status").and_then(Value::as_object).into_iter().flatten();
                 for (name, value) in status {
                     if let Some(variable) = Variable::of(name) {
-                        server.values(variable, [plain(value)].into_iter(), line, out);
+                        server.values(variable, [json::number(value)].into_iter(), line, out);
                     }
                 }
                 server.finish(out);
             }
-            Self::Linux(scope) => linux::sample(scope, object, line, out),
+            Self::Linux(scope) => linux_sample(scope, object, line, out),
             Self::Oracle(script) => script.row(object, line, out),
         }
     }
 
-    /// No more comes. Gives whose counters they were.
+    /// Ends the input and returns the owner of the counters.
     fn end(self, out: &mut Builder) -> Result<Scope, Refusal> {
         match self {
             Self::Postgres(mut cluster, _) => cluster.end(out).map(|()| cluster.scope),
@@ -214,12 +203,7 @@ fn text<'a>(object: &'a Map<String, Value>, key: &str) -> Option<&'a str> {
 }
 
 fn number(object: &Map<String, Value>, key: &str) -> Option<f64> {
-    plain(object.get(key)?)
-}
-
-/// A number, also one in quotes.
-fn plain(value: &Value) -> Option<f64> {
-    value.as_f64().or_else(|| value.as_str()?.trim().parse().ok()).filter(|number: &f64| number.is_finite())
+    json::number(object.get(key)?)
 }
 
 fn at(object: &Map<String, Value>) -> Option<Stamp> {
@@ -229,4 +213,378 @@ fn at(object: &Map<String, Value>) -> Option<Stamp> {
 /// Seconds as a length of time, when they are one.
 fn span(seconds: f64) -> Option<Span> {
     (0.0..1e10).contains(&seconds).then(|| Span::from_secs_f64(seconds))
+}
+
+/// Bytes of a sector in `/proc/diskstats`, whatever the device has.
+const SECTOR: f64 = 512.0;
+
+/// Devices, from the head.
+fn linux_head(head: &Map<String, Value>, scope: &Scope, out: &mut Builder) {
+    for (array, members) in head.get("arrays").and_then(Value::as_object).into_iter().flatten() {
+        let members: Vec<&str> = members.as_array().into_iter().flatten().filter_map(Value::as_str).collect();
+        for member in &members {
+            let scope = out.scope(Scope { part: (*member).to_owned(), ..scope.clone() });
+            out.set_beneath(scope);
+        }
+        let text = format!(
+            "operations are counted at the software RAID {array}, and its disks {} are left out of totals; --only counts \
+             one device alone",
+            members.join(", "),
+        );
+        out.caution(None, text);
+    }
+    for name in head.get("left_out").and_then(Value::as_array).into_iter().flatten().filter_map(Value::as_str) {
+        out.part(name, Fate::Ignored);
+    }
+    for name in head.get("devices").and_then(Value::as_object).into_iter().flatten().map(|(name, _)| name) {
+        out.part(name.as_str(), Fate::Read(0));
+    }
+}
+
+/// Takes the counters of one moment.
+fn linux_sample(scope: &Scope, object: &Map<String, Value>, line: u64, out: &mut Builder) {
+    let (at, age) = (at(object).map(|at| out.instant(at)), number(object, "uptime_s").and_then(span));
+    let devices = object.get("devices").and_then(Value::as_object).into_iter().flatten();
+    for (name, device) in devices {
+        let Some(device) = device.as_object() else { continue };
+        let scope = out.scope(Scope { part: name.clone(), ..scope.clone() });
+        let counts = device_counters(name, device, line).counts(None, out);
+        out.snapshot(Snapshot { scope, at, age, counts, origin: Origin::line(line) });
+    }
+    let pressure = pressure(object, line);
+    if !pressure.is_empty() {
+        // No storage is asked for by these: they are waits of the host as a whole.
+        let (scope, counts) = (out.scope(scope.clone()), pressure.counts(None, out));
+        out.snapshot(Snapshot { scope, at, age, counts, origin: Origin::line(line) });
+    }
+}
+
+fn device_counters(name: &str, device: &Map<String, Value>, line: u64) -> Counters {
+    let mut counters = Counters::default();
+    // Older kernels do not time the operations of arrays.
+    let timed = ["ms_reading", "ms_writing"].iter().any(|field| number(device, field) > Some(0.0));
+    let untimed = !timed && layers::whole(name) == Some(Layer::Array);
+    let mut add = |counted: Counted, field: &'static str, scale: f64| {
+        if untimed && counted.is_time() {
+            return;
+        }
+        counters.add(counted, number(device, field).map(|value| value * scale), (line, "devices", field));
+    };
+    for (class, operations, sectors, milliseconds) in [
+        (Class::Read, "reads", "sectors_read", "ms_reading"),
+        (Class::Write, "writes", "sectors_written", "ms_writing"),
+        (Class::Discard, "discards", "sectors_discarded", "ms_discarding"),
+    ] {
+        add(Counted::Operations(class), operations, 1.0);
+        add(Counted::Bytes(class), sectors, SECTOR);
+        add(Counted::OperationSeconds(class), milliseconds, 1e-3);
+    }
+    add(Counted::Operations(Class::Flush), "flushes", 1.0);
+    add(Counted::OperationSeconds(Class::Flush), "ms_flushing", 1e-3);
+    add(Counted::BusySeconds(Class::All), "ms_busy", 1e-3);
+    add(Counted::QueueSeconds(Class::All), "ms_weighted", 1e-3);
+    counters
+}
+
+/// Seconds in which some task, or all of them, stood still for storage.
+fn pressure(object: &Map<String, Value>, line: u64) -> Counters {
+    let mut counters = Counters::default();
+    let Some(pressure) = object.get("pressure_io").and_then(Value::as_object) else { return counters };
+    for (field, event) in [("some_us", "io pressure, some tasks"), ("full_us", "io pressure, all tasks")] {
+        let seconds = number(pressure, field).map(|micros| micros / 1e6);
+        counters.add(Counted::WaitSeconds(event.to_owned()), seconds, (line, "pressure_io", field));
+    }
+    counters
+}
+
+/// Snapshots of all instances together: more are another input.
+const MOST_SNAPSHOTS: usize = 200_000;
+
+/// An instance, and when it was looked at.
+type Key = (String, DateTime);
+
+/// Counts by upper bound in microseconds.
+type Buckets = BTreeMap<u64, f64>;
+
+#[derive(Default)]
+struct Script {
+    scope: Scope,
+    moments: BTreeMap<Key, Moment>,
+    hosts: BTreeMap<String, Map<String, Value>>,
+    read: BTreeMap<String, u32>,
+    refused: bool,
+}
+
+#[derive(Default)]
+struct Moment {
+    line: u64,
+    started: Option<DateTime>,
+    whole: Counters,
+    files: BTreeMap<String, Counters>,
+    events: BTreeMap<String, Event>,
+    metrics: Vec<Metric>,
+}
+
+/// Waits of sessions so far.
+struct Event {
+    line: u64,
+    foreground: bool,
+    waits: f64,
+    seconds: Option<f64>,
+    buckets: Buckets,
+}
+
+/// A metric of the window that ends at a moment.
+struct Metric {
+    line: u64,
+    name: String,
+    begin: Option<DateTime>,
+    length: Span,
+    mean: Option<f64>,
+    highest: Option<f64>,
+}
+
+impl Script {
+    fn new(scope: Scope) -> Self {
+        Self { scope, ..Self::default() }
+    }
+
+    /// Takes a row.
+    fn row(&mut self, row: &Map<String, Value>, line: u64, out: &mut Builder) {
+        let Some(kind) = text(row, "row") else { return };
+        let instance = number(row, "inst").map_or_else(String::new, |number| number.to_string());
+        *self.read.entry(kind.to_owned()).or_default() += 1;
+        match kind {
+            "host" => {
+                self.hosts.insert(instance, row.clone());
+            }
+            _ => self.put(kind, row, instance, line, out),
+        }
+    }
+
+    fn put(&mut self, kind: &str, row: &Map<String, Value>, instance: String, line: u64, out: &mut Builder) {
+        let Some(at) = at(row).map(|at| out.instant(at)) else {
+            return out.caution(Some(Origin::line(line)), "a row without its moment: left out");
+        };
+        let key = (instance, at);
+        if self.moments.len() >= MOST_SNAPSHOTS && !self.moments.contains_key(&key) {
+            if !std::mem::replace(&mut self.refused, true) {
+                out.caution(Some(Origin::line(line)), "more snapshots than are kept: give the spooled file in parts");
+            }
+            return;
+        }
+        let moment = self.moments.entry(key).or_default();
+        if moment.line == 0 {
+            moment.line = line;
+        }
+        let time = |key: &str, out: &mut Builder| timestamp::parse(text(row, key)?).map(|at| out.instant(at));
+        moment.started = moment.started.or_else(|| time("started", out));
+        moment.add(kind, row, time("begin", out), line);
+    }
+
+    /// All rows are there.
+    fn end(self, out: &mut Builder) -> Result<Scope, Refusal> {
+        if self.read.is_empty() {
+            let what = "no row of it could be read: run the script again, and look at its last lines".to_owned();
+            return Err(out.unusable(what));
+        }
+        let mut before: Option<(&Key, &Moment)> = None;
+        for (key, moment) in &self.moments {
+            let earlier = before.filter(|(other, _)| other.0 == key.0);
+            self.snapshots(key, moment, out);
+            let pair = earlier.filter(|(_, earlier)| earlier.started == moment.started && !moment.whole.is_empty());
+            let scope = out.scope(Scope { instance: key.0.clone(), ..self.scope.clone() });
+            let between = pair.and_then(|((_, begin), earlier)| {
+                let length = span(key.1.duration_since(*begin).as_secs_f64())?;
+                Some((out.window(Window { begin: Some(*begin), length }), earlier))
+            });
+            if let Some((window, earlier)) = between {
+                moment.waits(earlier, (scope, window), out);
+            }
+            moment.metrics(scope, between.map(|(window, _)| window), out);
+            before = Some((key, moment)).filter(|_| !moment.whole.is_empty()).or(earlier);
+        }
+        for (instance, host) in &self.hosts {
+            self.host(instance, host, out);
+        }
+        for (kind, rows) in self.read {
+            out.part(kind, Fate::Read(rows));
+        }
+        Ok(self.scope)
+    }
+
+    fn snapshots(&self, (instance, at): &Key, moment: &Moment, out: &mut Builder) {
+        let age = moment.started.and_then(|started| span(at.duration_since(started).as_secs_f64()));
+        let files = moment.files.iter().map(|(file, counters)| (format!("file {file}"), counters));
+        let whole = [(String::new(), &moment.whole)].into_iter().filter(|(_, counters)| !counters.is_empty());
+        for (part, counters) in whole.chain(files) {
+            let scope = out.scope(Scope { instance: instance.clone(), part, ..self.scope.clone() });
+            let counts = counters.counts(None, out);
+            out.snapshot(Snapshot { scope, at: Some(*at), age, counts, origin: Origin::line(moment.line) });
+        }
+    }
+
+    fn host(&self, instance: &str, host: &Map<String, Value>, out: &mut Builder) {
+        let Some(window) = out.latest_window() else { return };
+        let database = Database {
+            scope: out.scope(Scope { instance: instance.to_owned(), ..self.scope.clone() }),
+            window,
+            block_bytes: number(host, "block_bytes"),
+            cache_bytes: number(host, "cache_bytes"),
+            processors: number(host, "processors"),
+            cores: number(host, "cores"),
+            memory_bytes: number(host, "memory_bytes"),
+            origin: Origin { line: 0, table: None, field: out.text("host") },
+        };
+        out.database(database);
+    }
+}
+
+/// The meaning of a metric of `DBA_HIST_SYSMETRIC_SUMMARY`, with the factor to base units.
+fn metric(name: &str) -> Option<(Class, Measure, f64)> {
+    Some(match name {
+        "Physical Read Total IO Requests Per Sec" => (Class::Read, Measure::Iops, 1.0),
+        "Physical Write Total IO Requests Per Sec" => (Class::Write, Measure::Iops, 1.0),
+        "Physical Read Total Bytes Per Sec" => (Class::Read, Measure::Throughput, 1.0),
+        "Physical Write Total Bytes Per Sec" => (Class::Write, Measure::Throughput, 1.0),
+        "Redo Generated Per Sec" => (Class::RedoWrite, Measure::Throughput, 1.0),
+        "Redo Writes Per Sec" => (Class::RedoWrite, Measure::Iops, 1.0),
+        "Average Synchronous Single-Block Read Latency" => (Class::RandomRead, Measure::Latency, 1e-3),
+        _ => return None,
+    })
+}
+
+impl Moment {
+    fn add(&mut self, kind: &str, row: &Map<String, Value>, begin: Option<DateTime>, line: u64) {
+        let name = text(row, "name").unwrap_or_default();
+        match kind {
+            "filetype" => self.file_type(text(row, "type").unwrap_or_default(), row, line),
+            "file" => self.file(row, line),
+            "time" => {
+                let counted = match name {
+                    "DB time" => Counted::DatabaseSeconds,
+                    "DB CPU" => Counted::ProcessorSeconds,
+                    _ => return,
+                };
+                self.whole.add(counted, number(row, "seconds"), (line, "time", "seconds"));
+            }
+            "stat" if name == "user commits" => {
+                self.whole.add(Counted::Commits, number(row, "value"), (line, "stat", "user commits"));
+            }
+            "event" => {
+                let event = self.event(name, line);
+                event.waits = number(row, "waits").unwrap_or_default();
+                event.seconds = number(row, "seconds");
+                event.foreground = number(row, "foreground").is_none_or(|waits| waits > 0.0);
+            }
+            "bucket" => {
+                let (Some(upto), Some(waits)) = (number(row, "upto_us"), number(row, "waits")) else { return };
+                *self.event(name, line).buckets.entry(upto.max(0.0) as u64).or_default() += waits;
+            }
+            "metric" => {
+                let Some(length) = number(row, "seconds").and_then(span).filter(|length| *length > Span::ZERO) else {
+                    return;
+                };
+                let (mean, highest) = (number(row, "mean"), number(row, "max"));
+                self.metrics.push(Metric { line, name: name.to_owned(), begin, length, mean, highest });
+            }
+            _ => {}
+        }
+    }
+
+    /// Small requests are of one block or little more, large ones of many.
+    fn file_type(&mut self, name: &str, row: &Map<String, Value>, line: u64) {
+        let [small, large, write] = match name {
+            "Data File" => [Some(Class::RandomRead), Some(Class::SequentialRead), Some(Class::DataWrite)],
+            "Temp File" => [Some(Class::TempRead), Some(Class::TempRead), Some(Class::TempWrite)],
+            "Log File" => [None, None, Some(Class::RedoWrite)],
+            _ => [None; 3],
+        };
+        for (total, class, count, megabytes, time) in [
+            (Class::Read, small, "small_reads", "small_read_mb", "small_read_ms"),
+            (Class::Read, large, "large_reads", "large_read_mb", "large_read_ms"),
+            (Class::Write, write, "small_writes", "small_write_mb", "small_write_ms"),
+            (Class::Write, write, "large_writes", "large_write_mb", "large_write_ms"),
+        ] {
+            let bytes = number(row, megabytes).map(|megabytes| megabytes * 1_048_576.0);
+            let seconds = number(row, time).map(|milliseconds| milliseconds / 1e3);
+            for class in [Some(total), class].into_iter().flatten() {
+                self.whole.add(Counted::Operations(class), number(row, count), (line, "filetype", count));
+                self.whole.add(Counted::Bytes(class), bytes, (line, "filetype", megabytes));
+                self.whole.add(Counted::OperationSeconds(class), seconds, (line, "filetype", time));
+            }
+        }
+    }
+
+    fn file(&mut self, row: &Map<String, Value>, line: u64) {
+        let Some(file) = number(row, "file") else { return };
+        let counters = self.files.entry(file.to_string()).or_default();
+        for (class, count, bytes) in [
+            (Class::Read, "reads", "bytes_read"),
+            (Class::RandomRead, "single_reads", ""),
+            (Class::Write, "writes", "bytes_written"),
+        ] {
+            counters.add(Counted::Operations(class), number(row, count), (line, "file", count));
+            if !bytes.is_empty() {
+                counters.add(Counted::Bytes(class), number(row, bytes), (line, "file", bytes));
+            }
+        }
+    }
+
+    fn event(&mut self, name: &str, line: u64) -> &mut Event {
+        let new = || Event { line, foreground: true, waits: 0.0, seconds: None, buckets: Buckets::new() };
+        self.events.entry(name.to_owned()).or_insert_with(new)
+    }
+
+    /// Waits of sessions since an earlier moment, with the durations of single waits.
+    fn waits(&self, earlier: &Self, (scope, window): (u32, u32), out: &mut Builder) {
+        for (name, event) in &self.events {
+            let Some(before) = earlier.events.get(name) else { continue };
+            let (count, seconds) = (event.waits - before.waits, event.seconds.zip(before.seconds));
+            let Some(total_s) =
+                seconds.map(|(after, before)| after - before).filter(|total| *total >= 0.0 && count >= 0.0)
+            else {
+                continue;
+            };
+            let origin = out.origin(event.line, "event", name);
+            out.wait(Wait {
+                scope,
+                window,
+                event: name.clone(),
+                foreground: event.foreground,
+                count,
+                total_s,
+                histogram: histogram(&before.buckets, &event.buckets),
+                origin,
+            });
+        }
+    }
+
+    /// Metrics of the window that ends here: maxima, and means without a counter.
+    fn metrics(&self, scope: u32, counted: Option<u32>, out: &mut Builder) {
+        for one in &self.metrics {
+            let Some((class, measure, scale)) = metric(&one.name) else { continue };
+            let window = counted.unwrap_or_else(|| out.window(Window { begin: one.begin, length: one.length }));
+            let mean = one.mean.filter(|_| counted.is_none());
+            for (value, statistic) in [(mean, Statistic::Mean), (one.highest, Statistic::Maximum)] {
+                let Some(value) = value else { continue };
+                let origin = out.origin(one.line, "metric", &one.name);
+                out.figure(Figure { scope, window, class, measure, statistic, value: value * scale, origin });
+            }
+        }
+    }
+}
+
+/// Shares of waits by how long they took, out of counts at two moments; the last bucket has no bound. Empty where
+/// nothing was counted, or an instance began anew.
+fn histogram(before: &Buckets, after: &Buckets) -> Vec<(f64, f64)> {
+    let rises: Vec<(u64, f64)> =
+        after.iter().map(|(upto, count)| (*upto, count - before.get(upto).copied().unwrap_or(0.0))).collect();
+    let count: f64 = rises.iter().map(|(_, rise)| rise).sum();
+    if count <= 0.0 || rises.iter().any(|(_, rise)| *rise < 0.0) {
+        return Vec::new();
+    }
+    let last = rises.last().map(|(upto, _)| *upto);
+    let bound = |upto: u64| if Some(upto) == last { f64::INFINITY } else { upto as f64 / 1e6 };
+    rises.iter().map(|(upto, rise)| (bound(*upto), rise / count)).collect()
 }

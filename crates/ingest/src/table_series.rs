@@ -1,49 +1,39 @@
-//! Tables of samples with commas, semicolons or tabs: what somebody exports out of any monitoring, one row for each time.
+//! Tables of samples with commas, semicolons or tabs, exported from any monitoring: one row for each time.
 //!
-//! The first row names the columns; what is known of each follows from the words of its name:
+//! The first row names the columns; the meaning of each follows from the words of its name:
 //!
 //! - the time: `time`, `timestamp`, `date`, `datetime`, `ts`, at the end of each window;
 //! - `read`, `write` or neither (`total`), with `iops` or `ops`: operations a second; `bytes`, `kb`, `kib`, `mb`, `mib`,
 //!   `throughput`: bytes a second, in that unit (`mb` is 10^6, `mib` 2^20); `latency` or `await`: time of an operation, in
-//!   `us`, `ms` or `s`, milliseconds where none is named; `queue` or `depth`: operations in flight;
+//!   `us`, `ms` or `s`, milliseconds by default; `queue` or `depth`: operations in flight;
 //! - `device`, `disk`, `volume`, `lun`: the part; `host`, `server`, `vm`; `database`, `db`.
 //!
 //! A column that has no meaning by these words is left out, and listed.
 
-mod columns;
-mod snapshots;
+mod features;
 
 use std::sync::Arc;
 
 use jiff::civil::DateTime;
 use plimsoll_units::Span;
 
-use self::columns::{Column, Columns, cells};
 use crate::builder::Builder;
-use crate::figure::{Class, Measure, Origin, Scope, Window};
-use crate::format::{Form, Input, Resemblance, Takes};
-use crate::kind::Kind;
-use crate::lines::{LineFormat, Lines};
-use crate::reading::Fate;
+use crate::form::{Form, Head, Input, LineFormat, Resemblance};
+use crate::reading::{Class, Fate, Measure, Origin, Scope, Window};
 use crate::refusal::Refusal;
 use crate::series::Spacing;
-use crate::timestamp;
+use crate::text::table::cells;
+use crate::text::{Numerals, timestamp};
 
-pub(crate) use snapshots::FORM as SNAPSHOTS;
-
-const KIND: Kind = Kind { id: "table", name: "table of samples" };
+pub(crate) use features::FORM as FEATURES;
 
 /// Tables of samples.
-pub(crate) const FORM: Form = Form {
-    kind: KIND,
-    takes: Takes::Text,
-    resembles,
-    open: |input| Box::new(Lines::new(Samples { input: input.clone(), ..Samples::default() })),
-};
+pub(crate) const FORM: Form = Form::lines("table", "table of samples", resembles, |input| {
+    Box::new(Samples { input: input.clone(), ..Samples::default() })
+});
 
-fn resembles(head: &[u8]) -> Resemblance {
-    let text = String::from_utf8_lossy(head);
-    let Some(columns) = text.lines().find(|line| !line.trim().is_empty()).and_then(Columns::of) else {
+fn resembles(head: &Head<'_>) -> Resemblance {
+    let Some(columns) = head.text().lines().find(|line| !line.trim().is_empty()).and_then(Columns::of) else {
         return Resemblance::None;
     };
     match (columns.time().is_some(), columns.rates()) {
@@ -76,10 +66,6 @@ struct Row {
 }
 
 impl LineFormat for Samples {
-    fn kind(&self) -> Kind {
-        KIND
-    }
-
     fn line(&mut self, line: &str, number: u64, out: &mut Builder) -> Result<(), Refusal> {
         if line.trim().is_empty() {
             return Ok(());
@@ -115,14 +101,13 @@ impl LineFormat for Samples {
         if self.broken == Some(self.line) {
             out.part("last line", Fate::Broken);
         }
-        let unusable = |what: &str| Err(Refusal::Unusable { kind: KIND, origin: None, what: what.to_owned() });
         match (self.length, out.count()) {
             (None, _) if !self.waiting.is_empty() => {
-                unusable("one row, and no word of how long its time was: say the interval")
+                Err(out.unusable("one row, and no word of how long its time was: say the interval"))
             }
-            (_, 0) => {
-                unusable("no row has a time and a value that can be read: name the columns time, read_iops, write_iops")
-            }
+            (_, 0) => Err(out.unusable(
+                "no row has a time and a value that can be read: name the columns time, read_iops, write_iops",
+            )),
             _ => Ok(()),
         }
     }
@@ -189,4 +174,196 @@ fn row(columns: &Columns, line: &str, number: u64, out: &mut Builder) -> Option<
 /// True for a class and measure that ask something of storage.
 fn is_rate(class: Class, measure: Measure) -> bool {
     class != Class::Other && matches!(measure, Measure::Iops | Measure::Throughput)
+}
+
+/// The meaning of a column.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Column {
+    Time,
+    Part,
+    Host,
+    Database,
+    /// Numbers, with the factor to base units.
+    Figure {
+        class: Class,
+        measure: Measure,
+        unit: f64,
+    },
+    Unknown,
+}
+
+/// All columns of a table.
+#[derive(Debug)]
+struct Columns {
+    separator: char,
+    names: Vec<String>,
+    meanings: Vec<Column>,
+}
+
+impl Columns {
+    /// The most columns of a table.
+    const MOST: usize = 1_000;
+
+    /// Out of the first row; none when it is no row of names.
+    fn of(line: &str) -> Option<Self> {
+        let separator = ['\t', ';', ','].into_iter().find(|mark| line.contains(*mark))?;
+        let names: Vec<String> = cells(line, separator).map(|cell| cell.trim().to_owned()).take(Self::MOST).collect();
+        let is_header = names.iter().all(|name| name.parse::<f64>().is_err());
+        let mut meanings: Vec<Column> = names.iter().map(|name| column(name)).collect();
+        // Two columns of one meaning would be added up: the first one is taken.
+        for index in 1..meanings.len() {
+            if meanings[..index].contains(&meanings[index]) || same(&meanings[..index], meanings[index]) {
+                meanings[index] = Column::Unknown;
+            }
+        }
+        (is_header && names.len() > 1).then_some(Self { separator, names, meanings })
+    }
+
+    fn separator(&self) -> char {
+        self.separator
+    }
+
+    /// Semicolons stand where commas stand in numbers.
+    fn numerals(&self) -> Numerals {
+        if self.separator == ';' { Numerals::Comma } else { Numerals::Point }
+    }
+
+    fn len(&self) -> usize {
+        self.meanings.len()
+    }
+
+    fn iter(&self) -> impl Iterator<Item = &Column> {
+        self.meanings.iter()
+    }
+
+    fn names(&self) -> impl Iterator<Item = &String> {
+        self.names.iter()
+    }
+
+    fn time(&self) -> Option<usize> {
+        self.meanings.iter().position(|column| *column == Column::Time)
+    }
+
+    /// How many columns hold operations or bytes a second.
+    fn rates(&self) -> usize {
+        let is =
+            |column: &&Column| matches!(column, Column::Figure { class, measure, .. } if is_rate(*class, *measure));
+        self.meanings.iter().filter(is).count()
+    }
+
+    /// Names of those that mean nothing here.
+    fn unknown(&self) -> impl Iterator<Item = &String> {
+        let pairs = self.names.iter().zip(&self.meanings);
+        pairs.filter(|(_, column)| **column == Column::Unknown).map(|(name, _)| name)
+    }
+}
+
+/// Class and measure of `column` are there already, in whatever unit.
+fn same(columns: &[Column], column: Column) -> bool {
+    let Column::Figure { class, measure, .. } = column else { return false };
+    columns
+        .iter()
+        .any(|other| matches!(other, Column::Figure { class: c, measure: m, .. } if (*c, *m) == (class, measure)))
+}
+
+/// The meaning of a column, by its name.
+fn column(name: &str) -> Column {
+    let lower = name.to_lowercase();
+    let words: Vec<&str> =
+        lower.split(|letter: char| !letter.is_ascii_alphanumeric()).filter(|word| !word.is_empty()).collect();
+    let has = |wanted: &[&str]| words.iter().any(|word| wanted.contains(word));
+    let first = words.first().copied().unwrap_or_default();
+    match first {
+        "time" | "timestamp" | "datetime" | "date" | "ts" if !has(&["read", "write", "await", "ms", "us"]) => {
+            return Column::Time;
+        }
+        "device" | "disk" | "volume" | "lun" if words.len() == 1 || has(&["name", "id"]) => return Column::Part,
+        "host" | "hostname" | "server" | "vm" => return Column::Host,
+        "database" | "db" if words.len() == 1 || has(&["name"]) => return Column::Database,
+        _ => {}
+    }
+    let other = "limit max maximum min percent provisioned p50 p90 p95 p99 count sum size";
+    if other.split(' ').any(|word| has(&[word])) {
+        return Column::Unknown;
+    }
+    let of = |word: &str| lower.contains(word);
+    let class = match (
+        of("read") || lower.starts_with("r_") || lower.starts_with("r/"),
+        of("writ") || lower.starts_with("w_") || lower.starts_with("w/"),
+    ) {
+        (true, false) => Class::Read,
+        (false, true) => Class::Write,
+        (true, true) => return Column::Unknown,
+        (false, false) => Class::All,
+    };
+    figure(&lower, &words).map_or(Column::Unknown, |(measure, unit)| Column::Figure { class, measure, unit })
+}
+
+fn figure(lower: &str, words: &[&str]) -> Option<(Measure, f64)> {
+    const UNITS: [(&str, f64); 8] = [
+        ("kib", 1_024.0),
+        ("mib", 1_048_576.0),
+        ("gib", 1_073_741_824.0),
+        ("kb", 1e3),
+        ("mb", 1e6),
+        ("gb", 1e9),
+        ("bytes", 1.0),
+        ("b", 1.0),
+    ];
+    let is = |wanted: &[&str]| words.iter().any(|word| wanted.contains(word));
+    if lower.contains("iops") || is(&["ops"]) || matches!(lower, "r/s" | "w/s") {
+        return Some((Measure::Iops, 1.0));
+    }
+    if is(&["latency", "await", "lat"]) {
+        let unit = if is(&["us", "usec"]) {
+            1e-6
+        } else if is(&["s", "sec", "seconds"]) {
+            1.0
+        } else {
+            1e-3
+        };
+        return Some((Measure::Latency, unit));
+    }
+    if is(&["queue", "depth", "qd"]) {
+        return Some((Measure::Depth, 1.0));
+    }
+    let rate = |word: &&str| word.strip_suffix("ps").unwrap_or(word).to_owned();
+    let unit = words.iter().find_map(|word| UNITS.iter().find(|(name, _)| *name == rate(word)).map(|(_, unit)| *unit));
+    match unit {
+        Some(unit) => Some((Measure::Throughput, unit)),
+        None => is(&["throughput", "bandwidth"]).then_some((Measure::Throughput, 1.0)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Column, column};
+    use crate::reading::{Class, Measure};
+
+    #[test]
+    fn names_have_meanings() {
+        let figure = |class, measure, unit| Column::Figure { class, measure, unit };
+        let table = [
+            ("Time", Column::Time),
+            ("timestamp (UTC)", Column::Time),
+            ("read_iops", figure(Class::Read, Measure::Iops, 1.0)),
+            ("Write IOPS", figure(Class::Write, Measure::Iops, 1.0)),
+            ("IOPS", figure(Class::All, Measure::Iops, 1.0)),
+            ("w/s", figure(Class::Write, Measure::Iops, 1.0)),
+            ("read_bytes_s", figure(Class::Read, Measure::Throughput, 1.0)),
+            ("write MB/s", figure(Class::Write, Measure::Throughput, 1e6)),
+            ("read_mibps", figure(Class::Read, Measure::Throughput, 1_048_576.0)),
+            ("read_latency_us", figure(Class::Read, Measure::Latency, 1e-6)),
+            ("write latency (ms)", figure(Class::Write, Measure::Latency, 1e-3)),
+            ("queue_depth", figure(Class::All, Measure::Depth, 1.0)),
+            ("device", Column::Part),
+            ("host", Column::Host),
+            ("cpu", Column::Unknown),
+            ("max_iops", Column::Unknown),
+            ("read_request_size", Column::Unknown),
+        ];
+        for (name, expected) in table {
+            assert_eq!(column(name), expected, "{name}");
+        }
+    }
 }

@@ -1,104 +1,75 @@
-//! Traces of single operations: what was asked of a block device, one record each, in the dialects of many tools.
+//! Traces of single operations on block devices, one record each, in the dialects of many tools.
 //!
-//! A dialect turns bytes into operations and knows nothing of what becomes of them. They are used twice: as a form, where
-//! they are counted into the demand of each second, and as [`Requests`], which hands them on to be replayed. What a dialect
-//! does not say (times, kinds, sizes) stays unsaid: a list of pages has a working set and no demand.
+//! A dialect turns bytes into operations. They are used twice: as a form of input, where they are counted into the demand of
+//! each second, and as [`Requests`], to be replayed. Values that a dialect does not have (times, kinds, sizes) stay
+//! absent: a list of pages has a working set and no demand.
 //!
-//! A new dialect is a file here that implements [`dialect::Dialect`], or [`rows::Row`] where each line is an operation;
-//! its line in [`DIALECTS`]; and its line in `forms.rs`.
+//! A new dialect of lines in fixed columns is a constant in `columns`, one of records of a fixed size a constant in
+//! `records`; any other implements [`Dialect`], or `dialect::Row` if each line is an operation.
 
-mod bench;
-mod blkparse;
-mod blktrace;
-mod clouds;
-mod cydonia;
+mod columns;
 mod dialect;
-mod events;
-mod fields;
 mod figures;
-mod fiu;
-mod form;
-mod iolog;
+mod linux;
+mod logs;
 mod misses;
-mod objects;
-mod oracle;
-mod own;
-mod pages;
+mod records;
 mod requests;
-mod rows;
-mod scsi;
-mod servers;
-mod simulators;
-mod streams;
 mod tally;
-mod volumes;
-mod vscsi;
-mod windows;
 
+pub(crate) use columns::{ALIBABA, CLOUDPHYSICS, CYDONIA, CYDONIA_CACHE, FIU, MSR, SIMULATORS, SPC, SYSTOR, TENCENT};
+pub(crate) use dialect::Dialect;
+pub(crate) use records::{ORACLE, VSCSI};
 pub use requests::{Request, Requests, TraceFault};
 
-use self::dialect::{Known, known};
-use self::rows::Rows;
-use crate::format::Form;
+use self::dialect::{Row, Rows, resembles};
+use self::tally::Tally;
+use crate::builder::Builder;
+use crate::form::{Form, Format, Input, Takes};
+use crate::refusal::Refusal;
 
 /// Traces that plimsoll itself records.
-pub(crate) const OWN: Form = known::<Rows<own::Own>>().form;
-/// What `blktrace` writes.
-pub(crate) const BLKTRACE: Form = known::<blktrace::Blktrace>().form;
-/// What `blkparse` prints.
-pub(crate) const BLKPARSE: Form = known::<Rows<blkparse::Blkparse>>().form;
-/// What `blkparse` prints when it is told how.
-pub(crate) const BLKPARSE_FORMATTED: Form = known::<Rows<blkparse::Formatted>>().form;
-/// What fio records of its own operations.
-pub(crate) const IOLOG: Form = known::<Rows<iolog::Iolog>>().form;
-/// Servers of Microsoft Research in Cambridge.
-pub(crate) const MSR: Form = known::<Rows<servers::Msr>>().form;
-/// Virtual desktops of SYSTOR '17.
-pub(crate) const SYSTOR: Form = known::<Rows<servers::Systor>>().form;
-/// The Storage Performance Council's exchange format.
-pub(crate) const SPC: Form = known::<Rows<bench::Spc>>().form;
-/// Cloud disks of Alibaba.
-pub(crate) const ALIBABA: Form = known::<Rows<clouds::Alibaba>>().form;
-/// Cloud disks of Tencent.
-pub(crate) const TENCENT: Form = known::<Rows<clouds::Tencent>>().form;
-/// Hosts of Florida International University.
-pub(crate) const FIU: Form = known::<Rows<fiu::Fiu>>().form;
-/// Virtual disks of `CloudPhysics`, as text.
-pub(crate) const CLOUDPHYSICS: Form = known::<Rows<vscsi::Table>>().form;
-/// Virtual disks of `CloudPhysics`, as the hypervisor wrote them.
-pub(crate) const VSCSI: Form = known::<vscsi::Vscsi>().form;
-/// Virtual disks of `CloudPhysics`, as the Cydonia project prepares them.
-pub(crate) const CYDONIA: Form = known::<Rows<cydonia::Blocks>>().form;
-/// The same, cut into blocks of a cache.
-pub(crate) const CYDONIA_CACHE: Form = known::<Rows<cydonia::Cached>>().form;
-/// What simulators of disks and flash read.
-pub(crate) const SIMULATORS: Form = known::<Rows<simulators::Ascii>>().form;
+pub(crate) const OWN: Form = rows::<logs::Own>("trace-plimsoll", "plimsoll trace");
+/// Records of `blktrace`.
+pub(crate) const BLKTRACE: Form =
+    Form::trace("trace-blktrace", "blktrace", Takes::Bytes, linux::is_blktrace, || Box::<linux::Blktrace>::default());
+/// The default output of `blkparse`.
+pub(crate) const BLKPARSE: Form = rows::<linux::Blkparse>("trace-blkparse", "blkparse trace");
+/// The output of `blkparse -f`.
+pub(crate) const BLKPARSE_FORMATTED: Form = rows::<linux::Formatted>("trace-blkparse", "blkparse trace");
+/// fio's log of its operations.
+pub(crate) const IOLOG: Form = rows::<logs::Iolog>("trace-fio-iolog", "fio I/O log");
 /// Tables of objects for cache simulators.
-pub(crate) const OBJECTS: Form = known::<Rows<objects::Objects>>().form;
-/// The same in binary.
-pub(crate) const ORACLE: Form = known::<oracle::Oracle>().form;
-/// Numbers of pages, and nothing else.
-pub(crate) const PAGES: Form = known::<Rows<pages::Pages>>().form;
+pub(crate) const OBJECTS: Form = rows::<columns::Objects>("trace-objects", "libCacheSim trace (CSV)");
+/// Page numbers.
+pub(crate) const PAGES: Form = rows::<columns::Pages>("trace-pages", "trace of page numbers");
 
-/// Every dialect that can be asked for by content.
-const DIALECTS: &[Known] = &[
-    known::<Rows<own::Own>>(),
-    known::<blktrace::Blktrace>(),
-    known::<Rows<blkparse::Blkparse>>(),
-    known::<Rows<blkparse::Formatted>>(),
-    known::<Rows<iolog::Iolog>>(),
-    known::<Rows<servers::Msr>>(),
-    known::<Rows<servers::Systor>>(),
-    known::<Rows<bench::Spc>>(),
-    known::<Rows<clouds::Alibaba>>(),
-    known::<Rows<clouds::Tencent>>(),
-    known::<Rows<fiu::Fiu>>(),
-    known::<Rows<vscsi::Table>>(),
-    known::<vscsi::Vscsi>(),
-    known::<Rows<cydonia::Blocks>>(),
-    known::<Rows<cydonia::Cached>>(),
-    known::<Rows<simulators::Ascii>>(),
-    known::<Rows<objects::Objects>>(),
-    known::<oracle::Oracle>(),
-    known::<Rows<pages::Pages>>(),
-];
+const fn rows<R: Row + Default + 'static>(id: &'static str, name: &'static str) -> Form {
+    let open = || -> Box<dyn Dialect> { Box::new(Rows::new(R::default())) };
+    Form::trace(id, name, Takes::Text, |head| resembles(R::default(), head), open)
+}
+
+/// Counts a trace as it streams by, and reports its demand at the end.
+pub(crate) struct Counting {
+    dialect: Box<dyn Dialect>,
+    tally: Tally,
+    input: Input,
+}
+
+impl Counting {
+    pub(crate) fn new(dialect: Box<dyn Dialect>, input: &Input) -> Self {
+        Self { dialect, tally: Tally::default(), input: input.clone() }
+    }
+}
+
+impl Format for Counting {
+    fn feed(&mut self, bytes: &[u8], _: &mut Builder) -> Result<(), Refusal> {
+        self.dialect.feed(bytes, &mut self.tally);
+        Ok(())
+    }
+
+    fn end(&mut self, out: &mut Builder) -> Result<(), Refusal> {
+        self.dialect.end(&mut self.tally);
+        figures::tell(std::mem::take(&mut self.tally), &self.dialect.about(), &self.input, out)
+    }
+}

@@ -1,7 +1,7 @@
-//! The load of one worker of a classic benchmark: one thread or process that goes through its files in its own way.
+//! Jobs: the load of a worker of a classic benchmark, a thread or process with its own files.
 //!
-//! A [`crate::Stream`] is what a database asks for, without an end. A job has one: so many bytes, operations or seconds;
-//! it visits several files, thinks between operations, reads what it then writes back.
+//! A [`crate::Stream`] imitates a database and has no end. A job ends after a number of bytes, operations or seconds; it
+//! visits several files, pauses between operations, and can write back the blocks that it read.
 
 mod lane;
 mod spec;
@@ -17,7 +17,7 @@ use crate::{Due, Load, Outcome};
 use lane::Lane;
 pub use spec::{JobSpec, LaneSpec, RateUnit, Sizes, Turns, Until, Work};
 
-/// A job that can be offered: the state behind a [`JobSpec`].
+/// The state of a [`JobSpec`] as a load.
 #[derive(Clone, Debug)]
 pub struct Job {
     spec: JobSpec,
@@ -28,17 +28,17 @@ pub struct Job {
     rng: Rng,
     start: Instant,
     now: Instant,
-    /// When something came back last.
+    /// Completion of the last operation.
     ended: Instant,
     in_flight: u32,
-    /// The queue was full and comes down.
+    /// Whether the queue was full and drains.
     drains: bool,
     asked: Asked,
-    /// What comes next, drawn ahead: whether it is due depends on what it is.
+    /// The next operation, drawn in advance because its due time depends on its kind.
     next: Next,
-    /// Reads or trims whose places are to be written, with their lengths; taken in their order.
+    /// Completed reads or trims whose places remain to be written, in order.
     back: Vec<Op>,
-    /// It thinks until then.
+    /// End of the current pause.
     rests_until: Instant,
 }
 
@@ -46,7 +46,7 @@ pub struct Job {
 struct Asked {
     bytes: u64,
     operations: u64,
-    /// Operations whose place may be written afterwards.
+    /// Operations whose places may be written back.
     before_back: u64,
     writes_since_flush: u32,
     since_thought: u32,
@@ -63,12 +63,12 @@ enum Next {
 }
 
 impl Job {
-    /// `None` when a file cannot hold the largest operation, there is no file, or a pattern or rate cannot be drawn.
+    /// `None` if a file cannot hold the largest operation, there are no files, or a pattern or rate cannot be generated.
     /// `index` marks its operations.
     pub fn new(spec: JobSpec, index: u8, start: Instant) -> Option<Self> {
         let purpose = |n: u64| splitmix64(spec.seed ^ n);
         let unused = spec.files.is_empty() || spec.depth == 0;
-        // A lane that is never used need not fit.
+        // An unused lane does not have to fit.
         let lane = |lane: &LaneSpec, used: bool, n| {
             if used { Lane::new(lane, &spec.files, spec.turns, purpose(n)) } else { Some(Lane::idle()) }
         };
@@ -79,12 +79,12 @@ impl Job {
         let mut job = Self {
             index,
             reads: lane(&spec.reads, spec.reads(), 1)?,
-            // The same numbers as for reading: what was written in an order can be read back in it.
+            // The same seed as for reads, so that data can be read back in the order in which they were written.
             writes: lane(&spec.writes, spec.writes(), 1)?,
             clocks: [clock(&spec.reads, 3)?, clock(&spec.writes, 4)?],
             rng: Rng::with_seed(purpose(5)),
             start,
-            // Before the start nothing is due at once.
+            // Nothing is due before the start.
             now: Instant::ZERO,
             ended: start,
             in_flight: 0,
@@ -99,12 +99,12 @@ impl Job {
         (!unused).then_some(job)
     }
 
-    /// When the last operation came back; the beginning where none has.
+    /// Completion of the last operation; the start if there is none.
     pub const fn ended(&self) -> Instant {
         self.ended
     }
 
-    /// Nothing is in flight.
+    /// Whether the queue is empty.
     pub const fn is_idle(&self) -> bool {
         self.in_flight == 0
     }
@@ -125,25 +125,25 @@ impl Job {
 
     fn is_over(&self) -> bool {
         let Until { bytes, operations, .. } = self.spec.until;
-        // What was read or trimmed to be written is written.
+        // Pending write-backs are completed.
         let owed = !self.back.is_empty();
         let all = self.asked.bytes >= bytes || self.asked.operations >= operations;
         (all && !owed) || self.is_after(self.now)
     }
 
-    /// What comes next would come after the end.
+    /// Whether the next operation is due after the end.
     fn is_late(&self) -> bool {
         let next = self.clock().map_or(self.rests_until, |clock| clock.next().max(self.rests_until));
         self.is_after(next)
     }
 
-    /// The time is over at `moment`, and is looked at.
+    /// Whether the time is over at `moment` and is checked.
     fn is_after(&self, moment: Instant) -> bool {
         let Until { span, looks, .. } = self.spec.until;
         span < Span::MAX && moment >= self.start + span && (looks <= 1 || self.asked.operations.is_multiple_of(looks))
     }
 
-    /// What is due when nothing more is asked for: the last flush, and before it what may be owed to reads in flight.
+    /// Due time after the last operation: of pending write-backs, then of the last flush.
     fn due_at_end(&self) -> Due {
         let may_owe = self.in_flight > 0 && matches!(self.spec.work, Work::WriteBack { .. } | Work::TrimWrites);
         match self.spec.flush_at_end && self.asked.writes_since_flush > 0 {
@@ -162,8 +162,8 @@ impl Job {
         }
     }
 
-    /// The operation that is taken next. Of a mix, the other direction replaces a drawn one that is ahead of its rate, so
-    /// that each direction keeps its own rate; both ahead, the earlier one comes (`rate_ddir` of fio's `io_u.c`).
+    /// The next operation. In a mix, the other direction replaces a drawn one that is ahead of its rate, so that each direction
+    /// keeps its own rate; if both are ahead, the earlier one is next (`rate_ddir` of fio's `io_u.c`).
     fn paced(&self) -> Next {
         let (own, other, instead) = match self.next {
             Next::Read => (&self.clocks[0], &self.clocks[1], Next::Write),
@@ -201,7 +201,7 @@ impl Load for Job {
     fn take(&mut self, now: Instant) -> Op {
         self.next = self.paced();
         self.now = now;
-        // Beyond the end only the last flush is due.
+        // After the end only the last flush is due.
         if self.spec.flush_at_end && (self.is_over() || self.is_late()) {
             self.next = Next::Flush;
         }
@@ -265,7 +265,7 @@ impl Load for Job {
 }
 
 impl Job {
-    /// Cuts the last operation to the bytes that are left.
+    /// Cuts the last operation to the remaining bytes.
     #[inline]
     fn cut(&self, op: &mut Op) {
         let left = self.spec.until.bytes.saturating_sub(self.asked.bytes);
@@ -287,7 +287,7 @@ impl Job {
             Kind::Read | Kind::Trim => {}
         }
         self.asked.since_thought += 1;
-        // A block that is read and written back is one piece of work.
+        // A read and its write-back count as one operation.
         if self.next != Next::Back {
             self.asked.bytes += u64::from(op.length);
             self.asked.operations += 1;

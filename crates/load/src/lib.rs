@@ -1,7 +1,7 @@
-//! A load: which operations are asked of storage, where, and when.
+//! Loads: the operations that are requested of storage, their places and their times.
 //!
-//! Knows nothing about what answers, and reads no clock: the loop that offers a load tells it the time. `no_std`:
-//! the same seed gives the same operations on every machine.
+//! Independent of the target, and without a clock: the loop that drives a load passes the time. `no_std`: the same seed gives
+//! the same operations on every machine.
 #![no_std]
 
 extern crate alloc;
@@ -13,7 +13,6 @@ mod place;
 mod replay;
 mod rounds;
 mod stream;
-mod streams;
 
 pub use arrival::{Arrival, Pace};
 pub use job::{Job, JobSpec, LaneSpec, RateUnit, Sizes, Turns, Until, Work};
@@ -21,8 +20,7 @@ pub use mix::{Mix, Split};
 pub use place::{Pattern, Region};
 pub use replay::{Recorded, Replay, Tempo};
 pub use rounds::{Repeat, Rounds};
-pub use stream::{Phase, Stream, StreamSpec};
-pub use streams::{Streams, Together};
+pub use stream::{Pacer, Phase, Stream, StreamSpec, Streams, Together};
 
 use plimsoll_units::{Instant, Op};
 

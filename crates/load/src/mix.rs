@@ -119,16 +119,22 @@ impl Draws {
     /// The size of an operation, in blocks of the grid.
     #[inline]
     pub(crate) fn blocks(&mut self) -> u32 {
-        if let [(blocks, _)] = self.sizes[..] {
-            return blocks;
-        }
-        let mut ticket = self.rng.u32(0..self.weight);
-        for &(blocks, weight) in &self.sizes {
-            match ticket.checked_sub(weight) {
-                Some(rest) => ticket = rest,
-                None => return blocks,
-            }
-        }
-        1
+        weighted(&self.sizes, self.weight, &mut self.rng)
     }
+}
+
+/// Draws one of the sizes by their weights, whose sum is `total`. A single size needs no random number.
+#[inline]
+pub(crate) fn weighted(sizes: &[(u32, u32)], total: u32, rng: &mut Rng) -> u32 {
+    if let [(size, _)] = sizes {
+        return *size;
+    }
+    let mut ticket = rng.u32(0..total);
+    for &(size, weight) in sizes {
+        match ticket.checked_sub(weight) {
+            Some(rest) => ticket = rest,
+            None => return size,
+        }
+    }
+    1
 }

@@ -1,39 +1,38 @@
-//! A recorded load, offered again: the same operations at the same places, at the recorded moments or at a depth.
+//! Replay of a recorded load: the same operations at the same places, at the recorded times or at a queue depth.
 //!
-//! Knows nothing about files: what was recorded comes from an iterator, one operation ahead of the time, so a long
-//! recording takes no more memory than a short one.
+//! Operations come from an iterator, one at a time, so the memory does not depend on the length of the recording.
 
 use plimsoll_units::{Instant, Op, Span};
 
 use crate::{Due, Load, Outcome};
 
-/// An operation as it was recorded.
+/// A recorded operation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Recorded {
-    /// When it arrived, after the moment that the recording counts from.
+    /// Arrival, from the origin of the recording.
     pub at: Span,
-    /// What was asked.
+    /// The operation.
     pub op: Op,
 }
 
-/// When recorded operations are asked for.
+/// Due times of recorded operations.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Tempo {
-    /// When they were, whether or not earlier ones have returned: an open load.
+    /// The recorded times, regardless of completions: an open load.
     Recorded {
-        /// Times between arrivals are multiplied by this: 1 is as recorded, 0.5 twice as fast.
+        /// Factor of the times between arrivals: 1 is as recorded, 0.5 twice as fast.
         scale: f64,
     },
-    /// In their order, each as soon as fewer than so many are in flight: a closed load.
+    /// In order, at a queue depth: a closed load.
     Closed {
         /// Queue depth, at least 1.
         depth: u32,
     },
 }
 
-/// A recording as a load. The first operation is due at the start, however long after its origin it was recorded.
+/// A recording as a load. The first operation is due at the start.
 ///
-/// The load is over when the recording ends or cannot be read further: [`Replay::end`] says which.
+/// The load ends with the recording or at a read error: see [`Replay::end`].
 #[derive(Clone, Debug)]
 pub struct Replay<I, E> {
     source: I,
@@ -46,7 +45,7 @@ pub struct Replay<I, E> {
 }
 
 impl<I: Iterator<Item = Result<Recorded, E>>, E> Replay<I, E> {
-    /// Begins at `start`. Moments of the source must not fall.
+    /// Starts at `start`. The times of the source must not decrease.
     pub fn new(source: I, tempo: Tempo, start: Instant) -> Self {
         let mut replay = Self { source, next: None, fault: None, tempo, start, first: Span::ZERO, in_flight: 0 };
         replay.advance();
@@ -54,10 +53,10 @@ impl<I: Iterator<Item = Result<Recorded, E>>, E> Replay<I, E> {
         replay
     }
 
-    /// How the recording ended.
+    /// The end of the recording.
     ///
     /// # Errors
-    /// It could not be read further; what came before was offered.
+    /// A read error after the last operation.
     pub fn end(self) -> Result<(), E> {
         self.fault.map_or(Ok(()), Err)
     }

@@ -1,18 +1,16 @@
-//! A job again and again, and in between what it wrote, read back.
-//!
-//! Knows nothing about whether what is read back is right.
+//! Repetition of a job, optionally with reading back the written data after each round.
 
 use plimsoll_units::{Instant, Op, Span};
 
 use crate::job::{Job, JobSpec, LaneSpec, Until, Work};
 use crate::{Due, Load, Outcome};
 
-/// How often a job is done.
+/// Repetition of a job.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Repeat {
-    /// So often, at least once. The job's time is that of all rounds together.
+    /// Number of rounds, at least 1. The time of the job is that of all rounds together.
     pub rounds: u64,
-    /// After each round what it wrote is read, place for place in the same order, unless the time is over.
+    /// Whether the written data are read back in the same order after each round, unless the time is over.
     pub reads_back: bool,
 }
 
@@ -30,19 +28,19 @@ pub struct Rounds {
     start: Instant,
     job: Job,
     round: u64,
-    /// It reads back at the moment.
+    /// Whether it is reading back.
     is_back: bool,
-    /// Nothing comes after what is done at the moment.
+    /// Whether the current job is the last.
     is_last: bool,
-    /// When this round began, or its reading back.
+    /// Start of this round, or of its reading back.
     began: Instant,
-    /// Bytes that were written in this round.
+    /// Bytes written in this round.
     written: u64,
     spent: [Span; 2],
 }
 
 impl Rounds {
-    /// `None` when the job cannot be: see [`Job::new`].
+    /// `None` if the job is not possible: see [`Job::new`].
     pub fn new(spec: JobSpec, repeat: Repeat, index: u8, start: Instant) -> Option<Self> {
         let job = Job::new(spec.clone(), index, start)?;
         Some(Self {
@@ -60,19 +58,19 @@ impl Rounds {
         })
     }
 
-    /// When the last operation came back; the beginning where none has.
+    /// Completion of the last operation; the start if there is none.
     pub const fn ended(&self) -> Instant {
         self.job.ended()
     }
 
-    /// Time spent on the job itself, and on reading back.
+    /// Time spent on the job itself and on reading back.
     pub fn spent(&self) -> [Span; 2] {
         let mut spent = self.spent;
         spent[usize::from(self.is_back)] += self.ended().since(self.began);
         spent
     }
 
-    /// What was written since the round began, read in its order.
+    /// The job that reads back the data written in this round, in order.
     fn back(&self, left: Span) -> JobSpec {
         JobSpec {
             work: Work::Reads,
@@ -90,7 +88,7 @@ impl Rounds {
         self.spec.seed.wrapping_add(self.round.wrapping_mul(0x9e37_79b9))
     }
 
-    /// Goes on with what comes next.
+    /// Continues with reading back or the next round.
     #[cold]
     fn turn(&mut self, now: Instant) {
         let whole = self.spec.until.span;

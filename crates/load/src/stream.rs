@@ -1,6 +1,7 @@
-//! One stream of operations: a mix at places, at a pace.
+//! Streams: a mix of operations at places, at a pace; one or several together.
 
 use alloc::string::String;
+use alloc::vec::Vec;
 
 use plimsoll_units::{Bytes, Instant, Kind, Op, splitmix64};
 use serde::{Deserialize, Serialize};
@@ -10,30 +11,30 @@ use crate::mix::{Draws, Mix};
 use crate::place::{Pattern, Places, Region};
 use crate::{Due, Load, Outcome};
 
-/// What a stream asks for, as data.
+/// Specification of a stream.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct StreamSpec {
-    /// The word that reports use for it, such as `data` or `redo`.
+    /// Name in reports, such as `data` or `redo`.
     pub name: String,
-    /// Sizes and kinds.
+    /// Sizes and kinds of the operations.
     pub mix: Mix,
-    /// How blocks are visited.
+    /// Access pattern.
     pub pattern: Pattern,
-    /// Which part of the target.
+    /// Part of the target.
     pub region: Region,
-    /// When operations are asked for.
+    /// When operations are due.
     pub pace: Pace,
 }
 
 impl StreamSpec {
-    /// True when some of its operations change the storage.
+    /// Whether it contains writes.
     pub fn writes(&self) -> bool {
         self.mix.reads < 1.0
     }
 
-    /// The part of this stream that one of `parts` equal loops offers: a share of its pace, and of a sequential
-    /// stream its own stretch of the region. `None` when a closed depth leaves nothing for this part.
+    /// The share of one of `parts` equal loops: a part of the pace, and of a sequential stream a separate stretch of the region.
+    /// `None` if the closed depth is too small for this part.
     pub fn share(&self, part: u32, parts: u32) -> Option<Self> {
         let pace = self.pace.share(part, parts)?;
         let mut region = self.region;
@@ -51,34 +52,29 @@ impl StreamSpec {
 /// When a stream starts and stops.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Phase {
-    /// The first operation is due here, not before.
+    /// The first operation is not due before.
     pub start: Instant,
-    /// No operation is due at or after this moment.
+    /// No operation is due at this time or later.
     pub end: Instant,
-    /// No more than this many operations.
+    /// Maximum number of operations.
     pub operations: u64,
 }
 
 impl Phase {
-    /// From `start` until stopped from outside.
+    /// From `start` without an end.
     pub const fn unbounded(start: Instant) -> Self {
         Self { start, end: Instant::NEVER, operations: u64::MAX }
     }
 }
 
-/// A stream that can be offered: the state behind a [`StreamSpec`].
+/// Due times at a pace within a phase, for loads of any kind of operation.
 #[derive(Clone, Debug)]
-pub struct Stream {
-    grid: u64,
-    blocks: u64,
-    start_offset: u64,
-    draws: Draws,
-    places: Places,
+pub struct Pacer {
     timing: Timing,
     phase: Phase,
+    /// Operations that remain to be issued.
     left: u64,
     now: Instant,
-    index: u8,
 }
 
 #[derive(Clone, Debug)]
@@ -87,40 +83,19 @@ enum Timing {
     Open(Clockwork),
 }
 
-impl Stream {
-    /// `None` when the region cannot hold one operation of the largest size, or the stream was recorded. `index` marks its operations; `seed`
-    /// determines them. Each purpose (kinds, places, arrivals) has a random stream of its own. A sequential stream
-    /// begins at a block that the seed determines, so that one run after another does not find its blocks in a cache;
-    /// with seed 0 at the first.
-    pub fn new(spec: &StreamSpec, index: u8, seed: u64, phase: Phase) -> Option<Self> {
-        let grid = spec.mix.sizes.smallest().get();
-        let blocks = spec.region.length.get().checked_div(grid)?;
-        if spec.region.length < spec.mix.sizes.largest() {
-            return None;
-        }
-        let purpose = |n: u64| splitmix64(seed ^ (u64::from(index) << 8 | n));
-        let timing = match spec.pace {
+impl Pacer {
+    /// `None` for recorded arrivals, which cannot be generated. `seed` determines the arrivals.
+    pub fn new(pace: Pace, phase: Phase, seed: u64) -> Option<Self> {
+        let timing = match pace {
             Pace::Closed { depth } => Timing::Closed { depth, in_flight: 0 },
-            Pace::Open { rate, arrival } => Timing::Open(Clockwork::new(phase.start, rate, arrival, purpose(3))?),
+            Pace::Open { rate, arrival } => Timing::Open(Clockwork::new(phase.start, rate, arrival, seed)?),
         };
-        Some(Self {
-            grid,
-            blocks,
-            start_offset: spec.region.start,
-            draws: Draws::new(&spec.mix, grid, purpose(1)),
-            places: Places::new(spec.pattern, blocks, first_block(seed, purpose(4), blocks), purpose(2))?,
-            timing,
-            phase,
-            left: phase.operations,
-            now: phase.start,
-            index,
-        })
+        Some(Self { timing, phase, left: phase.operations, now: phase.start })
     }
-}
 
-impl Load for Stream {
+    /// When the next operation is due.
     #[inline]
-    fn due(&self) -> Due {
+    pub fn due(&self) -> Due {
         if self.left == 0 {
             return Due::Over;
         }
@@ -135,14 +110,72 @@ impl Load for Stream {
         }
     }
 
+    /// Counts an operation that is issued at `now`.
     #[inline]
-    fn take(&mut self, now: Instant) -> Op {
+    pub fn issue(&mut self, now: Instant) {
         self.now = now;
         self.left -= 1;
         match &mut self.timing {
             Timing::Closed { in_flight, .. } => *in_flight += 1,
             Timing::Open(clockwork) => clockwork.advance(1),
         }
+    }
+
+    /// Counts an operation that completed at `now`.
+    #[inline]
+    pub fn complete(&mut self, now: Instant) {
+        self.now = now;
+        if let Timing::Closed { in_flight, .. } = &mut self.timing {
+            *in_flight -= 1;
+        }
+    }
+}
+
+/// The state of a [`StreamSpec`] as a load.
+#[derive(Clone, Debug)]
+pub struct Stream {
+    grid: u64,
+    blocks: u64,
+    start_offset: u64,
+    draws: Draws,
+    places: Places,
+    pacer: Pacer,
+    index: u8,
+}
+
+impl Stream {
+    /// `None` if the region cannot hold one operation of the largest size, or the arrivals are recorded. `index` marks its
+    /// operations; `seed` determines them. Kinds, places and arrivals have separate random streams. A sequential stream
+    /// starts at a block that the seed determines, so that a run does not find the blocks of the previous run in a cache;
+    /// with seed 0 at the first.
+    pub fn new(spec: &StreamSpec, index: u8, seed: u64, phase: Phase) -> Option<Self> {
+        let grid = spec.mix.sizes.smallest().get();
+        let blocks = spec.region.length.get().checked_div(grid)?;
+        if spec.region.length < spec.mix.sizes.largest() {
+            return None;
+        }
+        let purpose = |n: u64| splitmix64(seed ^ (u64::from(index) << 8 | n));
+        Some(Self {
+            grid,
+            blocks,
+            start_offset: spec.region.start,
+            draws: Draws::new(&spec.mix, grid, purpose(1)),
+            places: Places::new(spec.pattern, blocks, first_block(seed, purpose(4), blocks), purpose(2))?,
+            pacer: Pacer::new(spec.pace, phase, purpose(3))?,
+            index,
+        })
+    }
+}
+
+impl Load for Stream {
+    #[inline]
+    fn due(&self) -> Due {
+        self.pacer.due()
+    }
+
+    #[inline]
+    fn take(&mut self, now: Instant) -> Op {
+        self.pacer.issue(now);
         let kind = self.draws.kind();
         if kind == Kind::Flush {
             return Op { offset: 0, length: 0, kind, stream: self.index };
@@ -159,13 +192,111 @@ impl Load for Stream {
 
     #[inline]
     fn completed(&mut self, now: Instant, _op: &Op, _outcome: Outcome) {
-        self.now = now;
-        if let Timing::Closed { in_flight, .. } = &mut self.timing {
-            *in_flight -= 1;
-        }
+        self.pacer.complete(now);
     }
 }
 
 pub(crate) const fn first_block(seed: u64, random: u64, blocks: u64) -> u64 {
     if seed == 0 || blocks == 0 { 0 } else { random % blocks }
+}
+
+/// Concurrent loads, each with its own index on its operations.
+///
+/// The load that is due first goes first; equals take turns, so that none starves another.
+#[derive(Clone, Debug)]
+pub struct Together<L> {
+    members: Vec<L>,
+    /// Position of the member of each index.
+    places: Vec<usize>,
+    turn: usize,
+}
+
+/// Concurrent streams: data reads, background writes, a log writer.
+pub type Streams = Together<Stream>;
+
+impl Streams {
+    /// `None` if there are no streams or more than 256, or one of them is not possible: see [`Stream::new`].
+    pub fn new(specs: &[StreamSpec], seed: u64, phase: Phase) -> Option<Self> {
+        let numbered = specs.iter().enumerate().map(|(index, spec)| Some((u8::try_from(index).ok()?, spec.clone())));
+        Self::numbered(&numbered.collect::<Option<Vec<_>>>()?, seed, phase)
+    }
+
+    /// Streams with given indices, for a part of a load that has only some of its streams.
+    pub fn numbered(specs: &[(u8, StreamSpec)], seed: u64, phase: Phase) -> Option<Self> {
+        let streams: Option<Vec<_>> =
+            specs.iter().map(|(index, spec)| Stream::new(spec, *index, seed, phase)).collect();
+        let streams = streams.filter(|streams| !streams.is_empty())?;
+        Some(Self::of(specs.iter().map(|(index, _)| *index).zip(streams).collect()))
+    }
+}
+
+impl<L: Load> Together<L> {
+    /// Members with distinct indices that mark their operations.
+    pub fn of(numbered: Vec<(u8, L)>) -> Self {
+        let mut places = alloc::vec![0; 256];
+        for (place, (index, _)) in numbered.iter().enumerate() {
+            places[usize::from(*index)] = place;
+        }
+        Self { members: numbered.into_iter().map(|(_, member)| member).collect(), places, turn: 0 }
+    }
+
+    /// The member of an index; any member for an unknown index.
+    pub fn member(&self, index: u8) -> &L {
+        &self.members[self.places[usize::from(index)]]
+    }
+
+    /// The members, in their original order.
+    pub fn into_members(self) -> Vec<L> {
+        self.members
+    }
+
+    /// The member that is due first, and its due time.
+    #[inline]
+    fn first(&self) -> (usize, Due) {
+        let urgency = |due| match due {
+            Due::Now => Some(Instant::ZERO),
+            Due::At(moment) => Some(moment),
+            Due::Blocked | Due::Over => None,
+        };
+        let (mut index, mut first) = (0, Due::Over);
+        for step in 0..self.members.len() {
+            let candidate = (self.turn + step) % self.members.len();
+            let due = self.members[candidate].due();
+            let sooner = match (urgency(due), urgency(first)) {
+                (Some(this), Some(best)) => this < best,
+                (Some(_), None) => true,
+                (None, _) => due == Due::Blocked && first == Due::Over,
+            };
+            if sooner {
+                (index, first) = (candidate, due);
+            }
+        }
+        (index, first)
+    }
+}
+
+impl<L: Load> Load for Together<L> {
+    #[inline]
+    fn due(&self) -> Due {
+        match &self.members[..] {
+            [only] => only.due(),
+            _ => self.first().1,
+        }
+    }
+
+    #[inline]
+    fn take(&mut self, now: Instant) -> Op {
+        if let [only] = &mut self.members[..] {
+            return only.take(now);
+        }
+        let (index, _) = self.first();
+        self.turn = (index + 1) % self.members.len();
+        self.members[index].take(now)
+    }
+
+    #[inline]
+    fn completed(&mut self, now: Instant, op: &Op, outcome: Outcome) {
+        let place = self.places[usize::from(op.stream)];
+        self.members[place].completed(now, op, outcome);
+    }
 }

@@ -90,14 +90,14 @@ fn from_memory(server: &Server) {
     ];
     for (name, arguments) in suites {
         let suite = server.suite(arguments);
-        let crowd = suite.steps.iter().find_map(|step| match &step.work {
-            StepWork::Crowd(crowd) => Some(crowd),
+        let sessions = suite.steps.iter().find_map(|step| match &step.work {
+            StepWork::Sessions(sessions) => Some(sessions),
             _ => None,
         });
-        let crowd = crowd.unwrap();
+        let sessions = sessions.unwrap();
         let seconds = |cpu: plimsoll_record::CpuTime| (cpu.user + cpu.system).as_secs_f64();
-        let (server, client) = (seconds(crowd.counted.cpu.unwrap()), seconds(crowd.client.unwrap()));
-        println!("| {name} | {:.0} | {:.1} % |", crowd.run.figures.iops.value, 100.0 * server / (server + client));
+        let (server, client) = (seconds(sessions.counted.cpu.unwrap()), seconds(sessions.client.unwrap()));
+        println!("| {name} | {:.0} | {:.1} % |", sessions.run.figures.iops.value, 100.0 * server / (server + client));
     }
 }
 
@@ -185,13 +185,13 @@ impl Server {
             "--scale",
             SCALE,
         ]);
-        let crowd = suite.steps.iter().find_map(|step| match &step.work {
-            StepWork::Crowd(crowd) => Some(crowd),
+        let sessions = suite.steps.iter().find_map(|step| match &step.work {
+            StepWork::Sessions(sessions) => Some(sessions),
             _ => None,
         });
-        let crowd = crowd.unwrap();
-        let (tps, client) = (crowd.run.figures.iops.value, crowd.client.unwrap());
-        (tps, (client.user + client.system).as_secs_f64() * 1e6 / (tps * crowd.run.span.as_secs_f64()))
+        let sessions = sessions.unwrap();
+        let (tps, client) = (sessions.run.figures.iops.value, sessions.client.unwrap());
+        (tps, (client.user + client.system).as_secs_f64() * 1e6 / (tps * sessions.run.span.as_secs_f64()))
     }
 
     fn suite(&self, arguments: &[&str]) -> SuiteRun {

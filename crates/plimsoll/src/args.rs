@@ -11,6 +11,7 @@ mod collect;
 mod demand;
 mod diagnose;
 mod fio;
+mod forms;
 mod help;
 mod inputs;
 mod nbd;
@@ -27,6 +28,7 @@ use diagnose::DIAGNOSE_EXAMPLES;
 pub use diagnose::DiagnoseArgs;
 use fio::FIO_EXAMPLES;
 pub use fio::FioArgs;
+pub use forms::FormArgs;
 pub use help::command;
 pub use inputs::InputArgs;
 use nbd::NBD_EXAMPLES;
@@ -115,7 +117,7 @@ pub enum Command {
     Compare(Compare),
     /// List the runs that were kept
     #[command(after_help = RUNS_EXAMPLES)]
-    Runs,
+    Runs(FormArgs),
     /// List the presets, or show one as a file to start from
     #[command(after_help = PRESETS_EXAMPLES)]
     Presets {
@@ -460,7 +462,8 @@ Exit codes with --exit-code: 0 better or no difference, 1 worse (at some loads i
 #[derive(Debug, Args)]
 #[command(
     override_usage = "plimsoll compare [OPTIONS] <BEFORE> <AFTER>\n       plimsoll compare [OPTIONS] <BEFORE>... -- <AFTER>...",
-    mut_arg("json", |arg| arg.help("Write the comparison as JSON (- for standard output)"))
+    mut_arg("json", |arg| arg.help("Write the comparison as JSON (- for standard output)")),
+    mut_arg("csv", |arg| arg.help("Write the figures of both sides as CSV (- for standard output)"))
 )]
 pub struct Compare {
     /// The run before and the run after, or with `--` at least three before: files, or kept runs by name, unambiguous
@@ -473,6 +476,9 @@ pub struct Compare {
     /// End with an exit code that states the verdict: 0 better or no difference, 1 worse, 2 usage, 3 cannot say
     #[arg(long)]
     pub exit_code: bool,
+    /// Write the comparison as Markdown (- for standard output)
+    #[arg(long, value_name = "FILE", help_heading = "Output")]
+    pub markdown: Option<PathBuf>,
     #[command(flatten)]
     pub output: OutputArgs,
 }

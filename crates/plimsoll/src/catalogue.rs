@@ -2,34 +2,36 @@
 
 use std::path::Path;
 
+use plimsoll_report::{pages, product_json, products_json};
+
 use crate::args::{CatalogueArgs, CatalogueCommand};
 use crate::offers::{self, Offers};
-use crate::output::Outputs;
+use crate::output::{Forms, print};
 use crate::trouble::Trouble;
 
 /// Lists, shows or checks products.
 pub fn run(args: &CatalogueArgs) -> Result<(), Trouble> {
-    let outputs = Outputs::plain(args.no_color);
+    let forms = Forms::new(&args.forms)?;
     match &args.command {
         None | Some(CatalogueCommand::List) => {
-            let offers = Offers::new(&args.terms)?;
-            outputs.print(&plimsoll_report::product_list(&offers.catalogue, outputs.style()))
+            let catalogue = Offers::new(&args.terms)?.catalogue;
+            forms.write(&pages::products(&catalogue), || products_json(&catalogue))
         }
         Some(CatalogueCommand::Show { product }) => {
             let mut offers = Offers::new(&args.terms)?;
             // A path names a product, too.
             offers.config(product)?;
             let found = offers.catalogue.find(product).map_err(|unknown| Trouble::usage(unknown.to_string()))?;
-            outputs.print(&plimsoll_report::product_page(found, outputs.style()))
+            forms.write(&pages::product(found), || product_json(found))
         }
-        Some(CatalogueCommand::Check { files }) => files.iter().try_for_each(|path| check(path, &outputs)),
+        Some(CatalogueCommand::Check { files }) => files.iter().try_for_each(|path| check(path)),
     }
 }
 
-fn check(path: &Path, outputs: &Outputs) -> Result<(), Trouble> {
+fn check(path: &Path) -> Result<(), Trouble> {
     let complaints = offers::check(path)?;
     if complaints.is_empty() {
-        return outputs.print(&format!("{}: in order\n", path.display()));
+        return print(format!("{}: in order\n", path.display()).as_bytes());
     }
     let lines: Vec<String> = complaints.iter().map(ToString::to_string).collect();
     Err(Trouble::usage(lines.join("\nplimsoll: ")))

@@ -36,8 +36,7 @@ struct Written<'a> {
 
 /// Compares the runs that were named.
 pub fn run(args: &Compare) -> Result<(), Trouble> {
-    let outputs = Outputs::new(&args.output)?;
-    outputs.fit_comparison()?;
+    let outputs = Outputs::new(&args.output)?.with_markdown(args.markdown.as_ref())?;
     let (before, after) = match (&args.runs[..], &args.after[..]) {
         ([before, after], []) => (std::slice::from_ref(before), std::slice::from_ref(after)),
         (_, []) => {
@@ -60,11 +59,11 @@ pub fn run(args: &Compare) -> Result<(), Trouble> {
 /// Prints and writes a comparison.
 pub fn show(sides: [Side; 2], comparison: &Comparison, outputs: &Outputs) -> Result<(), Trouble> {
     let [before, after] = sides;
-    outputs.print(&plimsoll_report::comparison([&before.names, &after.names], comparison, outputs.style()))?;
     let written = Written { format: FORMAT, first: &before.names, second: &after.names, comparison };
     let mut json = serde_json::to_vec(&written).map_err(|error| Trouble::Failed(error.into()))?;
     json.push(b'\n');
-    outputs.write_comparison(&json, &[before.curves, after.curves].concat())
+    let curves = [before.curves, after.curves].concat();
+    outputs.write_comparison([&before.names, &after.names], comparison, &curves, &json)
 }
 
 /// The larger scatter between earlier runs of the subjects of both sides.

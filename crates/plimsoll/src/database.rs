@@ -1,4 +1,4 @@
-//! From what a user named to the database that a suite loads: one that is there, or one made for the run.
+//! The database of a suite: an existing one, or one created for the run.
 
 mod data;
 mod snapshots;
@@ -9,7 +9,7 @@ use std::path::Path;
 use plimsoll_database::{Address, Database as Target, Failure, Kind, Make, NoAddress, connect, remove_leftovers};
 use plimsoll_device::describe_host;
 use plimsoll_record::{DatabaseAbout, Source};
-use plimsoll_suite::{Below, Database, Facts, Ground, Local};
+use plimsoll_suite::{Database, Facts, Ground, LocalStorage, UnderlyingStorage};
 use plimsoll_units::Bytes;
 
 pub use data::{Data, check_room};
@@ -20,8 +20,7 @@ use crate::args::{DatabaseArgs, MakeArgs};
 use crate::console::Console;
 use crate::trouble::Trouble;
 
-/// The ground, and where snapshots of the database's counters go; none where it gives none. What is in a database that is there
-/// is for [`Data`] to judge.
+/// The ground, and the snapshots of the database's counters if it has any. [`Data`] checks the contents of an existing database.
 pub fn ground(
     args: &DatabaseArgs,
     sessions: u32,
@@ -48,10 +47,10 @@ pub fn ground(
 struct Placed {
     target: Box<dyn Target>,
     source: Source,
-    /// What stands behind its name and version.
+    /// Suffix of its name and version.
     place: String,
     /// Dropped after the target, which a volume may carry.
-    below: Option<Box<dyn Below>>,
+    below: Option<Box<dyn UnderlyingStorage>>,
 }
 
 impl Placed {
@@ -79,7 +78,7 @@ impl Placed {
     }
 }
 
-/// Removes what runs that were killed left in a directory, and names it.
+/// Removes leftovers of killed runs in a directory, with a message.
 fn remove_leftovers_of(directory: &Path, console: &mut Console) {
     let removed: Vec<String> = remove_leftovers(directory).iter().map(|path| path.display().to_string()).collect();
     if !removed.is_empty() {
@@ -87,16 +86,16 @@ fn remove_leftovers_of(directory: &Path, console: &mut Console) {
     }
 }
 
-/// Bytes that are free where its data are.
+/// Free bytes at the location of its data.
 fn available(folder: &str) -> Option<Bytes> {
     let filesystem = rustix::fs::statvfs(folder).ok()?;
     Some(Bytes::new(filesystem.f_bavail * filesystem.f_frsize))
 }
 
-/// What lies below a database of this host. Of a server elsewhere nothing is below here, and its host is not this one.
-fn local(about: &DatabaseAbout) -> Option<Box<dyn Below>> {
+/// The storage below a database of this host; none for a remote server.
+fn local(about: &DatabaseAbout) -> Option<Box<dyn UnderlyingStorage>> {
     let folder = about.folder.as_ref()?;
-    Some(Box::new(Local::below(Some(Path::new(folder)))))
+    Some(Box::new(LocalStorage::below(Some(Path::new(folder)))))
 }
 
 /// Refuses the databases of the server itself.
@@ -105,7 +104,7 @@ pub fn check_not_system(url: &str) -> Result<(), Trouble> {
     database.check_not_system().map_err(|failure| trouble(failure.during(&address.to_string())))
 }
 
-/// A database that is there.
+/// An existing database.
 fn connected(url: &str) -> Result<(Address, Box<dyn Target>), Trouble> {
     let address: Address = url.parse().map_err(|error: NoAddress| Trouble::usage(error.to_string()))?;
     let database = connect(&address).map_err(trouble)?;
@@ -127,7 +126,7 @@ fn made(making: &MakeArgs, folder: &Path, sessions: u32) -> Result<Box<dyn Targe
     Ok(Box::new(made))
 }
 
-/// What the user can mend is said as that.
+/// Failures that the user can correct become usage errors.
 fn trouble(failure: Failure) -> Trouble {
     match failure.kind {
         Kind::Unreachable

@@ -152,7 +152,7 @@ fn carry_out(command: &Command, plan: &Plan, site: &mut Stead, notes: &mut Notes
 /// What ended jobs early, one line each.
 fn failures(command: &Command, plan: &Plan, ran: &Ran) -> Vec<String> {
     let pairs = plan.stages.iter().zip(&ran.stages).flat_map(|(members, done)| members.iter().zip(done));
-    let of_job = |(member, done): (&plan::Member, &run::Done)| {
+    let of_job = |(member, done): (&plan::Member, &run::FinishedJob)| {
         let failure = report::failure(member, plan, done.seen.failed?);
         Some(format!("{}: err={}/{}", command.jobs[member.job].name, failure.errno, failure.text))
     };

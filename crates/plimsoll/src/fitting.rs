@@ -5,13 +5,13 @@ use plimsoll_record::{Curve, Evidence};
 use plimsoll_units::Bytes;
 
 use crate::args::FitArgs;
-use crate::output::{Outputs, put};
+use crate::output::{Forms, put};
 use crate::store;
 use crate::trouble::Trouble;
 
 /// Fits a model to the runs.
 pub fn run(args: &FitArgs) -> Result<(), Trouble> {
-    let outputs = Outputs::plain(args.no_color);
+    let forms = Forms::new(&args.forms)?;
     let named = args.name.split('/').all(|part| !part.is_empty()) && args.name.matches('/').count() == 1;
     if !named {
         return Err(Trouble::usage(format!("{:?} is no name of a product: write PROVIDER/NAME", args.name)));
@@ -25,18 +25,18 @@ pub fn run(args: &FitArgs) -> Result<(), Trouble> {
     let refused = |error: &dyn std::fmt::Display| Trouble::usage(error.to_string());
     let evidence: Result<Vec<Evidence<'_>>, _> = curves.iter().map(Evidence::try_from).collect();
     let fitted = fit(&evidence.map_err(|error| refused(&error))?).map_err(|error| refused(&error))?;
-    for curve in &curves {
-        outputs.print(&format!("{}\n", plimsoll_report::words::run(curve)))?;
-    }
-    outputs.print(&plimsoll_report::fit(&fitted, outputs.style()))?;
-    let file = product_file(args, &curves, &fitted);
-    match &args.output {
-        None => outputs.print("As a product file: --output FILE.toml, then plimsoll simulate FILE.toml\n"),
-        Some(path) => {
-            put(path, file.as_bytes())?;
-            outputs.print(&format!("Written to {}: plimsoll simulate {0}\n", path.display()))
+    let mut page = plimsoll_report::pages::fit(&fitted);
+    page.subject.extend(curves.iter().map(plimsoll_report::words::run));
+    page.next.push(match &args.output {
+        None => {
+            ("As a product file".to_owned(), "plimsoll fit --output FILE.toml; plimsoll simulate FILE.toml".to_owned())
         }
-    }
+        Some(path) => {
+            put(path, product_file(args, &curves, &fitted).as_bytes())?;
+            (format!("Written to {}", path.display()), format!("plimsoll simulate {}", path.display()))
+        }
+    });
+    forms.write(&page, || plimsoll_report::fit_json(&fitted))
 }
 
 /// The fitted model as a product that commands take by its path.

@@ -79,7 +79,7 @@ fn main() -> ExitCode {
         Command::NbdCheck(args) => nbd_check::run(&args),
         Command::Report(args) => show::report(&args),
         Command::Compare(args) => comparing::run(&args),
-        Command::Runs => show::runs(),
+        Command::Runs(forms) => show::runs(&forms),
         Command::Presets { name } => show::presets(name.as_deref()),
         Command::Generate { what } => output::print(&generate::generated(what)),
     };

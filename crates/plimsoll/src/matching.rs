@@ -3,11 +3,11 @@
 use plimsoll_analyse::judged;
 use plimsoll_choose::{Matches, Need, Resemblance, matching, resembling};
 use plimsoll_record::{Curve, Estimate, LoadLine};
-use plimsoll_report::Detail;
+use plimsoll_report::pages::{self, Detail};
 
 use crate::args::MatchArgs;
 use crate::offers::Offers;
-use crate::output::{Outputs, put};
+use crate::output::{Forms, Outputs};
 use crate::sizing;
 use crate::store;
 use crate::trouble::Trouble;
@@ -21,7 +21,7 @@ const MOST_RESEMBLING: usize = 3;
 
 /// Matches a run against the catalogue.
 pub fn run(args: &MatchArgs) -> Result<(), Trouble> {
-    let outputs = Outputs::plain(args.shown.no_color);
+    let forms = Forms::new(&args.forms)?;
     let offers = Offers::new(&args.terms)?;
     let mut curve = store::load_generated(args.run.as_deref())?;
     let capacity = args.capacity.map(sizing::capacity).transpose()?.unwrap_or(curve.subject.size);
@@ -31,12 +31,10 @@ pub fn run(args: &MatchArgs) -> Result<(), Trouble> {
     }
     let need = Need::of(&curve, capacity).ok_or_else(|| no_need(&curve))?;
     let (matches, resemblances) = found(&offers, &curve, &need, MOST)?;
-    if let Some(path) = &args.shown.json {
-        return put(path, &plimsoll_report::matches_json(&need, &matches, &resemblances));
-    }
-    outputs.print(&format!("{}\n\n", plimsoll_report::words::run(&curve)))?;
     let detail = if args.all { Detail::All } else { Detail::Normal };
-    outputs.print(&plimsoll_report::matches(&need, &matches, &resemblances, detail, outputs.style()))
+    let mut page = pages::matches(&need, &matches, &resemblances, detail);
+    page.subject.push(plimsoll_report::words::run(&curve));
+    forms.write(&page, || plimsoll_report::matches_json(&need, &matches, &resemblances))
 }
 
 /// The run's load line, or the one that the flags ask for.
@@ -54,7 +52,7 @@ pub fn short(curve: &Curve, outputs: &Outputs) -> Option<String> {
     let offers = Offers::new(&crate::args::TermsArgs::default()).ok()?;
     let need = Need::of(curve, curve.subject.size)?;
     let (matches, resemblances) = found(&offers, curve, &need, MOST_SHORT).ok()?;
-    Some(plimsoll_report::matches(&need, &matches, &resemblances, Detail::Short, outputs.style()))
+    Some(plimsoll_report::matches_short(&need, &matches, &resemblances, outputs.style()))
 }
 
 fn found(offers: &Offers, curve: &Curve, need: &Need, most: usize) -> Result<(Matches, Vec<Resemblance>), Trouble> {

@@ -10,9 +10,8 @@ use std::os::fd::{AsFd, OwnedFd};
 use anyhow::Context;
 use plimsoll_device::Clock;
 use plimsoll_device::nbd::{Address, Emulation};
-use plimsoll_front::nbd::Offer;
 use plimsoll_front::notify::News;
-use plimsoll_front::{Files, Handle, Limits, Plain, Server, Service};
+use plimsoll_front::{Files, Handle, Limits, Offer, Server};
 use plimsoll_units::Span;
 use plimsoll_volume::{Access, Export, Fidelity, Flat, Serving, Slow, VolumeId, Volumes};
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
@@ -40,7 +39,7 @@ pub fn run(args: &NbdArgs) -> Result<(), Trouble> {
     let doors = Doors::open(args)?;
     let image = Image::open(args, like.as_ref().and_then(|like| Some(like.offer.as_ref()?.capacity)))?;
     match like {
-        None => serve(args, doors, Plain::new([image.size]), image, None).map(drop),
+        None => serve(args, doors, Volumes::plain([image.size], Span::ZERO), image, None).map(drop),
         Some(like) => {
             let flat = Flat::new([(image.size, image.access)]);
             let mut volumes = Volumes::new(flat, Slow::by(args.slow));
@@ -49,7 +48,7 @@ pub fn run(args: &NbdArgs) -> Result<(), Trouble> {
             let serving = Serving { volume: VolumeId(0), model, seed: args.seed, limits, group: None };
             volumes.serve(plimsoll_units::Instant::ZERO, &serving).context("serving the image")?;
             let mut server = serve(args, doors, volumes, image, Some(&like))?;
-            let fidelity = server.service().0.fidelity(Export(0));
+            let fidelity = server.volumes().0.fidelity(Export(0));
             if let Some(fidelity) = fidelity.filter(|fidelity| fidelity.lateness().count > 0) {
                 // With standard error gone there is nobody left to tell.
                 let _ = std::io::stderr().write_all(faithfulness(fidelity).as_bytes());
@@ -63,15 +62,15 @@ fn realtime() -> Result<(), Trouble> {
     plimsoll_device::realtime().map_err(|error| Trouble::usage(error.to_string()))
 }
 
-fn serve<S: Service + 'static>(
+fn serve(
     args: &NbdArgs,
     doors: Doors,
-    service: S,
+    volumes: Volumes<Flat>,
     image: Image,
     like: Option<&NamedModel>,
-) -> Result<Server<S>, Trouble> {
+) -> Result<Server<Flat>, Trouble> {
     let files = image.file.map_or_else(Files::memory, |file| Files::given([OwnedFd::from(file)]));
-    let mut server = Server::new(service, files, Limits::default(), Clock::start()).context("starting the server")?;
+    let mut server = Server::new(volumes, files, Limits::default(), Clock::start()).context("starting the server")?;
     if like.is_some() {
         server.set_floor(crate::serve::floor(args.rt)?);
     }
@@ -123,7 +122,7 @@ fn serve<S: Service + 'static>(
 }
 
 /// Has the server end in order at the first signal; the second one ends the process.
-fn stop_at_signals<S: Service + 'static>(handle: Handle<S>) -> Result<(), Trouble> {
+fn stop_at_signals(handle: Handle<Flat>) -> Result<(), Trouble> {
     let (waiting, bell) = std::os::unix::net::UnixStream::pair().context("waiting for signals")?;
     let signals = [SIGINT, SIGTERM, SIGHUP];
     crate::signals::watch(&signals).context("waiting for signals")?;

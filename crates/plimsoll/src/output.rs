@@ -5,13 +5,13 @@ use std::path::{Path, PathBuf};
 
 use anyhow::Context;
 use plimsoll_analyse::{
-    accept_drift_beyond, by_load, chosen_objective, headline_objective, judged, knee, ladder, order,
+    Comparison, accept_drift_beyond, by_load, chosen_objective, headline_objective, judged, knee, ladder, order,
 };
 use plimsoll_record::{Curve, Ended, Finding, Lasting, LineBasis, LoadLine, Objective, ObjectiveOrigin, SuiteRun};
-use plimsoll_report::{Charset, Color, Sheet, TextStyle};
+use plimsoll_report::{Charset, Color, Page, Sheet, TextStyle};
 use plimsoll_units::Span;
 
-use crate::args::OutputArgs;
+use crate::args::{FormArgs, OutputArgs};
 use crate::database::Snapshots;
 use crate::matching;
 use crate::store;
@@ -22,6 +22,8 @@ use crate::trouble::Trouble;
 pub struct Outputs {
     json: Option<PathBuf>,
     html: Option<PathBuf>,
+    /// Of comparisons only.
+    markdown: Option<PathBuf>,
     csv: Option<PathBuf>,
     svg: Option<PathBuf>,
     quiet: bool,
@@ -37,12 +39,19 @@ impl Outputs {
             }
         }
         let (json, html, csv, svg) = (args.json.clone(), args.html.clone(), args.csv.clone(), args.svg.clone());
-        Ok(Self { json, html, csv, svg, quiet: args.quiet, style: style(args.no_color) })
+        Ok(Self { json, html, markdown: None, csv, svg, quiet: args.quiet, style: style(args.no_color) })
+    }
+
+    /// The same with a file for Markdown.
+    pub fn with_markdown(mut self, path: Option<&PathBuf>) -> Result<Self, Trouble> {
+        path.filter(|path| !is_standard_output(path)).map_or(Ok(()), |path| store::check_writable(path))?;
+        self.markdown = path.cloned();
+        Ok(self)
     }
 
     /// Text on standard output, and no files.
     pub fn plain(no_color: bool) -> Self {
-        Self { json: None, html: None, csv: None, svg: None, quiet: false, style: style(no_color) }
+        Self { json: None, html: None, markdown: None, csv: None, svg: None, quiet: false, style: style(no_color) }
     }
 
     /// Refuses to write a result over what is measured.
@@ -64,14 +73,6 @@ impl Outputs {
         Ok(())
     }
 
-    /// Refuses the format that has no place for a comparison.
-    pub fn fit_comparison(&self) -> Result<(), Trouble> {
-        match self.csv {
-            Some(_) => Err(Trouble::usage("--csv takes one run: use --json for the comparison, or --html or --svg")),
-            None => Ok(()),
-        }
-    }
-
     /// How text looks where it is shown.
     pub const fn style(&self) -> &TextStyle {
         &self.style
@@ -79,7 +80,8 @@ impl Outputs {
 
     /// True when standard output is taken by a file format.
     fn stdout_is_taken(&self) -> bool {
-        [&self.json, &self.html, &self.csv, &self.svg].into_iter().flatten().any(|path| is_standard_output(path))
+        let files = [&self.json, &self.html, &self.markdown, &self.csv, &self.svg];
+        files.into_iter().flatten().any(|path| is_standard_output(path))
     }
 
     /// Writes curves in every format that was asked for. JSON takes one curve.
@@ -97,12 +99,31 @@ impl Outputs {
         self.write_pictures(curves)
     }
 
-    /// Writes a comparison as JSON, and its curves over each other as a page and a picture.
-    pub fn write_comparison(&self, json: &[u8], curves: &[Curve]) -> Result<(), Trouble> {
+    /// Writes and prints a comparison, its runs over each other as a picture.
+    pub fn write_comparison(
+        &self,
+        names: [&[String]; 2],
+        comparison: &Comparison,
+        curves: &[Curve],
+        json: &[u8],
+    ) -> Result<(), Trouble> {
+        let ladders: Vec<_> = curves.iter().map(rungs).collect();
+        let sheets: Vec<_> = curves.iter().zip(&ladders).map(|(curve, ladder)| Sheet { curve, ladder }).collect();
+        let page = plimsoll_report::pages::comparison(names, comparison, &sheets);
+        self.print(&plimsoll_report::page_text(&page, &self.style))?;
         if let Some(path) = &self.json {
             put(path, json)?;
         }
-        self.write_pictures(curves)
+        if let Some(path) = &self.html {
+            put(path, plimsoll_report::page_html(&page).as_bytes())?;
+        }
+        if let Some(path) = &self.markdown {
+            put(path, plimsoll_report::page_markdown(&page).as_bytes())?;
+        }
+        if let Some(path) = &self.csv {
+            put(path, plimsoll_report::page_csv(&page).as_bytes())?;
+        }
+        self.write_svg(curves)
     }
 
     fn write_pictures(&self, curves: &[Curve]) -> Result<(), Trouble> {
@@ -111,6 +132,10 @@ impl Outputs {
             let sheets: Vec<_> = curves.iter().zip(&ladders).map(|(curve, ladder)| Sheet { curve, ladder }).collect();
             put(path, plimsoll_report::html_of(&sheets).as_bytes())?;
         }
+        self.write_svg(curves)
+    }
+
+    fn write_svg(&self, curves: &[Curve]) -> Result<(), Trouble> {
         if let Some(path) = &self.svg {
             let curves: Vec<&Curve> = curves.iter().collect();
             put(path, plimsoll_report::svg(&curves).as_bytes())?;
@@ -149,6 +174,48 @@ impl Outputs {
         self.print(&plimsoll_report::text(curve, &self.style))?;
         let lines = rungs(curve);
         if lines.len() > 1 { self.print(&plimsoll_report::ladder(&lines, &self.style)) } else { Ok(()) }
+    }
+}
+
+/// The forms of a result, found to be writable before any work.
+#[derive(Debug)]
+pub struct Forms<'a> {
+    args: &'a FormArgs,
+    style: TextStyle,
+}
+
+impl<'a> Forms<'a> {
+    /// Checks that every file can be written.
+    pub fn new(args: &'a FormArgs) -> Result<Self, Trouble> {
+        let forms = Self { args, style: style(args.no_color) };
+        forms.files().filter(|path| !is_standard_output(path)).try_for_each(|path| store::check_writable(path))?;
+        Ok(forms)
+    }
+
+    fn files(&self) -> impl Iterator<Item = &PathBuf> {
+        let FormArgs { json, html, markdown, csv, .. } = self.args;
+        [json, html, markdown, csv].into_iter().flatten()
+    }
+
+    /// Writes a result in every form, and prints it as text unless JSON replaces it or a form takes standard output.
+    pub fn write(&self, page: &Page, json: impl FnOnce() -> Vec<u8>) -> Result<(), Trouble> {
+        let FormArgs { json: json_file, html, markdown, csv, .. } = self.args;
+        if let Some(path) = html {
+            put(path, plimsoll_report::page_html(page).as_bytes())?;
+        }
+        if let Some(path) = markdown {
+            put(path, plimsoll_report::page_markdown(page).as_bytes())?;
+        }
+        if let Some(path) = csv {
+            put(path, plimsoll_report::page_csv(page).as_bytes())?;
+        }
+        if let Some(path) = json_file {
+            return put(path, &json());
+        }
+        if self.files().any(|path| is_standard_output(path)) {
+            return Ok(());
+        }
+        print(plimsoll_report::page_text(page, &self.style).as_bytes())
     }
 }
 
@@ -332,14 +399,18 @@ pub fn print(bytes: &[u8]) -> Result<(), Trouble> {
 
 fn style(no_color: bool) -> TextStyle {
     let terminal = std::io::stdout().is_terminal();
-    let unwanted = no_color || std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty());
+    let unwanted = no_color
+        || std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty())
+        || std::env::var_os("TERM").is_some_and(|terminal| terminal == "dumb");
     let locale =
         ["LC_ALL", "LC_CTYPE", "LANG"].iter().find_map(|name| std::env::var(name).ok().filter(|v| !v.is_empty()));
     let utf8 = locale.is_none_or(|locale| locale.to_ascii_lowercase().replace('-', "").contains("utf8"));
     let columns = std::env::var("COLUMNS").ok().and_then(|columns| columns.parse().ok());
+    let window = || rustix::termios::tcgetwinsize(std::io::stdout()).ok().map(|size| usize::from(size.ws_col));
+    let columns = columns.or_else(window).filter(|columns| *columns > 0);
     TextStyle {
         color: if terminal && !unwanted { Color::Ansi } else { Color::Plain },
-        width: columns.unwrap_or(100).clamp(60, 160),
+        width: columns.unwrap_or(100).clamp(40, 240),
         unicode: if utf8 { Charset::Unicode } else { Charset::Ascii },
     }
 }

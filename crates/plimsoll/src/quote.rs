@@ -6,7 +6,7 @@ use plimsoll_units::Bytes;
 
 use crate::args::QuoteArgs;
 use crate::offers::Offers;
-use crate::output::{Outputs, put};
+use crate::output::Forms;
 use crate::trouble::Trouble;
 use crate::words::Percent;
 
@@ -15,7 +15,7 @@ const LEAST_BLOCK: Bytes = Bytes::new(512);
 
 /// Quotes the configurations.
 pub fn run(args: &QuoteArgs) -> Result<(), Trouble> {
-    let outputs = Outputs::plain(args.shown.no_color);
+    let forms = Forms::new(&args.forms)?;
     let mut offers = Offers::new(&args.terms)?;
     let Percent(reads) = args.reads;
     let ask = plimsoll_catalogue::Ask { block: args.block_size, reads, sequential: args.sequential };
@@ -33,8 +33,5 @@ pub fn run(args: &QuoteArgs) -> Result<(), Trouble> {
         let terms = offers.terms_for(&offer);
         quotes.push(plimsoll_choose::quote(&offers.catalogue, &config, &terms, &ask).map_err(refused)?);
     }
-    if let Some(path) = &args.shown.json {
-        return put(path, &plimsoll_report::quotes_json(&quotes));
-    }
-    outputs.print(&plimsoll_report::quotes(&quotes, outputs.style()))
+    forms.write(&plimsoll_report::pages::quotes(&quotes), || plimsoll_report::quotes_json(&quotes))
 }

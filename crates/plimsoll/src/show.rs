@@ -1,7 +1,11 @@
 //! The commands that measure nothing: `report`, `runs`, `presets`.
 
-use crate::args::Report;
-use crate::output::{Outputs, print, share_an_objective};
+use std::path::PathBuf;
+
+use plimsoll_report::pages::{self, KeptRun};
+
+use crate::args::{FormArgs, Report};
+use crate::output::{Forms, Outputs, print, share_an_objective};
 use crate::preset::{BUILT_IN, Preset};
 use crate::store::{self, Kept};
 use crate::trouble::Trouble;
@@ -40,27 +44,18 @@ pub fn report(args: &Report) -> Result<(), Trouble> {
 }
 
 /// `plimsoll runs`
-pub fn runs() -> Result<(), Trouble> {
-    let mut listing = String::new();
-    for path in store::kept() {
-        let name = path.file_stem().unwrap_or_default().to_string_lossy();
-        let line = match store::load_any(&path) {
-            Ok(Kept::Curve(curve)) => match plimsoll_report::words::ended(curve.ended) {
-                Some(ended) => Some(ended.to_owned()),
-                None => curve.load_line.map(|line| plimsoll_report::words::load_line(&line)),
-            },
-            Ok(Kept::Suite(suite)) => match plimsoll_report::words::ended(suite.ended) {
-                Some(ended) => Some(ended.to_owned()),
-                None => Some(format!("{}, {} steps", suite.follows, suite.steps.len())),
-            },
-            Err(_) => None,
-        };
-        listing += &format!("{name}  {}\n", line.unwrap_or_else(|| "no load line".into()));
-    }
-    if listing.is_empty() {
-        listing = "no run was kept yet: start with `plimsoll measure .`\n".into();
-    }
-    print(listing.as_bytes())
+pub fn runs(args: &FormArgs) -> Result<(), Trouble> {
+    let forms = Forms::new(args)?;
+    let of = |path: &PathBuf| {
+        let name = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
+        match store::load_any(path) {
+            Ok(Kept::Curve(curve)) => KeptRun::of_curve(name, &curve),
+            Ok(Kept::Suite(suite)) => KeptRun::of_suite(name, &suite),
+            Err(_) => KeptRun { name, result: "no load line".to_owned(), iops: None, objective: None },
+        }
+    };
+    let runs: Vec<KeptRun> = store::kept().iter().map(of).collect();
+    forms.write(&pages::runs(&runs), || plimsoll_report::runs_json(&runs))
 }
 
 /// `plimsoll presets`

@@ -6,6 +6,7 @@ use plimsoll_catalogue::{Config, Part, ProductKind, nearest, one_of};
 use plimsoll_choose::sizing::{Design, Growth, Search, Sizing, Unclear, UnknownProvider, size, wanted};
 use plimsoll_choose::what_if::WhatIfs;
 use plimsoll_ingest::{Demand, Subject};
+use plimsoll_report::Page;
 use plimsoll_units::Bytes;
 
 use crate::args::{SizeArgs, WhatIfWord};
@@ -36,23 +37,26 @@ pub fn run(args: &SizeArgs) -> Result<(), Trouble> {
     let subject = subject(&demand, args.database.as_deref())?;
     let wanted = wanted(subject, &design).map_err(|unclear: Unclear| Trouble::usage(unclear.to_string()))?;
     let sizing = size(&offers.catalogue, &wanted, &terms, &search);
-    if let Some(path) = &args.html {
-        let page = plimsoll_report::sizing_html(&sizing, subject.account.as_ref(), &outcomes, args.most.max(1));
-        put(path, page.as_bytes())?;
-    }
     let asked = what_ifs::Asked { args, subject, design: &design, readings: &readings };
     let what_ifs = what_ifs::all(&asked, &offers.catalogue, &terms, &search, &sizing)?;
-    write(args, &sizing, &what_ifs)?;
+    let account = subject.account.as_ref();
+    let page = plimsoll_report::pages::sizing(&sizing, &what_ifs, account, &outcomes, args.most.max(1));
+    write(args, &page, &sizing, &what_ifs)?;
+    if sizing.choices.is_empty() && !sizing.slower.is_empty() {
+        return Err(Trouble::Failed(anyhow::anyhow!(
+            "what carries the demand is slower than the storage of today: accept that with --may-be-slower, or widen --provider"
+        )));
+    }
     if sizing.choices.is_empty() {
         return Err(Trouble::Failed(anyhow::anyhow!(
-            "no configuration carries the demand: widen --provider or --stripe, or loosen --objective, --headroom or --percentile"
+            "no configuration carries the demand: widen --provider or --stripe, or loosen --objective or --headroom, or size for a --percentile"
         )));
     }
     Ok(())
 }
 
 fn files(args: &SizeArgs) -> impl Iterator<Item = &PathBuf> {
-    [&args.json, &args.html, &args.csv, &args.terraform].into_iter().flatten()
+    [&args.json, &args.html, &args.markdown, &args.csv, &args.terraform].into_iter().flatten()
 }
 
 fn search(args: &SizeArgs, offers: &Offers) -> Result<Search, Trouble> {
@@ -82,12 +86,13 @@ fn design(args: &SizeArgs) -> Result<Design, Trouble> {
     // Without months it is today's load that is sized for, and growth is what would be if.
     let growth = args.growth.map(|yearly| (yearly, args.months.unwrap_or(0)));
     Ok(Design {
-        quantile: args.percentile.0,
+        quantile: args.percentile.map(|percentile| percentile.0),
         burst: args.burst.0,
         growth: growth.map_or_else(Growth::default, |(yearly, months)| Growth { yearly: yearly.0, months }),
         headroom: args.headroom.0,
         capacity: capacity(args.capacity.ok_or_else(|| Trouble::usage(none))?)?,
         objective: args.objective,
+        may_be_slower: args.may_be_slower,
     })
 }
 
@@ -123,13 +128,19 @@ fn subject<'d>(demand: &'d Demand, name: Option<&str>) -> Result<&'d Subject, Tr
     }
 }
 
-/// The files that were asked for, and text unless one of them takes standard output.
-fn write(args: &SizeArgs, sizing: &Sizing, what_ifs: &WhatIfs) -> Result<(), Trouble> {
+/// Every form of the result, and text unless one of them takes standard output.
+fn write(args: &SizeArgs, page: &Page, sizing: &Sizing, what_ifs: &WhatIfs) -> Result<(), Trouble> {
+    if let Some(path) = &args.html {
+        put(path, plimsoll_report::page_html(page).as_bytes())?;
+    }
+    if let Some(path) = &args.markdown {
+        put(path, plimsoll_report::page_markdown(page).as_bytes())?;
+    }
     if let Some(path) = &args.json {
         put(path, &plimsoll_report::sizing_json(sizing, what_ifs))?;
     }
     if let Some(path) = &args.csv {
-        put(path, plimsoll_report::sizing_csv(sizing).as_bytes())?;
+        put(path, plimsoll_report::page_csv(page).as_bytes())?;
     }
     if let Some(path) = &args.terraform {
         let fragment = plimsoll_report::terraform(sizing);
@@ -140,7 +151,5 @@ fn write(args: &SizeArgs, sizing: &Sizing, what_ifs: &WhatIfs) -> Result<(), Tro
         return Ok(());
     }
     let outputs = Outputs::plain(args.no_color);
-    outputs.print(&plimsoll_report::sizing(sizing, args.most.max(1), outputs.style()))?;
-    let what_ifs = plimsoll_report::what_ifs(what_ifs, outputs.style());
-    if what_ifs.is_empty() { Ok(()) } else { outputs.print(&format!("\n{what_ifs}")) }
+    outputs.print(&plimsoll_report::page_text(page, outputs.style()))
 }

@@ -6,7 +6,8 @@ use plimsoll_drive::Onward;
 use plimsoll_record::{Counter, Ended, Finding, SUITE_FORMAT, Slice, SuiteRun};
 use plimsoll_report::Progress;
 use plimsoll_suite::{
-    Done, Facts, Ground, Nature, Phases, Recipe, Step, StepSeen, Watch, Work, crowd_of, perform_phases, step_run,
+    CompletedStep, Facts, Ground, Nature, Phases, Recipe, Step, StepResult, Watch, Work, perform_phases, session_run,
+    step_run,
 };
 use plimsoll_units::{Bytes, Instant, Span, Throughput};
 
@@ -78,7 +79,7 @@ pub fn run(suite: &SuiteArgs) -> Result<(), Trouble> {
     let is_whole = made.as_ref().is_ok_and(|(ran, failed)| ran.ended == Ended::Complete && !failed);
     let finished = data.map_or(Ok(()), |data| data.finish(is_whole, &mut console));
     let (mut ran, failed) = made?;
-    if let Some((path, memory)) = options.state().zip(recipe.memory()) {
+    if let Some((path, memory)) = options.state().zip(recipe.state()) {
         store::write_whole(path, &memory)?;
     }
     if place.database().is_some_and(|args| args.phase == Some(PhaseWord::Prepare)) {
@@ -101,7 +102,7 @@ fn refuse_data_flags(args: &DatabaseArgs) -> Result<(), Trouble> {
     )))
 }
 
-/// How loading ended, when that was all that was wanted.
+/// The outcome of the loading phase alone.
 fn prepared(recipe: &dyn Recipe, ran: &SuiteRun, failed: bool) -> Result<(), Trouble> {
     match ran.ended {
         Ended::Interrupted => Err(Trouble::Interrupted),
@@ -120,7 +121,7 @@ fn read_only(place: &str, facts: &Facts) -> Trouble {
     })
 }
 
-/// Makes all steps, and says what came of them; true when the suite found what must not be.
+/// Runs all steps. Returns the result, and whether the suite found an error.
 fn made(
     recipe: &mut dyn Recipe,
     ground: &mut dyn Ground,
@@ -155,7 +156,7 @@ fn made(
         verdicts: recipe.verdicts(&outcome.done, &facts),
         steps: outcome.done.iter().filter_map(|done| step_run(done, &facts)).collect(),
         findings: fault.into_iter().chain(ground.findings()).collect(),
-        database: facts.database.as_ref().map(|_| Box::new(recipe.judged(&outcome.done, &facts))),
+        database: facts.database.as_ref().map(|_| Box::new(recipe.database_result(&outcome.done, &facts))),
         source: facts.source,
         subject: facts.subject,
         host: facts.host,
@@ -167,7 +168,7 @@ fn made(
     Ok((suite, failed))
 }
 
-/// An argument as it may be kept and shown.
+/// An argument without its password.
 fn without_password(argument: String) -> String {
     match argument.parse::<plimsoll_database::Address>() {
         Ok(address) => address.to_string(),
@@ -178,37 +179,37 @@ fn without_password(argument: String) -> String {
 /// Progress of a suite on the user's screen.
 struct OnScreen<'a> {
     console: &'a mut Console,
-    /// Data in a database that are to be marked.
+    /// Data in a database that are marked as loaded.
     data: Option<&'a mut Data>,
     place: usize,
     expected: usize,
-    /// Time of the steps that were made.
+    /// Total time of the steps.
     spent: Span,
 }
 
 impl Watch for OnScreen<'_> {
-    fn begins(&mut self, step: &Step, place: usize, expected: usize) {
+    fn step_begins(&mut self, step: &Step, place: usize, expected: usize) {
         if let Some(data) = &mut self.data {
             data.begins(step);
         }
         (self.place, self.expected) = (place, expected.max(place + 1));
     }
 
-    fn looks(&mut self, step: &Step, series: &[Slice]) -> Onward {
+    fn observe(&mut self, step: &Step, series: &[Slice]) -> Onward {
         let (place, expected) = (self.place, self.expected);
         self.console.show(|| progress(step, series, place, expected));
         if self.console.interrupted() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
     }
 
-    fn ends(&mut self, done: &Done) {
+    fn step_ends(&mut self, done: &CompletedStep) {
         if let Some(data) = &mut self.data {
-            data.ended(&done.seen);
+            data.ended(&done.result);
         }
-        self.spent += match (&done.seen, &done.step.work) {
-            (StepSeen::Io(seen), _) => seen.span(),
-            (StepSeen::Files(seen), _) => seen.span,
-            (StepSeen::Statements(seen), _) => seen.span,
-            (StepSeen::Crowd(seen), _) => length(&seen.series),
+        self.spent += match (&done.result, &done.step.work) {
+            (StepResult::Io(seen), _) => seen.span(),
+            (StepResult::Files(seen), _) => seen.span,
+            (StepResult::Statements(seen), _) => seen.span,
+            (StepResult::Sessions(seen), _) => length(&seen.series),
             (_, Work::Pause(span)) => *span,
             _ => Span::ZERO,
         };
@@ -216,35 +217,35 @@ impl Watch for OnScreen<'_> {
     }
 }
 
-/// What came of a step, in a few words; empty where there is nothing to say.
-fn came_of(done: &Done) -> String {
+/// Result of a step in a few words; may be empty.
+fn came_of(done: &CompletedStep) -> String {
     let rate = |count: u64, span: Span| count as f64 / span.as_secs_f64().max(1e-9);
-    match &done.seen {
-        StepSeen::Io(seen) => {
+    match &done.result {
+        StepResult::Io(seen) => {
             let (total, span) = (seen.total(), seen.span());
             let moved = Throughput::per_second(rate(total.bytes(), span) as u64);
             format!("{:.0} IOPS, {moved}, {span}", rate(total.operations(), span))
         }
-        StepSeen::Files(seen) => format!("{} files, {}", seen.files, seen.span),
-        StepSeen::Statements(seen) => format!("{} statements, {}", seen.done, seen.span),
-        StepSeen::Crowd(seen) => {
-            let Work::Crowd(step) = &done.step.work else { return String::new() };
+        StepResult::Files(seen) => format!("{} files, {}", seen.files, seen.span),
+        StepResult::Statements(seen) => format!("{} statements, {}", seen.done, seen.span),
+        StepResult::Sessions(seen) => {
+            let Work::Sessions(step) = &done.step.work else { return String::new() };
             // The figures of the result: without warm-up and parts.
-            let run = crowd_of(step, seen).run;
+            let run = session_run(step, seen).run;
             if run.total.operations() == 0 {
                 return format!("nothing was measured, {}", length(&seen.series));
             }
             let p99 = Span::from_nanos(run.figures.p99_ns.value as u64);
             format!("{:.0} a second, p99 {p99}, {}", run.figures.iops.value, length(&seen.series))
         }
-        StepSeen::Skipped(why) => format!("left out, as {why}"),
-        StepSeen::Paused => String::new(),
+        StepResult::Skipped(why) => format!("left out, as {why}"),
+        StepResult::Paused => String::new(),
     }
 }
 
 /// Rate and 99th percentile of a step so far, as its result counts them: after the warm-up, and without parts of transactions.
 fn so_far(work: &Work, series: &[Slice]) -> (f64, Option<Span>) {
-    let Work::Crowd(step) = work else { return mean_of(series) };
+    let Work::Sessions(step) = work else { return mean_of(series) };
     let warm = Instant::ZERO + step.warm_up;
     let measured = series.iter().position(|slice| slice.start >= warm).map_or(series, |first| &series[first..]);
     let is_part = |counter: &Counter| step.kinds.get(usize::from(counter.stream)).is_some_and(|kind| kind.is_part);
@@ -254,14 +255,14 @@ fn so_far(work: &Work, series: &[Slice]) -> (f64, Option<Span>) {
 
 fn progress<'a>(step: &'a Step, series: &[Slice], place: usize, expected: usize) -> Progress<'a> {
     let elapsed = length(series).as_secs_f64();
-    // Of a step whose end is known, how far it is.
+    // Progress within a step whose end is known.
     let whole = Span::from_secs_f64(elapsed);
     let (lasts, unit) = match &step.work {
         Work::Io(io) => {
             let lasts = io.workers.iter().map(|worker| worker.job.until.span).max();
             (lasts.filter(|span| *span < Span::MAX), "IOPS")
         }
-        Work::Crowd(crowd) if crowd.turns.is_none() => (Some(crowd.warm_up + crowd.most), "a second"),
+        Work::Sessions(sessions) if sessions.turns.is_none() => (Some(sessions.warm_up + sessions.most), "a second"),
         Work::Statements(statements) => {
             let done: u64 = series.iter().map(|slice| slice.tally.operations()).sum();
             let lasts = (done > 0).then(|| whole.as_secs_f64() * statements.count as f64 / done as f64);

@@ -1,7 +1,7 @@
 //! The flags of TLS as what a server does.
 
-use plimsoll_device::nbd::tls::{Identity, Names, Peers};
 use plimsoll_device::nbd::{Address, Encryption, Host};
+use plimsoll_device::tls::{Identity, Names, Peers};
 use plimsoll_front::TlsMode;
 use plimsoll_front::sockets::Place;
 

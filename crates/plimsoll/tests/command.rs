@@ -232,7 +232,6 @@ fn a_directory_is_measured_and_left_as_it_was() {
     let same = folder.run(&["compare", "run.json", "run.json"]);
     assert!(same.status.success(), "{}", String::from_utf8_lossy(&same.stderr));
     assert!(stdout(&folder.run(&["runs"])).contains("measured"));
-    folder.refuses(&["compare", "run.json", "run.json", "--csv", "both.csv"], "takes one run");
 }
 
 #[test]
@@ -364,7 +363,6 @@ fn two_targets_are_measured_in_turns_and_both_runs_kept() {
     folder.refuses(&["measure", "a", "--against", "b", "--depth", "1"], "cannot be used with");
     folder.refuses(&["measure", "a", "--against", "nowhere"], "nowhere: no such file or directory");
     folder.refuses(&["measure", "a", "--against", "b", "--destroy", "c"], "only a and b are measured");
-    folder.refuses(&["measure", "a", "--against", "b", "--csv", "both.csv"], "takes one run");
 }
 
 #[test]

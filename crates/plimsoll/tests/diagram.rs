@@ -13,8 +13,9 @@ const MODEL: &str = "limit(1500, burst 4) then station(4, 3ms, exponential) then
 const LASTS: Span = Span::from_secs(3);
 /// What is allowed between the two, as shares: medians and 90th percentiles.
 const TOLERANCE: [(f64, f64); 2] = [(0.5, 0.03), (0.9, 0.05)];
-/// What a machine may oversleep at the 90th percentile, as a share of the model's median, to be a judge of it.
-const OVERSLEPT: f64 = 0.02;
+/// What a machine may oversleep, at the 90th percentile and in the mean, as a share of the model's median, to be a judge of
+/// it. Rare long delays are in the mean alone; the queue of the open load makes several times as much of either.
+const OVERSLEPT: f64 = 0.01;
 /// A busy machine oversleeps; it seldom does so each time.
 const ATTEMPTS: u32 = 6;
 /// Attempts on a quiet machine of which one has to agree.
@@ -83,7 +84,9 @@ fn commutes(pace: Pace) {
         let watched = Watched { line: ring, overslept: &mut overslept };
         let emulated = offered(&mut Emulated::new(chain(), watched), pace);
         let ratio = |quantile| seconds(&emulated, quantile) / seconds(&simulated, quantile) - 1.0;
-        let overslept = seconds(&overslept.take(), 0.9) / seconds(&simulated, 0.5);
+        let overslept = overslept.take();
+        let mean = overslept.mean().unwrap_or_default().as_secs_f64();
+        let overslept = seconds(&overslept, 0.9).max(mean) / seconds(&simulated, 0.5);
         if TOLERANCE.iter().all(|&(quantile, allowed)| ratio(quantile).abs() <= allowed) {
             return;
         }

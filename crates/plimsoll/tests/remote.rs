@@ -11,10 +11,9 @@ use std::time::{Duration, Instant};
 
 use plimsoll_device::Clock;
 use plimsoll_device::nbd::Emulation;
-use plimsoll_front::nbd::{Blocks, Offer};
-use plimsoll_front::{Files, Handle, Limits, Plain, Server};
+use plimsoll_front::{Blocks, Files, Handle, Limits, Offer, Server};
 use plimsoll_units::Span;
-use plimsoll_volume::{Access, Export};
+use plimsoll_volume::{Access, Export, Flat, Volumes};
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::Value;
 
@@ -23,7 +22,7 @@ const SIZE: u64 = 64 << 20;
 /// A server on a thread of its own, in a folder of its own.
 struct Serving {
     folder: PathBuf,
-    handle: Handle<Plain>,
+    handle: Handle<Flat>,
     thread: Option<JoinHandle<()>>,
 }
 
@@ -36,9 +35,9 @@ impl Serving {
         let listener = UnixListener::bind(socket(name)).expect("a socket can be made");
         let (told, handle) = channel();
         let thread = std::thread::spawn(move || {
-            let service = Plain::after(wait, [SIZE]);
+            let volumes = Volumes::plain([SIZE], wait);
             let mut server =
-                Server::new(service, Files::memory(), Limits::default(), Clock::start()).expect("a server can be made");
+                Server::new(volumes, Files::memory(), Limits::default(), Clock::start()).expect("a server can be made");
             server.offer(offer(Offer::new(Export(0), "data", SIZE)));
             server.listen(listener).expect("it listens");
             told.send(server.handle()).expect("the test waits");

@@ -5,6 +5,7 @@
 //! applies it to the real tree.
 
 mod tidy {
+    mod budgets;
     mod complaint;
     mod documents;
     mod edges;

@@ -56,6 +56,7 @@ fn levels_and_memory_stand_beside_the_sizing() {
     let mut arguments = vec!["size"];
     let day = folder.path("day");
     arguments.extend([&*day, "--capacity", "500GiB", "--provider", "oci", "--stripe", "1", "--burst", "none"]);
+    arguments.push("--may-be-slower");
     arguments.extend(asked);
     let output = plimsoll(&arguments);
     let json: serde_json::Value = serde_json::from_slice(&output.stdout).expect("it is JSON");

@@ -350,7 +350,7 @@ pub struct Split {
 /// Sessions side by side: one load, what was seen of it, and what happened below.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct Crowd {
+pub struct SessionRun {
     /// Sessions that were connected.
     pub sessions: u32,
     /// What the streams of the run are, in their order.

@@ -19,7 +19,7 @@ mod trace;
 
 pub use curve::{Conditions, Curve, Ended, FORMAT, FormatError, Source, Subject, Trace};
 pub use database::{
-    Crowd, DatabaseAbout, DatabaseCounters, DatabaseSide, DelayAndQueue, DiskCounters, HostTime, Spent, Split,
+    DatabaseAbout, DatabaseCounters, DatabaseSide, DelayAndQueue, DiskCounters, HostTime, SessionRun, Spent, Split,
     StorageSide,
 };
 pub use evidence::{Evidence, NotEvidence};

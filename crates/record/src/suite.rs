@@ -5,7 +5,7 @@ use plimsoll_units::{Instant, Span};
 use serde::{Deserialize, Serialize};
 
 use crate::curve::{Ended, FormatError, Source, Subject, check_format};
-use crate::database::{Crowd, DatabaseCounters, DatabaseSide, StorageSide};
+use crate::database::{DatabaseCounters, DatabaseSide, SessionRun, StorageSide};
 use crate::finding::Finding;
 use crate::histogram::Bins;
 use crate::host::Host;
@@ -68,7 +68,8 @@ pub enum StepWork {
     /// Statements of one session, one after the other.
     Statements(Box<Statements>),
     /// Sessions of a database side by side.
-    Crowd(Box<Crowd>),
+    #[serde(rename = "crowd")]
+    Sessions(Box<SessionRun>),
     /// It could not be done.
     Skipped {
         /// Why.

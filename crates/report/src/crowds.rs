@@ -5,7 +5,7 @@ mod tables;
 
 use plimsoll_analyse::{chosen_objective, knee, load_line};
 use plimsoll_load::Pace;
-use plimsoll_record::{Conditions, Crowd, Curve, FORMAT, Knee, LoadLine, Run, StepRun, StepWork, SuiteRun};
+use plimsoll_record::{Conditions, Curve, FORMAT, Knee, LoadLine, Run, SessionRun, StepRun, StepWork, SuiteRun};
 use plimsoll_units::{Bytes, Span};
 
 use crate::suite::rows;
@@ -19,7 +19,7 @@ pub(crate) use tables::{below, responses, splits};
 #[derive(Clone, Copy)]
 pub(crate) struct Point<'a> {
     pub step: &'a StepRun,
-    pub crowd: &'a Crowd,
+    pub crowd: &'a SessionRun,
     /// Rounds that count.
     pub rounds: usize,
     /// Its group is the only one.
@@ -106,7 +106,7 @@ pub(crate) fn divided(name: &str) -> (&str, &str) {
 pub(crate) fn groups(suite: &SuiteRun) -> Vec<Group<'_>> {
     let mut found: Vec<(&str, Vec<Point<'_>>)> = Vec::new();
     for row in rows(suite) {
-        let StepWork::Crowd(crowd) = &row.step.work else { continue };
+        let StepWork::Sessions(crowd) = &row.step.work else { continue };
         let name = divided(&row.step.name).0;
         let point = Point { step: row.step, crowd, rounds: row.rounds, is_alone: false, is_told: false };
         match found.iter_mut().find(|(known, _)| *known == name) {

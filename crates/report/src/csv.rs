@@ -1,6 +1,6 @@
 //! A curve as comma-separated values (RFC 4180): one row a run, then one for each of its streams and kinds.
 
-mod sizing;
+mod page;
 mod suite;
 
 use plimsoll_load::Pace;
@@ -8,7 +8,7 @@ use plimsoll_record::{Bins, Counter, Curve, Estimate, Run, Steadiness};
 
 use crate::{pick, words};
 
-pub use sizing::sizing_csv;
+pub use page::page_csv;
 pub use suite::suite_csv;
 
 const HEADER: &[&str] = &[
@@ -135,7 +135,7 @@ fn most(bins: &Bins) -> String {
 }
 
 /// A number to a thousandth, without grouping or trailing zeros; what is not finite is empty.
-fn plain(value: f64) -> String {
+pub(crate) fn plain(value: f64) -> String {
     if value.is_finite() { ((value * 1e3).round() / 1e3).to_string() } else { String::new() }
 }
 

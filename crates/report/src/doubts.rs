@@ -51,7 +51,7 @@ pub(crate) fn of_suite(suite: &SuiteRun) -> Vec<Doubt> {
     for step in suite.steps.iter().filter(|step| step.counts) {
         let findings = match &step.work {
             StepWork::Io { run, .. } => &run.findings,
-            StepWork::Crowd(crowd) => &crowd.run.findings,
+            StepWork::Sessions(crowd) => &crowd.run.findings,
             _ => continue,
         };
         for finding in findings {

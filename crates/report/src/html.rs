@@ -1,12 +1,10 @@
 //! One page that needs nothing but itself: no network, no fonts, and scripts only for comfort.
 
 mod compare;
-mod diagnosis;
 mod figures;
-mod grid;
+mod page;
 mod prose;
 mod replays;
-mod sizing;
 mod suite;
 mod tables;
 mod verdict;
@@ -16,8 +14,8 @@ use plimsoll_record::{Curve, LoadLine};
 
 use crate::words;
 
-pub use diagnosis::diagnoses_html;
-pub use sizing::sizing_html;
+pub(crate) use figures::{both, figure};
+pub use page::page_html;
 pub use suite::suites_html;
 
 /// A curve, and what was worked out of it besides.
@@ -87,19 +85,35 @@ fn body(sheets: &[Sheet<'_>]) -> Markup {
                     (replays::table(&curves))
                 } @else {
                     (compare::head(&curves))
-                    (figures::curve(&curves))
-                    (compare::table(&curves))
+                    (overlay(sheets))
                 }
-                @for (index, sheet) in sheets.iter().enumerate() {
-                    section {
-                        h2 class="name" { (words::clean(&sheet.curve.subject.name)) }
-                        (verdict::short(sheet.curve))
-                        (details(sheet, index))
-                    }
-                }
+                (each(sheets))
             },
         }
         (prose::method())
+    }
+}
+
+/// Curves over each other, and their headline numbers.
+pub(crate) fn overlay(sheets: &[Sheet<'_>]) -> Markup {
+    let curves: Vec<&Curve> = sheets.iter().map(|sheet| sheet.curve).collect();
+    markup! { (figures::curve(&curves)) (compare::table(&curves)) }
+}
+
+/// Each curve in full, and how to read it.
+pub(crate) fn runs_in_full(sheets: &[Sheet<'_>]) -> Markup {
+    markup! { (each(sheets)) (prose::method()) }
+}
+
+fn each(sheets: &[Sheet<'_>]) -> Markup {
+    markup! {
+        @for (index, sheet) in sheets.iter().enumerate() {
+            section {
+                h2 class="name" { (words::clean(&sheet.curve.subject.name)) }
+                (verdict::short(sheet.curve))
+                (details(sheet, index))
+            }
+        }
     }
 }
 

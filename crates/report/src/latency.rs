@@ -26,12 +26,17 @@ impl Unit {
         }
     }
 
-    /// Three significant digits in this unit, without its name.
-    pub fn show(self, ns: f64) -> String {
-        number::three(match self {
+    /// Nanoseconds in this unit.
+    pub const fn value(self, ns: f64) -> f64 {
+        match self {
             Self::Micro => ns / 1e3,
             Self::Milli => ns / 1e6,
-        })
+        }
+    }
+
+    /// Three significant digits in this unit, without its name.
+    pub fn show(self, ns: f64) -> String {
+        number::three(self.value(ns))
     }
 }
 

@@ -11,7 +11,12 @@ pub(crate) fn without_sign(money: Money) -> String {
 
 /// Sums for a column, their decimal points below each other: ` 52.30 USD`; `–` where there is none.
 pub(crate) fn column(sums: &[Option<Money>]) -> Vec<String> {
-    let parts: Vec<(String, String)> = sums.iter().map(|sum| sum.map_or_else(Default::default, split)).collect();
+    aligned(sums.iter().map(|sum| sum.map_or_else(String::new, |sum| sum.to_string())))
+}
+
+/// The same of sums in words: amount and currency, or a text without a digit where there is none.
+pub(crate) fn aligned(sums: impl Iterator<Item = String>) -> Vec<String> {
+    let parts: Vec<(String, String)> = sums.map(|sum| split(&sum)).collect();
     let amounts: Vec<String> = parts.iter().map(|(amount, _)| amount.clone()).collect();
     let blanks: Vec<usize> = pads(&amounts).iter().map(|pad| pad.digits + usize::from(pad.point)).collect();
     let width = amounts.iter().zip(&blanks).map(|(amount, blanks)| amount.len() + blanks).max().unwrap_or(0);
@@ -29,9 +34,8 @@ pub(crate) fn share(money: Money, count: f64) -> Option<Money> {
     (each.is_finite() && count > 0.0).then(|| Money { millionths: ((each / digits).round() * digits) as i128, ..money })
 }
 
-fn split(money: Money) -> (String, String) {
-    let text = money.to_string();
-    let (amount, currency) = text.rsplit_once(' ').unwrap_or((&text, ""));
+fn split(sum: &str) -> (String, String) {
+    let (amount, currency) = sum.rsplit_once(' ').unwrap_or_default();
     (amount.to_owned(), currency.to_owned())
 }
 

@@ -6,8 +6,8 @@ use plimsoll_units::Span;
 
 use crate::crowds::divided;
 use crate::number;
+use crate::page::{Column, ColumnKind, Table, UNKNOWN};
 use crate::suite::{Row, rows};
-use crate::text::{Cells, Filled, Heading, NONE};
 use crate::words::clean;
 
 /// Steps of statements that count, in the order in which they were made first, each in its median round.
@@ -20,24 +20,23 @@ fn of<'a>(suite: &'a SuiteRun) -> Vec<(Row<'a>, &'a Statements)> {
 }
 
 /// The steps as a table; without rows where there are none.
-pub(crate) fn table(suite: &SuiteRun) -> Filled {
-    let heading = |name, unit, cells, expendable| Heading { name, unit, cells, expendable };
-    let headings = [
-        heading("step", "", Cells::Words, 0),
-        heading("asked", "statements", Cells::Figures, 5),
-        heading("done", "statements", Cells::Figures, 0),
-        heading("wrong", "", Cells::Figures, 1),
-        heading("took", "", Cells::Figures, 0),
-        heading("rate", "a second", Cells::Figures, 0),
-        heading("mean", "", Cells::Figures, 2),
-        heading("p99", "", Cells::Figures, 0),
-        heading("longest", "", Cells::Figures, 6),
-        heading("log flushes", "for each", Cells::Figures, 3),
-        heading("disk flushes", "for each", Cells::Figures, 7),
-        heading("client CPU", "", Cells::Figures, 4),
+pub(crate) fn table(suite: &SuiteRun) -> Table {
+    let columns = [
+        Column::new("step", "", ColumnKind::Text, 0),
+        Column::new("asked", "statements", ColumnKind::Share, 5),
+        Column::new("done", "statements", ColumnKind::Share, 0),
+        Column::new("wrong", "", ColumnKind::Share, 1),
+        Column::new("took", "", ColumnKind::Share, 0),
+        Column::new("rate", "a second", ColumnKind::Share, 0),
+        Column::new("mean", "", ColumnKind::Share, 2),
+        Column::new("p99", "", ColumnKind::Share, 0),
+        Column::new("longest", "", ColumnKind::Share, 6),
+        Column::new("log flushes", "for each", ColumnKind::Share, 3),
+        Column::new("disk flushes", "for each", ColumnKind::Share, 7),
+        Column::new("client CPU", "", ColumnKind::Share, 4),
     ];
     let all = of(suite);
-    let cells = all.iter().map(|(row, work)| cells(row, work)).collect();
+    let cells: Vec<Vec<String>> = all.iter().map(|(row, work)| cells(row, work)).collect();
     let mut notes = Vec::new();
     if all.iter().any(|(row, _)| row.rounds > 1) {
         notes.push("of several rounds the median one is shown".to_owned());
@@ -45,12 +44,12 @@ pub(crate) fn table(suite: &SuiteRun) -> Filled {
     if all.iter().any(|(_, work)| work.done < work.asked) {
         notes.push("where fewer were done than asked, the time was over first".to_owned());
     }
-    Filled::new(&headings, cells, notes).said()
+    Table::of_texts(columns, &cells, notes).without_unknown()
 }
 
 fn cells(row: &Row<'_>, work: &Statements) -> Vec<String> {
     let count = |count: u64| number::whole(count as f64);
-    let or_none = |text: Option<String>| text.unwrap_or(NONE.into());
+    let or_none = |text: Option<String>| text.unwrap_or(UNKNOWN.into());
     let each = |count: Option<u64>| {
         or_none(count.filter(|_| work.done > 0).map(|count| number::three(count as f64 / work.done as f64)))
     };
@@ -58,9 +57,9 @@ fn cells(row: &Row<'_>, work: &Statements) -> Vec<String> {
     let longest = (work.each.count > 0).then(|| Span::from_nanos(work.each.max_ns).to_string());
     vec![
         clean(&row.step.name),
-        if work.asked == work.done { NONE.into() } else { count(work.asked) },
+        if work.asked == work.done { UNKNOWN.into() } else { count(work.asked) },
         count(work.done),
-        if work.wrong == 0 { NONE.into() } else { count(work.wrong) },
+        if work.wrong == 0 { UNKNOWN.into() } else { count(work.wrong) },
         work.span.to_string(),
         number::three(row.rate()),
         or_none(mean.map(|mean| mean.to_string())),

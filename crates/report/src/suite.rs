@@ -6,7 +6,7 @@ use plimsoll_record::{Bins, CpuTime, StepRun, StepWork, SuiteRun};
 use plimsoll_units::Span;
 
 use crate::number;
-use crate::text::{Cells, Filled, Heading, NONE};
+use crate::page::{Column, ColumnKind, Table, UNKNOWN};
 use crate::words::clean;
 
 /// How the figures of steps are meant.
@@ -99,7 +99,7 @@ fn row<'a>(suite: &'a SuiteRun, name: &str) -> Option<Row<'a>> {
             (None, each.clone(), Some((cpu.user + cpu.system).as_secs_f64() / span.as_secs_f64()), None)
         }
         StepWork::Statements(work) => (None, work.each.clone(), busy(work.client, work.span), None),
-        StepWork::Crowd(crowd) => {
+        StepWork::Sessions(crowd) => {
             let most = crowd.storage.bound_by.iter().max_by(|a, b| a.1.total_cmp(&b.1));
             let cpu = crowd.client.and_then(|cpu| busy(cpu, crowd.run.span));
             (None, crowd.run.total.response(), cpu, most.map(|(name, share)| (name.as_str(), *share)))
@@ -122,7 +122,7 @@ fn rate(step: &StepRun) -> Option<f64> {
         // What was asked of a database has its row even where nothing came of it.
         StepWork::Statements(work) if work.done == 0 || work.span.is_zero() => return Some(0.0),
         StepWork::Statements(work) => (work.done, work.span),
-        StepWork::Crowd(crowd) => return Some(number::seen(&crowd.run.figures.iops).unwrap_or(0.0)),
+        StepWork::Sessions(crowd) => return Some(number::seen(&crowd.run.figures.iops).unwrap_or(0.0)),
         StepWork::Skipped { .. } => return None,
     };
     (count > 0 && !span.is_zero()).then(|| count as f64 / span.as_secs_f64())
@@ -134,50 +134,49 @@ fn is_of_storage(row: &Row<'_>) -> bool {
 }
 
 /// The rows of blocks and files as a table.
-pub(crate) fn table(suite: &SuiteRun) -> Filled {
+pub(crate) fn table(suite: &SuiteRun) -> Table {
     let all = rows(suite);
     let rows: Vec<&Row<'_>> = all.iter().filter(|row| is_of_storage(row)).collect();
-    let heading = |name, unit, cells, expendable| Heading { name, unit, cells, expendable };
-    let headings = [
-        heading("step", "", Cells::Words, 0),
-        heading("moved", "", Cells::Figures, 0),
-        heading("done", "a second", Cells::Figures, 0),
-        heading("rounds", "", Cells::Words, 4),
-        heading("mean", "", Cells::Figures, 0),
-        heading("p50", "", Cells::Figures, 2),
-        heading("p99", "", Cells::Figures, 0),
-        heading("p99.9", "", Cells::Figures, 5),
-        heading("longest", "", Cells::Figures, 1),
-        heading("CPU", "", Cells::Figures, 3),
-        heading("limit", "", Cells::Words, 1),
+    let columns = [
+        Column::new("step", "", ColumnKind::Text, 0),
+        Column::new("moved", "", ColumnKind::Share, 0),
+        Column::new("done", "a second", ColumnKind::Share, 0),
+        Column::new("rounds", "", ColumnKind::Text, 4),
+        Column::new("mean", "", ColumnKind::Share, 0),
+        Column::new("p50", "", ColumnKind::Share, 2),
+        Column::new("p99", "", ColumnKind::Share, 0),
+        Column::new("p99.9", "", ColumnKind::Share, 5),
+        Column::new("longest", "", ColumnKind::Share, 1),
+        Column::new("CPU", "", ColumnKind::Share, 3),
+        Column::new("limit", "", ColumnKind::Text, 1),
     ];
-    let cells = rows.iter().map(|row| cells(row)).collect();
+    let cells: Vec<Vec<String>> = rows.iter().map(|row| cells(row)).collect();
     let mut notes = Vec::new();
     if rows.iter().any(|row| row.rounds > 1) {
         notes.push("of several rounds the median one is shown".to_owned());
     }
-    Filled::new(&headings, cells, notes).said()
+    Table::of_texts(columns, &cells, notes).without_unknown()
 }
 
 fn cells(row: &Row<'_>) -> Vec<String> {
-    let time = |quantile: f64| row.times.quantile(quantile).map_or(NONE.into(), |span| span.to_string());
+    let time = |quantile: f64| row.times.quantile(quantile).map_or(UNKNOWN.into(), |span| span.to_string());
     let mean = row.times.sum_ns.checked_div(row.times.count).map(Span::from_nanos);
     let rounds = match row.rates[..] {
-        [] | [_] => NONE.into(),
+        [] | [_] => UNKNOWN.into(),
         [least, .., most] => format!("{}, {} \u{2013} {}", row.rounds, number::three(least), number::three(most)),
     };
     vec![
         row.step.name.clone(),
-        row.bytes_per_second.map_or(NONE.into(), number::throughput),
+        row.bytes_per_second.map_or(UNKNOWN.into(), number::throughput),
         number::three(row.rate()),
         rounds,
-        mean.map_or(NONE.into(), |mean| mean.to_string()),
+        mean.map_or(UNKNOWN.into(), |mean| mean.to_string()),
         time(0.5),
         time(0.99),
         time(0.999),
-        if row.times.count > 0 { Span::from_nanos(row.times.max_ns).to_string() } else { NONE.into() },
-        row.cpu.map_or(NONE.into(), |cpu| number::percent((cpu * 1e3).round() / 1e3)),
-        row.bound_by.map_or(NONE.into(), |(name, share)| {
+        if row.times.count > 0 { Span::from_nanos(row.times.max_ns).to_string() } else { UNKNOWN.into() },
+        row.cpu.map_or(UNKNOWN.into(), |cpu| number::percent((cpu * 1e3).round() / 1e3)),
+        row.bound_by.map_or(UNKNOWN.into(), |(name, share)| {
             format!("{name} ({})", number::percent((share * 100.0).round() / 100.0))
         }),
     ]

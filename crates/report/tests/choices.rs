@@ -3,15 +3,18 @@
 
 mod support;
 
+use std::collections::BTreeSet;
 use std::sync::OnceLock;
 
 use plimsoll_choose::{Explanation, Matches, Need, Quote, Rejected, Resemblance, explain, matching, quote};
 use plimsoll_record::Curve;
+use plimsoll_report::pages::{self, Detail};
 use plimsoll_report::{
-    Charset, Color, Detail, TextStyle, explanation, explanation_json, matches, matches_json, product_list,
-    product_page, quotes, quotes_json,
+    Charset, Color, Page, TextStyle, explanation_json, matches_json, matches_short, page_csv, page_html, page_markdown,
+    page_text, quotes_json,
 };
 use plimsoll_units::Bytes;
+use support::page::check_page;
 use support::shelf;
 
 const WIDTHS: [usize; 6] = [0, 40, 64, 80, 100, 160];
@@ -38,6 +41,31 @@ fn check(name: &str, text: &dyn Fn(&TextStyle) -> String) {
             pieces.map(|(i, piece)| if i == 0 { piece } else { piece.split_once('m').unwrap().1 }).collect();
         assert_eq!(bare, unicode, "{name}: colour changes no word");
     }
+}
+
+/// Every form of a page is sound.
+fn sound(name: &str, page: &Page) {
+    check(name, &|style| page_text(page, style));
+    let html = page_html(page);
+    check_page(name, &html);
+    let regions: Vec<&str> = html.split("role=\"region\" aria-label=\"").skip(1).collect();
+    let labels: BTreeSet<&str> = regions.iter().filter_map(|rest| rest.split('"').next()).collect();
+    assert_eq!(labels.len(), regions.len(), "{name}: landmarks have labels of their own");
+    for text in [page_markdown(page), page_csv(page)] {
+        assert!(!text.contains('\u{1b}') && !text.contains("NaN"), "{name}: {text}");
+    }
+}
+
+fn quotes(quotes: &[Quote], style: &TextStyle) -> String {
+    page_text(&pages::quotes(quotes), style)
+}
+
+fn matches((need, matches, near): &(Need, Matches, Vec<Resemblance>), detail: Detail, style: &TextStyle) -> String {
+    page_text(&pages::matches(need, matches, near, detail), style)
+}
+
+fn explanation(explained: &Explanation, style: &TextStyle) -> String {
+    page_text(&pages::explanation(explained), style)
 }
 
 /// Lines as one, so that a phrase is found wherever it wraps.
@@ -137,8 +165,7 @@ fn several_stand_beside_each_other_first() {
 
 #[test]
 fn matches_name_price_room_and_reason() {
-    let (need, found, near) = found(2_000);
-    let text = matches(&need, &found, &near, Detail::Normal, &plain(120));
+    let text = matches(&found(2_000), Detail::Normal, &plain(120));
     assert!(text.starts_with("Products that would carry this load line at this objective, cheapest first\n"), "{text}");
     let text = flat(&text);
     assert!(text.contains("2,000 IOPS at p99 <= 5 ms: 8 KiB random"), "{text}");
@@ -154,12 +181,12 @@ fn the_short_form_has_eight_lines_at_most() {
     for iops in [500, 2_000, 500_000] {
         let (need, found, near) = found(iops);
         for width in WIDTHS {
-            let text = matches(&need, &found, &near, Detail::Short, &plain(width));
+            let text = matches_short(&need, &found, &near, &plain(width));
             assert!((3..=8).contains(&text.lines().count()), "{text}");
         }
     }
     let (need, found, near) = found(500_000);
-    let text = matches(&need, &found, &near, Detail::Short, &plain(100));
+    let text = matches_short(&need, &found, &near, &plain(100));
     assert!(text.starts_with("No product of the catalogue was found that would carry 500,000 IOPS"), "{text}");
     assert!(text.contains("most like fast:100GB (within a factor of 1.12); all: plimsoll match"), "{text}");
 }
@@ -178,7 +205,7 @@ fn an_explanation_goes_load_by_load() {
         text.lines().any(|line| line.starts_with("65,700 IOPS") && line.contains(" – ")),
         "no ratio of what grew: {text}"
     );
-    assert!(text.contains("Likely causes\n- "), "{text}");
+    assert!(text.contains("Likely causes\n  "), "{text}");
     let narrow = flat(&explanation(&explained(), &plain(80)));
     assert!(
         narrow.contains("binds in theory: media (depth 1 to depth 4); throughput of the level (depth 64); media ("),
@@ -189,17 +216,17 @@ fn an_explanation_goes_load_by_load() {
 #[test]
 fn products_are_listed_and_shown() {
     let catalogue = shelf::catalogue();
-    let list = flat(&product_list(&catalogue, &plain(120)));
+    let list = flat(&page_text(&pages::products(&catalogue), &plain(120)));
     assert!(list.contains("test/fast fast volume 20 to 1000 GB USD "), "{list}");
     assert!(list.contains("other (1) other/drive drive 480 GB – 1u "), "{list}");
-    let page = product_page(catalogue.find("fast").unwrap(), &plain(120));
+    let page = page_text(&pages::product(catalogue.find("fast").unwrap()), &plain(120));
     for said in [
         "test/fast: Fast volume (volume)\n",
         "1 GB of it is 1,073,741,824 bytes\n",
         "  iops: 1000 to min(20000, 50 * size) in steps of 100; 1000 if not given [1, 2026-01, verified]\n",
         "    at most 50 for each GB\n",
         "  IOPS as provisioned (volume): iops IOPS; one for each 256 KiB; raised by iops [1, 2026-01, verified]\n",
-        "  - IOPS above 1,000: 0.005 for each IOPS-month of iops - 1000\n",
+        "    - IOPS above 1,000: 0.005 for each IOPS-month of iops - 1000\n",
         "  station(64, {read_us}us) \"media\" [2, 2026-02, inferred]\n",
         "  read_us = 500 us [2, 2026-01, inferred]\n",
         "Where the documents disagree\n  the table and the prose of the page differ [1, 2026-01, verified]\n",
@@ -213,19 +240,19 @@ fn products_are_listed_and_shown() {
 fn every_text_keeps_to_its_style() {
     let catalogue = shelf::catalogue();
     let several = quoted(&["fast:100GB,iops=5000", "stripe(2,64KiB) of test/credits:500GiB", "other/drive"]);
-    check("quotes", &|style| quotes(&several, style));
-    check("quote", &|style| quotes(&several[1..2], style));
+    sound("quotes", &pages::quotes(&several));
+    sound("quote", &pages::quotes(&several[1..2]));
     for iops in [2_000, 500_000] {
-        let (need, found, near) = found(iops);
-        for detail in [Detail::Short, Detail::Normal, Detail::All] {
-            check("matches", &|style| matches(&need, &found, &near, detail, style));
+        let found = found(iops);
+        check("short", &|style| matches_short(&found.0, &found.1, &found.2, style));
+        for detail in [Detail::Normal, Detail::All] {
+            sound("matches", &pages::matches(&found.0, &found.1, &found.2, detail));
         }
     }
-    let explained = explained();
-    check("explanation", &|style| explanation(&explained, style));
-    check("list", &|style| product_list(&catalogue, style));
+    sound("explanation", &pages::explanation(&explained()));
+    sound("list", &pages::products(&catalogue));
     for product in catalogue.products() {
-        check("page", &|style| product_page(product, style));
+        sound("page", &pages::product(product));
     }
 }
 

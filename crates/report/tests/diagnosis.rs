@@ -3,7 +3,7 @@
 
 use plimsoll_choose::diagnosis::{Diagnosis, Part, Question, Verdict, diagnose};
 use plimsoll_ingest::{Class, Demand, Ingest, Measure, Outcome, Waited};
-use plimsoll_report::{Charset, Color, TextStyle, diagnoses, diagnoses_json, words};
+use plimsoll_report::{Charset, Color, TextStyle, diagnoses_json, page_text, pages, words};
 use plimsoll_testkit::Workload;
 
 fn outcomes() -> Vec<Outcome> {
@@ -29,6 +29,11 @@ fn outcomes() -> Vec<Outcome> {
     let mut ingest = Ingest::new("reports/awr_1.html");
     ingest.feed(work.awr_html().as_bytes());
     ingest.finish()
+}
+
+fn diagnoses(outcomes: &[Outcome], found: &[Diagnosis], style: &TextStyle) -> String {
+    let readings: Vec<_> = outcomes.iter().filter_map(Outcome::reading).collect();
+    page_text(&pages::diagnoses(outcomes, &Demand::of(&readings), found), style)
 }
 
 fn found(outcomes: &[Outcome]) -> Vec<Diagnosis> {
@@ -87,7 +92,8 @@ fn every_verdict() -> Vec<Verdict> {
     vec![
         Verdict::Storage { share: 0.5, part: Part::RandomRead, part_share: 0.4, saved: 0.4 },
         Verdict::StorageInPart { share: 0.2, saved: 0.1, main: Part::Processor, main_share: 0.7 },
-        Verdict::NotStorage { share: 0.1, at_most: 0.1, main: Part::Processor, main_share: 0.85 },
+        Verdict::NotStorage { share: 0.1, at_most: 0.1, host_busy: None, main: Part::Processor, main_share: 0.85 },
+        Verdict::LogBehindLocks { write_s: 0.076, share: 0.006, held: 0.42, locks: 0.38 },
         Verdict::Untold { says_latency: true },
         Verdict::Quiet { active: 0.1 },
         Verdict::ProcessorsFull { busy: 0.9, processors: Some(8.0) },
@@ -132,10 +138,16 @@ fn every_verdict_is_a_sentence() {
         assert!(told.text.starts_with(|c: char| c.is_uppercase() || c.is_ascii_digit() || c == '"'), "{}", told.text);
     }
     let told = |verdict: &Verdict| words::diagnosis::told(verdict).text;
-    let ceiling = told(&every_verdict()[19]);
+    let ceiling = told(&every_verdict()[20]);
     assert!(
         ceiling.contains("allows 500 IOPS") && ceiling.contains("506 IOPS are asked: 30 of 90 windows"),
         "{ceiling}"
     );
+    let remedy = |host_busy| {
+        let main = Part::Processor;
+        let not = Verdict::NotStorage { share: 0.1, at_most: 0.1, host_busy, main, main_share: 0.85 };
+        words::diagnosis::told(&not).remedy
+    };
+    assert!(remedy(Some(0.024)).contains("nor processors") && remedy(Some(0.9)).contains("more of these"));
     assert!(told(&Verdict::LongWindows { longest_s: 604_800.0 }).contains("window of 7 days hides its peaks"));
 }

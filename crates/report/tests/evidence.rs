@@ -8,9 +8,10 @@ use std::collections::BTreeSet;
 
 use plimsoll_catalogue::{Catalogue, Date, Terms};
 use plimsoll_choose::diagnosis::{Diagnosis, Question, diagnose};
-use plimsoll_choose::sizing::{Burst, Design, Growth, Search, Sizing, size, wanted};
+use plimsoll_choose::sizing::{Design, Growth, Search, Sizing, Wanted, size, wanted};
+use plimsoll_choose::what_if::WhatIfs;
 use plimsoll_ingest::{Demand, Ingest, Outcome, Reading};
-use plimsoll_report::{diagnoses_html, sizing_html};
+use plimsoll_report::{page_html, pages};
 use plimsoll_testkit::Workload;
 use plimsoll_units::Bytes;
 
@@ -55,25 +56,24 @@ fn diagnosed(outcomes: &[Outcome], on: Option<&str>) -> String {
     let demand = demand(outcomes);
     let question = Question { on: offer.as_ref(), misses: None };
     let found: Vec<Diagnosis> = demand.subjects.iter().map(|subject| diagnose(subject, &question)).collect();
-    diagnoses_html(outcomes, &demand, &found)
+    page_html(&pages::diagnoses(outcomes, &demand, &found))
 }
 
 fn sized(outcomes: &[Outcome], objective: &str, names: &[&str]) -> (Sizing, String) {
+    let demand = demand(outcomes);
+    let growth = Growth { yearly: 0.3, months: 24 };
+    let design = Design { growth, objective: objective.parse().ok(), ..Design::of(Bytes::gib(500)) };
+    sized_for(outcomes, &wanted(&demand.subjects[0], &design).unwrap(), names)
+}
+
+fn sized_for(outcomes: &[Outcome], wanted: &Wanted, names: &[&str]) -> (Sizing, String) {
     let catalogue = Catalogue::built_in();
     let terms = Terms { as_of: Date::day(2026, 11, 21), currency: "USD".parse().ok(), region: None };
     let demand = demand(outcomes);
-    let design = Design {
-        quantile: 0.95,
-        burst: Burst::Auto,
-        growth: Growth { yearly: 0.3, months: 24 },
-        headroom: 0.2,
-        capacity: Bytes::gib(500),
-        objective: objective.parse().ok(),
-    };
-    let wanted = wanted(&demand.subjects[0], &design).unwrap();
     let names: Vec<String> = names.iter().map(ToString::to_string).collect();
-    let sizing = size(&catalogue, &wanted, &terms, &Search::among(&catalogue, &names).unwrap());
-    let page = sizing_html(&sizing, demand.subjects[0].account.as_ref(), outcomes, 12);
+    let sizing = size(&catalogue, wanted, &terms, &Search::among(&catalogue, &names).unwrap());
+    let account = demand.subjects[0].account.as_ref();
+    let page = page_html(&pages::sizing(&sizing, &WhatIfs::default(), account, outcomes, 12));
     (sizing, page)
 }
 
@@ -164,18 +164,23 @@ fn inputs_that_say_nothing_make_a_page_all_the_same() {
 fn a_sizing_tells_every_step_and_choice() {
     let outcomes = reports(3);
     let (sizing, page) = sized(&outcomes, "", &["aws", "oci"]);
+    check(&page);
+    assert!(!sizing.slower.is_empty() && page.contains("slower than today"));
+    let any = Wanted { may_be_slower: true, ..sizing.wanted };
+    let (sizing, page) = sized_for(&outcomes, &any, &["aws", "oci"]);
     let links = check(&page);
     assert!(sizing.choices.len() > 1);
-    for wanted in
-        ["What is wanted", "growth", "headroom", "designed for", "Does not carry it", "Price against room", "Sources"]
-    {
+    let expected =
+        ["growth", "headroom", "designed for", "Does not carry it", "Price against waiting sessions", "Sources"];
+    for wanted in expected {
         assert!(page.contains(wanted), "{wanted}");
     }
     let (head, _) = page.split_once("</header>").unwrap();
     assert!(head.contains(&sizing.choices[0].price.as_ref().unwrap().monthly.to_string()), "{head}");
-    for rank in 1..=sizing.choices.len().min(12) {
-        assert!(links.contains(&format!("#choice-{rank}").as_str()), "{rank}");
+    for (index, choice) in sizing.choices.iter().take(12).enumerate() {
+        assert!(page.contains(&format!("<h3>{}. {}", index + 1, choice.offer.short())), "{index}");
     }
+    assert!(links.len() > 3 && links.iter().all(|link| link.starts_with("#s")), "a list of contents: {links:?}");
     assert!(page.contains("Database time: ") && page.contains(" for the same work."));
 }
 
@@ -183,6 +188,6 @@ fn a_sizing_tells_every_step_and_choice() {
 fn nothing_that_carries_it_is_said_first() {
     let (sizing, page) = sized(&reports(1), "read p99<=1us", &["aws/gp3"]);
     check(&page);
-    assert!(sizing.choices.is_empty() && page.contains("Nothing carries it at read p99"));
+    assert!(sizing.choices.is_empty() && page.contains("none was found that carries it at read p99"));
     assert!(page.contains("Carries it, and misses the objective") || page.contains("Does not carry it"));
 }

@@ -11,10 +11,11 @@ use std::path::Path;
 use fastrand::Rng;
 use plimsoll_catalogue::{Catalogue, Date, Offer, Terms};
 use plimsoll_choose::diagnosis::{Question, diagnose};
-use plimsoll_choose::sizing::{Burst, Design, Growth, Search, size, wanted};
+use plimsoll_choose::sizing::{Design, Search, size, wanted};
 use plimsoll_choose::what_if::WhatIfs;
 use plimsoll_ingest::{Demand, Ingest, Outcome, join};
-use plimsoll_report::{Telling, TextStyle};
+use plimsoll_report::pages::{self, Telling};
+use plimsoll_report::{TextStyle, page_csv, page_html, page_text};
 use plimsoll_testkit::{Course, Workload, Writing};
 use plimsoll_units::Bytes;
 
@@ -173,28 +174,21 @@ impl Commands {
         let readings: Vec<_> = outcomes.iter().filter_map(Outcome::reading).collect();
         let demand = Demand::of(&readings);
         let style = TextStyle::default();
-        let _ = plimsoll_report::demand(&outcomes, &demand, Telling::Figures, &style);
+        let _ = page_text(&pages::demand(&outcomes, &demand, Telling::Figures), &style);
         let _ = plimsoll_report::demand_json(&outcomes, &demand);
         let question = Question { on: Some(&self.offer), misses: None };
         let found: Vec<_> = demand.subjects.iter().map(|subject| diagnose(subject, &question)).collect();
-        let _ = plimsoll_report::diagnoses(&outcomes, &found, &style);
+        let page = pages::diagnoses(&outcomes, &demand, &found);
+        let _ = (page_text(&page, &style), page_html(&page));
         let _ = plimsoll_report::diagnoses_json(&outcomes, &found);
-        let _ = plimsoll_report::diagnoses_html(&outcomes, &demand, &found);
-        let design = Design {
-            quantile: 0.95,
-            burst: Burst::Auto,
-            growth: Growth::default(),
-            headroom: 0.2,
-            capacity: Bytes::gib(256),
-            objective: "p99<=10ms".parse().ok(),
-        };
+        let design = Design { objective: "p99<=10ms".parse().ok(), ..Design::of(Bytes::gib(256)) };
         for subject in &demand.subjects {
             let Ok(wanted) = wanted(subject, &design) else { continue };
             if sized {
                 let sizing = size(&self.catalogue, &wanted, &self.terms, &self.search);
-                let _ = plimsoll_report::sizing(&sizing, 12, &style);
+                let page = pages::sizing(&sizing, &WhatIfs::default(), subject.account.as_ref(), &outcomes, 12);
+                let _ = (page_text(&page, &style), page_html(&page), page_csv(&page));
                 let _ = plimsoll_report::sizing_json(&sizing, &WhatIfs::default());
-                let _ = plimsoll_report::sizing_html(&sizing, subject.account.as_ref(), &outcomes, 12);
             } else {
                 let _ = wanted.points.iter().map(|point| self.offer.standing_of(&point.asks())).collect::<Vec<_>>();
             }

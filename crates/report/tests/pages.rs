@@ -3,7 +3,7 @@
 mod support;
 
 use plimsoll_record::{Curve, LineBasis, LoadLine, LoadSlot, SlotRole};
-use plimsoll_report::{Sheet, html, html_of, svg};
+use plimsoll_report::{Sheet, html, html_of, page_html, pages, svg};
 use support::markup;
 use support::page::check_page;
 
@@ -21,6 +21,22 @@ fn curves_overlay_in_any_number() {
     for count in [0, 2, 3, 7, curves.len()] {
         check_page(&format!("{count} curves"), &html(&curves[..count]));
         markup::check(&svg(&curves[..count]));
+    }
+}
+
+#[test]
+fn comparison_begins_with_the_verdict_and_has_every_run() {
+    let curves = [support::curve(), support::curve()];
+    let ladder = support::ladder();
+    let sheets: Vec<Sheet<'_>> = curves.iter().map(|curve| Sheet { curve, ladder: &ladder }).collect();
+    let names = [["before".to_owned()], ["after".to_owned()]];
+    let comparison = plimsoll_analyse::compare(&curves[0], &curves[1]);
+    let page = page_html(&pages::comparison([&names[0], &names[1]], &comparison, &sheets));
+    check_page("comparison", &page);
+    let (head, _) = page.split_once("</header>").expect("a page has a head");
+    assert!(head.contains("No difference that these runs can show"), "{head}");
+    for part in ["Latency against throughput", "no real change", "before", "after", "Load line by objective"] {
+        assert!(page.contains(part), "{part}");
     }
 }
 

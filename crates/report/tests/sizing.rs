@@ -5,7 +5,7 @@ use plimsoll_catalogue::{Catalogue, Date, Terms};
 use plimsoll_choose::sizing::{Busiest, ClassLoad, Measured, Point, Search, Sizing, Step, Wanted, size};
 use plimsoll_choose::what_if::WhatIfs;
 use plimsoll_ingest::Class;
-use plimsoll_report::{Charset, TextStyle, sizing_csv, sizing_json, terraform};
+use plimsoll_report::{Charset, Page, TextStyle, page_csv, page_text, pages, sizing_json, terraform};
 use plimsoll_units::{Bytes, Span};
 
 fn wanted(iops: f64, objective: &str) -> Wanted {
@@ -20,21 +20,21 @@ fn wanted(iops: f64, objective: &str) -> Wanted {
     let classes =
         vec![load(Class::RandomRead, iops * 0.9, 8192.0, 1.0), load(Class::RedoWrite, iops * 0.1, 4096.0, 0.0)];
     let point = Point { of: Busiest::Operations, windows: 2, classes };
-    let longest = Span::from_secs(3600);
+    let measured = Measured {
+        quantile: Some(0.95),
+        windows: 24,
+        longest: Span::from_secs(3600),
+        iops: iops / 3.0,
+        bytes_per_second: point.bytes_per_second() / 3.0,
+        highest_iops: iops / 2.0,
+        highest_bytes_per_second: point.bytes_per_second() / 2.0,
+    };
     Wanted {
         subject: "SALES".into(),
         headroom: 0.2,
         mean_iops: iops / 4.0,
-        capacity: Bytes::gib(1000),
         objective: objective.parse().ok(),
-        measured: Measured {
-            quantile: 0.95,
-            windows: 24,
-            longest,
-            iops: iops / 3.0,
-            bytes_per_second: point.bytes_per_second() / 3.0,
-        },
-        points: vec![point],
+        measured,
         steps: vec![Step {
             what: "peaks inside of windows".into(),
             small: 3.0,
@@ -43,6 +43,7 @@ fn wanted(iops: f64, objective: &str) -> Wanted {
             why: "measured\u{1b}[31m elsewhere".into(),
         }],
         assumptions: vec!["8 KiB an operation".into()],
+        ..Wanted::of(vec![point], Bytes::gib(1000))
     }
 }
 
@@ -53,21 +54,25 @@ fn sized(iops: f64, objective: &str, names: &[&str]) -> Sizing {
     size(&catalogue, &wanted(iops, objective), &terms, &Search::among(&catalogue, &names).unwrap())
 }
 
+fn page(sizing: &Sizing) -> Page {
+    pages::sizing(sizing, &WhatIfs::default(), None, &[], 12)
+}
+
 /// The text as one line, after what holds for every width.
 fn check(sizing: &Sizing) -> String {
     for width in [40, 64, 100, 160] {
         let style = TextStyle { width, ..TextStyle::default() };
-        let text = plimsoll_report::sizing(sizing, 12, &style);
+        let text = page_text(&page(sizing), &style);
         for line in text.lines() {
             assert!(line.chars().count() <= width, "at {width}: {line}");
             assert_eq!(line, line.trim_end(), "blanks at an end");
         }
         assert!(!text.contains('\u{1b}') && !text.contains("NaN") && !text.contains("inf "), "{text}");
         let ascii = TextStyle { unicode: Charset::Ascii, ..style };
-        assert!(plimsoll_report::sizing(sizing, 12, &ascii).is_ascii());
+        assert!(page_text(&page(sizing), &ascii).is_ascii());
     }
     let style = TextStyle { width: 160, ..TextStyle::default() };
-    plimsoll_report::sizing(sizing, 12, &style).split_whitespace().collect::<Vec<_>>().join(" ")
+    page_text(&page(sizing), &style).split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
 #[test]
@@ -115,7 +120,7 @@ fn json_has_every_choice_and_csv_a_row_for_each() {
     assert_eq!(json["choices"].as_array().unwrap().len(), sizing.choices.len());
     assert_eq!(json["wanted"]["points"][0]["classes"][0]["class"], "random reads");
     assert!(json["choices"][0]["binds"]["over_design_point"].as_f64().unwrap() >= 1.0 - 1e-6);
-    let csv = sizing_csv(&sizing);
+    let csv = page_csv(&page(&sizing));
     let rows = 1 + sizing.choices.len() + sizing.nearly.len() + sizing.rejected.len();
     assert_eq!(csv.matches("\r\n").count(), rows);
     assert!(csv.starts_with("verdict,rank,configuration,"), "{csv}");

@@ -2,7 +2,7 @@
 
 mod support;
 
-use plimsoll_record::{CpuTime, Crowd, Estimate, Spent, Split, Statements, StepWork, SuiteRun};
+use plimsoll_record::{CpuTime, Estimate, SessionRun, Spent, Split, Statements, StepWork, SuiteRun};
 use plimsoll_report::{Charset, TextStyle, suite, suite_csv, suites_html};
 use plimsoll_units::Span;
 use support::Dice;
@@ -55,7 +55,7 @@ fn suites_stand_beside_each_other_in_any_number() {
 fn shaken(mut run: SuiteRun, dice: &mut Dice) -> SuiteRun {
     for step in &mut run.steps {
         match &mut step.work {
-            StepWork::Crowd(crowd) => shake(crowd, dice),
+            StepWork::Sessions(crowd) => shake(crowd, dice),
             StepWork::Statements(work) => shake_statements(work, dice),
             _ => {}
         }
@@ -78,7 +78,7 @@ fn count(dice: &mut Dice) -> Option<u64> {
     VALUES[(dice.uniform() * VALUES.len() as f64) as usize]
 }
 
-fn shake(crowd: &mut Crowd, dice: &mut Dice) {
+fn shake(crowd: &mut SessionRun, dice: &mut Dice) {
     let figures = &mut crowd.run.figures;
     for estimate in [&mut figures.iops, &mut figures.mean_ns, &mut figures.p50_ns, &mut figures.p99_ns] {
         if dice.uniform() < 0.3 {

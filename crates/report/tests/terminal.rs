@@ -2,7 +2,7 @@
 
 mod support;
 
-use plimsoll_report::{Charset, Color, TextStyle, comparison, ladder, text};
+use plimsoll_report::{Charset, Color, TextStyle, ladder, page_text, pages, text};
 
 const WIDTHS: [usize; 6] = [0, 40, 64, 80, 100, 160];
 
@@ -102,7 +102,8 @@ fn ladders_and_comparisons_fit_too() {
     let comparison_of = |names: [&str; 2], style: &TextStyle| {
         let names = names.map(|name| [name.to_owned()]);
         let (before, after) = (support::curve(), support::curve());
-        comparison([&names[0], &names[1]], &plimsoll_analyse::compare(&before, &after), style)
+        let comparison = plimsoll_analyse::compare(&before, &after);
+        page_text(&pages::comparison([&names[0], &names[1]], &comparison, &[]), style)
     };
     for width in WIDTHS {
         check_lines("ladder", &ladder(&lines, &plain(width)), width);

@@ -28,7 +28,7 @@ impl Service {
         let (said, suffered) = faults.unzip();
         let export = volume.export;
         self.inner.handle.call(move |server| {
-            let (volumes, now, _) = server.service();
+            let (volumes, now, _) = server.volumes();
             volumes.inject(now, export, suffered);
         })?;
         volume.faults = said;

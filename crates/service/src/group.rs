@@ -3,7 +3,7 @@
 use plimsoll_catalogue::{Catalogue, Like, ProductKind, Terms};
 use plimsoll_front::Server;
 use plimsoll_model::ChainSpec;
-use plimsoll_volume::{Edit, GroupId, VolumeId, Volumes};
+use plimsoll_volume::{Edit, GroupId, VolumeId};
 
 use crate::api;
 use crate::moment;
@@ -31,7 +31,7 @@ pub(crate) struct Group {
 impl Group {
     /// Serves a group that was there. A catalogue that has forgotten its machine changes nothing.
     pub fn again(
-        server: &mut Server<Volumes>,
+        server: &mut Server,
         volume: VolumeId,
         remembered: RememberedGroup,
         products: &Catalogue,
@@ -40,7 +40,7 @@ impl Group {
             Ok((_, model)) => model,
             Err(refusal) => plimsoll_model::parse(&remembered.model).map_err(|_| refusal.message)?,
         };
-        let id = server.service().0.group(&model, remembered.seed);
+        let id = server.volumes().0.group(&model, remembered.seed);
         Ok(Self { id, volume, remembered, stages: model.names() })
     }
 
@@ -67,7 +67,7 @@ impl Service {
         let edit = Edit::Create { size: SIZE, text: remembered.text() };
         let volume = self.inner.handle.edit(edit).map_err(|error| Refusal::of_edit(&group.name, &error))?;
         let (seed, stages) = (remembered.seed, model.names());
-        let id = self.inner.handle.call(move |server| server.service().0.group(&model, seed))?;
+        let id = self.inner.handle.call(move |server| server.volumes().0.group(&model, seed))?;
         let made = Group { id, volume, remembered, stages };
         let shown = made.shown();
         state.groups.insert(group.name.clone(), made);
@@ -88,7 +88,7 @@ impl Service {
         self.inner.handle.edit(edit).map_err(|error| Refusal::of_edit(name, &error))?;
         state.groups.remove(name);
         // Nobody is in it, so it goes; a number that stayed would only be used up.
-        self.inner.handle.call(move |server| server.service().0.dissolve(id))?;
+        self.inner.handle.call(move |server| server.volumes().0.dissolve(id))?;
         Ok(())
     }
 }

@@ -81,7 +81,7 @@ impl Service {
         let (export, seed) = (volume.export, volume.remembered.seed);
         let (model, offer) = (volume.product.model.clone(), volume.offer(self.inner.options.slow));
         self.inner.handle.call(move |server| {
-            let (volumes, now, _) = server.service();
+            let (volumes, now, _) = server.volumes();
             volumes.remodel(now, export, &model, seed);
             server.offer(offer);
         })?;

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use plimsoll_catalogue::OptionValue;
 use plimsoll_units::{Instant, Span};
-use plimsoll_volume::{Autotune, Detached, Ladder, Policy, Rung, Seen, Totals};
+use plimsoll_volume::{Autotune, Detached, IntervalLoad, Ladder, LevelModel, Policy, Totals};
 
 use crate::api;
 use crate::floor;
@@ -183,7 +183,7 @@ fn ladder(policy: &Policy, product: &Product, options: &Options) -> Result<Ladde
     let mut levels: Vec<u32> = levels.into_iter().chain([policy.most]).chain(present).collect();
     levels.sort_unstable();
     levels.dedup();
-    let rung = |level: u32| product.at_level(level, &options.products).map(|at| Rung { level, model: at.model });
+    let rung = |level: u32| product.at_level(level, &options.products).map(|at| LevelModel { level, model: at.model });
     let rungs = levels.into_iter().filter_map(|level| rung(level).ok()).collect();
     Ladder::new(rungs).map_err(|error| Refusal::bad(error.to_string()))
 }
@@ -234,11 +234,11 @@ impl Service {
         let free = capacity(&self.inner.options, 0);
         let fixed = self.inner.options.capacity;
         let readings = self.inner.handle.call(move |server| {
-            let (volumes, ..) = server.service();
+            let (volumes, ..) = server.volumes();
             volumes.set_capacity(fixed.unwrap_or(free.saturating_add(volumes.store().usage().taken)));
             let read = |(export, from, follows)| {
                 let clients = server.clients(export);
-                let (volumes, ..) = server.service();
+                let (volumes, ..) = server.volumes();
                 let totals = if follows { volumes.totals(export).cloned() } else { None };
                 Reading { clients, fresh: fresh(volumes, export, from), totals }
             };
@@ -277,7 +277,7 @@ impl Service {
         }
         let rests = volume.remembered.rests_from.is_some();
         let (Some(Tune { tune, before }), Some(totals)) = (&mut volume.life.tune, totals) else { return Ok(()) };
-        let seen = before.as_ref().map(|before| Seen::between(tune.ladder(), before, &totals));
+        let seen = before.as_ref().map(|before| IntervalLoad::between(tune.ladder(), before, &totals));
         *before = Some(totals);
         match seen.filter(|_| !rests).and_then(|seen| tune.seen(now, &seen)) {
             Some(level) => self.become_like(volume, volume.product.at_level(level, self.products())?, None),

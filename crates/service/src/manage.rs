@@ -4,7 +4,7 @@ use std::sync::MutexGuard;
 use std::time::{Duration, Instant};
 
 use plimsoll_front::Server;
-use plimsoll_volume::{Access, Edit, Export, VolumeId, Volumes};
+use plimsoll_volume::{Access, Edit, Export, VolumeId};
 
 use crate::api;
 use crate::bill::Bill;
@@ -166,10 +166,10 @@ impl Service {
     /// Ends a volume that nobody uses.
     pub fn delete(&self, name: &str) -> Result<(), Refusal> {
         let mut state = self.unused_then(name, "it is deleted", |server, export| {
-            let is_quiet = server.service().0.in_flight(export) == 0;
+            let is_quiet = server.volumes().0.in_flight(export) == 0;
             if is_quiet {
                 server.retract(export);
-                server.service().0.withdraw(export);
+                server.volumes().0.withdraw(export);
             }
             is_quiet
         })?;
@@ -206,7 +206,7 @@ impl Service {
         &self,
         name: &str,
         action: &str,
-        then: fn(&mut Server<Volumes>, Export) -> bool,
+        then: fn(&mut Server, Export) -> bool,
     ) -> Result<MutexGuard<'_, State>, Refusal> {
         let begun = Instant::now();
         let id = self.state().volume(name)?.id;
@@ -247,7 +247,7 @@ impl Service {
             let (export, unattached) = (volume.export, volume.unattached("try again"));
             let is_quiet = self.inner.handle.call(move |server| {
                 server.retract(export);
-                server.clients(export) == 0 && server.service().0.in_flight(export) == 0
+                server.clients(export) == 0 && server.volumes().0.in_flight(export) == 0
             })?;
             let is_late = Instant::now() >= until;
             if is_quiet || is_late || unattached.is_err() {

@@ -6,7 +6,7 @@ use std::path::Path;
 use std::sync::{Arc, Mutex};
 
 use plimsoll_device::Clock;
-use plimsoll_front::{DirectoryError, Files, Limits, Recomputed, Server, Torn};
+use plimsoll_front::{DirectoryError, Files, Limits, Recomputed, Server, TornCommit};
 use plimsoll_units::{Bytes, Instant};
 use plimsoll_volume::{Access, Geometry, Store, Unrecoverable, Unreferenced, VolumeId, Volumes};
 
@@ -28,7 +28,7 @@ struct Found {
     access: Access,
 }
 
-pub(crate) fn open(options: Options) -> Result<(Service, Server<Volumes>), OpenError> {
+pub(crate) fn open(options: Options) -> Result<(Service, Server), OpenError> {
     let directory = options.directory.clone();
     let made = DirBuilder::new().recursive(true).mode(0o700).create(&directory);
     made.map_err(|source| OpenError::Make { directory: directory.clone(), source })?;
@@ -70,7 +70,7 @@ pub(crate) fn open(options: Options) -> Result<(Service, Server<Volumes>), OpenE
     let clock = Clock::start();
     let volumes = Volumes::new(store, options.slow);
     let mut server = Server::new(volumes, files, Limits::default(), clock).map_err(OpenError::Ring)?;
-    let (volumes, _, pending) = server.service();
+    let (volumes, _, pending) = server.volumes();
     pending.append(&mut jobs);
     volumes.set_capacity(capacity(&options, volumes.store().usage().taken));
     let state = serve_all(&mut server, &directory, &options)?;
@@ -99,7 +99,7 @@ fn damaged(directory: &Path, error: DirectoryError) -> OpenError {
     }
 }
 
-fn torn(Torn { bytes, kept }: &Torn) -> String {
+fn torn(TornCommit { bytes, kept }: &TornCommit) -> String {
     let fate = match kept {
         Some(kept) => format!("kept as {}", kept.display()),
         None => "dropped, for the disk is full".to_owned(),
@@ -117,8 +117,8 @@ pub(crate) fn capacity(options: &Options, taken: u64) -> u64 {
 }
 
 /// Serves everything that the store has.
-fn serve_all(server: &mut Server<Volumes>, directory: &Path, options: &Options) -> Result<State, OpenError> {
-    let (volumes, ..) = server.service();
+fn serve_all(server: &mut Server, directory: &Path, options: &Options) -> Result<State, OpenError> {
+    let (volumes, ..) = server.volumes();
     let about: Vec<(Found, String)> = volumes
         .store()
         .volumes()
@@ -150,7 +150,7 @@ fn serve_all(server: &mut Server<Volumes>, directory: &Path, options: &Options) 
 
 /// Serves a volume that was there.
 fn again(
-    ring: &mut Server<Volumes>,
+    ring: &mut Server,
     state: &State,
     Found { id, size, access }: Found,
     remembered: Remembered,

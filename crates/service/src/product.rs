@@ -5,7 +5,7 @@ use std::path::Path;
 use plimsoll_catalogue::{
     Catalogue, Chosen, Config, Like, Offer, OptionValue, ProductKind, Refusal as NotOffered, Setting, Terms,
 };
-use plimsoll_front::nbd::Medium;
+use plimsoll_front::Medium;
 use plimsoll_model::{ChainSpec, StageSpec};
 
 use crate::moment;

@@ -4,7 +4,7 @@ use std::fs::OpenOptions;
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
 
-use plimsoll_front::Kept;
+use plimsoll_front::RecordedTrace;
 
 use crate::api;
 use crate::refusal::{Kind, Refusal};
@@ -48,7 +48,7 @@ impl Service {
         let ended = self.inner.handle.stop_recording(volume.export)?;
         match ended {
             None => Ok(None),
-            Some(Ok(Kept { operations, dropped })) => Ok(Some(api::Recorded { file, operations, dropped })),
+            Some(Ok(RecordedTrace { operations, dropped })) => Ok(Some(api::Recorded { file, operations, dropped })),
             Some(Err(error)) => Err(Refusal::new(
                 Kind::Failed,
                 format!("{file} ends before the recording did ({error}): record again where there is room"),

@@ -51,7 +51,7 @@ impl Service {
     pub fn begin_scrub(&self, scrub: &api::Scrub) -> Result<api::ScrubState, Refusal> {
         let id = scrub.volume.as_deref().map(|name| self.state().volume(name).map(|volume| volume.id)).transpose()?;
         let (places, has_checksums) = self.inner.handle.call(move |server| {
-            let places = server.service().0.store().places(id);
+            let places = server.volumes().0.store().places(id);
             (places, server.has_checksums())
         })?;
         if !has_checksums {
@@ -127,7 +127,7 @@ impl Service {
             let names = self.state().names();
             let looked = self.inner.handle.call(move |server| {
                 let is_sound = server.check_block(place);
-                let blocks = damaged_blocks(server.service().0.store(), place, &names);
+                let blocks = damaged_blocks(server.volumes().0.store(), place, &names);
                 is_sound.map(|is_sound| (is_sound, blocks))
             })?;
             match looked {
@@ -152,7 +152,7 @@ impl Service {
         let known: Vec<Place> = state.damages.0.keys().copied().collect();
         let found = self.inner.handle.call(move |server| {
             let damaged = server.damaged();
-            let store = server.service().0.store();
+            let store = server.volumes().0.store();
             let blocks = |place| if known.contains(&place) { None } else { Some(damaged_blocks(store, place, &names)) };
             damaged.into_iter().map(|(place, reads)| (place, (blocks(place), reads))).collect::<BTreeMap<_, _>>()
         })?;

@@ -11,7 +11,7 @@ use plimsoll_catalogue::Catalogue;
 use plimsoll_device::Clock;
 use plimsoll_front::fuse::Mountpoint;
 use plimsoll_front::{Checksums, Handle, Server};
-use plimsoll_volume::{Slow, Volumes};
+use plimsoll_volume::Slow;
 
 use crate::api;
 use crate::group::Group;
@@ -57,7 +57,7 @@ pub struct Service {
 #[derive(Debug)]
 pub(crate) struct Inner {
     pub options: Options,
-    pub handle: Handle<Volumes>,
+    pub handle: Handle,
     pub clock: Clock,
     /// RFC 3339.
     pub started: String,
@@ -115,7 +115,7 @@ impl Service {
     ///
     /// The caller gives the server its listeners, runs it on a thread of its own, and drops it when that ended. Until it
     /// runs every method waits.
-    pub fn open(options: Options) -> Result<(Self, Server<Volumes>), OpenError> {
+    pub fn open(options: Options) -> Result<(Self, Server), OpenError> {
         crate::open::open(options)
     }
 
@@ -135,14 +135,14 @@ impl Service {
     }
 
     /// How the server is reached.
-    pub fn handle(&self) -> &Handle<Volumes> {
+    pub fn handle(&self) -> &Handle {
         &self.inner.handle
     }
 
     /// What serves.
     pub fn about(&self) -> Result<api::About, Refusal> {
         let (usage, checksums) = self.inner.handle.call(|server| {
-            let usage = server.service().0.store().usage();
+            let usage = server.volumes().0.store().usage();
             (usage, server.has_checksums())
         })?;
         let Options { directory, slow, listens, realtime, floor, made_by, .. } = &self.inner.options;

@@ -1,9 +1,8 @@
 //! A volume that is served: what is remembered of it, and what it is at this moment.
 
 use plimsoll_device::nbd::Emulation;
-use plimsoll_front::Server;
-use plimsoll_front::nbd::Offer;
-use plimsoll_volume::{Access, Export, GroupId, Limits, NotServed, Serving, Slow, VolumeId, Volumes};
+use plimsoll_front::{Offer, Server};
+use plimsoll_volume::{Access, Export, GroupId, Limits, NotServed, Serving, Slow, VolumeId};
 
 use crate::api;
 use crate::life::Life;
@@ -54,9 +53,9 @@ impl Served {
     }
 
     /// Shows it to clients.
-    pub fn begin(self, server: &mut Server<Volumes>) -> Result<Export, NotServed> {
+    pub fn begin(self, server: &mut Server) -> Result<Export, NotServed> {
         let Self { serving, mut offer } = self;
-        let (volumes, now, _) = server.service();
+        let (volumes, now, _) = server.volumes();
         offer.export = volumes.serve(now, &serving)?;
         let export = offer.export;
         server.offer(offer);

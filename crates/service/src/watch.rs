@@ -66,7 +66,7 @@ impl Service {
         let volume = state.volume_mut(name)?;
         let (export, from) = (volume.export, volume.watch.until());
         let reading = self.inner.handle.call(move |server| {
-            let (volumes, ..) = server.service();
+            let (volumes, ..) = server.volumes();
             let fidelity = volumes.fidelity(export);
             Reading {
                 totals: volumes.totals(export).cloned().unwrap_or_default(),

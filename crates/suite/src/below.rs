@@ -6,7 +6,7 @@ use plimsoll_units::Span;
 
 /// Counters at a moment. Only differences between two of them have a meaning.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Looked {
+pub struct StorageSample {
     /// Of the device below the files; absent if unknown.
     pub disk: Option<DiskCounters>,
     /// Of the host's processors.
@@ -15,7 +15,7 @@ pub struct Looked {
     pub bound_by: Vec<(String, u64)>,
 }
 
-impl Looked {
+impl StorageSample {
     /// The difference to an earlier moment. Limits have their share of all operations, in descending order; limits without
     /// operations are left out.
     pub fn since(&self, before: &Self) -> StorageSide {
@@ -39,9 +39,9 @@ fn shares(now: &[(String, u64)], then: &[(String, u64)]) -> Vec<(String, f64)> {
 }
 
 /// The storage below a database, sampled several times a second under load.
-pub trait Below: Send {
+pub trait UnderlyingStorage: Send {
     /// The current counters.
-    fn look(&mut self) -> Looked;
+    fn look(&mut self) -> StorageSample;
 
     /// Makes the change that is due this long after the beginning of the sessions, and describes it; none if none is due. Called
     /// at every sample; each change is made once.
@@ -71,11 +71,11 @@ pub trait Below: Send {
 
 /// A device of this host, or only the host.
 #[derive(Clone, Debug)]
-pub struct Local {
+pub struct LocalStorage {
     device: Option<String>,
 }
 
-impl Local {
+impl LocalStorage {
     /// The device below a directory; only the host without a directory or a device.
     pub fn below(directory: Option<&std::path::Path>) -> Self {
         Self { device: directory.and_then(|directory| device_below(directory).ok()) }
@@ -87,10 +87,10 @@ impl Local {
     }
 }
 
-impl Below for Local {
-    fn look(&mut self) -> Looked {
+impl UnderlyingStorage for LocalStorage {
+    fn look(&mut self) -> StorageSample {
         let disk = self.device.as_deref().and_then(disk_counters);
-        Looked { disk, host: host_time(), bound_by: Vec::new() }
+        StorageSample { disk, host: host_time(), bound_by: Vec::new() }
     }
 }
 
@@ -98,9 +98,9 @@ impl Below for Local {
 mod tests {
     use super::*;
 
-    fn bound(counts: &[(&str, u64)]) -> Looked {
+    fn bound(counts: &[(&str, u64)]) -> StorageSample {
         let bound_by = counts.iter().map(|(limit, count)| ((*limit).to_owned(), *count)).collect();
-        Looked { bound_by, ..Looked::default() }
+        StorageSample { bound_by, ..StorageSample::default() }
     }
 
     #[test]
@@ -114,7 +114,7 @@ mod tests {
 
     #[test]
     fn host_is_sampled_without_a_device() {
-        let mut local = Local::below(None);
+        let mut local = LocalStorage::below(None);
         let (first, second) = (local.look(), local.look());
         let between = second.since(&first);
         assert_eq!(between.disk, None);

@@ -14,12 +14,12 @@ const MISMATCH: i32 = rustix::io::Errno::ILSEQ.raw_os_error();
 pub struct Signal(Arc<AtomicBool>);
 
 impl Signal {
-    /// Gives it.
+    /// Sets the signal.
     pub fn give(&self) {
         self.0.store(true, Ordering::Relaxed);
     }
 
-    /// True once somebody gave it.
+    /// Whether it is set.
     pub fn is_given(&self) -> bool {
         self.0.load(Ordering::Relaxed)
     }
@@ -27,18 +27,18 @@ impl Signal {
 
 /// Operations whose failures do not end the worker.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Endured {
+pub struct ToleratedErrors {
     /// Reads.
     pub reads: bool,
     /// Writes and flushes.
     pub writes: bool,
     /// Reads with wrong contents.
     pub mismatches: bool,
-    /// Error numbers that are always endured: of reads, of writes, of mismatches.
+    /// Error numbers that are always tolerated: of reads, of writes, of mismatches.
     pub ignored: [Vec<i32>; 3],
 }
 
-impl Endured {
+impl ToleratedErrors {
     /// Whether the worker goes on after this failure.
     pub fn holds(&self, op: &Op, errno: i32) -> bool {
         let (kind, endured) = match op.kind {
@@ -56,7 +56,7 @@ pub struct Conduct {
     /// Number of repetitions.
     pub repeat: Repeat,
     /// Failures that do not end it; none for all.
-    pub endures: Option<Endured>,
+    pub endures: Option<ToleratedErrors>,
     /// Its resource usage is counted from this time after its beginning.
     pub counts_from: Span,
     /// Processors that it may run on; empty for all.
@@ -93,17 +93,17 @@ mod tests {
 
     #[test]
     fn some_failures_are_endured() {
-        let check = |endured: &Endured, kind, errno, expected| {
+        let check = |endured: &ToleratedErrors, kind, errno, expected| {
             let op = Op { offset: 0, length: 512, kind, stream: 0 };
             assert_eq!(endured.holds(&op, errno), expected, "{kind:?}, {errno}");
         };
-        let none = Endured::default();
+        let none = ToleratedErrors::default();
         check(&none, Kind::Read, 5, false);
-        let reads = Endured { reads: true, ignored: [vec![], vec![28], vec![]], ..none.clone() };
+        let reads = ToleratedErrors { reads: true, ignored: [vec![], vec![28], vec![]], ..none.clone() };
         check(&reads, Kind::Read, 5, true);
         check(&reads, Kind::Read, MISMATCH, false);
         check(&reads, Kind::Write, 5, false);
         check(&reads, Kind::Write, 28, true);
-        check(&Endured { mismatches: true, ..none }, Kind::Read, MISMATCH, true);
+        check(&ToleratedErrors { mismatches: true, ..none }, Kind::Read, MISMATCH, true);
     }
 }

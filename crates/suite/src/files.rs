@@ -12,13 +12,13 @@ use plimsoll_drive::{Fault, Observe};
 use plimsoll_record::Recorder;
 use plimsoll_units::Span;
 
-use crate::seen::FilesSeen;
+use crate::result::FilesResult;
 use crate::step::{FileWork, FilesStep};
 
 /// Interval between two calls of the observer.
 const POLL_INTERVAL: Duration = Duration::from_millis(100);
 
-/// A directory of our own in which files are made.
+/// A temporary directory for the files.
 pub(crate) struct Tree(PathBuf);
 
 impl Tree {
@@ -28,7 +28,7 @@ impl Tree {
         Ok(Self(path))
     }
 
-    pub(crate) fn work(&self, step: &FilesStep, observe: Observe<'_>) -> Result<FilesSeen, Fault> {
+    pub(crate) fn work(&self, step: &FilesStep, observe: Observe<'_>) -> Result<FilesResult, Fault> {
         let failed = |source| Fault { attempt: format!("working on files in {}", self.0.display()), source };
         let names = Names::new(step);
         for directory in 0..step.directories.max(1) {
@@ -55,7 +55,7 @@ impl Tree {
         }
         sync_of(&self.0).map_err(failed)?;
         let cpu = (thread_usage() - before).cpu;
-        Ok(FilesSeen { files: done, span: span(began.elapsed()), each: each.take(), cpu })
+        Ok(FilesResult { files: done, span: span(began.elapsed()), each: each.take(), cpu })
     }
 }
 

@@ -1,4 +1,4 @@
-//! Where a suite runs: a directory, a file or device, an export of an NBD server, a database, or a model in virtual time.
+//! Grounds of suites: a directory, a file or device, an export of an NBD server, a database, or a model in virtual time.
 
 mod database;
 mod disk;
@@ -21,22 +21,22 @@ pub use export::Export;
 pub use model::Model;
 pub use paths::Paths;
 
-use crate::seen::{IoSeen, StepSeen};
-use crate::sql::{CrowdStep, StatementsStep};
+use crate::result::{IoResult, StepResult};
+use crate::sql::{SessionsStep, StatementsStep};
 use crate::step::{FileSpec, FilesStep, IoStep, Part, Worker};
 
 /// The kind of a ground.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Nature {
-    /// A directory: files can be made and removed, and there is a page cache.
+    /// A directory: files can be created and removed, with a page cache.
     Directory,
     /// One file or block device, with a page cache.
     Blocks,
-    /// An export, without one.
+    /// An export, without a page cache.
     Export,
     /// A model in virtual time, without a page cache unless it is simulated.
     Model,
-    /// A database, which has its own.
+    /// A database with its own cache.
     Database,
 }
 
@@ -62,7 +62,7 @@ pub struct Facts {
     pub grid: u64,
     /// Its kind.
     pub nature: Nature,
-    /// Nothing may be written.
+    /// Whether writes are refused.
     pub read_only: bool,
     /// Names of a model's stages.
     pub stages: Vec<String>,
@@ -107,34 +107,34 @@ impl Facts {
 /// Files that do not fit, or cannot be created.
 #[derive(Debug, thiserror::Error)]
 pub enum Unfit {
-    /// There is too little space.
+    /// Insufficient space.
     #[error("{subject}: {needed} are needed, and {space} are there: give --size less, or another place")]
     Space {
-        /// Where.
+        /// The subject.
         subject: String,
-        /// What the files take.
+        /// Required space.
         needed: Bytes,
-        /// What there is.
+        /// Available space.
         space: Bytes,
     },
-    /// Files with names are of directories only.
+    /// A named file outside of a directory.
     #[error("{0}: a file by name can only be in a directory")]
     Names(String),
-    /// A file that is only read is not there.
+    /// A missing file that would only be read.
     #[error("{0}: there is no such file to read")]
     Missing(String),
-    /// Something is written, and nothing may be.
+    /// A write to a read-only subject.
     #[error("{0}: it would be written to: name it with --destroy too, letter for letter, if its data may be lost")]
     ReadOnly(String),
-    /// A file that exists may not be written to.
+    /// An existing file that may not be written to.
     #[error(transparent)]
     Refused(#[from] plimsoll_device::Refusal),
-    /// A file cannot be made.
+    /// A file cannot be created.
     #[error(transparent)]
     Fault(#[from] Fault),
 }
 
-/// Where steps run.
+/// The storage, database or model that executes steps.
 pub trait Ground {
     /// Called once before the first measured step: flushes the data of loading, and slows storage that was fast for loading down
     /// to the measured storage.
@@ -145,7 +145,7 @@ pub trait Ground {
         Ok(())
     }
 
-    /// What is known of it.
+    /// Its facts.
     fn facts(&self) -> &Facts;
 
     /// Doubts about its figures, as far as known.
@@ -156,22 +156,22 @@ pub trait Ground {
     /// Prepares the files of the steps, replacing earlier files.
     fn lay(&mut self, files: &[FileSpec]) -> Result<(), Unfit>;
 
-    /// Runs workers side by side until they are done or `observe` breaks off.
-    fn io(&mut self, step: &IoStep, observe: Observe<'_>) -> Result<IoSeen, Box<Torn<IoSeen>>>;
+    /// Runs concurrent workers until they are done or `observe` breaks off.
+    fn io(&mut self, step: &IoStep, observe: Observe<'_>) -> Result<IoResult, Box<Torn<IoResult>>>;
 
-    /// Makes, looks up or removes many files.
-    fn files(&mut self, _step: &FilesStep, _observe: Observe<'_>) -> Result<StepSeen, Fault> {
-        Ok(StepSeen::Skipped("there are no files here, only blocks"))
+    /// Creates, looks up or removes many files.
+    fn files(&mut self, _step: &FilesStep, _observe: Observe<'_>) -> Result<StepResult, Fault> {
+        Ok(StepResult::Skipped("there are no files here, only blocks"))
     }
 
-    /// Runs statements of one session.
-    fn statements(&mut self, _: &StatementsStep, _: Observe<'_>) -> Result<StepSeen, Box<Torn<Option<StepSeen>>>> {
-        Ok(StepSeen::Skipped("there is no database here"))
+    /// Runs statements in sequence.
+    fn statements(&mut self, _: &StatementsStep, _: Observe<'_>) -> Result<StepResult, Box<Torn<Option<StepResult>>>> {
+        Ok(StepResult::Skipped("there is no database here"))
     }
 
-    /// Runs sessions side by side.
-    fn crowd(&mut self, _: &CrowdStep, _: Observe<'_>) -> Result<StepSeen, Box<Torn<Option<StepSeen>>>> {
-        Ok(StepSeen::Skipped("there is no database here"))
+    /// Runs concurrent sessions.
+    fn sessions(&mut self, _: &SessionsStep, _: Observe<'_>) -> Result<StepResult, Box<Torn<Option<StepResult>>>> {
+        Ok(StepResult::Skipped("there is no database here"))
     }
 
     /// Lets time pass, or less when `observe` breaks off.

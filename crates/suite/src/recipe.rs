@@ -4,22 +4,23 @@ use plimsoll_analyse::{Settle, chosen_objective, knee, load_line, settle};
 use plimsoll_drive::{Fault, Observe, Onward, Torn};
 use plimsoll_load::Pace;
 use plimsoll_record::{
-    Counter, Crowd, DatabaseSide, Ended, Finding, JobRun, Listing, Run, Slice, Statements, StepRun, StepWork, Tally,
+    Counter, DatabaseSide, Ended, Finding, JobRun, Listing, Run, SessionRun, Slice, Statements, StepRun, StepWork,
+    Tally,
 };
 use plimsoll_units::{Bytes, Instant, Span};
 
 use crate::ground::{Facts, Ground, Unfit};
-use crate::seen::{IoSeen, StepSeen};
-use crate::sql::{CrowdSeen, CrowdStep, StatementsSeen, StatementsStep};
+use crate::result::{IoResult, StepResult};
+use crate::sql::{SessionsResult, SessionsStep, StatementsResult, StatementsStep};
 use crate::step::{FileSpec, IoStep, Keep, Step, Work};
 
 /// An executed step.
 #[derive(Clone, Debug)]
-pub struct Done {
+pub struct CompletedStep {
     /// The step.
     pub step: Step,
     /// Its result.
-    pub seen: StepSeen,
+    pub result: StepResult,
 }
 
 /// A classic benchmark.
@@ -37,13 +38,13 @@ pub trait Recipe {
     fn files(&self) -> Vec<FileSpec>;
 
     /// Approximate size of the data that it loads into a database; zero if it loads none, or their size is unknown.
-    fn loads(&self) -> Bytes {
+    fn data_size(&self) -> Bytes {
         Bytes::default()
     }
 
     /// The parameters that determine the data of its loading steps, in a line: the data of equal lines are equal. None if a run
     /// cannot use the data of another.
-    fn data(&self) -> Option<String> {
+    fn data_key(&self) -> Option<String> {
         None
     }
 
@@ -58,30 +59,30 @@ pub trait Recipe {
     }
 
     /// The next step after those that were executed; none at the end.
-    fn next(&mut self, done: &[Done], _facts: &Facts) -> Option<Step> {
+    fn next(&mut self, done: &[CompletedStep], _facts: &Facts) -> Option<Step> {
         self.steps().get(done.len()).cloned()
     }
 
     /// Its figures in the known layouts. Called with the executed steps, also after an interruption or a failure.
-    fn listings(&self, done: &[Done], facts: &Facts) -> Vec<Listing>;
+    fn listings(&self, done: &[CompletedStep], facts: &Facts) -> Vec<Listing>;
 
     /// Conclusions, in sentences with figures.
-    fn verdicts(&self, _done: &[Done], _facts: &Facts) -> Vec<String> {
+    fn verdicts(&self, _done: &[CompletedStep], _facts: &Facts) -> Vec<String> {
         Vec::new()
     }
 
     /// The result of a load on a database as a whole: by default the knee and the load line of its concurrent sessions.
-    fn judged(&self, done: &[Done], facts: &Facts) -> DatabaseSide {
-        judged(done, facts)
+    fn database_result(&self, done: &[CompletedStep], facts: &Facts) -> DatabaseSide {
+        database_result(done, facts)
     }
 
     /// State for a later run; none if there is none.
-    fn memory(&self) -> Option<Vec<u8>> {
+    fn state(&self) -> Option<Vec<u8>> {
         None
     }
 
     /// Whether it found an error, such as wrong data: then the command fails.
-    fn has_failed(&self, _done: &[Done]) -> bool {
+    fn has_failed(&self, _done: &[CompletedStep]) -> bool {
         false
     }
 }
@@ -95,7 +96,10 @@ pub(crate) struct Plan<T> {
 
 impl<T> Plan<T> {
     /// Executed steps with their purposes.
-    pub(crate) fn done<'a>(&'a self, done: &'a [Done]) -> impl Iterator<Item = (&'a T, &'a Done)> + Clone {
+    pub(crate) fn done<'a>(
+        &'a self,
+        done: &'a [CompletedStep],
+    ) -> impl Iterator<Item = (&'a T, &'a CompletedStep)> + Clone {
         self.purposes.iter().zip(done)
     }
 
@@ -120,20 +124,20 @@ pub(crate) fn settings<const N: usize>(settings: [(&str, String); N]) -> Vec<(St
 /// Observes a suite while it runs.
 pub trait Watch {
     /// A step begins: its index among the expected number.
-    fn begins(&mut self, step: &Step, place: usize, expected: usize);
+    fn step_begins(&mut self, step: &Step, place: usize, expected: usize);
 
     /// The series of the current step so far. Returns whether to go on.
-    fn looks(&mut self, step: &Step, series: &[Slice]) -> Onward;
+    fn observe(&mut self, step: &Step, series: &[Slice]) -> Onward;
 
     /// A step ended.
-    fn ends(&mut self, _done: &Done) {}
+    fn step_ends(&mut self, _done: &CompletedStep) {}
 }
 
 /// The result of a suite.
 #[derive(Debug)]
 pub struct Outcome {
     /// The executed steps.
-    pub done: Vec<Done>,
+    pub done: Vec<CompletedStep>,
     /// Why it ended.
     pub ended: Ended,
     /// The failure that ended it, if any.
@@ -179,7 +183,7 @@ pub fn perform_phases(
             break;
         }
         if phases == Phases::Measure && step.loads {
-            outcome.done.push(Done { step, seen: StepSeen::Paused });
+            outcome.done.push(CompletedStep { step, result: StepResult::Paused });
             continue;
         }
         if step.counts
@@ -190,10 +194,10 @@ pub fn perform_phases(
             outcome.fault = Some(fault);
             break;
         }
-        watch.begins(&step, outcome.done.len(), recipe.expected());
+        watch.step_begins(&step, outcome.done.len(), recipe.expected());
         let mut stopped = false;
         let made = make(&step, ground, &mut |series| {
-            let onward = watch.looks(&step, series);
+            let onward = watch.observe(&step, series);
             stopped |= onward.is_break();
             onward
         });
@@ -202,13 +206,13 @@ pub fn perform_phases(
             Err(torn) => (torn.until, Some(torn.fault)),
         };
         if let Some(mut seen) = seen {
-            if let (Work::Io(io), StepSeen::Io(seen)) = (&step.work, &mut seen)
+            if let (Work::Io(io), StepResult::Io(seen)) = (&step.work, &mut seen)
                 && io.keep == Keep::Totals
             {
                 seen.condense();
             }
-            let done = Done { step, seen };
-            watch.ends(&done);
+            let done = CompletedStep { step, result: seen };
+            watch.step_ends(&done);
             outcome.done.push(done);
         }
         if fault.is_some() {
@@ -224,43 +228,49 @@ pub fn perform_phases(
     Ok(outcome)
 }
 
-fn make(step: &Step, ground: &mut dyn Ground, observe: Observe<'_>) -> Result<StepSeen, Box<Torn<Option<StepSeen>>>> {
+fn make(
+    step: &Step,
+    ground: &mut dyn Ground,
+    observe: Observe<'_>,
+) -> Result<StepResult, Box<Torn<Option<StepResult>>>> {
     match &step.work {
-        Work::Io(io) => ground.io(io, observe).map(StepSeen::Io).map_err(|torn| {
-            let until = (!torn.until.workers.is_empty()).then_some(StepSeen::Io(torn.until));
+        Work::Io(io) => ground.io(io, observe).map(StepResult::Io).map_err(|torn| {
+            let until = (!torn.until.workers.is_empty()).then_some(StepResult::Io(torn.until));
             Box::new(Torn { fault: torn.fault, until })
         }),
         Work::Files(files) => ground.files(files, observe).map_err(|fault| Box::new(Torn { fault, until: None })),
         Work::Statements(statements) => ground.statements(statements, observe),
-        Work::Crowd(crowd) => ground.crowd(crowd, observe),
+        Work::Sessions(sessions) => ground.sessions(sessions, observe),
         Work::Pause(span) => {
             ground.idle(*span, observe);
-            Ok(StepSeen::Paused)
+            Ok(StepResult::Paused)
         }
     }
 }
 
 /// The record of a step; none for a pause.
-pub fn step_run(done: &Done, facts: &Facts) -> Option<StepRun> {
-    let work = match (&done.step.work, &done.seen) {
-        (Work::Io(step), StepSeen::Io(seen)) => {
+pub fn step_run(done: &CompletedStep, facts: &Facts) -> Option<StepRun> {
+    let work = match (&done.step.work, &done.result) {
+        (Work::Io(step), StepResult::Io(seen)) => {
             StepWork::Io { jobs: jobs(step, seen), run: Box::new(run_of(step, seen, &facts.stages)), span: seen.span() }
         }
-        (_, StepSeen::Files(seen)) => {
+        (_, StepResult::Files(seen)) => {
             StepWork::Files { files: seen.files, span: seen.span, each: seen.each.clone(), cpu: seen.cpu }
         }
-        (Work::Statements(step), StepSeen::Statements(seen)) => StepWork::Statements(Box::new(statements(step, seen))),
-        (Work::Crowd(step), StepSeen::Crowd(seen)) => StepWork::Crowd(Box::new(crowd_of(step, seen))),
-        (_, StepSeen::Skipped(why)) => StepWork::Skipped { why: (*why).into() },
+        (Work::Statements(step), StepResult::Statements(seen)) => {
+            StepWork::Statements(Box::new(statements(step, seen)))
+        }
+        (Work::Sessions(step), StepResult::Sessions(seen)) => StepWork::Sessions(Box::new(session_run(step, seen))),
+        (_, StepResult::Skipped(why)) => StepWork::Skipped { why: (*why).into() },
         _ => return None,
     };
     let Step { name, round, counts, measures, .. } = &done.step;
     Some(StepRun { name: name.clone(), round: *round, counts: *counts, measures: (*measures).into(), work })
 }
 
-fn jobs(step: &IoStep, seen: &IoSeen) -> Vec<JobRun> {
+fn jobs(step: &IoStep, seen: &IoResult) -> Vec<JobRun> {
     let both = step.workers.iter().zip(&seen.workers);
-    let one = |(worker, seen): (&crate::step::Worker, &crate::seen::WorkerSeen)| JobRun {
+    let one = |(worker, seen): (&crate::step::Worker, &crate::result::WorkerResult)| JobRun {
         job: worker.job.clone(),
         engine: worker.access.engine.to_string(),
         direct: worker.access.direct,
@@ -273,17 +283,17 @@ fn jobs(step: &IoStep, seen: &IoSeen) -> Vec<JobRun> {
 }
 
 /// Facts about the database, and the knee and the load line of the measured concurrent sessions.
-pub fn judged(done: &[Done], facts: &Facts) -> DatabaseSide {
+pub fn database_result(done: &[CompletedStep], facts: &Facts) -> DatabaseSide {
     let counting = done.iter().filter(|done| done.step.counts);
-    let crowds: Vec<(&CrowdStep, &CrowdSeen)> = counting
+    let pairs: Vec<(&SessionsStep, &SessionsResult)> = counting
         .filter_map(|done| match &done.step.work {
-            Work::Crowd(step) => Some((step, done.seen.crowd()?)),
+            Work::Sessions(step) => Some((step, done.result.sessions()?)),
             _ => None,
         })
         .collect();
-    let runs: Vec<Run> = crowds.iter().map(|(step, seen)| crowd_of(step, seen).run).collect();
-    let asked = crowds.iter().find_map(|(step, _)| step.objective);
-    let objective = asked.or_else(|| chosen_objective(&runs));
+    let runs: Vec<Run> = pairs.iter().map(|(step, seen)| session_run(step, seen).run).collect();
+    let requested = pairs.iter().find_map(|(step, _)| step.objective);
+    let objective = requested.or_else(|| chosen_objective(&runs));
     DatabaseSide {
         about: facts.database.as_ref().map(|(_, about)| about.clone()).unwrap_or_default(),
         knee: if runs.len() > 1 { knee(&runs) } else { None },
@@ -292,7 +302,7 @@ pub fn judged(done: &[Done], facts: &Facts) -> DatabaseSide {
     }
 }
 
-fn statements(step: &StatementsStep, seen: &StatementsSeen) -> Statements {
+fn statements(step: &StatementsStep, seen: &StatementsResult) -> Statements {
     Statements {
         asked: step.count,
         done: seen.done,
@@ -306,14 +316,14 @@ fn statements(step: &StatementsStep, seen: &StatementsSeen) -> Statements {
 }
 
 /// The series of parts of transactions, or of whole transactions.
-pub(crate) fn by_part(step: &CrowdStep, series: &[Slice], parts: bool) -> Vec<Slice> {
+pub(crate) fn by_part(step: &SessionsStep, series: &[Slice], parts: bool) -> Vec<Slice> {
     let is_part = |counter: &Counter| step.kinds.get(usize::from(counter.stream)).is_some_and(|kind| kind.is_part);
     let only = |slice: &Slice| Slice { tally: slice.tally.only(|counter| is_part(counter) == parts), ..slice.clone() };
     series.iter().map(only).collect()
 }
 
 /// The record of concurrent sessions.
-pub fn crowd_of(step: &CrowdStep, seen: &CrowdSeen) -> Crowd {
+pub fn session_run(step: &SessionsStep, seen: &SessionsResult) -> SessionRun {
     let options = Settle {
         least_warm_up: step.warm_up,
         offered_span: Span::MAX,
@@ -341,7 +351,7 @@ pub fn crowd_of(step: &CrowdStep, seen: &CrowdSeen) -> Crowd {
         figures: settled.figures,
         findings: settled.findings.into_iter().chain(seen.findings.iter().cloned()).collect(),
     };
-    Crowd {
+    SessionRun {
         sessions: step.sessions,
         kinds: step.kinds.iter().map(|kind| kind.name.clone()).collect(),
         run,
@@ -356,7 +366,7 @@ pub fn crowd_of(step: &CrowdStep, seen: &CrowdSeen) -> Crowd {
 }
 
 /// All workers as a run. Nothing is cut from its start: classic figures have no warm-up.
-fn run_of(step: &IoStep, seen: &IoSeen, stages: &[String]) -> Run {
+fn run_of(step: &IoStep, seen: &IoResult, stages: &[String]) -> Run {
     let depth = step.workers.iter().map(|worker| worker.job.depth).sum::<u32>().max(1);
     let offered = Pace::Closed { depth };
     let span = seen.span();

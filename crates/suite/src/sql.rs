@@ -1,6 +1,6 @@
-//! What a suite asks of a database, as data, and what was seen of it.
+//! Database steps of a suite as data, and their results.
 //!
-//! A recipe gives statements and transactions; it never opens a session itself. Knows nothing about drivers.
+//! A recipe provides statements and transactions and never opens a session itself. Independent of the drivers.
 
 use std::sync::Arc;
 
@@ -10,66 +10,66 @@ use plimsoll_load::Pace;
 use plimsoll_record::{Bins, CpuTime, DatabaseCounters, Finding, Objective, Slice, Split, StorageSide};
 use plimsoll_units::Span;
 
-/// One thing that is asked of a session.
+/// A request to a session.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Asked {
+pub enum SqlRequest {
     /// One or several statements as text.
     Text {
         /// The statements.
         sql: String,
-        /// Rows that have to come back; none where that is not checked.
+        /// Expected number of rows; none if it is not checked.
         rows: Option<u64>,
     },
-    /// A statement that is prepared when it is asked for the first time.
+    /// A statement that is prepared at its first execution.
     Prepared {
         /// The statement, with `?` for its parameters.
         sql: Arc<str>,
         /// Its parameters.
         values: Vec<Value>,
-        /// Rows that have to come back; none where that is not checked.
+        /// Expected number of rows; none if it is not checked.
         rows: Option<u64>,
     },
-    /// One statement whose rows the recipe will look at.
-    Told(String),
-    /// The session is closed, and another one opened.
+    /// A query whose rows become part of the result.
+    Query(String),
+    /// Close the session and open another.
     Reconnect,
 }
 
-impl Asked {
-    /// Statements as text, whatever comes back.
+impl SqlRequest {
+    /// Statements as text, without a check of the rows.
     pub fn text(sql: impl Into<String>) -> Self {
         Self::Text { sql: sql.into(), rows: None }
     }
 }
 
-/// What is asked as number N of a step, from 0; timed as one.
-pub type AskedAt = Arc<dyn Fn(u64) -> Vec<Asked> + Send + Sync>;
+/// The requests of item N of a step, from 0; they are timed as one.
+pub type RequestsAt = Arc<dyn Fn(u64) -> Vec<SqlRequest> + Send + Sync>;
 
-/// Statements of one session, one after the other.
+/// Statements in sequence, in one session or distributed over several.
 #[derive(Clone)]
 pub struct StatementsStep {
-    /// How many.
+    /// Number of items.
     pub count: u64,
-    /// Each of them.
-    pub at: AskedAt,
-    /// Time after which no more are begun; what it would have taken is for the recipe to say.
+    /// The requests of each item.
+    pub at: RequestsAt,
+    /// Time after which no further item is started; the recipe extrapolates. None for no limit.
     pub limit: Option<Span>,
-    /// Sessions that share them: more than 1 where order does not matter, as in loading.
+    /// Number of sessions that share them: more than 1 where the order does not matter, as in loading.
     pub sessions: u32,
-    /// So many are one transaction; 0 for each its own, as the server commits by itself.
+    /// Items per transaction; 0 for autocommit.
     pub transaction: u64,
 }
 
 impl StatementsStep {
-    /// All of them in one session, each its own transaction, without a limit.
-    pub fn new(count: u64, at: impl Fn(u64) -> Vec<Asked> + Send + Sync + 'static) -> Self {
+    /// Items in one session with autocommit and without a time limit.
+    pub fn new(count: u64, at: impl Fn(u64) -> Vec<SqlRequest> + Send + Sync + 'static) -> Self {
         Self { count, at: Arc::new(at), limit: None, sessions: 1, transaction: 0 }
     }
 
-    /// These statements, in their order.
+    /// One item per statement, in order.
     pub fn of(statements: Vec<String>) -> Self {
         let count = statements.len() as u64;
-        Self::new(count, move |index| vec![Asked::text(statements[index as usize].clone())])
+        Self::new(count, move |index| vec![SqlRequest::text(statements[index as usize].clone())])
     }
 }
 
@@ -79,152 +79,164 @@ impl std::fmt::Debug for StatementsStep {
     }
 }
 
-/// A unit of work that a loop inside the server made.
+/// A unit of work executed by a loop inside the server.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Unit {
+pub struct WorkUnit {
     /// Index of its kind.
     pub kind: u8,
-    /// When it began, from the beginning of the call.
+    /// Start, from the start of the call.
     pub began: Span,
-    /// How long it took.
+    /// Duration.
     pub took: Span,
 }
 
 /// A loop inside the server.
 pub trait ServerLoop: Send + Sync {
-    /// The statement by which session number `session`, from 0, works for about `burst`.
+    /// The statement with which session `session`, from 0, works for about `burst`.
     fn call(&self, session: u32, seed: u64, burst: Span) -> String;
 
-    /// The units of work that its rows tell. None when they are something else.
-    fn units(&self, rows: &[Row]) -> Option<Vec<Unit>>;
+    /// Parses the rows that the statement returned. None if they are malformed.
+    fn units(&self, rows: &[Row]) -> Option<Vec<WorkUnit>>;
 }
 
-/// Transactions that sessions make.
+/// The transactions of a load.
 pub trait Transactions: Send + Sync {
-    /// The kind of the next one, by a random number.
+    /// The kind of the next transaction, from a random number.
     fn pick(&self, random: u64) -> u8;
 
-    /// The kind of transaction number `turn`, from 0, of a session of a closed load, or among the arrivals of an open one: by
-    /// default what the random number picks.
+    /// The kind of transaction number `turn`, from 0, of a session (closed load) or of all arrivals (open load); by default the
+    /// pick of the random number.
     fn pick_at(&self, _turn: u64, random: u64) -> u8 {
         self.pick(random)
     }
 
-    /// What session number `session`, from 0, makes them with; it may prepare statements and set the session up.
-    fn open(&self, session: &mut dyn Session, number: u32) -> Result<Box<dyn Taker>, Failure>;
+    /// Sets up session `number`, from 0: prepares statements and applies settings.
+    fn open(&self, session: &mut dyn Session, number: u32) -> Result<Box<dyn TransactionRunner>, Failure>;
 }
 
-/// Makes transactions in one session.
-pub trait Taker: Send {
-    /// Makes one. Returns a digest of what came back, where it has to be the same each time.
-    fn take(&mut self, session: &mut dyn Session, kind: u8, random: u64) -> Result<Option<u64>, Failure>;
+/// Executes transactions in one session.
+pub trait TransactionRunner: Send {
+    /// Executes one transaction. Returns a digest of its rows if they have to be equal each time.
+    fn run(&mut self, session: &mut dyn Session, kind: u8, random: u64) -> Result<Option<u64>, Failure>;
 }
 
-/// What the sessions of a crowd do.
+/// The work of concurrent sessions.
 #[derive(Clone)]
-pub enum CrowdWork {
-    /// Each calls a loop inside the server, again and again. Closed loads only.
+pub enum SessionWork {
+    /// Each session repeatedly calls a loop inside the server. Closed loads only.
     InServer(Arc<dyn ServerLoop>),
-    /// Each makes transactions.
+    /// Each session executes transactions.
     Transactions(Arc<dyn Transactions>),
 }
 
-/// Kinds of transactions: what they are called, and whether they write.
+/// A kind of transaction.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct KindOf {
+pub struct TransactionKind {
     /// Its name.
     pub name: String,
-    /// It writes.
+    /// Whether it writes.
     pub writes: bool,
-    /// It is a part of others, timed by itself, as a commit is: it is counted beside them, and in no rate.
+    /// Whether it is a separately timed part of other transactions, such as a commit: excluded from rates and response times.
     pub is_part: bool,
 }
 
-/// Sessions side by side.
+/// A load of concurrent sessions.
 #[derive(Clone)]
-pub struct CrowdStep {
-    /// How many.
+pub struct SessionsStep {
+    /// Number of sessions.
     pub sessions: u32,
-    /// A closed load of that depth, or an open one that any free session takes from.
+    /// Closed load with a transaction per session, or open load whose arrivals go to any free session.
     pub pace: Pace,
     /// Kinds of transactions, by their index.
-    pub kinds: Vec<KindOf>,
-    /// What they do.
-    pub work: CrowdWork,
-    /// Each session makes so many and no more; otherwise time ends it.
+    pub kinds: Vec<TransactionKind>,
+    /// The work.
+    pub work: SessionWork,
+    /// Transactions per session; none if only time ends the step.
     pub turns: Option<u64>,
-    /// Time that is in no figure.
+    /// Warm-up, excluded from all figures.
     pub warm_up: Span,
-    /// Measured time before which it is not ended.
+    /// Minimum measured time.
     pub least: Span,
-    /// Measured time after which it is ended.
+    /// Maximum measured time.
     pub most: Span,
-    /// When it is known well enough.
+    /// Precision at which the step ends before its maximum time.
     pub precision: Precision,
-    /// What response times are judged by.
+    /// Objective of the response times.
     pub objective: Option<Objective>,
-    /// The server writes its dirty blocks first.
+    /// Whether the server writes its dirty blocks first (checkpoint).
     pub checkpoint: bool,
-    /// What determines random streams.
+    /// Seed of the random streams.
     pub seed: u64,
 }
 
-impl std::fmt::Debug for CrowdStep {
+impl std::fmt::Debug for SessionsStep {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         write!(f, "{} sessions, {:?}", self.sessions, self.pace)
     }
 }
 
-/// What was seen of statements.
+/// Result of statements.
 #[derive(Clone, Debug, Default)]
-pub struct StatementsSeen {
-    /// How many were run.
+pub struct StatementsResult {
+    /// Number of executed items.
     pub done: u64,
-    /// How many did not bring the rows that they should have.
+    /// Number of requests with an unexpected number of rows.
     pub wrong: u64,
-    /// What was wrong with the first of these.
+    /// Description of the first of them.
     pub first_wrong: Option<String>,
-    /// Rows of the last that was asked to tell.
-    pub told: Vec<Row>,
-    /// Objects that they created and dropped.
+    /// Rows of the last query.
+    pub rows: Vec<Row>,
+    /// Objects that were created and dropped.
     pub changes: ObjectChanges,
-    /// How long they took.
+    /// Duration of the step.
     pub span: Span,
-    /// Time for each.
+    /// Times of the items.
     pub each: Bins,
     /// Processor time of this program.
     pub client: CpuTime,
-    /// What the database counted.
+    /// Counters of the database over the step.
     pub counted: DatabaseCounters,
-    /// What the storage showed.
+    /// Counters of the storage over the step.
     pub storage: StorageSide,
 }
 
-/// What was seen of a crowd.
+/// Result of concurrent sessions.
 #[derive(Clone, Debug, Default)]
-pub struct CrowdSeen {
-    /// Slice by slice, warm-up included; streams are kinds.
+pub struct SessionsResult {
+    /// Slices, warm-up included; the streams are the kinds of transactions.
     pub series: Vec<Slice>,
-    /// Transactions of an open load that were never begun.
+    /// Transactions of an open load that were never started.
     pub unserved: u64,
-    /// How late the generator of an open load was.
+    /// Lateness of the generator of an open load.
     pub lateness: Bins,
-    /// The part of the series that the figures below cover: from and to, from its beginning.
+    /// The part of the series that the figures below cover: start and end, from the start of the series.
     pub window: (Span, Span),
-    /// What the database counted in it.
+    /// Counters of the database over the window.
     pub counted: DatabaseCounters,
-    /// What the storage showed in it.
+    /// Counters of the storage over the window.
     pub storage: StorageSide,
-    /// Where sessions spent it.
+    /// Breakdown of the sessions' time in the window.
     pub split: Option<Split>,
-    /// Processor time of this program in it.
+    /// Processor time of this program in the window.
     pub client: Option<CpuTime>,
-    /// Transactions that did not bring what others of their kind brought.
+    /// Transactions whose rows differ from those of others of their kind.
     pub differing: u64,
-    /// The limit that held it, in a few words, as far as it can be told.
+    /// The limit that held it, in a few words, as far as it is known.
     pub limit: Option<String>,
     /// What makes its figures questionable, beside what they say themselves.
     pub findings: Vec<Finding>,
     /// What was changed while it ran: when, from the beginning of the series, and what.
     pub marks: Vec<(Span, String)>,
+}
+
+/// The statement below the line `-- name: NAME` of an SQL file.
+pub(crate) fn named<'a>(file: &'a str, name: &str) -> &'a str {
+    let mut sections = file.split("-- name: ").filter_map(|section| section.strip_prefix(name)?.strip_prefix('\n'));
+    sections.next().expect("the file has a statement of this name").trim_end()
+}
+
+/// An SQL template with each `{name}` replaced by its value.
+pub(crate) fn filled(template: &str, values: &[(&str, &str)]) -> String {
+    let filled = |text: String, (name, value): &(&str, &str)| text.replace(&format!("{{{name}}}"), value);
+    values.iter().fold(template.trim_end().to_owned(), filled)
 }

@@ -7,7 +7,7 @@ use plimsoll_load::{JobSpec, LaneSpec, Pattern, Region, Until};
 use plimsoll_units::{Bytes, Span};
 
 use crate::conduct::Conduct;
-use crate::sql::{CrowdStep, StatementsStep};
+use crate::sql::{SessionsStep, StatementsStep};
 
 /// A file that workers use.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -209,7 +209,7 @@ pub enum Work {
     /// Statements in sequence; only on a database.
     Statements(StatementsStep),
     /// Concurrent sessions; only on a database.
-    Crowd(CrowdStep),
+    Sessions(SessionsStep),
     /// A pause, which takes no real time in virtual time.
     Pause(Span),
 }
@@ -248,8 +248,8 @@ impl Step {
     }
 
     /// Concurrent sessions that count, once.
-    pub fn crowd(name: impl Into<String>, crowd: CrowdStep) -> Self {
-        Self::new(name, Work::Crowd(crowd))
+    pub fn sessions(name: impl Into<String>, sessions: SessionsStep) -> Self {
+        Self::new(name, Work::Sessions(sessions))
     }
 
     /// A preparation that writes the whole first file in blocks of 1 MiB and flushes it; `change` adapts its job.

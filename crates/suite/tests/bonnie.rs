@@ -5,7 +5,7 @@ mod places;
 use places::{facts, files, io, on_disk, on_model, read_back, worker};
 use plimsoll_load::{Pattern, Work};
 use plimsoll_suite::recipes::bonnie::{Bonnie, BonnieOptions, SmallFiles};
-use plimsoll_suite::{Before, Done, Nature, Recipe, Step, StepSeen, Work as StepWork};
+use plimsoll_suite::{Before, CompletedStep, Nature, Recipe, Step, StepResult, Work as StepWork};
 use plimsoll_units::{Bytes, Kind, Span};
 
 fn small() -> BonnieOptions {
@@ -27,7 +27,7 @@ fn steps(options: BonnieOptions, nature: Nature) -> Vec<Step> {
     let mut recipe = Bonnie::new(options, &facts).expect("options that fit");
     let mut done = Vec::new();
     while let Some(step) = recipe.next(&done, &facts) {
-        done.push(Done { step, seen: StepSeen::Skipped("not made") });
+        done.push(CompletedStep { step, result: StepResult::Skipped("not made") });
     }
     assert_eq!(done.len(), recipe.expected());
     done.into_iter().map(|done| done.step).collect()
@@ -154,7 +154,8 @@ fn a_directory_gives_every_figure() {
     // What took less than half a second has no figure, and that is said with the rate that was measured.
     let verdicts = recipe.verdicts(&done, &facts);
     for done in &done {
-        let span = done.seen.io().map_or_else(|| done.seen.files().expect("files").span, plimsoll_suite::IoSeen::span);
+        let span =
+            done.result.io().map_or_else(|| done.result.files().expect("files").span, plimsoll_suite::IoResult::span);
         let name = format!("{} ", done.step.name);
         let is_said = verdicts.iter().any(|verdict| verdict.contains("+++++") && verdict.contains(&name));
         assert_eq!(is_said, span < Span::from_millis(500), "{}: {verdicts:?}", done.step.name);
@@ -163,11 +164,11 @@ fn a_directory_gives_every_figure() {
 }
 
 /// Every phase with figures that never change.
-fn fixed(options: BonnieOptions) -> (Bonnie, Vec<Done>) {
+fn fixed(options: BonnieOptions) -> (Bonnie, Vec<CompletedStep>) {
     let facts = facts(Nature::Directory, Bytes::gib(64));
     let chunk = u64::from(options.chunk);
     let mut recipe = Bonnie::new(options, &facts).expect("options that fit");
-    let mut done: Vec<Done> = Vec::new();
+    let mut done: Vec<CompletedStep> = Vec::new();
     let (ms, us) = (Span::from_millis, Span::from_micros);
     while let Some(step) = recipe.next(&done, &facts) {
         let one = |span, cpu, ops: &[places::Ops]| vec![worker(0, span, Some(cpu), ops)];

@@ -7,7 +7,7 @@ use plimsoll_load::Work as Does;
 use plimsoll_suite::recipes::crystaldiskmark::{
     CrystalDiskMark, CrystalDiskMarkOptions, Data, Directions, Profile, Score, Test, Version,
 };
-use plimsoll_suite::{Done, Facts, IoStep, Nature, Recipe, StepSeen, Work};
+use plimsoll_suite::{CompletedStep, Facts, IoStep, Nature, Recipe, StepResult, Work};
 use plimsoll_units::{Bytes, Span};
 
 const SPACE: Bytes = Bytes::gib(2);
@@ -31,7 +31,7 @@ fn steps(options: CrystalDiskMarkOptions, facts: &Facts) -> Vec<plimsoll_suite::
     let mut recipe = CrystalDiskMark::new(options, facts).expect("its options are right");
     let mut done = Vec::new();
     while let Some(step) = recipe.next(&done, facts) {
-        done.push(Done { step, seen: StepSeen::Paused });
+        done.push(CompletedStep { step, result: StepResult::Paused });
     }
     assert_eq!(done.len(), recipe.expected());
     done.into_iter().map(|done| done.step).collect()

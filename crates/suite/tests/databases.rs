@@ -1,4 +1,4 @@
-//! Statements and crowds on a database in a file.
+//! Statements and concurrent sessions on a database in a file.
 #![allow(clippy::unwrap_used)]
 
 use std::ops::ControlFlow;
@@ -11,7 +11,8 @@ use plimsoll_database::{Address, Failure, Session, connect};
 use plimsoll_load::{Arrival, Pace};
 use plimsoll_record::{Finding, Source, Spent};
 use plimsoll_suite::{
-    Asked, CrowdStep, CrowdWork, Database, Facts, Ground, KindOf, StatementsStep, StepSeen, Taker, Transactions,
+    Database, Facts, Ground, SessionWork, SessionsStep, SqlRequest, StatementsStep, StepResult, TransactionKind,
+    TransactionRunner, Transactions,
 };
 use plimsoll_units::{Iops, Span};
 
@@ -36,16 +37,16 @@ fn ground(name: &str) -> (Database, File) {
     (Database::new(target, facts), File(file))
 }
 
-fn statements(ground: &mut Database, step: &StatementsStep) -> plimsoll_suite::StatementsSeen {
+fn statements(ground: &mut Database, step: &StatementsStep) -> plimsoll_suite::StatementsResult {
     match ground.statements(step, &mut |_| ControlFlow::Continue(())) {
-        Ok(StepSeen::Statements(seen)) => *seen,
+        Ok(StepResult::Statements(seen)) => *seen,
         other => panic!("{other:?}"),
     }
 }
 
 fn filled(ground: &mut Database) {
     statements(ground, &StatementsStep::of(vec!["CREATE TABLE t (i INTEGER PRIMARY KEY, n INTEGER)".into()]));
-    let rows = |index: u64| vec![Asked::text(format!("INSERT INTO t VALUES ({index}, 0)"))];
+    let rows = |index: u64| vec![SqlRequest::text(format!("INSERT INTO t VALUES ({index}, 0)"))];
     let seen = statements(ground, &StatementsStep { transaction: 50, ..StatementsStep::new(200, rows) });
     assert_eq!((seen.done, seen.each.count, seen.wrong), (200, 200, 0));
 }
@@ -68,13 +69,13 @@ impl Transactions for Rows {
         u8::from(random.is_multiple_of(4))
     }
 
-    fn open(&self, _: &mut dyn Session, _: u32) -> Result<Box<dyn Taker>, Failure> {
+    fn open(&self, _: &mut dyn Session, _: u32) -> Result<Box<dyn TransactionRunner>, Failure> {
         Ok(Box::new(Row { rising: self.rising, fails_after: self.fails_after, made: Arc::clone(&self.made) }))
     }
 }
 
-impl Taker for Row {
-    fn take(&mut self, session: &mut dyn Session, kind: u8, random: u64) -> Result<Option<u64>, Failure> {
+impl TransactionRunner for Row {
+    fn run(&mut self, session: &mut dyn Session, kind: u8, random: u64) -> Result<Option<u64>, Failure> {
         let made = self.made.fetch_add(1, Ordering::Relaxed);
         if made >= self.fails_after {
             return session.run("SELECT * FROM missing").map(|_| None);
@@ -90,13 +91,13 @@ impl Taker for Row {
     }
 }
 
-fn crowd(sessions: u32, rows: Rows) -> CrowdStep {
-    let kind = |name: &str, writes| KindOf { name: name.into(), writes, is_part: false };
-    CrowdStep {
+fn step(sessions: u32, rows: Rows) -> SessionsStep {
+    let kind = |name: &str, writes| TransactionKind { name: name.into(), writes, is_part: false };
+    SessionsStep {
         sessions,
         pace: Pace::Closed { depth: sessions },
         kinds: vec![kind("read", false), kind("update", true)],
-        work: CrowdWork::Transactions(Arc::new(rows)),
+        work: SessionWork::Transactions(Arc::new(rows)),
         turns: None,
         warm_up: Span::from_millis(100),
         least: Span::from_millis(400),
@@ -112,14 +113,14 @@ fn rows() -> Rows {
     Rows { rising: false, fails_after: u32::MAX, made: Arc::default() }
 }
 
-fn seen(ground: &mut Database, step: &CrowdStep) -> plimsoll_suite::CrowdSeen {
-    match ground.crowd(step, &mut |_| ControlFlow::Continue(())) {
-        Ok(StepSeen::Crowd(seen)) => *seen,
+fn seen(ground: &mut Database, step: &SessionsStep) -> plimsoll_suite::SessionsResult {
+    match ground.sessions(step, &mut |_| ControlFlow::Continue(())) {
+        Ok(StepResult::Sessions(seen)) => *seen,
         other => panic!("{other:?}"),
     }
 }
 
-fn total(seen: &plimsoll_suite::CrowdSeen) -> plimsoll_record::Tally {
+fn total(seen: &plimsoll_suite::SessionsResult) -> plimsoll_record::Tally {
     let mut total = plimsoll_record::Tally::default();
     seen.series.iter().for_each(|slice| total.merge(&slice.tally));
     total
@@ -129,35 +130,35 @@ fn total(seen: &plimsoll_suite::CrowdSeen) -> plimsoll_record::Tally {
 fn statements_that_bring_other_rows_are_counted_and_failures_end_them() {
     let (mut ground, _file) = ground("statements");
     filled(&mut ground);
-    let asked = |index: u64| {
+    let requests = |index: u64| {
         let sql = format!("SELECT * FROM t WHERE i < {}", 10 + index / 9);
-        vec![Asked::Text { sql, rows: Some(10) }, Asked::Reconnect]
+        vec![SqlRequest::Text { sql, rows: Some(10) }, SqlRequest::Reconnect]
     };
-    let wrong = statements(&mut ground, &StatementsStep::new(10, asked));
+    let wrong = statements(&mut ground, &StatementsStep::new(10, requests));
     assert_eq!((wrong.done, wrong.wrong), (10, 1));
     assert!(wrong.first_wrong.unwrap().contains("10 rows expected, 11 came"));
 
-    let told = StatementsStep::new(1, |_| vec![Asked::Told("SELECT count(*) FROM t".into())]);
-    assert_eq!(statements(&mut ground, &told).told[0][0].int(), Some(200));
+    let query = StatementsStep::new(1, |_| vec![SqlRequest::Query("SELECT count(*) FROM t".into())]);
+    assert_eq!(statements(&mut ground, &query).rows[0][0].int(), Some(200));
 
     let prepared = |index: u64| {
         let (sql, values) = ("SELECT n FROM t WHERE i = ?".into(), vec![index.cast_signed().into()]);
-        vec![Asked::Prepared { sql, values, rows: Some(1) }]
+        vec![SqlRequest::Prepared { sql, values, rows: Some(1) }]
     };
     let shared = statements(&mut ground, &StatementsStep { sessions: 3, ..StatementsStep::new(100, prepared) });
     assert_eq!((shared.done, shared.wrong), (100, 0));
 
-    let fails = |index: u64| vec![Asked::text(if index < 3 { "SELECT 1" } else { "SELECT nothing" })];
+    let fails = |index: u64| vec![SqlRequest::text(if index < 3 { "SELECT 1" } else { "SELECT nothing" })];
     let torn = ground.statements(&StatementsStep::new(9, fails), &mut |_| ControlFlow::Continue(())).unwrap_err();
     assert_eq!(torn.fault.attempt, "statement 4 of 9");
-    let Some(StepSeen::Statements(until)) = torn.until else { panic!("what was seen is kept") };
+    let Some(StepResult::Statements(until)) = torn.until else { panic!("what was seen is kept") };
     assert_eq!(until.done, 3);
 }
 
 #[test]
 fn a_limit_of_time_and_the_user_end_statements() {
     let (mut ground, _file) = ground("limits");
-    let endless = StatementsStep::new(u64::MAX, |_| vec![Asked::text("SELECT 1")]);
+    let endless = StatementsStep::new(u64::MAX, |_| vec![SqlRequest::text("SELECT 1")]);
     let limited = statements(&mut ground, &StatementsStep { limit: Some(Span::from_millis(300)), ..endless.clone() });
     assert!(limited.done > 0 && limited.span >= Span::from_millis(300), "{limited:?}");
     // A statement that would last for hours is ended by the user in the middle, and that is no fault.
@@ -172,7 +173,7 @@ fn a_closed_crowd_makes_its_turns_and_says_where_the_time_went() {
     let (mut ground, _file) = ground("closed");
     filled(&mut ground);
     let made = Arc::<AtomicU32>::default();
-    let step = CrowdStep { turns: Some(40), ..crowd(3, Rows { made: Arc::clone(&made), ..rows() }) };
+    let step = SessionsStep { turns: Some(40), ..step(3, Rows { made: Arc::clone(&made), ..rows() }) };
     let saw = seen(&mut ground, &step);
     assert_eq!((total(&saw).operations(), made.load(Ordering::Relaxed)), (120, 120));
     assert_eq!((saw.differing, total(&saw).errors()), (0, 0));
@@ -180,16 +181,16 @@ fn a_closed_crowd_makes_its_turns_and_says_where_the_time_went() {
     let all: f64 = split.shares.iter().map(|(_, share)| share).sum();
     assert!((all - 1.0).abs() < 1e-6 && split.shares.iter().any(|(part, _)| *part == Spent::Processor), "{split:?}");
 
-    let told = StatementsStep::new(1, |_| vec![Asked::Told("SELECT sum(n) FROM t".into())]);
+    let query = StatementsStep::new(1, |_| vec![SqlRequest::Query("SELECT sum(n) FROM t".into())]);
     let updates = total(&saw).only(|counter| counter.stream == 1).operations();
-    assert_eq!(statements(&mut ground, &told).told[0][0].int(), Some(updates.cast_signed()));
+    assert_eq!(statements(&mut ground, &query).rows[0][0].int(), Some(updates.cast_signed()));
 }
 
 #[test]
 fn time_ends_a_crowd_that_has_no_turns() {
     let (mut ground, _file) = ground("timed");
     filled(&mut ground);
-    let step = crowd(2, rows());
+    let step = step(2, rows());
     let saw = seen(&mut ground, &step);
     assert!(saw.window.0 >= step.warm_up && saw.window.1 > saw.window.0, "{:?}", saw.window);
     assert!(total(&saw).operations() > 0);
@@ -202,7 +203,7 @@ fn arrivals_are_made_by_whichever_session_is_free() {
     let rate = Iops { ops: 100, seconds: 1 };
     let pace = Pace::Open { rate, arrival: Arrival::Poisson };
     let endless = Precision { iops: 0.0, mean: 0.0, quantile: 0.0 };
-    let saw = seen(&mut ground, &CrowdStep { pace, precision: endless, ..crowd(4, rows()) });
+    let saw = seen(&mut ground, &SessionsStep { pace, precision: endless, ..step(4, rows()) });
     let made = total(&saw).operations() + saw.unserved;
     // 1.1 s of 100 a second, by chance between half and twice as many.
     assert!((50..=220).contains(&made), "{made}");
@@ -213,13 +214,13 @@ fn arrivals_are_made_by_whichever_session_is_free() {
 fn rows_that_differ_and_transactions_that_fail_are_told() {
     let (mut ground, _file) = ground("differ");
     filled(&mut ground);
-    let saw = seen(&mut ground, &CrowdStep { turns: Some(20), ..crowd(2, Rows { rising: true, ..rows() }) });
+    let saw = seen(&mut ground, &SessionsStep { turns: Some(20), ..step(2, Rows { rising: true, ..rows() }) });
     assert!(saw.differing > 0);
     assert!(saw.findings.contains(&Finding::RowsDiffered { count: saw.differing }));
 
-    let step = CrowdStep { turns: Some(40), ..crowd(2, Rows { fails_after: 30, ..rows() }) };
-    let torn = ground.crowd(&step, &mut |_| ControlFlow::Continue(())).unwrap_err();
-    let Some(StepSeen::Crowd(until)) = torn.until else { panic!("what was seen is kept") };
+    let step = SessionsStep { turns: Some(40), ..step(2, Rows { fails_after: 30, ..rows() }) };
+    let torn = ground.sessions(&step, &mut |_| ControlFlow::Continue(())).unwrap_err();
+    let Some(StepResult::Sessions(until)) = torn.until else { panic!("what was seen is kept") };
     assert_eq!(total(&until).operations(), 30);
     assert!(format!("{:?}", torn.fault.source).contains("missing"), "{:?}", torn.fault);
 }

@@ -4,7 +4,7 @@ mod grounds;
 
 use clap::ValueEnum;
 use grounds::{Temporary, all, facts, model};
-use plimsoll_load::{JobSpec, Work as Asked};
+use plimsoll_load::{JobSpec, Work as SqlRequest};
 use plimsoll_suite::recipes::dd::{Dd, DdKind, DdOptions};
 use plimsoll_suite::{Before, Ground, Nature, Recipe, Step, Worker};
 use plimsoll_units::{Bytes, Span};
@@ -18,7 +18,7 @@ fn steps(options: DdOptions, nature: Nature) -> Vec<Step> {
     let mut recipe = Dd::new(options, &facts).expect("options that fit");
     let mut made = Vec::new();
     while let Some(step) = recipe.next(&made, &facts) {
-        made.push(plimsoll_suite::Done { step, seen: plimsoll_suite::StepSeen::Paused });
+        made.push(plimsoll_suite::CompletedStep { step, result: plimsoll_suite::StepResult::Paused });
     }
     made.into_iter().map(|done| done.step).collect()
 }
@@ -49,7 +49,7 @@ fn steps_are_what_dd_would_do() {
         assert_eq!((job.largest(), *depth, until.bytes), (1 << 20, 1, 8 << 20), "{kind:?}");
         assert_eq!((access.direct, access.opened, before(copy)), (direct, opened, first), "{kind:?}");
         assert_eq!(flush_at_end.then_some(access.flush), flushed, "{kind:?}");
-        assert_eq!(job.work, if kind.writes() { Asked::Writes } else { Asked::Reads });
+        assert_eq!(job.work, if kind.writes() { SqlRequest::Writes } else { SqlRequest::Reads });
     };
     check(DdKind::Buffered, false, SyncMode::None, None, Before::Anew);
     check(DdKind::Fdatasync, false, SyncMode::None, Some(Flush::Fdatasync), Before::Anew);
@@ -91,7 +91,7 @@ fn a_model_says_what_arithmetic_says() {
     let mut ground = model("station(1, 1ms)", Bytes::mib(64));
     let mut recipe = Dd::new(options(Bytes::kib(8), 100, &[DdKind::Dsync]), &ground.facts().clone()).unwrap();
     let outcome = all(&mut recipe, &mut ground);
-    assert_eq!(outcome.done[0].seen.io().unwrap().span(), Span::from_millis(100));
+    assert_eq!(outcome.done[0].result.io().unwrap().span(), Span::from_millis(100));
     let listings = recipe.listings(&outcome.done, ground.facts());
     assert_eq!(listings[0].title, "dd if=/dev/zero of=FILE bs=8K count=100 oflag=dsync");
     let expected = "100+0 records in\n100+0 records out\n819200 bytes (819 kB, 800 KiB) copied, 0.1 s, 8.2 MB/s\n";
@@ -148,7 +148,7 @@ fn reading_alone_fills_a_file_first() {
     let outcome = all(&mut recipe, &mut ground);
     let steps: Vec<_> = outcome.done.iter().map(|done| (done.step.name.as_str(), done.step.counts)).collect();
     assert_eq!(steps, [("Fill", false), ("Copy, read-nocache", true)]);
-    assert_eq!(outcome.done[1].seen.io().unwrap().total().bytes(), 40_960);
+    assert_eq!(outcome.done[1].result.io().unwrap().total().bytes(), 40_960);
 }
 
 #[test]

@@ -8,7 +8,7 @@ use grounds::model;
 use plimsoll_drive::PageCache;
 use plimsoll_load::{JobSpec, LaneSpec, Pattern, Region, Until, Work};
 use plimsoll_record::Finding;
-use plimsoll_suite::{Access, Before, FileSpec, Ground, IoSeen, IoStep, Model, Worker};
+use plimsoll_suite::{Access, Before, FileSpec, Ground, IoResult, IoStep, Model, Worker};
 use plimsoll_units::{Bytes, Kind, Span};
 
 const SIZE: Bytes = Bytes::mib(16);
@@ -30,7 +30,7 @@ fn through(file: usize, work: Work, access: Access) -> Worker {
     Worker::new(JobSpec::new(work, lane, Region::first(SIZE), Until::bytes(SIZE.get())), file, SIZE, access)
 }
 
-fn made(ground: &mut Model, before: Before, worker: Worker) -> IoSeen {
+fn made(ground: &mut Model, before: Before, worker: Worker) -> IoResult {
     let step = IoStep { workers: vec![worker], before, ..IoStep::default() };
     ground.io(&step, &mut |_| ControlFlow::Continue(())).expect("a model that does not fail")
 }

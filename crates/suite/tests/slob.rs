@@ -15,7 +15,8 @@ use plimsoll_database::{Database as _, Flushes, Kind, Make, System, Value};
 use plimsoll_record::{DatabaseAbout, Source, Subject, Tally};
 use plimsoll_suite::recipes::slob::{Hotspot, RedoStress, Scale, Slob, SlobOptions, ThinkTime};
 use plimsoll_suite::{
-    Asked, CrowdStep, CrowdWork, Database, Done, Facts, Ground, Nature, Recipe, StatementsStep, Step, StepSeen, Work,
+    CompletedStep, Database, Facts, Ground, Nature, Recipe, SessionWork, SessionsStep, SqlRequest, StatementsStep,
+    Step, StepResult, Work,
 };
 use plimsoll_units::{Bytes, Span};
 
@@ -79,21 +80,21 @@ fn small(scale: Bytes) -> SlobOptions {
     }
 }
 
-fn told(ground: &mut Database, sql: &str) -> Vec<Vec<f64>> {
+fn query(ground: &mut Database, sql: &str) -> Vec<Vec<f64>> {
     let sql = sql.to_owned();
-    let step = StatementsStep::new(1, move |_| vec![Asked::Told(sql.clone())]);
+    let step = StatementsStep::new(1, move |_| vec![SqlRequest::Query(sql.clone())]);
     match ground.statements(&step, &mut |_| ControlFlow::Continue(())) {
-        Ok(StepSeen::Statements(seen)) => {
-            seen.told.iter().map(|row| row.iter().map(|value| Value::float(value).unwrap()).collect()).collect()
+        Ok(StepResult::Statements(seen)) => {
+            seen.rows.iter().map(|row| row.iter().map(|value| Value::float(value).unwrap()).collect()).collect()
         }
         other => panic!("{other:?}"),
     }
 }
 
-/// All that a crowd did, warm-up included.
-fn total(done: &Done) -> Tally {
+/// All operations of a step, warm-up included.
+fn total(done: &CompletedStep) -> Tally {
     let mut total = Tally::default();
-    done.seen.crowd().unwrap().series.iter().for_each(|slice| total.merge(&slice.tally));
+    done.result.sessions().unwrap().series.iter().for_each(|slice| total.merge(&slice.tally));
     total
 }
 
@@ -102,7 +103,7 @@ fn count(tally: &Tally, kind: u8) -> u64 {
 }
 
 /// The whole suite on a ground; what was done.
-fn performed(ground: &mut Database, options: SlobOptions) -> Vec<Done> {
+fn performed(ground: &mut Database, options: SlobOptions) -> Vec<CompletedStep> {
     let facts = ground.facts().clone();
     let mut recipe = Slob::new(options, &facts).unwrap();
     let outcome = all(&mut recipe, ground);
@@ -114,11 +115,11 @@ fn performed(ground: &mut Database, options: SlobOptions) -> Vec<Done> {
 }
 
 /// The shares of updates hold, and times fit the time that there was.
-fn check_units(done: &[Done], commits_apart: bool) {
-    let crowds: Vec<&Done> = done.iter().filter(|done| done.seen.crowd().is_some()).collect();
-    assert_eq!(crowds.len(), 4, "two loads for each of two shares");
-    for (number, done) in crowds.into_iter().enumerate() {
-        let Work::Crowd(step) = &done.step.work else { panic!("{:?}", done.step) };
+fn check_units(done: &[CompletedStep], commits_apart: bool) {
+    let measured: Vec<&CompletedStep> = done.iter().filter(|done| done.result.sessions().is_some()).collect();
+    assert_eq!(measured.len(), 4, "two loads for each of two shares");
+    for (number, done) in measured.into_iter().enumerate() {
+        let Work::Sessions(step) = &done.step.work else { panic!("{:?}", done.step) };
         assert_eq!(step.sessions, [2, 4][number % 2]);
         let tally = total(done);
         let (selects, updates, commits) = (count(&tally, 0), count(&tally, 1), count(&tally, 2));
@@ -132,7 +133,7 @@ fn check_units(done: &[Done], commits_apart: bool) {
             assert!(off <= 30 * u64::from(step.sessions), "{updates} updates beside {selects}");
             assert_eq!(commits, if commits_apart { updates } else { 0 });
         }
-        let seen = done.seen.crowd().unwrap();
+        let seen = done.result.sessions().unwrap();
         let span: f64 = seen.series.iter().map(|slice| slice.span.as_secs_f64()).sum();
         let worked = tally.response().sum_ns as f64 / 1e9;
         assert!(worked > 0.0 && worked < span * f64::from(step.sessions) * 1.2, "{worked} s of work in {span} s");
@@ -145,10 +146,10 @@ fn sqlite_has_a_row_in_each_page_and_updates_it_there() {
     let done = performed(&mut ground, small(Bytes::mib(4)));
     check_units(&done, false);
     let pages = "SELECT count(*), sum(ncell), max(ncell) FROM dbstat WHERE name = 'slob_1' AND pagetype = 'leaf'";
-    assert_eq!(told(&mut ground, pages), [[512.0, 512.0, 1.0]]);
+    assert_eq!(query(&mut ground, pages), [[512.0, 512.0, 1.0]]);
     let others = "SELECT count(*) FROM dbstat WHERE name = 'slob_1' AND pagetype = 'overflow'";
-    assert_eq!(told(&mut ground, others), [[0.0]]);
-    assert_eq!(told(&mut ground, "SELECT min(k), max(k), count(DISTINCT k) FROM slob_2"), [[1.0, 512.0, 512.0]]);
+    assert_eq!(query(&mut ground, others), [[0.0]]);
+    assert_eq!(query(&mut ground, "SELECT min(k), max(k), count(DISTINCT k) FROM slob_2"), [[1.0, 512.0, 512.0]]);
 }
 
 #[test]
@@ -157,9 +158,9 @@ fn postgresql_has_a_row_in_each_page_and_updates_it_there() {
     let heavy = SlobOptions { redo_stress: RedoStress::Heavy, ..small(Bytes::mib(4)) };
     check_units(&performed(&mut ground, heavy), true);
     let pages = "SELECT count(*)::float8, count(DISTINCT (ctid::text::point)[0])::float8 FROM slob_1";
-    assert_eq!(told(&mut ground, pages), [[512.0, 512.0]]);
+    assert_eq!(query(&mut ground, pages), [[512.0, 512.0]]);
     let counters = "SELECT sum(n_tup_upd)::float8, sum(n_tup_hot_upd)::float8 FROM pg_stat_user_tables";
-    let updated = &told(&mut ground, counters)[0];
+    let updated = &query(&mut ground, counters)[0];
     assert!(updated[0] > 0.0 && updated[1] >= 0.95 * updated[0], "{updated:?}");
 }
 
@@ -168,10 +169,10 @@ fn mariadb_has_a_row_in_each_page_and_updates_it_there() {
     let Some((mut ground, _folder)) = made(System::Mysql, Bytes::mib(8)) else { return };
     check_units(&performed(&mut ground, small(Bytes::mib(16))), true);
     let rows = "SELECT COUNT(k), COUNT(*), MIN(k), MAX(k) FROM slob_1";
-    assert_eq!(told(&mut ground, rows), [[1024.0, 2048.0, 1.0, 1024.0]]);
+    assert_eq!(query(&mut ground, rows), [[1024.0, 2048.0, 1.0, 1024.0]]);
     let sizes = "SELECT DATA_LENGTH DIV @@innodb_page_size FROM information_schema.TABLES WHERE TABLE_NAME = 'slob_1' AND \
                  TABLE_SCHEMA = DATABASE()";
-    let pages = told(&mut ground, sizes)[0][0];
+    let pages = query(&mut ground, sizes)[0][0];
     assert!((1024.0..1450.0).contains(&pages), "{pages} pages");
 }
 
@@ -256,7 +257,7 @@ fn steps(options: SlobOptions, system: System, block: Bytes) -> Vec<Step> {
     let (mut done, mut steps) = (Vec::new(), Vec::new());
     while let Some(step) = recipe.next(&done, &facts) {
         steps.push(step.clone());
-        done.push(Done { step, seen: StepSeen::Paused });
+        done.push(CompletedStep { step, result: StepResult::Paused });
         assert!(steps.len() < 100, "it ends");
     }
     steps
@@ -264,26 +265,26 @@ fn steps(options: SlobOptions, system: System, block: Bytes) -> Vec<Step> {
 
 fn texts(step: &Step) -> Vec<String> {
     let Work::Statements(statements) = &step.work else { panic!("{step:?}") };
-    let text = |asked: Asked| match asked {
-        Asked::Text { sql, .. } | Asked::Told(sql) => sql,
+    let text = |request: SqlRequest| match request {
+        SqlRequest::Text { sql, .. } | SqlRequest::Query(sql) => sql,
         other => panic!("{other:?}"),
     };
     (0..statements.count).flat_map(|index| (statements.at)(index)).map(text).collect()
 }
 
-fn crowd(step: &Step) -> &CrowdStep {
-    let Work::Crowd(crowd) = &step.work else { panic!("{step:?}") };
-    crowd
+fn sessions(step: &Step) -> &SessionsStep {
+    let Work::Sessions(sessions) = &step.work else { panic!("{step:?}") };
+    sessions
 }
 
 #[test]
 fn all_schemas_are_active_at_every_point() {
     let made = steps(SlobOptions::default(), System::Postgres, Bytes::kib(8));
-    let loads: Vec<&CrowdStep> = made[4..].iter().map(crowd).collect();
+    let loads: Vec<&SessionsStep> = made[4..].iter().map(sessions).collect();
     assert!(loads.len() >= 2 && loads.iter().all(|load| load.sessions % 4 == 0));
     let longest: f64 = loads.iter().map(|load| (load.warm_up + load.most).as_secs_f64()).sum();
     assert!(longest < 600.0, "{longest} s");
-    let CrowdWork::InServer(server) = &loads[0].work else { panic!("a loop in the server") };
+    let SessionWork::InServer(server) = &loads[0].work else { panic!("a loop in the server") };
     let calls: Vec<String> = (0..4).map(|session| server.call(session, 7, Span::from_millis(250))).collect();
     for (number, call) in calls.iter().enumerate() {
         assert_eq!(*call, format!("CALL slob_work_{}(250000, 0, 0, NULL)", number + 1));

@@ -6,7 +6,7 @@ use grounds::{Temporary, all, facts, model};
 use plimsoll_load::{Pattern, Work as Does};
 use plimsoll_record::StepWork;
 use plimsoll_suite::recipes::snia::{Snia, SniaOptions, SniaTest};
-use plimsoll_suite::{Done, Facts, IoStep, Keep, Nature, Recipe, Step, Work, step_run};
+use plimsoll_suite::{CompletedStep, Facts, IoStep, Keep, Nature, Recipe, Step, Work, step_run};
 use plimsoll_units::{Bytes, Span};
 
 const SPACE: Bytes = Bytes::gib(1);
@@ -27,13 +27,13 @@ fn quick(tests: &[SniaTest]) -> SniaOptions {
     }
 }
 
-fn made(options: SniaOptions, stages: &str) -> (Snia, Vec<Done>) {
+fn made(options: SniaOptions, stages: &str) -> (Snia, Vec<CompletedStep>) {
     let mut recipe = Snia::new(options, &on_model()).expect("its options are right");
     let done = all(&mut recipe, &mut model(stages, SPACE)).done;
     (recipe, done)
 }
 
-fn text(recipe: &Snia, done: &[Done], title: &str) -> String {
+fn text(recipe: &Snia, done: &[CompletedStep], title: &str) -> String {
     let listings = recipe.listings(done, &on_model());
     let titles: Vec<_> = listings.iter().map(|listing| listing.title.clone()).collect();
     let found = listings.into_iter().find(|listing| listing.title == title);
@@ -59,7 +59,7 @@ fn a_round_is_every_block_of_every_mix() {
     );
     for done in &done {
         assert_eq!(io(&done.step).keep, Keep::Totals);
-        let seen = done.seen.io().expect("it is of blocks");
+        let seen = done.result.io().expect("it is of blocks");
         assert!(seen.series.len() <= 1 && seen.workers.iter().all(|worker| worker.seen.series.len() <= 1));
     }
 }
@@ -69,7 +69,7 @@ fn every_test_has_its_loads() {
     let all = [SniaTest::Iops, SniaTest::Throughput, SniaTest::Latency];
     let options = SniaOptions { point: Span::from_millis(10), ..quick(&all) };
     let (_, done) = made(options, "station(64, 1ms)");
-    let told = |done: &&Done| {
+    let told = |done: &&CompletedStep| {
         let workers = &io(&done.step).workers;
         let job = &workers[0].job;
         (done.step.name.clone(), workers.len(), job.depth, job.writes.pattern)
@@ -78,7 +78,7 @@ fn every_test_has_its_loads() {
     assert_eq!((count("iops"), count("throughput"), count("latency")), (1 + 5 * 6, 5 * 2, 1 + 5 * 9));
     let first = told(&&done[0]);
     assert_eq!(first, ("iops: preconditioning, 2 times 128 KiB after 128 KiB".into(), 1, 32, Pattern::Sequential));
-    assert_eq!(done[0].seen.io().expect("it is of blocks").total().bytes(), 2 * (16 << 20));
+    assert_eq!(done[0].result.io().expect("it is of blocks").total().bytes(), 2 * (16 << 20));
     assert_eq!(told(&&done[1]), ("iops: 100/0 of 128 KiB".into(), 2, 16, Pattern::Uniform));
     assert_eq!(io(&done[3].step).workers[0].job.work, Does::Mixed { reads: 0.65 });
     assert_eq!(told(&&done[31]), ("throughput: 100/0 of 1 MiB".into(), 1, 32, Pattern::Sequential));

@@ -8,7 +8,7 @@ mod played;
 use played::{Answers, facts, played, recipe};
 use plimsoll_database::System;
 use plimsoll_suite::recipes::sql_bench::{SqlBench, SqlBenchOptions, Test};
-use plimsoll_suite::{Asked, Done, Recipe, Work};
+use plimsoll_suite::{CompletedStep, Recipe, SqlRequest, Work};
 use plimsoll_units::Span;
 
 const SYSTEMS: [System; 4] = [System::Postgres, System::Mysql, System::Sqlite, System::Oracle];
@@ -21,10 +21,12 @@ fn options(scale: f64, tests: &[Test]) -> SqlBenchOptions {
 fn counts(test: Test) -> Vec<(String, u64)> {
     let (_, done) = played(System::Mysql, options(1.0, &[test]), &Answers::default());
     let counted = done.iter().filter(|done| done.step.counts);
-    counted.map(|done| (done.step.name.split_once(": ").expect("a test's name").1.to_owned(), asked(done))).collect()
+    counted
+        .map(|done| (done.step.name.split_once(": ").expect("a test's name").1.to_owned(), requested(done)))
+        .collect()
 }
 
-fn asked(done: &Done) -> u64 {
+fn requested(done: &CompletedStep) -> u64 {
     let Work::Statements(step) = &done.step.work else { panic!("{:?}", done.step) };
     step.count
 }
@@ -133,22 +135,22 @@ fn statements_are_whole_in_every_system() {
             for index in [0, step.count / 2, step.count - 1] {
                 let all = (step.at)(index);
                 assert!(!all.is_empty(), "{system}: {} asks nothing", done.step.name);
-                for asked in &all {
-                    check_text(system, asked);
+                for request in &all {
+                    check_text(system, request);
                 }
             }
         }
     }
 }
 
-fn check_text(system: System, asked: &Asked) {
-    let sql: &str = match asked {
-        Asked::Text { sql, .. } | Asked::Told(sql) => sql,
-        Asked::Prepared { sql, values, .. } => {
+fn check_text(system: System, request: &SqlRequest) {
+    let sql: &str = match request {
+        SqlRequest::Text { sql, .. } | SqlRequest::Query(sql) => sql,
+        SqlRequest::Prepared { sql, values, .. } => {
             assert_eq!(sql.matches('?').count(), values.len(), "{sql}");
             sql
         }
-        Asked::Reconnect => return,
+        SqlRequest::Reconnect => return,
     };
     let mut open = 0_i32;
     for letter in sql.chars() {
@@ -166,8 +168,8 @@ fn first(system: System, name: &str) -> Vec<String> {
     let (_, done) = played(system, options(0.01, &Test::ALL), &Answers::default());
     let step = done.iter().find(|done| done.step.name == name).expect("a section of this name");
     let Work::Statements(step) = &step.step.work else { panic!("{name}") };
-    let texts = (step.at)(0).into_iter().map(|asked| match asked {
-        Asked::Text { sql, .. } => sql,
+    let texts = (step.at)(0).into_iter().map(|request| match request {
+        SqlRequest::Text { sql, .. } => sql,
         other => format!("{other:?}"),
     });
     texts.collect()
@@ -194,7 +196,7 @@ fn systems_differ_where_they_must() {
 fn what_a_time_limit_left_undone_is_made_up_for() {
     let limited = Answers { at_most: 700, ..Answers::default() };
     let (_, done) = played(System::Postgres, options(0.1, &[Test::Create, Test::Insert]), &limited);
-    let count = |name: &str| done.iter().find(|done| done.step.name == name).map(asked);
+    let count = |name: &str| done.iter().find(|done| done.step.name == name).map(requested);
     // 1,000 tables were asked for, and 700 made: no more are counted and dropped.
     assert_eq!(count("create: select_group_when_MANY_tables"), Some(700));
     assert_eq!(count("create: drop_table_when_MANY_tables"), Some(700));
@@ -204,9 +206,9 @@ fn what_a_time_limit_left_undone_is_made_up_for() {
     let fewer = Answers { at_most: 700, drops: 300, ..Answers::default() };
     let (_, done) = played(System::Postgres, options(0.1, &[Test::Create]), &fewer);
     let left = done.iter().find(|done| done.step.name == "create: remaining_tables").expect("tables are left");
-    assert_eq!(asked(left), 400);
+    assert_eq!(requested(left), 400);
     let Work::Statements(step) = &left.step.work else { panic!() };
-    assert_eq!((step.at)(0), [Asked::text("DROP TABLE made_300")]);
+    assert_eq!((step.at)(0), [SqlRequest::text("DROP TABLE made_300")]);
     assert_eq!(step.limit, None, "a preparation comes to its end");
 }
 

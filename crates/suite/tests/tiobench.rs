@@ -10,7 +10,7 @@ use plimsoll_device::{Engine, SyncMode};
 use plimsoll_load::Pattern;
 use plimsoll_suite::recipes::tiobench::{Gap, Test, Tiobench, TiobenchOptions};
 use plimsoll_suite::{
-    Before, Disk, DiskPlace, Done, Facts, Ground, Nature, Order, Recipe, Step, StepSeen, Work, WorkerSeen,
+    Before, CompletedStep, Disk, DiskPlace, Facts, Ground, Nature, Order, Recipe, Step, StepResult, Work, WorkerResult,
 };
 use plimsoll_units::{Bytes, Kind, Span};
 
@@ -40,7 +40,7 @@ fn recipe(options: TiobenchOptions, nature: Nature) -> Tiobench {
 }
 
 /// All steps, seen as `made` says.
-fn made(recipe: &mut Tiobench, nature: Nature, mut made: impl FnMut(Step) -> Done) -> Vec<Done> {
+fn made(recipe: &mut Tiobench, nature: Nature, mut made: impl FnMut(Step) -> CompletedStep) -> Vec<CompletedStep> {
     let facts = facts(nature, Bytes::gib(64));
     let mut done = Vec::new();
     while let Some(step) = recipe.next(&done, &facts) {
@@ -51,7 +51,7 @@ fn made(recipe: &mut Tiobench, nature: Nature, mut made: impl FnMut(Step) -> Don
 }
 
 fn steps(options: TiobenchOptions, nature: Nature) -> Vec<Step> {
-    let skipped = |step| Done { step, seen: StepSeen::Skipped("not made") };
+    let skipped = |step| CompletedStep { step, result: StepResult::Skipped("not made") };
     made(&mut recipe(options, nature), nature, skipped).into_iter().map(|done| done.step).collect()
 }
 
@@ -176,7 +176,7 @@ fn a_directory_gives_every_figure() {
         let tests: Vec<String> = read_back(text).into_iter().map(|evidence| evidence.test).collect();
         assert_eq!(tests, ["Write", "Random Write", "Read", "Random Read"]);
         for (done, operations) in done.iter().zip([1024, 200, 1024, 200]) {
-            let total = done.seen.io().expect("blocks").total();
+            let total = done.result.io().expect("blocks").total();
             assert_eq!(total.only(|counter| counter.kind != Kind::Flush).operations(), operations);
         }
     }
@@ -214,7 +214,7 @@ fn data_that_others_changed_are_found() {
         let seen = ground
             .io(&io, &mut |_| ControlFlow::Continue(()))
             .or_else(|torn| if torn.until.workers.is_empty() { Err(torn.fault) } else { Ok(torn.until) });
-        done.push(Done { step, seen: StepSeen::Io(seen.expect("it ran")) });
+        done.push(CompletedStep { step, result: StepResult::Io(seen.expect("it ran")) });
     }
     assert!(recipe.has_failed(&done), "{:?}", recipe.verdicts(&done, &facts));
 }
@@ -245,7 +245,7 @@ fn tiobench_tables_are_read_back() {
 }
 
 /// What a server with a disk is published to have shown with [`published`].
-fn of_a_disk(step: Step) -> Done {
+fn of_a_disk(step: Step) -> CompletedStep {
     let (ms, us) = (Span::from_millis, Span::from_micros);
     let (kind, span, mean, longest) = match step.name.as_str() {
         "Write, 8 threads" => (Kind::Write, ms(12_216), us(326), us(1_427_120)),
@@ -255,7 +255,7 @@ fn of_a_disk(step: Step) -> Done {
     };
     let ops: Ops = (kind, 32_768, 4_096, mean, longest);
     let flush = (Kind::Flush, 1, 0, ms(900), ms(900));
-    let worker = |index| -> WorkerSeen { worker(index, span, Some(ms(100)), &[ops, flush]) };
+    let worker = |index| -> WorkerResult { worker(index, span, Some(ms(100)), &[ops, flush]) };
     io(step, (0..8).map(worker).collect())
 }
 

@@ -9,8 +9,8 @@ use plimsoll_database::{Flushes, Kind, Make, System};
 use plimsoll_drive::Onward;
 use plimsoll_record::{Ended, Slice, Source};
 use plimsoll_suite::recipes::ladder::{Ladder, LadderOptions, Rungs, SqlScript};
-use plimsoll_suite::recipes::oltp::{Loads, Oltp, OltpOptions, Script};
-use plimsoll_suite::{Database, Done, Facts, Ground, Outcome, Recipe, Step, Watch, perform};
+use plimsoll_suite::recipes::oltp::{Oltp, OltpOptions, Script};
+use plimsoll_suite::{CompletedStep, Database, Facts, Ground, Outcome, Recipe, Step, Watch, perform};
 use plimsoll_units::{Bytes, Iops, Span};
 
 /// A directory that is removed in the end.
@@ -62,9 +62,9 @@ fn made(system: System) -> Option<(Database, Folder)> {
 struct Quiet;
 
 impl Watch for Quiet {
-    fn begins(&mut self, _: &Step, _: usize, _: usize) {}
+    fn step_begins(&mut self, _: &Step, _: usize, _: usize) {}
 
-    fn looks(&mut self, _: &Step, _: &[Slice]) -> Onward {
+    fn observe(&mut self, _: &Step, _: &[Slice]) -> Onward {
         ControlFlow::Continue(())
     }
 }
@@ -73,25 +73,25 @@ fn ran(recipe: &mut dyn Recipe, ground: &mut Database) -> Outcome {
     perform(recipe, ground, &mut Quiet).unwrap()
 }
 
-/// Transactions that crowds made, by kind, warm-up included.
-fn counted(done: &[Done], kind: u8) -> u64 {
-    let slices = done.iter().filter_map(|done| done.seen.crowd()).flat_map(|seen| &seen.series);
+/// Transactions of all steps, by kind, warm-up included.
+fn counted(done: &[CompletedStep], kind: u8) -> u64 {
+    let slices = done.iter().filter_map(|done| done.result.sessions()).flat_map(|seen| &seen.series);
     slices.map(|slice| slice.tally.only(|counter| counter.stream == kind).operations()).sum()
 }
 
 /// The figures of the check at the end.
-fn check(done: &[Done]) -> Vec<i64> {
-    let told = &done.last().unwrap().seen.statements().unwrap().told[0];
-    told.iter().map(|value| value.int().unwrap_or(0)).collect()
+fn check(done: &[CompletedStep]) -> Vec<i64> {
+    let row = &done.last().unwrap().result.statements().unwrap().rows[0];
+    row.iter().map(|value| value.int().unwrap_or(0)).collect()
 }
 
-fn oltp(script: Script, statements: bool, loads: Loads) -> OltpOptions {
-    let (measure, most_sessions) = (Some(Span::from_millis(600)), 4);
-    OltpOptions { script, scale: 1, statements, loads, measure, most_sessions, ..OltpOptions::default() }
+fn oltp(script: Script, statements: bool, clients: &[u32]) -> OltpOptions {
+    let (measure, clients) = (Some(Span::from_millis(600)), Some(clients.into()));
+    OltpOptions { script, scale: Some(1), statements, clients, measure, max_sessions: 4, ..OltpOptions::default() }
 }
 
 /// Runs it to its end, where all has to agree.
-fn agrees(system: System, options: OltpOptions) -> Option<Vec<Done>> {
+fn agrees(system: System, options: OltpOptions) -> Option<Vec<CompletedStep>> {
     let (mut ground, _folder) = made(system)?;
     let mut recipe = Oltp::new(options, ground.facts()).unwrap();
     let outcome = ran(&mut recipe, &mut ground);
@@ -106,19 +106,19 @@ fn agrees(system: System, options: OltpOptions) -> Option<Vec<Done>> {
 /// Every transaction that was counted is in the history, and no other.
 fn bank(system: System) {
     for (script, statements) in [(Script::TpcB, false), (Script::TpcB, true), (Script::SimpleUpdate, false)] {
-        let Some(done) = agrees(system, oltp(script, statements, Loads::Clients(vec![1, 3]))) else { return };
+        let Some(done) = agrees(system, oltp(script, statements, &[1, 3])) else { return };
         let made = counted(&done, 0);
         assert!(made > 0, "{system}, {script:?}");
         assert_eq!(check(&done)[4], made.cast_signed(), "{system}, {script:?}");
     }
-    let done = agrees(system, oltp(Script::SelectOnly, false, Loads::Clients(vec![2]))).unwrap();
+    let done = agrees(system, oltp(Script::SelectOnly, false, &[2])).unwrap();
     assert!(counted(&done, 0) > 0);
 }
 
 /// Orders and payments are as many as were counted, but for orders that were undone.
 fn trade(system: System, both: &[bool]) {
     for statements in both {
-        let Some(done) = agrees(system, oltp(Script::NewOrder, *statements, Loads::Clients(vec![3]))) else { return };
+        let Some(done) = agrees(system, oltp(Script::NewOrder, *statements, &[3])) else { return };
         let check = check(&done);
         let (ordered, paid) = (counted(&done, 0).cast_signed(), counted(&done, 1).cast_signed());
         assert_eq!(check[6], paid, "{system}");
@@ -206,7 +206,8 @@ fn mariadb_scans() {
 
 #[test]
 fn arrivals_are_made_by_whoever_is_free() {
-    let done = agrees(System::Sqlite, oltp(Script::TpcB, false, Loads::Rates(vec![Iops::per_second(40)]))).unwrap();
+    let rates = Some(vec![Iops::per_second(40)]);
+    let done = agrees(System::Sqlite, OltpOptions { clients: None, rates, ..oltp(Script::TpcB, false, &[]) }).unwrap();
     let made = counted(&done, 0);
     assert!(made > 0);
     assert_eq!(check(&done)[4], made.cast_signed());

@@ -9,7 +9,7 @@ use std::path::Path;
 use grounds::{Silent, Temporary, facts};
 use plimsoll_device::{Checked, What};
 use plimsoll_suite::recipes::verify::{Verify, VerifyMode, VerifyOptions};
-use plimsoll_suite::{Done, Facts, Ground, Nature, Outcome, Recipe, Watch, perform};
+use plimsoll_suite::{CompletedStep, Facts, Ground, Nature, Outcome, Recipe, Watch, perform};
 use plimsoll_units::Bytes;
 
 const BLOCK: u64 = 4096;
@@ -27,14 +27,14 @@ fn make(recipe: &mut Verify, ground: &mut dyn Ground, watch: &mut dyn Watch) -> 
 struct Meanwhile<'a>(usize, &'a Path, fn(&File));
 
 impl Watch for Meanwhile<'_> {
-    fn begins(&mut self, step: &plimsoll_suite::Step, place: usize, expected: usize) {
-        Silent.begins(step, place, expected);
+    fn step_begins(&mut self, step: &plimsoll_suite::Step, place: usize, expected: usize) {
+        Silent.step_begins(step, place, expected);
         if place == self.0 {
             (self.2)(&File::options().read(true).write(true).open(self.1).expect("the file"));
         }
     }
 
-    fn looks(&mut self, _: &plimsoll_suite::Step, _: &[plimsoll_record::Slice]) -> plimsoll_drive::Onward {
+    fn observe(&mut self, _: &plimsoll_suite::Step, _: &[plimsoll_record::Slice]) -> plimsoll_drive::Onward {
         plimsoll_drive::Onward::Continue(())
     }
 }
@@ -84,7 +84,7 @@ fn damage_is_named_with_its_place() {
 struct Restoring<'a>(&'a Path, Vec<u8>);
 
 impl Watch for Restoring<'_> {
-    fn begins(&mut self, _: &plimsoll_suite::Step, place: usize, _: usize) {
+    fn step_begins(&mut self, _: &plimsoll_suite::Step, place: usize, _: usize) {
         match place {
             2 => self.1 = std::fs::read(self.0).expect("read"),
             3 => File::options().write(true).open(self.0).expect("open").write_all_at(&self.1, 0).expect("written"),
@@ -92,7 +92,7 @@ impl Watch for Restoring<'_> {
         }
     }
 
-    fn looks(&mut self, _: &plimsoll_suite::Step, _: &[plimsoll_record::Slice]) -> plimsoll_drive::Onward {
+    fn observe(&mut self, _: &plimsoll_suite::Step, _: &[plimsoll_record::Slice]) -> plimsoll_drive::Onward {
         plimsoll_drive::Onward::Continue(())
     }
 }
@@ -149,7 +149,7 @@ fn steps_are_as_many_as_passes_ask_for() {
         let mut recipe = Verify::new(VerifyOptions { passes, overwrite, ..options(mode) }, &facts).unwrap();
         let mut done = Vec::new();
         while let Some(step) = recipe.next(&done, &facts) {
-            done.push(Done { step, seen: plimsoll_suite::StepSeen::Paused });
+            done.push(CompletedStep { step, result: plimsoll_suite::StepResult::Paused });
         }
         assert_eq!(done.len(), recipe.expected());
         done.iter().map(|done| format!("{} {}", done.step.name, done.step.round)).collect::<Vec<_>>()

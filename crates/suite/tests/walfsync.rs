@@ -5,7 +5,7 @@ mod grounds;
 use clap::ValueEnum;
 use grounds::{Temporary, all, facts, model};
 use plimsoll_suite::recipes::walfsync::{WalPreset, Walfsync, WalfsyncOptions};
-use plimsoll_suite::{Descriptor, Done, Facts, Ground, Nature, Recipe, Step, StepSeen, Work};
+use plimsoll_suite::{CompletedStep, Descriptor, Facts, Ground, Nature, Recipe, Step, StepResult, Work};
 use plimsoll_units::{Bytes, Span};
 
 fn options(preset: WalPreset, span: Span) -> WalfsyncOptions {
@@ -16,7 +16,7 @@ fn steps(preset: WalPreset, facts: &Facts) -> Vec<Step> {
     let mut recipe = Walfsync::new(options(preset, Span::from_secs(5)), facts).expect("options that fit");
     let mut made = Vec::new();
     while let Some(step) = recipe.next(&made, facts) {
-        made.push(Done { step, seen: StepSeen::Paused });
+        made.push(CompletedStep { step, result: StepResult::Paused });
     }
     assert_eq!(made.len(), recipe.expected());
     made.into_iter().map(|done| done.step).collect()

@@ -1,15 +1,16 @@
-//! What holds the bytes of volumes, as [`crate::Volumes`] sees it.
+//! The interface between [`crate::Volumes`] and the storage of the volumes' bytes.
 
 use crate::job::{FileId, Job, JobId};
 use crate::request::{Errno, Request, Ticket};
-use crate::store::{About, Ended, Extent, Store, VolumeId};
+use crate::store::{About, Ended, Extent, VolumeId};
 
-/// Turns requests into jobs, and says when they have ended. Decides and never does.
+/// Turns requests into jobs and reports their end; moves no data itself. The implementations are [`crate::Store`], with a
+/// map that is copied on write, and [`crate::Flat`], whose volumes are whole files.
 pub trait Backing {
-    /// What is known of a volume.
+    /// Size, access and description of a volume.
     fn about(&self, volume: VolumeId) -> Option<About<'_>>;
 
-    /// Takes a request in. When it ends, [`Backing::ended`] has its tag.
+    /// Accepts a request and appends the jobs that can begin. At its end, [`Backing::ended`] yields its tag.
     fn accept(
         &mut self,
         tag: u32,
@@ -22,56 +23,21 @@ pub trait Backing {
     /// A job is finished.
     fn worked(&mut self, job: JobId, outcome: Result<(), Errno>, jobs: &mut Vec<Job>);
 
-    /// What came to its end since it was last asked.
+    /// Requests and edits that ended since the last call.
     fn ended(&mut self) -> std::vec::Drain<'_, Ended>;
 
-    /// Where a volume has space: at most `limit` runs that together cover at most `length` bytes from `offset` on.
+    /// Allocated ranges and holes of a volume: at most `limit` runs that together cover at most `length` bytes from
+    /// `offset` on.
     fn extents(&self, volume: VolumeId, offset: u64, length: u64, limit: usize) -> Vec<Extent>;
 
-    /// The data file that a volume is, byte for byte; `None` when a map lies between. What is sparse in it is a hole of the
-    /// volume that [`Backing::extents`] does not know.
+    /// The data file whose content is that of the volume, byte for byte; `None` if there is a map. Holes of such a file are
+    /// holes of the volume that [`Backing::extents`] does not report.
     fn whole_file(&self, _volume: VolumeId) -> Option<FileId> {
         None
     }
 
-    /// Whether reads are only of places that have their space. Whoever reads others through a mapping gives them some.
-    fn reads_what_has_space(&self) -> bool {
+    /// Whether reads refer to allocated ranges only. Reading a hole through a memory mapping would allocate it.
+    fn reads_only_allocated(&self) -> bool {
         false
-    }
-}
-
-impl Backing for Store {
-    fn about(&self, volume: VolumeId) -> Option<About<'_>> {
-        self.about(volume)
-    }
-
-    #[inline]
-    fn accept(
-        &mut self,
-        tag: u32,
-        ticket: Ticket,
-        volume: VolumeId,
-        request: &Request,
-        jobs: &mut Vec<Job>,
-    ) -> Result<(), Errno> {
-        self.accept(tag, ticket, volume, request, jobs)
-    }
-
-    #[inline]
-    fn worked(&mut self, job: JobId, outcome: Result<(), Errno>, jobs: &mut Vec<Job>) {
-        self.worked(job, outcome, jobs);
-    }
-
-    #[inline]
-    fn ended(&mut self) -> std::vec::Drain<'_, Ended> {
-        self.ended()
-    }
-
-    fn extents(&self, volume: VolumeId, offset: u64, length: u64, limit: usize) -> Vec<Extent> {
-        self.extents(volume, offset, length, limit)
-    }
-
-    fn reads_what_has_space(&self) -> bool {
-        true
     }
 }

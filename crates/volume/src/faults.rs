@@ -1,40 +1,40 @@
-//! Faults on request: what a request suffers is drawn when it is accepted, from a seed, so that the same requests suffer
-//! the same.
+//! Injected faults. The fate of a request is drawn from a seed when it is accepted, so that equal requests meet equal
+//! faults.
 
 use plimsoll_units::{Instant, Span};
 
 use crate::request::Class;
 
-/// What a volume is to suffer. Everything is off by default.
+/// The faults of a volume; none by default.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Faults {
-    /// Determines which requests are met.
+    /// Seed of the selection of requests.
     pub seed: u64,
-    /// Which requests are met; all when absent.
+    /// The affected class of requests; all if absent.
     pub only: Option<Class>,
-    /// Requests of a million that fail with EIO when their answer is due; their bytes stay as they were, except those of a
+    /// Requests per million that fail with EIO at their due time; stored data stay as they were, except those of a
     /// write that is stored in parts.
     pub errors_ppm: u32,
-    /// Requests of a million that are answered later by `spike`.
+    /// Requests per million that are delayed by `spike`.
     pub spikes_ppm: u32,
-    /// How much later, in model time.
+    /// The delay, in model time.
     pub spike: Span,
-    /// Requests of a million that are not answered: their connection is torn when the answer is due.
+    /// Requests per million without a reply: their connection is torn at the due time.
     pub tears_ppm: u32,
-    /// From now on, for so long, nothing is answered (a stalled path); in model time.
+    /// Length of a stall that begins now, in model time: no request is answered (a stalled path).
     pub stall: Span,
 }
 
-/// Faults at work.
+/// The fault injector of a volume.
 #[derive(Clone, Debug)]
 pub(crate) struct Injector {
     faults: Faults,
     random: fastrand::Rng,
-    /// When the stall began, and when it ends.
+    /// Start and end of the stall.
     stall: (Instant, Instant),
 }
 
-/// What one request suffers.
+/// The faults of one request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Fate {
     pub(crate) fails: bool,
@@ -51,8 +51,8 @@ impl Injector {
         Self { faults, random: fastrand::Rng::with_seed(faults.seed), stall: (now, now + faults.stall) }
     }
 
-    /// What the next request suffers. Three numbers are drawn for each, so that switching one fault on leaves the
-    /// others where they were.
+    /// Draws the faults of the next request. Three numbers are drawn for each, so that a further fault does not change
+    /// the others.
     pub(crate) fn fate(&mut self, class: Class) -> Fate {
         let mut draws = |ppm: u32| self.random.u32(0..1_000_000) < ppm;
         let Faults { errors_ppm, spikes_ppm, tears_ppm, spike, only, .. } = self.faults;
@@ -63,7 +63,7 @@ impl Injector {
         Fate { fails, tears, extra: if late { spike } else { Span::ZERO } }
     }
 
-    /// When what the models answer at `at` may be answered.
+    /// The time at which an answer due at `at` may leave.
     pub(crate) fn answer_at(&self, at: Instant, fate: Fate) -> Instant {
         let at = at + fate.extra;
         let (from, until) = self.stall;
@@ -99,7 +99,7 @@ mod tests {
     }
 
     #[test]
-    fn other_kinds_are_spared() {
+    fn other_classes_are_spared() {
         let faults = Faults { errors_ppm: 1_000_000, only: Some(Class::Write), ..Faults::default() };
         let mut injector = Injector::new(Instant::ZERO, faults);
         assert!(!injector.fate(Class::Read).fails && injector.fate(Class::Write).fails);

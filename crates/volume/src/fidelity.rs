@@ -1,5 +1,5 @@
-//! How faithful a served volume is to its model, as its clients see it: how late they have its answers, what it achieved
-//! against what the model gave, in windows of 100 ms, and the load that clients did not offer because answers came late. In
+//! The fidelity of a served volume to its model, as its clients see it: the lateness of answers, the achieved against
+//! the modelled throughput in windows of 100 ms, and the load that clients did not offer because answers came late. In
 //! model time throughout.
 //!
 //! A period is *faithful* when
@@ -33,9 +33,9 @@ pub struct Flow {
 /// 100 ms of a volume.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Window {
-    /// What the model answered in it.
+    /// Answers of the model.
     pub model: Flow,
-    /// What was handed out in it.
+    /// Answers that left.
     pub achieved: Flow,
 }
 
@@ -55,7 +55,7 @@ pub enum Breach {
 /// Whether figures of a period are those of the model.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Verdict {
-    /// Nothing was asked.
+    /// No requests.
     Idle,
     /// They are.
     Faithful,
@@ -153,7 +153,7 @@ impl Fidelity {
         add(&mut self.window(at).achieved, bytes);
     }
 
-    /// The window of a moment; what lies before the first open one belongs to that one.
+    /// The window of a time; times before the first open window belong to that.
     fn window(&mut self, at: Instant) -> &mut Window {
         let index = number(at).saturating_sub(self.first) as usize;
         if index >= self.open.len() {
@@ -175,7 +175,7 @@ impl Fidelity {
         while self.first < present {
             let quiet = self.open.is_empty() && self.lateness.is_empty() && self.response.is_empty();
             if quiet && self.closed.iter().all(|window| *window == Window::default()) {
-                // Nothing happens until then, however long that is.
+                // There are no events until then, however long that is.
                 self.first = present / WINDOWS * WINDOWS;
                 (self.room, self.in_flight_max) = (Span::ZERO, self.in_flight);
                 let begun = present % WINDOWS;

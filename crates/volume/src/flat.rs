@@ -1,4 +1,4 @@
-//! Volumes that are whole files as they are: each byte of one is that byte of its file. No map, no log, no snapshots.
+//! Volumes that are whole files, byte for byte: without map, log and snapshots.
 
 use crate::backing::Backing;
 use crate::job::{FileId, Io, Job, JobId, Place};
@@ -12,9 +12,8 @@ use crate::store::{About, Ended, Extent, VolumeId};
 pub struct Flat {
     volumes: Vec<(u64, Access)>,
     under_way: Slab<Work>,
-    in_flight: usize,
     ended: Vec<Ended>,
-    /// A sync failed: what was answered may be lost, so nothing more is promised.
+    /// A sync failed: answered writes may be lost, so further changes are refused.
     failed: bool,
 }
 
@@ -22,16 +21,16 @@ pub struct Flat {
 struct Work {
     tag: u32,
     file: FileId,
-    /// What is left to do when the job is done.
+    /// The work after the present job.
     rest: Rest,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Rest {
     Nothing,
-    /// The file has to be durable before the answer.
+    /// A sync of the file.
     Sync,
-    /// Nothing; the job was a sync.
+    /// None; the job was a sync.
     Synced,
 }
 
@@ -39,12 +38,12 @@ impl Flat {
     /// Volume 0 has the first of these sizes, in bytes, and so on.
     pub fn new(volumes: impl IntoIterator<Item = (u64, Access)>) -> Self {
         let volumes = volumes.into_iter().collect();
-        Self { volumes, under_way: Slab::new(), in_flight: 0, ended: Vec::new(), failed: false }
+        Self { volumes, under_way: Slab::new(), ended: Vec::new(), failed: false }
     }
 
-    /// Requests that were accepted and have not ended.
-    pub const fn in_flight(&self) -> usize {
-        self.in_flight
+    /// All volumes.
+    pub(crate) fn volumes(&self) -> impl Iterator<Item = VolumeId> {
+        (0..self.volumes.len() as u32).map(VolumeId)
     }
 
     fn admit(&self, volume: VolumeId, request: &Request) -> Result<(), Errno> {
@@ -83,7 +82,6 @@ impl Backing for Flat {
         jobs: &mut Vec<Job>,
     ) -> Result<(), Errno> {
         self.admit(volume, request)?;
-        self.in_flight += 1;
         let file = FileId(volume.0);
         let place = Place { file, at: request.offset };
         let length = request.length as u32;
@@ -97,7 +95,6 @@ impl Backing for Flat {
             }
             Command::WriteZeroes { space: Space::Keep } => (Io::Zero { place, length: request.length }, rest),
             Command::Cache => {
-                self.in_flight -= 1;
                 self.ended.push(Ended::Request(tag, Ok(())));
                 return Ok(());
             }
@@ -114,7 +111,6 @@ impl Backing for Flat {
             self.begin(Work { rest: Rest::Synced, ..work }, Io::Sync { file: work.file, length: 0 }, jobs);
             return;
         }
-        self.in_flight -= 1;
         self.ended.push(Ended::Request(work.tag, outcome));
     }
 

@@ -1,17 +1,17 @@
-//! Real work on backing files, as data: a volume decides it, the shell does it.
+//! Real work on data files, as data: a volume decides it, the shell does it.
 //!
-//! A shell may do all jobs that it was given at the same time and finish them in any order. What has to come after
-//! another is not handed out before that one was reported as [worked](crate::Volumes::worked).
+//! A shell may do all issued jobs concurrently and finish them in any order. A job that has to follow another is issued
+//! after that was reported as [worked](crate::Volumes::worked).
 
 use crate::record::Commit;
 use crate::request::Ticket;
 
-/// A data file of a store. The first is number 0; the shell makes one when it is first named, and its name durable
-/// before it reports the first job on it. Its first cluster is the shell's: no map refers to it.
+/// A data file of a store, from number 0 on. The shell makes a file at its first job, and makes its name durable before
+/// it reports that job. Its first cluster belongs to the shell: no map refers to it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct FileId(pub u32);
 
-/// A place in a data file. What lies beyond the end of the file reads as zeros.
+/// A position in a data file, which reads as zeros beyond its end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Place {
     /// The file.
@@ -20,86 +20,86 @@ pub struct Place {
     pub at: u64,
 }
 
-/// The name of a job while it is under way; small, and used again afterwards: an index for the shell's own tables.
+/// The number of a job while it is in progress; small and reused, as an index for tables of the shell.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct JobId(pub u32);
 
-/// One piece of real work. Every job is reported with [`crate::Volumes::worked`] once.
+/// A piece of real work. Each job is reported once with [`crate::Volumes::worked`].
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Job {
-    /// Its name.
+    /// Its number.
     pub id: JobId,
-    /// What is to be done.
+    /// The operation.
     pub io: Io,
 }
 
-/// What is to be done. "Payload" is the buffer of the request with that ticket: what a read returns, what a write
-/// brought. A short read or write is the shell's to continue.
+/// An operation. The payload is the buffer of the request with the ticket: the result of a read, or the data of a
+/// write. The shell continues a short read or write.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Io {
     /// From a file into the payload.
     Read {
-        /// Whose payload.
+        /// The request with the payload.
         ticket: Ticket,
-        /// Byte of the payload that the first one goes to.
+        /// First byte in the payload.
         into: u32,
-        /// Where the bytes are.
+        /// First byte in the files.
         place: Place,
-        /// How many.
+        /// Bytes.
         length: u32,
     },
-    /// Zeros into the payload: nothing was ever written there. A front may also answer with a hole.
+    /// Zeros into the payload, for a range that was never written. A front may report a hole instead.
     Blank {
-        /// Whose payload.
+        /// The request with the payload.
         ticket: Ticket,
-        /// Byte of the payload that the first one goes to.
+        /// First byte in the payload.
         into: u32,
-        /// How many.
+        /// Bytes.
         length: u32,
     },
     /// From the payload into a file.
     Write {
-        /// Whose payload.
+        /// The request with the payload.
         ticket: Ticket,
-        /// Byte of the payload that the first one comes from.
+        /// First byte in the payload.
         from: u32,
-        /// Where the bytes go.
+        /// First byte in the files.
         place: Place,
-        /// How many.
+        /// Bytes.
         length: u32,
     },
-    /// From one place of the data files to another.
+    /// From one range of the data files to another.
     Copy {
-        /// Where the bytes are.
+        /// First byte in the files.
         from: Place,
-        /// Where they go.
+        /// First byte of the target.
         to: Place,
-        /// How many.
+        /// Bytes.
         length: u32,
     },
-    /// The bytes read as zeros afterwards; their space stays.
+    /// The range reads as zeros afterwards and stays allocated.
     Zero {
-        /// The first one.
+        /// First byte.
         place: Place,
-        /// How many.
+        /// Bytes.
         length: u64,
     },
-    /// The bytes read as zeros afterwards, and their space is given back where the filesystem can. Nobody refers to
-    /// them; nobody is waiting.
+    /// The range reads as zeros afterwards, and is deallocated where the filesystem supports that. No volume refers to
+    /// it, and no request waits.
     Punch {
-        /// The first one.
+        /// First byte.
         place: Place,
-        /// How many.
+        /// Bytes.
         length: u64,
     },
-    /// Makes durable what was written, zeroed and punched in a file until now (`fdatasync`), and its length.
+    /// Makes all writes, zeros and punches in a file until now durable (`fdatasync`), and its length.
     Sync {
         /// The file.
         file: FileId,
-        /// Bytes that it has at least afterwards, sparse where nothing was written; a longer one stays as it is.
+        /// Minimum length of the file afterwards, sparse where it grows.
         length: u64,
     },
-    /// Makes changes of the map durable, all or none of them. Exactly one is under way at a time. A whole one that fails
-    /// with [`crate::Errno::NoSpc`] has left the log as it was.
+    /// Makes changes of the map durable, all or none. At most one is in progress. A whole commit that fails with
+    /// [`crate::Errno::NoSpc`] has left the log unchanged.
     Commit(Box<Commit>),
 }

@@ -1,11 +1,11 @@
-//! Emulated volumes: a store that holds the bytes, and a model that says when.
+//! Emulated volumes: a store determines where data are, a model when a request is answered.
 //!
-//! [`Volumes`] is what a front drives: `accept` a request, do the real work that it asks for, tell it what was
-//! `worked`, and `drain` the replies when they are due. A reply leaves when both the model and the real work are done;
-//! later than the model is lateness, counted and never hidden.
+//! [`Volumes`] is the interface for a front: `accept` a request, do the jobs that it returns, report them with
+//! `worked`, and `drain` the replies that are due. A reply leaves when both the model and the real work are done. If
+//! the real work ends after the model, the difference is lateness, which is counted.
 //!
-//! Pure: knows no protocol, clock, file, thread or network. The shell moves the bytes and makes things durable in the
-//! order that it is asked in.
+//! Pure: without protocol, clock, file, thread or network. The shell moves the bytes and makes them durable, in the
+//! order of the jobs.
 
 mod backing;
 mod faults;
@@ -29,7 +29,7 @@ pub use faults::Faults;
 pub use fidelity::{Breach, Fidelity, Flow, Period, Verdict, Window};
 pub use flat::Flat;
 pub use job::{FileId, Io, Job, JobId, Place};
-pub use life::{Autotune, Detached, Ladder, LadderError, Policy, Rung, Seen};
+pub use life::{Autotune, Detached, IntervalLoad, Ladder, LadderError, LevelModel, Policy};
 pub use log::{Log, LogError, StoreId};
 pub use record::{Access, Commit, Record};
 pub use request::{Class, Command, Errno, Request, Space, Ticket};
@@ -40,4 +40,6 @@ pub use store::{
 };
 pub use superblock::{BLOCK_BYTES, Block, BlockError, FileKind, Superblock, header, read_header};
 pub use totals::{Label, Totals};
-pub use volumes::{Bound, Edited, Export, GroupId, Lead, Limits, NotServed, NotTaken, Reply, Serving, Then, Volumes};
+pub use volumes::{
+    Bound, Edited, Export, GroupId, Lead, Limits, NotAccepted, NotServed, Reply, Serving, Then, Volumes,
+};

@@ -1,11 +1,11 @@
-//! What becomes of a volume while it lives: its level follows its load, and rests when nobody uses it.
+//! The automation of volumes: the level follows the load, and falls when a volume is detached.
 //!
-//! State machines that are told the time and return levels; nothing here serves a request.
+//! State machines with time as an argument that return levels; they serve no requests.
 
 mod autotune;
 mod detached;
 mod ladder;
 
-pub use autotune::{Autotune, Policy, Seen};
+pub use autotune::{Autotune, IntervalLoad, Policy};
 pub use detached::Detached;
-pub use ladder::{Ladder, LadderError, Rung};
+pub use ladder::{Ladder, LadderError, LevelModel};

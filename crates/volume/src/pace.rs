@@ -1,7 +1,7 @@
-//! When volumes answer: the model of each, and behind it the model that its group shares. In model time throughout.
+//! The timing of volumes: the model of each, and behind it the model that its group shares. In model time throughout.
 //!
-//! The models of a group are advanced in order of time, whatever volume an answer comes from: so when the group is drained
-//! changes no answer, as with a single model.
+//! The models of a group are advanced in the order of time, whichever volume an answer comes from: draining a group at
+//! other times changes no answer, as with a single model.
 
 use plimsoll_model::{Answer, Chain, ChainSpec, Change, Model, Refused};
 use plimsoll_units::{Instant, Op, Slot, Span};
@@ -13,21 +13,21 @@ use crate::volumes::Bound;
 pub(crate) struct Pace {
     paths: Vec<Path>,
     groups: Vec<Group>,
-    /// What is under way, by slot.
+    /// Requests in flight, by slot.
     entries: Vec<Entry>,
     answers: Vec<Answer>,
     passed: Vec<Passed>,
 }
 
-/// The way of one volume's requests.
+/// The models of a volume.
 #[derive(Clone, Debug)]
 struct Path {
     present: Line,
-    /// Models before the present one that have requests under way, oldest first.
+    /// Previous models with requests in flight, oldest first.
     earlier: Vec<Line>,
     group: Option<usize>,
-    /// How much earlier than the model answers are handed out, where they are known. Zero in a group, whose model has to
-    /// see all of them in the order of time.
+    /// How much earlier than due known answers leave. Zero in a group, whose model has to see all requests in the order
+    /// of time.
     lead: Span,
 }
 
@@ -40,7 +40,7 @@ struct Line {
     under_way: u32,
 }
 
-/// What several volumes share.
+/// A group of volumes with a shared model.
 #[derive(Clone, Debug)]
 struct Group {
     chain: Chain,
@@ -52,12 +52,12 @@ struct Group {
 struct Entry {
     op: Op,
     submitted: Instant,
-    /// What the volume's own model said: what held it longest, and how long it took in all.
+    /// The answer of the volume's own model: the binding stage, and the time in it.
     own: (Bound, Span),
     entered: Instant,
 }
 
-/// The models are through with a request.
+/// An answer of all models.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Passed {
     pub(crate) slot: Slot,
@@ -76,7 +76,7 @@ impl Line {
         self.chain.submit(now, slot, op);
     }
 
-    /// Appends what it answered; `answers` is empty before and after.
+    /// Appends its answers; `answers` is empty before and after.
     #[inline]
     fn drain(&mut self, now: Instant, lead: Span, answers: &mut Vec<Answer>, passed: &mut Vec<Passed>) {
         self.chain.drain_ahead(now, lead, answers);
@@ -103,7 +103,7 @@ impl Path {
         }
     }
 
-    /// In order of time, whichever model answered.
+    /// In the order of time, whichever model answered.
     #[cold]
     fn drain_all(&mut self, now: Instant, answers: &mut Vec<Answer>, passed: &mut Vec<Passed>) {
         let begin = passed.len();
@@ -141,7 +141,7 @@ impl Pace {
         self.groups.get(group).is_some_and(|group| group.is_open)
     }
 
-    /// Makes the way of volume number `path`: a new one, or in place of one on which nothing is under way.
+    /// Sets the models of volume number `path`: a new one, or one without requests in flight.
     pub(crate) fn set_path(
         &mut self,
         path: usize,
@@ -151,35 +151,34 @@ impl Pace {
         group: Option<usize>,
     ) {
         let new = Path { present: Line::new(model, seed, labels), earlier: Vec::new(), group, lead: Span::ZERO };
-        match self.paths.get_mut(path) {
-            Some(old) => *old = new,
-            None => self.paths.push(new),
-        }
+        // Volumes without a model have no path: an idle path keeps the numbering.
+        self.paths.resize(self.paths.len().max(path + 1), Path { group: None, ..new.clone() });
+        self.paths[path] = new;
         self.leave_group(path);
         if let Some(group) = group {
             self.groups[group].members.push(path);
         }
     }
 
-    /// Answers of `path` that are known are handed out so much earlier from now on.
+    /// Sets how much earlier than due known answers of `path` leave.
     pub(crate) fn set_lead(&mut self, path: usize, lead: Span) {
         let path = &mut self.paths[path];
         path.lead = if path.group.is_none() { lead } else { Span::ZERO };
     }
 
-    /// How much earlier than their moments answers of `path` are handed out, where they are known.
+    /// How much earlier than due known answers of `path` leave.
     pub(crate) fn lead(&self, path: usize) -> Span {
         self.paths[path].lead
     }
 
-    /// Nothing is under way on `path`, and nothing comes.
+    /// Removes `path`, which has no requests in flight, from its group.
     pub(crate) fn leave_group(&mut self, path: usize) {
         for group in &mut self.groups {
             group.members.retain(|member| *member != path);
         }
     }
 
-    /// Other rates in the present model.
+    /// Changes rates of the present model.
     pub(crate) fn change_rates(&mut self, now: Instant, path: usize, changes: &[Change], labels: Vec<Label>) {
         self.settle(now, path);
         let present = &mut self.paths[path].present;
@@ -189,7 +188,7 @@ impl Pace {
         present.labels = labels;
     }
 
-    /// Another model for what is submitted from now on; what is under way stays with the one that it has.
+    /// Replaces the model for further requests; requests in flight stay with theirs.
     pub(crate) fn change_model(&mut self, now: Instant, path: usize, model: &ChainSpec, seed: u64, labels: Vec<Label>) {
         self.settle(now, path);
         let path = &mut self.paths[path];
@@ -199,7 +198,7 @@ impl Pace {
         }
     }
 
-    /// What happened until now on `path` is settled first, so that its group meets it in the order of time.
+    /// Advances the group of `path` to `now`, so that its model sees all requests in the order of time.
     #[inline]
     fn settle(&mut self, now: Instant, path: usize) {
         if let Some(group) = self.paths[path].group {
@@ -224,7 +223,7 @@ impl Pace {
         paths.chain(groups).min()
     }
 
-    /// Appends all that passed up to `now`, and what is known to pass within the lead of its path.
+    /// Appends all answers up to `now`, and those known to follow within the lead of their path.
     pub(crate) fn drain(&mut self, now: Instant, passed: &mut Vec<Passed>) {
         for group in 0..self.groups.len() {
             self.advance(group, now);
@@ -246,7 +245,7 @@ impl Pace {
         Passed { slot: answer.slot, at: answer.at, bound_by }
     }
 
-    /// Hands what the volumes of a group answered up to `now` to the group's model, at the moments of the answers.
+    /// Passes the answers of a group's volumes up to `now` to the group's model, at their times.
     fn advance(&mut self, group: usize, now: Instant) {
         let Group { chain, members, .. } = &mut self.groups[group];
         loop {

@@ -1,8 +1,8 @@
-//! Changes of a store's maps as data: what has to be durable so that a store can be recovered.
+//! Changes of a store's maps as data, which have to be durable for recovery.
 
 use crate::store::VolumeId;
 
-/// One change, in the order in which they happened.
+/// A change, in the order of their occurrence.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Record {
     /// The units of all other records; the first one of a [whole](Commit::whole) commit.
@@ -25,9 +25,9 @@ pub enum Record {
     },
     /// `to` has the content of `from` from here on. Both exist.
     Fork {
-        /// What is shared.
+        /// The source.
         from: VolumeId,
-        /// Who shares it; whatever it had is released.
+        /// The target, whose previous content is released.
         to: VolumeId,
     },
     /// Clusters `first ..` of a volume are at clusters `at ..` of the data files.
@@ -57,11 +57,11 @@ pub enum Record {
         /// Bytes from now on.
         size: u64,
     },
-    /// What the shell wants to remember about a volume: its name, product, owner. Nothing here looks into it.
+    /// The description of a volume by the shell: its name, product, owner. Opaque to the store.
     Describe {
         /// The volume.
         volume: VolumeId,
-        /// Replaces what was there.
+        /// The new description.
         text: String,
     },
     /// A volume ends.
@@ -85,10 +85,10 @@ pub enum Access {
 pub struct Commit {
     /// One more than that of the commit before it.
     pub sequence: u64,
-    /// True when the records say everything from the beginning: all earlier commits may be forgotten once it is durable.
+    /// True if the records are the complete state: all earlier commits can be dropped once it is durable.
     pub whole: bool,
-    /// Where its bytes begin in a log, if the shell keeps one; 0 for a whole one, which begins a new log that replaces
-    /// the old one at once (write beside it, sync, rename).
+    /// Position of its frame in the log of the shell; 0 for a whole commit, which begins a new log that replaces the
+    /// old one atomically (write to another file, sync, rename).
     pub at: u64,
     /// The changes, in order.
     pub records: Vec<Record>,

@@ -1,31 +1,30 @@
-//! What a client asks of a volume, and the errors that it can be told.
+//! Requests of clients, and the errors of replies.
 //!
-//! Knows nothing about protocols: NBD, iSCSI and FUSE all end here.
+//! Independent of protocols: NBD, iSCSI and FUSE are translated to these types.
 
 use plimsoll_units::{Kind, Op};
 
-/// The name that a front gives to a request while it is in flight. Unique among those in flight; the volume only
-/// hands it back.
+/// The front's identifier of a request in flight, unique among those; the volume only returns it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Ticket(pub u64);
 
-/// What a request does.
+/// The command of a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Command {
-    /// Returns bytes.
+    /// Reads data.
     Read,
-    /// Takes bytes; durable only after a later flush, unless it is marked FUA.
+    /// Writes data; durable only after a later flush, unless marked FUA.
     Write,
-    /// Answered when every write that was answered before it was accepted is durable. Has no address.
+    /// Answered when all writes that were answered before it was accepted are durable. Has no address.
     Flush,
-    /// The bytes are not needed any more: whole clusters read as zeros afterwards, the rest stays as it is.
+    /// Discards a range: whole clusters read as zeros afterwards, partial ones stay as they are.
     Trim,
-    /// The bytes read as zeros afterwards.
+    /// Zeros a range.
     WriteZeroes {
-        /// Whether the space may be given back.
+        /// Whether the range may be deallocated.
         space: Space,
     },
-    /// A hint that the bytes will be read soon; changes nothing.
+    /// Announces reads of a range; changes nothing.
     Cache,
 }
 
@@ -62,31 +61,31 @@ impl Class {
     }
 }
 
-/// What becomes of the space of zeros.
+/// The allocation of a zeroed range.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Space {
-    /// It is given back where whole clusters are zero.
+    /// Whole clusters are deallocated.
     Free,
-    /// It is kept and where missing reserved: a later write there does not run out of space.
+    /// The range stays or becomes allocated: a later write there does not run out of space.
     Keep,
 }
 
-/// One request of a client.
+/// A request of a client.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Request {
-    /// What it does.
+    /// The command.
     pub command: Command,
     /// First byte; zero for a flush.
     pub offset: u64,
     /// Bytes; zero for a flush. Reads and writes carry at most [`crate::Limits::payload`]; trims and zeros may be as
     /// long as the volume.
     pub length: u64,
-    /// Force unit access: what it changes is durable when it is answered.
+    /// Force unit access: its changes are durable when it is answered.
     pub fua: bool,
 }
 
 impl Request {
-    /// What the model is asked: a trim, zeros whose space is freed, and a hint move no bytes.
+    /// The operation for the model: a trim, zeros without allocation and a hint move no bytes.
     pub(crate) fn op(&self) -> Op {
         let length = u32::try_from(self.length).unwrap_or(u32::MAX);
         let (kind, length) = match (self.command, self.fua) {
@@ -101,7 +100,7 @@ impl Request {
         Op { offset: self.offset, length, kind, stream: 0 }
     }
 
-    /// What it is counted as.
+    /// Its class.
     pub const fn class(&self) -> Class {
         match self.command {
             Command::Read | Command::Cache => Class::Read,
@@ -111,7 +110,7 @@ impl Request {
         }
     }
 
-    /// Bytes that travel with it, in either direction.
+    /// Bytes of its payload, in either direction.
     pub(crate) const fn payload(&self) -> u64 {
         match self.command {
             Command::Read | Command::Write => self.length,
@@ -119,16 +118,16 @@ impl Request {
         }
     }
 
-    /// True when it would change bytes or space.
+    /// True if it changes data or allocation.
     pub(crate) const fn changes(&self) -> bool {
         matches!(self.command, Command::Write | Command::Trim | Command::WriteZeroes { .. })
     }
 }
 
-/// Why a request failed, as block protocols say it. The codes are those of Linux and of NBD.
+/// The error of a request. The codes are those of Linux and of NBD.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, thiserror::Error)]
 pub enum Errno {
-    /// EPERM: a change of what is read-only.
+    /// EPERM: a change of a read-only volume.
     #[error("not permitted: the volume is read-only")]
     Perm,
     /// EIO: the storage behind the volume failed.
@@ -140,8 +139,8 @@ pub enum Errno {
     /// ENOSPC: a change beyond the end, or no space is left behind the volume.
     #[error("no space left: beyond the end of the volume, or its store is full")]
     NoSpc,
-    /// EOVERFLOW: the answer would be longer than can be sent in one piece.
-    #[error("the answer is too long for one piece")]
+    /// EOVERFLOW: the reply would be longer than the protocol allows.
+    #[error("the reply is too long")]
     Overflow,
     /// ENOTSUP: not offered.
     #[error("not supported")]

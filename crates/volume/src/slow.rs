@@ -11,7 +11,7 @@ impl Slow {
     /// Real time.
     pub const NOT: Self = Self(1);
 
-    /// `times` slower; zero is read as one.
+    /// `times` slower; zero means 1.
     pub const fn by(times: u32) -> Self {
         Self(if times == 0 { 1 } else { times })
     }
@@ -50,7 +50,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn the_first_real_moment_of_a_model_moment(at in 0..u64::MAX / 5_000, times in 1..5_000_u32) {
+        fn real_time_of_a_model_time(at in 0..u64::MAX / 5_000, times in 1..5_000_u32) {
             let (slow, at) = (Slow::by(times), Instant::from_nanos(at));
             let real = slow.real(at);
             prop_assert_eq!(slow.model(real), at);

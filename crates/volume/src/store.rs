@@ -1,7 +1,7 @@
-//! Where the bytes of volumes are: maps from clusters of volumes to clusters of data files, copied on write.
+//! The location of data: maps from clusters of volumes to clusters of data files, copied on write.
 //!
-//! Decides and never does: bytes are moved, and records made durable, by the shell. The order in which a crash can do no
-//! harm is kept here, by handing out a job only when what must come before it is done:
+//! The store decides; the shell moves bytes and makes records durable. A crash does no harm, as a job is issued only
+//! when all jobs that have to precede it are done:
 //!
 //! 1. Data before map: a commit follows a sync of every data file that was written before its records were taken.
 //! 2. Map before answer: a flush, and a write with FUA, is answered after the commit that its data need.
@@ -28,6 +28,7 @@ pub(crate) use edit::TEXT_MAX;
 
 use std::collections::{BTreeSet, VecDeque};
 
+use crate::backing::Backing;
 use crate::job::{FileId, Io, Job, JobId, Place};
 use crate::record::Access;
 use crate::request::{Command, Errno, Request, Ticket};
@@ -39,7 +40,7 @@ use plan::Plan;
 use round::Rounds;
 use space::{Clusters, Space};
 
-/// How many times a request begins again while space is on its way back.
+/// Maximum of retries of a request while space is being freed.
 const AGAIN_MAX: u8 = 32;
 
 /// A volume or snapshot of a store, for as long as the store exists.
@@ -51,11 +52,11 @@ pub struct VolumeId(pub u32);
 pub struct Extent {
     /// Bytes.
     pub length: u64,
-    /// Whether there is space behind them; what has none reads as zeros.
+    /// Whether it is allocated; a hole reads as zeros.
     pub allocated: bool,
 }
 
-/// What a store knows of a volume.
+/// Size, access and description of a volume.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct About<'a> {
     /// Its number.
@@ -64,18 +65,18 @@ pub struct About<'a> {
     pub size: u64,
     /// Whether it can be written.
     pub access: Access,
-    /// What the shell wants to remember.
+    /// Description by the shell.
     pub text: &'a str,
 }
 
-/// How full a store is, in bytes.
+/// Space of a store, in bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Usage {
-    /// What it may use.
+    /// Capacity.
     pub capacity: u64,
-    /// What volumes and snapshots use, what they share counted once, and what is not yet free again.
+    /// Used by volumes and snapshots, shared space counted once, with space that is not reusable yet.
     pub taken: u64,
-    /// What can be given out at once.
+    /// Available at once.
     pub available: u64,
 }
 
@@ -93,14 +94,14 @@ pub struct Store {
     parked: Vec<u32>,
     epochs: Epochs,
     rounds: Rounds,
-    /// References that durable commits let go, and the epoch that has to pass before they count.
+    /// References that durable commits released, and the epoch that has to pass before they count.
     released: VecDeque<(u64, Vec<Clusters>)>,
-    /// Runs that nobody refers to and that have to be punched, and how many of them are being punched.
+    /// Unreferenced runs that have to be punched, and the number of those being punched.
     unclean: VecDeque<Clusters>,
     punching: u32,
     edits: VecDeque<Waiting>,
     ended: Vec<Ended>,
-    /// A sync of data failed: what was answered may be lost, so nothing more is promised.
+    /// A sync of data failed: answered writes may be lost, so further changes are refused.
     failed: bool,
 }
 
@@ -145,7 +146,7 @@ struct Flight {
     again: u8,
 }
 
-/// What a job belongs to.
+/// The owner of a job.
 #[derive(Clone, Copy, Debug)]
 enum Owner {
     Flight {
@@ -158,14 +159,14 @@ enum Owner {
     Punch(Clusters),
 }
 
-/// Who waits for durability.
+/// A request or edit that waits for durability.
 #[derive(Clone, Copy, Debug)]
 enum Waiter {
     Flight(u32),
     Edit(Ticket),
 }
 
-/// What came to its end.
+/// The end of a request or edit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Ended {
     /// A request, by the tag that it was accepted with.
@@ -219,7 +220,7 @@ impl Store {
         }
     }
 
-    /// What it may use from now on; below what is taken, nothing more is given out.
+    /// Sets the capacity; below the used space, no more is allocated.
     pub fn set_capacity(&mut self, capacity: u64) {
         self.space.set_capacity(clusters_of(self.geometry, capacity));
     }
@@ -249,7 +250,8 @@ impl Store {
         Some(About { volume, size: stored.size, access: stored.access, text: &stored.text })
     }
 
-    /// Where a volume has space, from `offset` on: at most `limit` runs that together cover at most `length` bytes.
+    /// Allocated ranges and holes of a volume from `offset` on: at most `limit` runs that together cover at most
+    /// `length` bytes.
     pub fn extents(&self, volume: VolumeId, offset: u64, length: u64, limit: usize) -> Vec<Extent> {
         let mut extents: Vec<Extent> = Vec::new();
         let Some(stored) = self.stored(volume) else { return extents };
@@ -273,7 +275,7 @@ impl Store {
         extents
     }
 
-    /// Where the content of a volume is, or that of all: runs of the data files in ascending order, each once.
+    /// The location of a volume's content, or that of all: runs of the data files in ascending order, each once.
     pub fn places(&self, volume: Option<VolumeId>) -> Vec<(Place, u64)> {
         let wanted = |number: u32| volume.is_none_or(|volume| volume.0 == number);
         let stored =
@@ -314,42 +316,6 @@ impl Store {
         self.stored.get(volume.0 as usize)?.as_ref()
     }
 
-    /// Takes a request in. When it ends, [`Store::ended`] has its tag.
-    pub(crate) fn accept(
-        &mut self,
-        tag: u32,
-        ticket: Ticket,
-        volume: VolumeId,
-        request: &Request,
-        jobs: &mut Vec<Job>,
-    ) -> Result<(), Errno> {
-        let failed = self.failed;
-        let stored = self.stored.get_mut(volume.0 as usize).and_then(Option::as_mut).ok_or(Errno::Inval)?;
-        admit(stored, request, failed)?;
-        stored.in_flight += 1;
-        let flight = Flight {
-            tag,
-            ticket,
-            volume,
-            request: *request,
-            left: 0,
-            outcome: Ok(()),
-            moves: Vec::new(),
-            epoch: 0,
-            again: 0,
-        };
-        let number = self.flights.insert(flight);
-        match request.command {
-            Command::Flush => {
-                self.rounds.waiting.push(Waiter::Flight(number));
-                self.round(jobs);
-            }
-            Command::Cache => self.end(number),
-            _ => self.start(number, jobs),
-        }
-        Ok(())
-    }
-
     /// Begins the work of a request, or parks it.
     fn start(&mut self, number: u32, jobs: &mut Vec<Job>) {
         match self.plan(number, jobs) {
@@ -367,31 +333,10 @@ impl Store {
         }
     }
 
-    /// Tries again what was parked.
+    /// Retries parked requests.
     fn retry(&mut self, jobs: &mut Vec<Job>) {
         for number in std::mem::take(&mut self.parked) {
             self.start(number, jobs);
-        }
-    }
-
-    /// A job is finished.
-    pub(crate) fn worked(&mut self, job: JobId, outcome: Result<(), Errno>, jobs: &mut Vec<Job>) {
-        match self.jobs.remove(job.0) {
-            Some(Owner::Flight { number, wrote }) => {
-                if let Some(file) = wrote {
-                    self.rounds.wrote(file);
-                }
-                let Some(flight) = self.flights.get_mut(number) else { return };
-                flight.outcome = flight.outcome.and(outcome);
-                flight.left -= 1;
-                if flight.left == 0 {
-                    self.settle(number, jobs);
-                }
-            }
-            Some(Owner::Sync) => self.synced(outcome, jobs),
-            Some(Owner::Commit) => self.committed(outcome, jobs),
-            Some(Owner::Punch(clusters)) => self.punched(clusters, outcome, jobs),
-            None => {}
         }
     }
 
@@ -429,8 +374,8 @@ impl Store {
         self.round(jobs);
     }
 
-    /// Whether a request that found the disk full is begun once more: what is punched now may be what it needs, although
-    /// it was given clusters that were never used.
+    /// Whether a request that found the disk full is retried: space that is being punched now may suffice, although the
+    /// request was given clusters that were never used.
     fn may_begin_again(&mut self, number: u32) -> bool {
         let may_gain = self.may_gain_space();
         let Some(flight) = self.flights.get_mut(number).filter(|flight| may_gain && flight.again < AGAIN_MAX) else {
@@ -454,17 +399,88 @@ impl Store {
         self.ended.push(Ended::Request(flight.tag, flight.outcome));
     }
 
-    /// What came to its end since it was last asked.
-    pub(crate) fn ended(&mut self) -> std::vec::Drain<'_, Ended> {
-        self.ended.drain(..)
-    }
-
     fn job(&mut self, owner: Owner, io: Io) -> Job {
         Job { id: JobId(self.jobs.insert(owner)), io }
     }
 }
 
-/// Whether a request is possible at all.
+impl Backing for Store {
+    fn about(&self, volume: VolumeId) -> Option<About<'_>> {
+        self.about(volume)
+    }
+
+    #[inline]
+    fn accept(
+        &mut self,
+        tag: u32,
+        ticket: Ticket,
+        volume: VolumeId,
+        request: &Request,
+        jobs: &mut Vec<Job>,
+    ) -> Result<(), Errno> {
+        let failed = self.failed;
+        let stored = self.stored.get_mut(volume.0 as usize).and_then(Option::as_mut).ok_or(Errno::Inval)?;
+        admit(stored, request, failed)?;
+        stored.in_flight += 1;
+        let flight = Flight {
+            tag,
+            ticket,
+            volume,
+            request: *request,
+            left: 0,
+            outcome: Ok(()),
+            moves: Vec::new(),
+            epoch: 0,
+            again: 0,
+        };
+        let number = self.flights.insert(flight);
+        match request.command {
+            Command::Flush => {
+                self.rounds.waiting.push(Waiter::Flight(number));
+                self.round(jobs);
+            }
+            Command::Cache => self.end(number),
+            _ => self.start(number, jobs),
+        }
+        Ok(())
+    }
+
+    #[inline]
+    fn worked(&mut self, job: JobId, outcome: Result<(), Errno>, jobs: &mut Vec<Job>) {
+        match self.jobs.remove(job.0) {
+            Some(Owner::Flight { number, wrote }) => {
+                if let Some(file) = wrote {
+                    self.rounds.wrote(file);
+                }
+                let Some(flight) = self.flights.get_mut(number) else { return };
+                flight.outcome = flight.outcome.and(outcome);
+                flight.left -= 1;
+                if flight.left == 0 {
+                    self.settle(number, jobs);
+                }
+            }
+            Some(Owner::Sync) => self.synced(outcome, jobs),
+            Some(Owner::Commit) => self.committed(outcome, jobs),
+            Some(Owner::Punch(clusters)) => self.punched(clusters, outcome, jobs),
+            None => {}
+        }
+    }
+
+    #[inline]
+    fn ended(&mut self) -> std::vec::Drain<'_, Ended> {
+        self.ended.drain(..)
+    }
+
+    fn extents(&self, volume: VolumeId, offset: u64, length: u64, limit: usize) -> Vec<Extent> {
+        self.extents(volume, offset, length, limit)
+    }
+
+    fn reads_only_allocated(&self) -> bool {
+        true
+    }
+}
+
+/// Checks a request against the volume.
 fn admit(stored: &Stored, request: &Request, failed: bool) -> Result<(), Errno> {
     let end = request.offset.checked_add(request.length).ok_or(Errno::Inval)?;
     match (request.command, stored.leaving) {

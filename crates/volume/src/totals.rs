@@ -1,19 +1,19 @@
-//! What a served volume did since it is served: counts that only rise.
+//! Totals of a served volume: counts that only rise.
 
 use std::sync::Arc;
 
 use crate::request::Class;
 use crate::volumes::Bound;
 
-/// The most names that are counted apart; what comes after them counts under the last.
+/// Maximum of separate names; further names share the last count.
 const LABELS_MAX: usize = 4_096;
 
-/// A stage by its name: where its count is in [`Totals::bound_by_volume`]. Stays what it is when the volume gets
-/// another model.
+/// A stage by its name: the index of its count in [`Totals::bound_by_volume`]. It is the same after a change of the
+/// model.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Label(pub u16);
 
-/// Operations, bytes and errors by class ([`Class::index`]), and what held them.
+/// Operations, bytes and errors by class ([`Class::index`]), and the binding stages.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Totals {
     /// Requests answered without an error.

@@ -1,7 +1,7 @@
-//! The volumes that one front serves: what is stored, joined with when it is answered.
+//! The volumes of a front: stored data, and the time of answers.
 //!
-//! A server, not a loop: requests come from outside, and so does the time. It never sleeps, reads no clock and sees no
-//! byte of a payload.
+//! A server, not a loop: requests and the time come from outside. It never sleeps, reads no clock and accesses no
+//! payload.
 
 mod flight;
 
@@ -14,14 +14,16 @@ use plimsoll_units::{Instant, Slot, Span};
 use crate::backing::Backing;
 use crate::faults::{Fate, Faults, Injector};
 use crate::fidelity::Fidelity;
+use crate::flat::Flat;
 use crate::job::{FileId, Job, JobId};
 use crate::pace::{Pace, Passed};
+use crate::record::Access;
 use crate::request::{Errno, Request, Ticket};
 use crate::slab::Slab;
 use crate::slow::Slow;
 use crate::store::{Edit, EditError, Ended, Extent, Store, VolumeId};
 use crate::totals::{Label, Totals};
-use flight::{Flight, Served};
+use flight::{Flight, Served, Timing};
 
 /// A volume while it is served.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -31,7 +33,7 @@ pub struct Export(pub u32);
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct GroupId(pub u32);
 
-/// What a volume takes in at most.
+/// Limits of a volume.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Limits {
     /// Requests in flight.
@@ -51,60 +53,59 @@ impl Default for Limits {
     }
 }
 
-/// What an answer needs from its moment to its client. In the front's time, and in model time inside.
+/// The latency of an answer after its due time. In the front's time; internally in model time.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Lead {
-    /// The way to the client, and that of the next request from there.
+    /// Latency of the path to the client, and of the next request from there.
     pub path: Span,
-    /// How late the front is as a rule.
+    /// Typical lateness of the front.
     pub front: Span,
 }
 
-/// How a stored volume is served.
+/// Parameters of a served volume.
 #[derive(Clone, Debug)]
 pub struct Serving {
-    /// Which one.
+    /// The stored volume.
     pub volume: VolumeId,
-    /// When it answers.
+    /// Its timing.
     pub model: ChainSpec,
     /// Determines the model's service times.
     pub seed: u64,
-    /// What it takes in at most.
+    /// Its limits.
     pub limits: Limits,
-    /// Whose limits it shares; `None` when it stands alone.
+    /// The group whose limits it shares, if any.
     pub group: Option<GroupId>,
 }
 
-/// Why a request was not taken. It has no reply.
+/// The reason why a request was not accepted. It has no reply.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum NotTaken {
-    /// Too much is in flight: to be asked again after a reply. A front that asks [`Volumes::takes`] first never sees
-    /// it.
+pub enum NotAccepted {
+    /// Too much is in flight: retry after a reply. Cannot occur after [`Volumes::takes`] returned true.
     #[error("too much is in flight")]
     Full,
-    /// The request cannot be served: to be answered with this at once.
+    /// The request is refused: reply with this error at once.
     #[error("{0}")]
     Failed(Errno),
 }
 
-/// The answer to one request.
+/// The answer to a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Reply {
-    /// Whose.
+    /// The ticket of the request.
     pub ticket: Ticket,
-    /// How it ended. The payload of a read is complete.
+    /// The outcome. The payload of a read is complete.
     pub outcome: Result<(), Errno>,
-    /// When the model answered, on the front's time line.
+    /// The due time by the model, in the front's time.
     pub due: Instant,
-    /// How long after that its client has it, by the path of its export's lead.
+    /// Time from then until the client has it, by the path latency of its export.
     pub lateness: Span,
-    /// What held it longest.
+    /// The stage that held it longest.
     pub bound_by: Bound,
-    /// What the front does with it.
+    /// The action of the front.
     pub then: Then,
 }
 
-/// What held a request longest.
+/// The stage that held a request longest.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Bound {
     /// A stage of the volume's own model, by its name in [`Totals`].
@@ -115,30 +116,30 @@ pub enum Bound {
     Fault,
 }
 
-/// What a front does with a reply.
+/// The action of a front for a reply.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Then {
-    /// Sends it.
+    /// Send it.
     Send,
-    /// Sends nothing and breaks the connection that the request came over: an injected fault.
+    /// Send nothing, and break the connection of the request: an injected fault.
     Tear,
 }
 
-/// An edit of the store ended.
+/// The end of an edit of the store.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Edited {
     /// Its ticket.
     pub ticket: Ticket,
-    /// Durable, or why not. What failed to become durable may still become it with a later commit.
+    /// Durable, or the error. A failed edit may still become durable with a later commit.
     pub outcome: Result<(), Errno>,
 }
 
-/// All volumes of one store, or of whole files ([`crate::Flat`]), that are served by one front, and their time.
+/// The volumes of one store, or of whole files ([`crate::Flat`]), that a front serves, and their timing.
 ///
-/// The calls of a front, in any order that its events come in:
-/// 1. [`takes`](Self::takes), then [`accept`](Self::accept) for a request: gives jobs to do.
-/// 2. [`worked`](Self::worked) for each job that is finished: may give further jobs.
-/// 3. [`drain`](Self::drain) whenever [`wake_at`](Self::wake_at) has come: gives replies to send.
+/// A front calls, in the order of its events:
+/// 1. [`takes`](Self::takes), then [`accept`](Self::accept) for a request, which gives jobs to do;
+/// 2. [`worked`](Self::worked) for each finished job, which may give further jobs;
+/// 3. [`drain`](Self::drain) at [`wake_at`](Self::wake_at), which gives replies to send.
 ///
 /// Time never goes back between calls.
 #[derive(Debug)]
@@ -148,13 +149,14 @@ pub struct Volumes<B = Store> {
     slow: Slow,
     served: Vec<Served>,
     flights: Slab<Flight>,
-    /// Answers that a fault delays: when each leaves, its slot, and the moment of the answer.
+    /// Delayed answers: when each leaves, its slot, and the moment of the answer.
     held: BinaryHeap<Reverse<(Instant, u32, Instant)>>,
     /// Requests that models, faults and jobs are through with.
     ready: Vec<u32>,
-    /// The latest moment that was told.
+    /// The latest time that was passed in.
     now: Instant,
     passed: Vec<Passed>,
+    ended: Vec<Ended>,
     edited: Vec<Edited>,
 }
 
@@ -164,7 +166,7 @@ impl Volumes {
         &self.store
     }
 
-    /// What the store may use from now on, in bytes.
+    /// Sets the capacity of the store in bytes.
     pub fn set_capacity(&mut self, capacity: u64) {
         self.store.set_capacity(capacity);
     }
@@ -182,8 +184,20 @@ impl Volumes {
     }
 }
 
+impl Volumes<Flat> {
+    /// Serves whole files without a model: export 0 is file 0 with the first of these sizes in bytes, and so on. Each
+    /// answer leaves `delay` after its real work ended; [`Lead`] and [`Fidelity`] do not apply to it. 4,096 requests in
+    /// flight for each export, of any length.
+    pub fn plain(sizes: impl IntoIterator<Item = u64>, delay: Span) -> Self {
+        // Offers state which of them are read-only.
+        let flat = Flat::new(sizes.into_iter().map(|size| (size, Access::ReadWrite)));
+        let served = flat.volumes().map(|volume| Served::plain(volume, delay)).collect();
+        Self { served, ..Self::new(flat, Slow::NOT) }
+    }
+}
+
 impl<B: Backing> Volumes<B> {
-    /// Nothing is served yet.
+    /// Without served volumes.
     pub const fn new(store: B, slow: Slow) -> Self {
         Self {
             store,
@@ -195,17 +209,17 @@ impl<B: Backing> Volumes<B> {
             ready: Vec::new(),
             now: Instant::ZERO,
             passed: Vec::new(),
+            ended: Vec::new(),
             edited: Vec::new(),
         }
     }
 
-    /// A group whose volumes share `model`: the limits of an instance.
+    /// Adds a group whose volumes share `model`: the limits of an instance.
     pub fn group(&mut self, model: &ChainSpec, seed: u64) -> GroupId {
         GroupId(self.pace.add_group(model, seed) as u32)
     }
 
-    /// Ends a group; false, and it goes on, while volumes of it are served or have requests in flight. Its number may be
-    /// given to another group after that.
+    /// Removes a group; false if volumes of it are served or have requests in flight. Its number may be reused.
     pub fn dissolve(&mut self, group: GroupId) -> bool {
         for (number, served) in self.served.iter().enumerate() {
             if !served.is_open && served.is_idle() {
@@ -241,8 +255,8 @@ impl<B: Backing> Volumes<B> {
         Ok(Export(number as u32))
     }
 
-    /// Takes no more requests for it (ESHUTDOWN). What is in flight is answered; true when nothing is. Its number may be
-    /// given to another volume after that.
+    /// Accepts no further requests (ESHUTDOWN). Requests in flight are answered; true if there are none. Its number may
+    /// be reused after that.
     pub fn withdraw(&mut self, export: Export) -> bool {
         let Some(served) = self.served.get_mut(export.0 as usize) else { return true };
         served.is_open = false;
@@ -260,42 +274,43 @@ impl<B: Backing> Volumes<B> {
         served.and_then(|served| self.store.about(served.volume)).map_or(0, |about| about.size)
     }
 
-    /// What a volume takes in at most.
+    /// Limits of a volume.
     pub fn limits(&self, export: Export) -> Option<Limits> {
         self.served.get(export.0 as usize).map(|served| served.limits)
     }
 
-    /// What the volume did since it is served.
+    /// The totals of a volume since it is served.
     pub fn totals(&self, export: Export) -> Option<&Totals> {
         self.served.get(export.0 as usize).map(|served| &served.totals)
     }
 
-    /// How faithful the volume is to its model.
+    /// The fidelity of a volume to its model.
     pub fn fidelity(&self, export: Export) -> Option<&Fidelity> {
         self.served.get(export.0 as usize).map(|served| &served.fidelity)
     }
 
-    /// Answers are handed out so much earlier than the models give them from now on, where they are known by then.
+    /// Sets how much earlier than their due times answers leave, where they are known by then.
     pub fn set_lead(&mut self, export: Export, lead: Lead) {
-        if let Some(served) = self.served.get_mut(export.0 as usize) {
+        let served = self.served.get_mut(export.0 as usize);
+        if let Some(served) = served.filter(|served| served.timing.delay().is_none()) {
             let [path, front] = [lead.path, lead.front].map(|span| self.slow.model_span(span));
             served.path = path;
             self.pace.set_lead(export.0 as usize, path + front);
         }
     }
 
-    /// Requests that were accepted and not replied to.
+    /// Accepted requests without a reply.
     pub fn in_flight(&self, export: Export) -> u32 {
         self.served.get(export.0 as usize).map_or(0, |served| served.in_flight)
     }
 
-    /// True when a request with so many bytes of payload would not be refused as [`NotTaken::Full`]: otherwise nothing
+    /// True if a request with this payload in bytes would not be refused as [`NotAccepted::Full`]. Otherwise nothing
     /// more should be read from that client until a reply has left.
     pub fn takes(&self, export: Export, payload: u64) -> bool {
         self.served.get(export.0 as usize).is_none_or(|served| served.has_room(payload))
     }
 
-    /// Takes a request in. `jobs` gets the real work that can begin at once. Exactly one reply follows.
+    /// Accepts a request, and appends the jobs that can begin at once. Exactly one reply follows.
     pub fn accept(
         &mut self,
         now: Instant,
@@ -303,36 +318,36 @@ impl<B: Backing> Volumes<B> {
         ticket: Ticket,
         request: &Request,
         jobs: &mut Vec<Job>,
-    ) -> Result<(), NotTaken> {
+    ) -> Result<(), NotAccepted> {
         let (slot, fate) = self.admit(now, export, ticket, request)?;
         let volume = self.served[export.0 as usize].volume;
         if fate.fails {
             self.finish(slot, Err(Errno::Io));
         } else if let Err(errno) = self.store.accept(slot, ticket, volume, request, jobs) {
             self.flights.remove(slot);
-            return Err(NotTaken::Failed(errno));
+            return Err(NotAccepted::Failed(errno));
         }
         self.submit(now, slot, export, request);
         self.collect();
         Ok(())
     }
 
-    /// Takes a request in without its payload, which [`transfer`](Self::transfer) moves in parts: those of a write before
-    /// this call, those of a read after its reply. The model sees one request. Exactly one reply follows.
+    /// Accepts a request without its payload, which [`transfer`](Self::transfer) moves in parts: those of a write
+    /// before this call, those of a read after its reply. The model sees one request. Exactly one reply follows.
     pub fn accept_timing(
         &mut self,
         now: Instant,
         export: Export,
         ticket: Ticket,
         request: &Request,
-    ) -> Result<(), NotTaken> {
+    ) -> Result<(), NotAccepted> {
         let (slot, fate) = self.admit(now, export, ticket, request)?;
         self.finish(slot, if fate.fails { Err(Errno::Io) } else { Ok(()) });
         self.submit(now, slot, export, request);
         Ok(())
     }
 
-    /// Does the real work of a part of a request, without the model and the totals: the reply leaves when the work is done.
+    /// Moves a part of a request, without the model and the totals: the reply leaves when the work is done.
     pub fn transfer(
         &mut self,
         now: Instant,
@@ -340,38 +355,39 @@ impl<B: Backing> Volumes<B> {
         ticket: Ticket,
         part: &Request,
         jobs: &mut Vec<Job>,
-    ) -> Result<(), NotTaken> {
-        let now = self.tell(now);
+    ) -> Result<(), NotAccepted> {
+        self.tell(now);
         let served = self.served.get_mut(export.0 as usize).filter(|served| served.is_open);
-        let served = served.ok_or(NotTaken::Failed(Errno::Shutdown))?;
+        let served = served.ok_or(NotAccepted::Failed(Errno::Shutdown))?;
         served.transfers += 1;
         let volume = served.volume;
-        let slot = self.flights.insert(Flight::transfer(now, export, ticket, part));
+        let slot = self.flights.insert(Flight::transfer(export, ticket, part));
         if let Err(errno) = self.store.accept(slot, ticket, volume, part, jobs) {
             self.flights.remove(slot);
             self.served[export.0 as usize].transfers -= 1;
-            return Err(NotTaken::Failed(errno));
+            return Err(NotAccepted::Failed(errno));
         }
         self.collect();
         Ok(())
     }
 
-    /// Checks a request against what the volume takes in.
+    /// Checks a request against the limits.
     fn admit(
         &mut self,
         now: Instant,
         export: Export,
         ticket: Ticket,
         request: &Request,
-    ) -> Result<(u32, Fate), NotTaken> {
+    ) -> Result<(u32, Fate), NotAccepted> {
         let now = self.tell(now);
-        let served = self.served.get_mut(export.0 as usize).ok_or(NotTaken::Failed(Errno::Shutdown))?;
+        let served = self.served.get_mut(export.0 as usize).ok_or(NotAccepted::Failed(Errno::Shutdown))?;
         served.admit(request)?;
         if served.in_flight == 0 {
             served.fidelity.close(now);
         }
         let fate = served.injector.as_mut().map_or(Fate::NONE, |injector| injector.fate(request.class()));
-        Ok((self.flights.insert(Flight::new(export, ticket, request, fate)), fate))
+        let flight = Flight::new(export, ticket, request, fate, served.timing.delay());
+        Ok((self.flights.insert(flight), fate))
     }
 
     /// Hands an admitted request to the model.
@@ -381,18 +397,20 @@ impl<B: Backing> Volumes<B> {
         served.in_flight += 1;
         served.fidelity.in_flight(served.in_flight);
         served.bytes += request.payload();
-        self.pace.submit(now, path, Slot(slot), &request.op());
+        if served.timing.delay().is_none() {
+            self.pace.submit(now, path, Slot(slot), &request.op());
+        }
     }
 
-    /// A job is finished; `jobs` gets what can begin now.
+    /// A job is finished: appends the jobs that can begin now.
     pub fn worked(&mut self, now: Instant, job: JobId, outcome: Result<(), Errno>, jobs: &mut Vec<Job>) {
         self.tell(now);
         self.store.worked(job, outcome, jobs);
         self.collect();
     }
 
-    /// When [`drain`](Self::drain) has something to do next; `None` when only a request or a finished job can change
-    /// that. A moment that has passed means: now.
+    /// The next time for [`drain`](Self::drain); `None` if only a request or a finished job can change that. A past
+    /// time means now.
     pub fn wake_at(&self) -> Option<Instant> {
         if !self.ready.is_empty() {
             return Some(self.now);
@@ -428,24 +446,24 @@ impl<B: Backing> Volumes<B> {
         }
     }
 
-    /// Gives a volume another model while it serves; the totals go on.
+    /// Replaces the model of a volume that has one; the totals continue.
     ///
-    /// Where rates of limits are all that differs, those change, and what was accumulated stays: queues, credits, caches.
-    /// Otherwise the new model begins at rest for requests from now on, and those in flight are answered by the one that
-    /// they were taken in with: what both let through counts apart.
+    /// If only rates of limits differ, those change, and queues, credits and caches stay. Otherwise the new model
+    /// begins at rest with the next request, and requests in flight are answered by the model that accepted them; the
+    /// limits of both count apart.
     pub fn remodel(&mut self, now: Instant, export: Export, model: &ChainSpec, seed: u64) {
         let now = self.tell(now);
         let path = export.0 as usize;
-        let Some(served) = self.served.get_mut(path) else { return };
-        let labels = served.totals.labels(&model.names());
-        let before = std::mem::replace(&mut served.model, model.clone());
+        let Some(Served { timing: Timing::Model(present), totals, .. }) = self.served.get_mut(path) else { return };
+        let labels = totals.labels(&model.names());
+        let before = std::mem::replace(present, model.clone());
         match before.changes_to(model) {
             Some(changes) => self.pace.change_rates(now, path, &changes, labels),
             None => self.pace.change_model(now, path, model, seed, labels),
         }
     }
 
-    /// Changes what a group shares.
+    /// Changes the shared model of a group.
     pub fn change_group(&mut self, now: Instant, group: GroupId, change: &Change) -> Result<(), Refused> {
         let (now, Change::Rate { stage, .. }) = (self.tell(now), *change);
         if !self.pace.has_group(group.0 as usize) {
@@ -454,7 +472,7 @@ impl<B: Backing> Volumes<B> {
         self.pace.change_group(now, group.0 as usize, change)
     }
 
-    /// Injects faults into a volume from now on, in place of those before; `None` for no more.
+    /// Injects faults into a volume, in place of previous ones; `None` for none. Spikes and stalls need a model.
     pub fn inject(&mut self, now: Instant, export: Export, faults: Option<Faults>) {
         let now = self.tell(now);
         if let Some(served) = self.served.get_mut(export.0 as usize) {
@@ -462,20 +480,21 @@ impl<B: Backing> Volumes<B> {
         }
     }
 
-    /// Where a volume has space, from `offset` on: at most `limit` runs that together cover at most `length` bytes.
+    /// Allocated ranges and holes of a volume from `offset` on: at most `limit` runs that together cover at most
+    /// `length` bytes.
     pub fn extents(&self, export: Export, offset: u64, length: u64, limit: usize) -> Vec<Extent> {
         let volume = self.served.get(export.0 as usize).map(|served| served.volume);
         volume.map_or_else(Vec::new, |volume| self.store.extents(volume, offset, length, limit))
     }
 
-    /// The data file that a volume is, byte for byte; `None` when a map lies between.
+    /// The data file whose content is that of the volume, byte for byte; `None` if there is a map.
     pub fn whole_file(&self, export: Export) -> Option<FileId> {
         self.served.get(export.0 as usize).and_then(|served| self.store.whole_file(served.volume))
     }
 
-    /// Whether reads are only of places that have their space.
-    pub fn reads_what_has_space(&self) -> bool {
-        self.store.reads_what_has_space()
+    /// Whether reads refer to allocated ranges only, so that showing them through a mapping allocates nothing.
+    pub fn reads_only_allocated(&self) -> bool {
+        self.store.reads_only_allocated()
     }
 
     /// Edits that ended since the last call.
@@ -483,38 +502,42 @@ impl<B: Backing> Volumes<B> {
         std::mem::take(&mut self.edited)
     }
 
-    /// The model's moment at `now`.
+    /// The model time at `now`.
     fn tell(&mut self, now: Instant) -> Instant {
         self.now = self.now.max(now);
         self.slow.model(self.now)
     }
 
-    /// Takes over what ended in the store.
+    /// Processes the requests and edits that ended in the store.
     fn collect(&mut self) {
-        let Self { store, flights, ready, edited, .. } = self;
-        for ended in store.ended() {
+        let mut all = std::mem::take(&mut self.ended);
+        all.extend(self.store.ended());
+        for ended in all.drain(..) {
             match ended {
-                Ended::Request(slot, outcome) => {
-                    if let Some(flight) = flights.get_mut(slot)
-                        && flight.finish(outcome)
-                    {
-                        ready.push(slot);
-                    }
-                }
-                Ended::Edit(ticket, outcome) => edited.push(Edited { ticket, outcome }),
+                Ended::Request(slot, outcome) => self.finish(slot, outcome),
+                Ended::Edit(ticket, outcome) => self.edited.push(Edited { ticket, outcome }),
             }
         }
+        self.ended = all;
     }
 
+    /// The real work of a request ended.
     fn finish(&mut self, slot: u32, outcome: Result<(), Errno>) {
-        if let Some(flight) = self.flights.get_mut(slot)
-            && flight.finish(outcome)
-        {
-            self.ready.push(slot);
+        let now = self.slow.model(self.now);
+        let Some(flight) = self.flights.get_mut(slot) else { return };
+        flight.outcome = Some(outcome);
+        match flight.delay {
+            Some(delay) if !delay.is_zero() => self.held.push(Reverse((now + delay, slot, now + delay))),
+            Some(_) => {
+                flight.due = Some(now);
+                self.ready.push(slot);
+            }
+            None if flight.due.is_some() => self.ready.push(slot),
+            None => {}
         }
     }
 
-    /// The models are through with a request; a fault may hold it back.
+    /// The models have answered a request; a fault may delay it.
     fn pass(&mut self, now: Instant, passed: &Passed) {
         let slot = passed.slot.0;
         let Some(flight) = self.flights.get_mut(slot) else { return };
@@ -532,12 +555,15 @@ impl<B: Backing> Volumes<B> {
         }
     }
 
-    /// Nothing but its jobs holds a request any more.
+    /// Only its jobs delay a request from now on.
     fn due(&mut self, slot: u32, at: Instant) {
         let Some(flight) = self.flights.get_mut(slot) else { return };
-        let response = at.since(self.pace.submitted(Slot(slot)));
-        self.served[flight.export.0 as usize].fidelity.answered(at, response, flight.payload);
-        if flight.pass(at) {
+        if flight.delay.is_none() {
+            let response = at.since(self.pace.submitted(Slot(slot)));
+            self.served[flight.export.0 as usize].fidelity.answered(at, response, flight.payload);
+        }
+        flight.due = Some(at);
+        if flight.outcome.is_some() {
             self.ready.push(slot);
         }
     }
@@ -557,15 +583,17 @@ impl<B: Backing> Volumes<B> {
         served.fidelity.in_flight(served.in_flight);
         served.bytes -= payload;
         served.totals.count(class, payload, outcome.is_err(), bound_by);
-        let seen = now + served.path;
-        served.fidelity.handed_out(seen, seen.since(due), payload);
+        if flight.delay.is_none() {
+            let seen = now + served.path;
+            served.fidelity.handed_out(seen, seen.since(due), payload);
+        }
         let (real, seen) = (self.slow.real(due), self.now + self.slow.real_span(served.path));
         let then = if fate.tears { Then::Tear } else { Then::Send };
         replies.push(Reply { ticket, outcome, due: real, lateness: seen.since(real), bound_by, then });
     }
 }
 
-/// Why a volume cannot be served.
+/// The reason why a volume cannot be served.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum NotServed {
     /// The store has no such volume.

@@ -54,8 +54,13 @@ fn answer(split: &Split, diagnosis: &Diagnosis) -> Option<Verdict> {
         // All waits are in what is not said: the processor alone can be the answer.
         let on_processor = split.share(Part::Processor);
         let at_most = 1.0 - on_processor;
-        let not = Verdict::NotStorage { share: at_most, at_most, main: Part::Processor, main_share: on_processor };
+        let host_busy = split.host_busy;
+        let not =
+            Verdict::NotStorage { share: at_most, at_most, host_busy, main: Part::Processor, main_share: on_processor };
         return Some(if on_processor > 1.0 - LITTLE { not } else { untold(diagnosis) });
+    }
+    if let Some(behind) = log_behind_locks(split, diagnosis, share) {
+        return Some(behind);
     }
     Some(if share >= MOST {
         let part = split.slices.iter().find(|slice| slice.part.is_storage())?;
@@ -66,7 +71,24 @@ fn answer(split: &Split, diagnosis: &Diagnosis) -> Option<Verdict> {
         Verdict::StorageInPart { share, saved, main: main.part, main_share: main.share }
     } else {
         let at_most = diagnosis.at_most.as_ref().map_or(share, super::DatabaseEffect::saved);
-        Verdict::NotStorage { share, at_most, main: main.part, main_share: main.share }
+        Verdict::NotStorage { share, at_most, host_busy: split.host_busy, main: main.part, main_share: main.share }
+    })
+}
+
+/// A slow log beside waits for what is held until a commit is written, where these are longer than those for storage.
+fn log_behind_locks(split: &Split, diagnosis: &Diagnosis, share: f64) -> Option<Verdict> {
+    /// Flash writes a log in less than a millisecond, a disk without a cache in about ten.
+    const SLOW_S: f64 = 0.020;
+    let of_commits = diagnosis.commits.as_ref().and_then(|commits| commits.write_s);
+    let of_windows = diagnosis.response(Class::RedoWrite).map(|response| response.latency_s);
+    let write_s = of_commits.into_iter().chain(of_windows).fold(0.0, f64::max);
+    let locks = split.share(Part::Lock);
+    let held = locks + split.share(Part::Cluster) + split.share(Part::CommitRest);
+    (write_s >= SLOW_S && held >= NOTABLE && held > share).then_some(Verdict::LogBehindLocks {
+        write_s,
+        share,
+        held,
+        locks,
     })
 }
 

@@ -34,12 +34,26 @@ pub enum Verdict {
         /// Its share.
         main_share: f64,
     },
+    /// Writes of the log are so slow that waits for locks and for other instances may hang on them: both are held until
+    /// a commit is written.
+    LogBehindLocks {
+        /// Seconds of a write of the log.
+        write_s: f64,
+        /// Share of all storage.
+        share: f64,
+        /// Share of the waits that may hang on commits: locks, other instances, the rest of the commits.
+        held: f64,
+        /// Share of the locks.
+        locks: f64,
+    },
     /// Storage is not what sessions wait for.
     NotStorage {
         /// Share of all storage.
         share: f64,
         /// What storage that answers at once would save: no storage saves more.
         at_most: f64,
+        /// Share of the hosts' processors that is busy, where it is said.
+        host_busy: Option<f64>,
         /// The longest part of all.
         main: Part,
         /// Its share.
@@ -256,6 +270,7 @@ impl Verdict {
         match self {
             Self::Storage { .. } => "storage",
             Self::StorageInPart { .. } => "storage-in-part",
+            Self::LogBehindLocks { .. } => "log-behind-locks",
             Self::NotStorage { .. } => "not-storage",
             Self::StorageAtLeast { .. } => "storage-at-least",
             Self::Untold { .. } => "untold",

@@ -3,7 +3,7 @@
 use plimsoll_catalogue::{Catalogue, Chosen, Config, Money, NoModel, NoPrice, Offer, OptionValue, Refusal, Terms};
 use plimsoll_model::ChainSpec;
 use plimsoll_units::Span;
-use plimsoll_volume::{Ladder, Policy, Rung};
+use plimsoll_volume::{Ladder, LevelModel, Policy};
 use thiserror::Error;
 
 use crate::candidate::{Rungs, Whose, with};
@@ -71,7 +71,7 @@ impl Levels {
         }
         let rung = |level: &Level| {
             let model = level.offer.limits().map_err(|why| NoLevels::NoModel(level.level, why))?;
-            Ok(Rung { level: level.level, model })
+            Ok(LevelModel { level: level.level, model })
         };
         let rungs = levels.iter().map(rung).collect::<Result<Vec<_>, NoLevels>>()?;
         let ladder = Ladder::new(rungs).map_err(|_| NoLevels::None(offer.short().to_string()))?;

@@ -6,7 +6,7 @@ use plimsoll_catalogue::{Currency, Money};
 use plimsoll_ingest::Slot;
 use plimsoll_model::analytic::{Offered, capacity, solve};
 use plimsoll_units::{Bytes, Instant, Span};
-use plimsoll_volume::{Autotune, Policy, Seen};
+use plimsoll_volume::{Autotune, IntervalLoad, Policy};
 
 use super::asked::Asked;
 use super::levels::{Level, Levels};
@@ -193,7 +193,7 @@ impl<'a> Course<'a> {
         if let Some(autotune) = &mut self.autotune {
             let answers = served.round() as u64;
             let reads = (served * asked.reads).round() as u64;
-            let seen = Seen {
+            let seen = IntervalLoad {
                 answers,
                 throttled: if is_throttled { answers } else { 0 },
                 reads,

@@ -1,15 +1,21 @@
 //! One offer whose ceilings suffice: what binds it, how it answers, and what is doubtful about it.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use plimsoll_catalogue::{Catalogue, Ceiling, Offer, Price, Product, Terms};
+use plimsoll_ingest::Class;
 use plimsoll_model::ChainSpec;
 use plimsoll_model::analytic::{Offered, Workload, solve};
 use plimsoll_record::{Counter, Measure};
-use plimsoll_units::Bytes;
+use plimsoll_units::{Bytes, Span};
 
+use super::backlog::Replay;
 use super::size::Candidate;
-use super::{Choice, ClassLatency, ClassLoad, Limit, Point, Rejection, Risk, RiskSort, Sizing, Wanted, Why};
+use super::{
+    Backlog, Busiest, Choice, ClassLatency, ClassLoad, Limit, Point, Rejection, Risk, RiskSort, Sizing, Slower, Wanted,
+    Why,
+};
 use crate::asked::{Asked, Tight};
 use crate::matching::within;
 use crate::trial::{Together, together};
@@ -39,7 +45,7 @@ pub(super) struct Assessor<'a> {
 pub(super) enum Assessed {
     /// It meets the objective, or there is none.
     Meets(Box<Choice>),
-    /// It carries the load, and misses the objective.
+    /// It carries the load, and misses the objective, or is slower than the storage of today.
     Misses {
         choice: Box<Choice>,
         /// No limit held it: more of what can be bought makes nothing faster.
@@ -57,28 +63,59 @@ pub(super) struct Attempt {
     rejected: Option<Rejection>,
     /// What the last candidate that missed the objective by a ceiling has above the design point.
     held_at: Option<f64>,
+    /// Levels that are too slow whatever is bought with them.
+    slow_levels: BTreeSet<usize>,
 }
 
 impl Attempt {
-    /// Tries candidates until one meets the objective, or no limit holds them.
+    /// Tries candidates, the cheapest first, until one meets the objective. Levels that are too slow by themselves are
+    /// tried once.
     pub(super) fn tries(&mut self, assessor: &Assessor<'_>, candidates: Vec<Candidate>) -> Option<Choice> {
         for candidate in candidates {
+            if self.slow_levels.contains(&candidate.level) {
+                continue;
+            }
             self.held_at = None;
             match assessor.assess(&candidate.offer, candidate.price) {
                 Assessed::Meets(choice) => return Some(*choice),
                 Assessed::Misses { choice, by_latency } => {
                     self.held_at = choice.binds.as_ref().map(|limit| limit.over).filter(|_| !by_latency);
-                    if self.nearly.as_ref().is_none_or(|nearest| choice.reached < nearest.reached) {
-                        self.nearly = Some(choice);
-                    }
                     if by_latency {
-                        return None;
+                        self.slow_levels.insert(candidate.level);
+                    }
+                    let nearness = |choice: &Choice| (choice.reached, choice.slowdown());
+                    if self.nearly.as_ref().is_none_or(|nearest| nearness(&choice) < nearness(nearest)) {
+                        self.nearly = Some(choice);
                     }
                 }
                 Assessed::Fails(rejection) => self.rejected = self.rejected.take().or(Some(rejection)),
             }
         }
         None
+    }
+
+    /// The cheapest of each other level that meets the objective.
+    pub(super) fn other_levels(
+        &self,
+        assessor: &Assessor<'_>,
+        candidates: Vec<Candidate>,
+        cheapest: &Choice,
+    ) -> Vec<Choice> {
+        let mut levels = self.slow_levels.clone();
+        let mut found = Vec::new();
+        for candidate in candidates {
+            if candidate.offer.config == cheapest.offer.config {
+                levels.insert(candidate.level);
+            }
+            if levels.contains(&candidate.level) {
+                continue;
+            }
+            if let Assessed::Meets(choice) = assessor.assess(&candidate.offer, candidate.price) {
+                levels.insert(candidate.level);
+                found.push(*choice);
+            }
+        }
+        found
     }
 
     /// What higher ceilings may help: what the last candidate has above the design point.
@@ -90,6 +127,7 @@ impl Attempt {
     pub(super) fn give_up(self, product: &Product, sizing: &mut Sizing) {
         let nothing = || Rejection { name: product.name().into(), why: Why::Refused("it has no configuration".into()) };
         match self.nearly {
+            Some(choice) if choice.meets(&sizing.wanted) => sizing.slower.push(*choice),
             Some(choice) => sizing.nearly.push(*choice),
             None => sizing.rejected.push(self.rejected.unwrap_or_else(nothing)),
         }
@@ -97,6 +135,24 @@ impl Attempt {
 }
 
 impl Assessor<'_> {
+    /// The whole series through the limits of an offer, the tightest in each window; `None` without a series, or limits.
+    fn backlog(&self, offer: &Offer) -> Option<Backlog> {
+        let Wanted { series, points, allowance, .. } = self.wanted;
+        let mut replay = Replay::new(allowance);
+        for window in series {
+            // Limits are above the design points, so a window that one of them covers passes.
+            let passes = replay.is_idle() && points.iter().any(|point| point.covers(&window.classes));
+            let utilisation = if passes || window.classes.is_empty() {
+                0.0
+            } else {
+                let asks = window.classes.iter().map(|class| (class.ask(), class.iops)).collect();
+                1.0 / Asked::of([asks]).tightest(offer)?.over
+            };
+            replay.window(window.seconds, utilisation, Busiest::ALL.map(|of| window.rate(of)));
+        }
+        (!series.is_empty()).then(|| replay.finish())
+    }
+
     /// Offers it the expected load, at the point that its ceilings are nearest to.
     pub(super) fn assess(&self, offer: &Offer, price: Option<Price>) -> Assessed {
         let beside = self.asked.beside(offer);
@@ -108,6 +164,8 @@ impl Assessor<'_> {
             binds: binds.map(|tight| self.limit(offer, &tight)),
             next: beside.iter().find(other).map(|tight| self.limit(offer, tight)),
             latency: Vec::new(),
+            backlog: self.backlog(offer),
+            slower: Vec::new(),
             reached: None,
             peak: offer.standing_of(&point.asks()).peak,
             machines: None,
@@ -115,6 +173,9 @@ impl Assessor<'_> {
             price,
         };
         let fails = |why: Why| Assessed::Fails(Rejection { name: offer.short().to_string(), why });
+        if let Some(backlog) = choice.backlog.filter(|backlog| !backlog.is_within(&self.wanted.allowance)) {
+            return fails(Why::Waits(backlog));
+        }
         let model = match offer.model() {
             Ok(model) => model,
             Err(why) if self.wanted.objective.is_some() => return fails(Why::Refused(why.to_string())),
@@ -139,18 +200,19 @@ impl Assessor<'_> {
             return fails(Why::Sustains { iops: done.iops, wanted: point.iops(), held_by });
         }
         choice.latency = latencies(point, &done);
+        choice.slower = slower(&self.wanted.today, &choice.latency);
         self.judged(choice, &done)
     }
 
     fn judged(&self, mut choice: Choice, done: &Together) -> Assessed {
-        let Some(objective) = self.wanted.objective else { return Assessed::Meets(Box::new(choice)) };
-        let bins = done.tally.response_where(|counter: &Counter| objective.over.covers(counter.kind));
-        choice.reached = match objective.measure {
-            Measure::Mean => bins.mean(),
-            Measure::Quantile(quantile) => bins.quantile(quantile),
-        };
-        // What nothing is asked of that the objective is about misses it in nothing.
-        if choice.reached.is_none_or(|reached| reached <= objective.limit) {
+        if let Some(objective) = self.wanted.objective {
+            let bins = done.tally.response_where(|counter: &Counter| objective.over.covers(counter.kind));
+            choice.reached = match objective.measure {
+                Measure::Mean => bins.mean(),
+                Measure::Quantile(quantile) => bins.quantile(quantile),
+            };
+        }
+        if choice.meets(self.wanted) && (choice.slower.is_empty() || self.wanted.may_be_slower) {
             return Assessed::Meets(Box::new(choice));
         }
         let is_ceiling = |name: &str| choice.offer.ceilings.iter().any(|ceiling| *ceiling.name == *name);
@@ -169,6 +231,24 @@ impl Assessor<'_> {
             over: tight.over / self.wanted.room(),
         }
     }
+}
+
+/// A class is slower if its response time is at least this many times that of today.
+const SLOWER: f64 = 1.2;
+
+/// Classes that are slower than today. A class that was not simulated is compared with the total that contains it.
+fn slower(today: &[(Class, Span)], latency: &[ClassLatency]) -> Vec<Slower> {
+    let simulated = |class: Class| latency.iter().find(|one| one.class == class).map(|one| one.mean);
+    let whole = |class: Class| match class {
+        Class::RandomRead | Class::SequentialRead | Class::TempRead => Some(Class::Read),
+        Class::DataWrite | Class::RedoWrite | Class::TempWrite => Some(Class::Write),
+        _ => None,
+    };
+    let compared = |(class, today): &(Class, Span)| {
+        let then = simulated(*class).or_else(|| simulated(whole(*class)?)).or_else(|| simulated(Class::All))?;
+        Some(Slower { class: *class, today: *today, then })
+    };
+    today.iter().filter_map(compared).filter(|one| one.times() >= SLOWER).collect()
 }
 
 fn latencies(point: &Point, done: &Together) -> Vec<ClassLatency> {

@@ -5,6 +5,7 @@
 use std::collections::BTreeSet;
 
 use plimsoll_ingest::{Class, Measure, Statistic, Subject};
+use plimsoll_units::Span;
 
 use super::design::ClassLoad;
 
@@ -60,6 +61,22 @@ impl<'a> Windows<'a> {
             of(Class::All).or_else(|| Some(of(Class::Read)? + of(Class::Write)?))
         };
         (together(Measure::Iops), together(Measure::Throughput))
+    }
+
+    /// Mean response times over all windows, weighed by their operations where these are known, otherwise by time.
+    pub(super) fn latencies(&self) -> Vec<(Class, Span)> {
+        let mean = |class: Class| {
+            let (mut sum, mut weights) = (0.0, 0.0);
+            for (slot, at) in self.subject.slots.iter().enumerate() {
+                let value = |measure| self.value(slot, class, measure, Statistic::Mean);
+                let Some(seconds) = value(Measure::Latency).filter(|seconds| *seconds > 0.0) else { continue };
+                let weight = value(Measure::Iops).unwrap_or(1.0) * at.length.as_secs_f64();
+                sum += seconds * weight;
+                weights += weight;
+            }
+            (weights > 0.0).then(|| (class, Span::from_secs_f64(sum / weights)))
+        };
+        Class::ALL.into_iter().filter_map(mean).collect()
     }
 
     /// The classes of one window; empty when it says nothing of operations.

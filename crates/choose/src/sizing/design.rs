@@ -6,11 +6,15 @@ use plimsoll_load::{Arrival, Mix, Pace, Pattern, Region, Split, StreamSpec};
 use plimsoll_record::Objective;
 use plimsoll_units::{Bytes, Iops, Span};
 
+use super::backlog::Allowance;
+use crate::diagnosis::Verdict;
+
 /// How a demand becomes a design point.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Design {
-    /// The load that is not exceeded in this share of the time, 0 to 1, by windows.
-    pub quantile: f64,
+    /// Size for the load that is not exceeded in this share of the time, 0 to 1, by windows. `None` for the lowest load
+    /// through which the whole series passes within the [`Allowance`].
+    pub quantile: Option<f64>,
     /// What shorter peaks inside of the windows are taken to be.
     pub burst: Burst,
     /// What it grows by.
@@ -21,6 +25,23 @@ pub struct Design {
     pub capacity: Bytes,
     /// What response times have to meet. One that is about all operations is judged on reads, where there are any.
     pub objective: Option<Objective>,
+    /// Choices may answer more slowly than the storage of today.
+    pub may_be_slower: bool,
+}
+
+impl Design {
+    /// Every window counts, with a fifth of headroom, and nothing besides.
+    pub fn of(capacity: Bytes) -> Self {
+        Self {
+            quantile: None,
+            burst: Burst::Auto,
+            growth: Growth::default(),
+            headroom: 0.2,
+            capacity,
+            objective: None,
+            may_be_slower: false,
+        }
+    }
 }
 
 /// What peaks inside of averaging windows are taken to be.
@@ -66,27 +87,52 @@ pub struct Wanted {
     pub capacity: Bytes,
     /// What response times have to meet.
     pub objective: Option<Objective>,
+    /// Whether storage is the problem at all, where the input says what sessions wait for.
+    pub answer: Option<Verdict>,
+    /// Mean response times of the storage of today, in the order of [`Class::ALL`]; empty where the input has none.
+    pub today: Vec<(Class, Span)>,
+    /// Choices may answer more slowly than that.
+    pub may_be_slower: bool,
     /// What was measured, before the steps.
     pub measured: Measured,
+    /// The windows of the input in their order, grown: what a choice is replayed with. Empty where percentiles are sized
+    /// for.
+    pub series: Vec<Window>,
+    /// How much of the series may wait for a limit.
+    pub allowance: Allowance,
     /// How the expected load came about, in order.
     pub steps: Vec<Step>,
     /// What the input does not say and was taken to be so.
     pub assumptions: Vec<String>,
 }
 
+/// A window of the input.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Window {
+    /// How long it lasts.
+    pub seconds: f64,
+    /// What is asked in it.
+    pub classes: Vec<ClassLoad>,
+}
+
 /// What the windows of the input say.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Measured {
-    /// Not exceeded in this share of the time, 0 to 1.
-    pub quantile: f64,
+    /// Where a percentile is sized for: the share of the time, 0 to 1, in which the load is not exceeded.
+    pub quantile: Option<f64>,
     /// Windows with operations.
     pub windows: usize,
     /// The longest of them: peaks that are shorter are hidden in it.
     pub longest: Span,
-    /// Operations a second that are not exceeded in that share of the time.
+    /// Operations a second that are sized for: not exceeded in that share of the time, or the lowest limit through which
+    /// the whole series passes within the [`Allowance`].
     pub iops: f64,
-    /// Bytes a second that are not exceeded in that share of the time.
+    /// The same of bytes a second.
     pub bytes_per_second: f64,
+    /// Operations a second of the window with the most.
+    pub highest_iops: f64,
+    /// Bytes a second of the window with the most.
+    pub highest_bytes_per_second: f64,
 }
 
 /// Which windows a point is of.
@@ -96,6 +142,11 @@ pub enum Busiest {
     Operations,
     /// Those with the most bytes.
     Bytes,
+}
+
+impl Busiest {
+    /// All of them.
+    pub const ALL: [Self; 2] = [Self::Operations, Self::Bytes];
 }
 
 /// A load: operations of several classes together.
@@ -142,9 +193,49 @@ pub struct Step {
 }
 
 impl Wanted {
+    /// The loads of these points, each of one minute, and nothing besides: no headroom, objective or series.
+    pub fn of(points: Vec<Point>, capacity: Bytes) -> Self {
+        let (iops, bytes_per_second) = (points[0].iops(), points[0].bytes_per_second());
+        Self {
+            subject: String::new(),
+            headroom: 0.0,
+            mean_iops: iops,
+            capacity,
+            objective: None,
+            answer: None,
+            today: Vec::new(),
+            may_be_slower: false,
+            measured: Measured {
+                quantile: None,
+                windows: points.len(),
+                longest: Span::from_secs(60),
+                iops,
+                bytes_per_second,
+                highest_iops: iops,
+                highest_bytes_per_second: bytes_per_second,
+            },
+            series: Vec::new(),
+            allowance: Allowance::default(),
+            points,
+            steps: Vec::new(),
+            assumptions: Vec::new(),
+        }
+    }
+
     /// What ceilings have to allow over the expected load: 1.2 for a headroom of a fifth.
     pub fn room(&self) -> f64 {
         1.0 + self.headroom
+    }
+}
+
+impl Window {
+    /// Operations, or bytes, a second.
+    pub fn rate(&self, of: Busiest) -> f64 {
+        let each = |load: &ClassLoad| match of {
+            Busiest::Operations => load.iops,
+            Busiest::Bytes => load.bytes_per_second,
+        };
+        self.classes.iter().map(each).sum()
     }
 }
 
@@ -160,9 +251,9 @@ impl Point {
     }
 
     /// True when it asks at least as much of every class.
-    pub fn covers(&self, other: &Self) -> bool {
+    pub fn covers(&self, others: &[ClassLoad]) -> bool {
         let enough = |own: f64, others: f64| own >= others * (1.0 - 1e-9);
-        other.classes.iter().all(|load| {
+        others.iter().all(|load| {
             let own = self.classes.iter().find(|own| own.class == load.class);
             own.is_some_and(|own| enough(own.iops, load.iops) && enough(own.bytes_per_second, load.bytes_per_second))
         })

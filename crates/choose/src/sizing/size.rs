@@ -1,6 +1,6 @@
 //! Every product against what is wanted: the least configurations that suffice, priced, offered the load, ranked.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use plimsoll_catalogue::{Catalogue, Config, Offer, Part, Price, Product, ProductKind, Terms};
 use thiserror::Error;
@@ -15,11 +15,13 @@ use crate::matching::price_of;
 /// Widths of stripes: one volume, and several as one.
 const WIDTHS: [u32; 6] = [1, 2, 4, 8, 16, 32];
 /// Wider stripes are looked at only when somebody asks for them.
-const WIDEST: u32 = 16;
+const WIDEST: u32 = 4;
 /// Where the objective is missed, ceilings so many times as high are tried: queues before them get shorter.
 const ROOMIER: [f64; 3] = [1.0, 1.15, 1.4];
 /// And then twice as high as before, as long as a ceiling is what holds it.
 const ROOMIEST: [f64; 4] = [2.0; 4];
+/// What is on the frontier lets sessions wait at most so many times as long as what is cheaper.
+const FASTER: f64 = 0.95;
 /// Seconds of a month, as vendors count operations of it.
 const MONTH: f64 = 730.0 * 3600.0;
 
@@ -116,27 +118,42 @@ fn unknown(catalogue: &Catalogue, name: &str) -> UnknownProvider {
 pub fn size(catalogue: &Catalogue, wanted: &Wanted, terms: &Terms, search: &Search) -> Sizing {
     let asked = asked(wanted);
     let assessor = Assessor { catalogue, terms, wanted, asked: &asked };
-    let mut sizing =
-        Sizing { wanted: wanted.clone(), choices: Vec::new(), nearly: Vec::new(), rejected: Vec::new(), looked_at: 0 };
+    let mut sizing = Sizing {
+        wanted: wanted.clone(),
+        choices: Vec::new(),
+        frontier: Vec::new(),
+        nearly: Vec::new(),
+        slower: Vec::new(),
+        rejected: Vec::new(),
+        looked_at: 0,
+    };
     for product in catalogue.products().filter(|product| search.has(product)) {
         best_of(&assessor, search, product, &mut sizing);
     }
-    for choice in sizing.choices.iter_mut().chain(&mut sizing.nearly) {
+    for choice in sizing.choices.iter_mut().chain(&mut sizing.nearly).chain(&mut sizing.slower) {
         choice.machines = machines(&assessor, &choice.offer);
     }
-    let monthly = |choice: &Choice| choice.price.as_ref().map_or(i128::MAX, |price| price.monthly.millionths);
+    keep_frontier(&mut sizing.frontier, wanted);
     sizing.choices.sort_by_key(monthly);
     sizing.nearly.sort_by_key(monthly);
+    sizing.slower.sort_by_key(monthly);
     sizing.rejected.sort_by(|a, b| b.why.share().total_cmp(&a.why.share()));
     sizing.looked_at = asked.looked_at();
     sizing
 }
 
-/// Puts the cheapest configuration of a product among the choices, those that miss the objective, or the rejections.
+/// Puts the cheapest configuration of a product among the choices, those that miss the objective, or the rejections, and
+/// those of its other levels that meet it on the frontier's list.
 fn best_of(assessor: &Assessor<'_>, search: &Search, product: &Product, sizing: &mut Sizing) {
     let mut attempt = Attempt::default();
     let mut found = match least(assessor, search, product, &ROOMIER) {
-        Ok(candidates) => attempt.tries(assessor, candidates),
+        Ok(candidates) => {
+            let found = attempt.tries(assessor, candidates.clone());
+            if let Some(cheapest) = &found {
+                sizing.frontier.extend(attempt.other_levels(assessor, candidates, cheapest));
+            }
+            found
+        }
         Err(rejection) => return sizing.rejected.push(rejection),
     };
     let mut roomier = ROOMIEST.into_iter();
@@ -145,9 +162,29 @@ fn best_of(assessor: &Assessor<'_>, search: &Search, product: &Product, sizing: 
         found = attempt.tries(assessor, candidates);
     }
     match found {
-        Some(choice) => sizing.choices.push(choice),
+        Some(choice) => {
+            sizing.frontier.push(choice.clone());
+            sizing.choices.push(choice);
+        }
         None => attempt.give_up(product, sizing),
     }
+}
+
+/// Leaves those with a price that let sessions wait less, by a twentieth, than all that are cheaper.
+fn keep_frontier(choices: &mut Vec<Choice>, wanted: &Wanted) {
+    let waiting = |choice: &Choice| choice.waiting(&wanted.points[0]);
+    let mut least = f64::INFINITY;
+    choices.retain(|choice| choice.price.is_some());
+    choices.sort_by_key(monthly);
+    choices.retain(|choice| {
+        let better = waiting(choice).filter(|waiting| *waiting < least * FASTER);
+        least = better.unwrap_or(least);
+        better.is_some()
+    });
+}
+
+fn monthly(choice: &Choice) -> i128 {
+    choice.price.as_ref().map_or(i128::MAX, |price| price.monthly.millionths)
 }
 
 /// Holds one configuration against what is wanted, whether it meets the objective or not.
@@ -176,14 +213,17 @@ fn asked(wanted: &Wanted) -> Asked {
 }
 
 /// An offer whose ceilings suffice.
+#[derive(Clone)]
 pub(super) struct Candidate {
     pub(super) offer: Offer,
     pub(super) price: Option<Price>,
+    /// Number of the product's level, such as a tier, that it was looked for with.
+    pub(super) level: usize,
     /// For ordering: what has no price comes last, the smaller first.
     cost: f64,
 }
 
-/// The cheapest offers of a product that suffice, one for each room, the one with the least room first.
+/// The cheapest offers of a product that suffice, one for each room and level, the cheapest first.
 fn least(
     assessor: &Assessor<'_>,
     search: &Search,
@@ -215,12 +255,12 @@ fn least(
             Err(refused) => why = why.or(Some(refused)),
         }
     }
-    let mut cheapest: BTreeMap<usize, Candidate> = BTreeMap::new();
+    let mut cheapest: BTreeMap<(usize, usize), Candidate> = BTreeMap::new();
     for (number, offer) in all.offers {
         let price = price_of(&offer, terms);
         let cost = price.as_ref().map_or_else(|| 1e18 + offer.capacity.get() as f64, |price| price.monthly.as_f64());
         if cheapest.get(&number).is_none_or(|best| cost < best.cost) {
-            cheapest.insert(number, Candidate { offer, price, cost });
+            cheapest.insert(number, Candidate { offer, price, level: number.1, cost });
         }
     }
     if cheapest.is_empty() {
@@ -233,5 +273,9 @@ fn least(
             why: Why::Ceiling(assessor.limit(&offer, &tight)),
         }));
     }
-    Ok(cheapest.into_values().collect())
+    let mut seen = BTreeSet::new();
+    let mut candidates: Vec<Candidate> = cheapest.into_values().collect();
+    candidates.sort_by(|a, b| a.cost.total_cmp(&b.cost));
+    candidates.retain(|candidate| seen.insert(candidate.offer.config.to_string()));
+    Ok(candidates)
 }

@@ -4,13 +4,15 @@
 //! are added up. Knows no product.
 
 use plimsoll_ingest::{Class, Subject};
-use plimsoll_record::{Objective, Scope};
+use plimsoll_record::{Measure, Objective, Scope};
 use plimsoll_units::Bytes;
 use thiserror::Error;
 
+use super::backlog::{Allowance, lowest_limit};
 use super::burst::{Hidden, LARGE, hidden};
 use super::classes::Windows;
-use super::design::{Burst, Busiest, ClassLoad, Design, Measured, Point, Step, Wanted};
+use super::design::{Burst, Busiest, ClassLoad, Design, Measured, Point, Step, Wanted, Window};
+use crate::diagnosis::{Question, Verdict, diagnose};
 
 /// Why a demand says nothing to size by.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
@@ -27,56 +29,54 @@ pub enum Unclear {
     },
 }
 
-/// A window: its length in seconds, and what was asked in it.
-struct Window {
-    slot: usize,
-    seconds: f64,
-    classes: Vec<ClassLoad>,
-}
-
-impl Window {
-    fn sum(&self, of: Busiest) -> f64 {
-        let each = |load: &ClassLoad| match of {
-            Busiest::Operations => load.iops,
-            Busiest::Bytes => load.bytes_per_second,
-        };
-        self.classes.iter().map(each).sum()
-    }
-}
+/// The share of the time, by windows, that factors for peaks inside of windows were measured at.
+const PEAKS_AT: f64 = 0.95;
 
 /// What storage has to carry for a demand.
 pub fn wanted(subject: &Subject, design: &Design) -> Result<Wanted, Unclear> {
     let mut all = Windows::new(subject);
-    let mut windows: Vec<Window> = Vec::new();
+    let (mut windows, mut slots): (Vec<Window>, Vec<usize>) = (Vec::new(), Vec::new());
     for (slot, length) in subject.slots.iter().map(|slot| slot.length).enumerate() {
         let classes = all.classes(slot);
         if !classes.is_empty() {
-            windows.push(Window { slot, seconds: length.as_secs_f64().max(1e-9), classes });
+            windows.push(Window { seconds: length.as_secs_f64().max(1e-9), classes });
+            slots.push(slot);
         }
     }
     if windows.is_empty() {
         return Err(Unclear::NoOperations { subject: subject.name.clone() });
     }
-    let longest = windows.iter().map(|window| subject.slots[window.slot].length).max().unwrap_or_default();
-    let at = |of| quantile(windows.iter().map(|window| (window.sum(of), window.seconds)).collect(), design.quantile);
+    let longest = slots.iter().map(|slot| subject.slots[*slot].length).max().unwrap_or_default();
+    let allowance = allowance(design.objective);
+    let rates = |of| windows.iter().map(|window| (window.rate(of), window.seconds)).collect::<Vec<_>>();
+    let level = |of| match design.quantile {
+        Some(share) => quantile(rates(of), share),
+        None => lowest_limit(&rates(of), &allowance),
+    };
+    let highest = |of| quantile(rates(of), 1.0);
     let measured = Measured {
         quantile: design.quantile,
         windows: windows.len(),
         longest,
-        iops: at(Busiest::Operations),
-        bytes_per_second: at(Busiest::Bytes),
+        iops: level(Busiest::Operations),
+        bytes_per_second: level(Busiest::Bytes),
+        highest_iops: highest(Busiest::Operations),
+        highest_bytes_per_second: highest(Busiest::Bytes),
     };
+    let often = |of| quantile(rates(of), design.quantile.unwrap_or(PEAKS_AT));
+    let often = (often(Busiest::Operations), often(Busiest::Bytes));
     let mut steps = Vec::new();
-    steps.extend(burst(&all, &windows, design, &measured));
+    steps.extend(burst(&all, (&windows, &slots), design, &measured, often));
     steps.extend(growth(design));
     let mut points = vec![point(&windows, Busiest::Operations, measured.iops, &steps)];
     let bytes = point(&windows, Busiest::Bytes, measured.bytes_per_second, &steps);
-    if !points[0].covers(&bytes) {
+    if !points[0].covers(&bytes.classes) {
         points.push(bytes);
     }
     let seconds: f64 = windows.iter().map(|window| window.seconds).sum();
-    let operations: f64 = windows.iter().map(|window| window.sum(Busiest::Operations) * window.seconds).sum();
+    let operations: f64 = windows.iter().map(|window| window.rate(Busiest::Operations) * window.seconds).sum();
     let assumptions = all.assumed.iter().map(|text| (*text).to_owned()).collect();
+    let series = if design.quantile.is_none() { grown(windows, design.growth.times()) } else { Vec::new() };
     Ok(Wanted {
         subject: subject.name.clone(),
         objective: design.objective.map(|objective| on_reads(objective, &points)),
@@ -84,7 +84,12 @@ pub fn wanted(subject: &Subject, design: &Design) -> Result<Wanted, Unclear> {
         headroom: design.headroom,
         mean_iops: operations / seconds * design.growth.times(),
         capacity: Bytes::new((design.capacity.get() as f64 * design.growth.times()).ceil() as u64),
+        answer: answer(subject),
+        today: all.latencies(),
+        may_be_slower: design.may_be_slower,
         measured,
+        series,
+        allowance,
         steps,
         assumptions,
     })
@@ -94,6 +99,30 @@ pub fn wanted(subject: &Subject, design: &Design) -> Result<Wanted, Unclear> {
 fn on_reads(objective: Objective, points: &[Point]) -> Objective {
     let reads = points.iter().flat_map(|point| &point.classes).any(|class| class.reads > 0.0);
     if objective.over == Scope::All && reads { Objective { over: Scope::Read, ..objective } } else { objective }
+}
+
+fn answer(subject: &Subject) -> Option<Verdict> {
+    subject.account.as_ref()?;
+    let first = diagnose(subject, &Question::default()).verdicts.into_iter().next();
+    first.filter(|verdict| !matches!(verdict, Verdict::Untold { .. }))
+}
+
+/// What may wait: as much as may miss the objective, for as long as its limit.
+fn allowance(objective: Option<Objective>) -> Allowance {
+    let Some(objective) = objective else { return Allowance::default() };
+    let share = match objective.measure {
+        Measure::Mean => Allowance::default().share,
+        Measure::Quantile(quantile) => 1.0 - quantile,
+    };
+    Allowance { wait: objective.limit, share }
+}
+
+fn grown(mut windows: Vec<Window>, times: f64) -> Vec<Window> {
+    for load in windows.iter_mut().flat_map(|window| &mut window.classes) {
+        load.iops *= times;
+        load.bytes_per_second *= times;
+    }
+    windows
 }
 
 /// What is not exceeded in a share of the time: pairs of a value and its seconds.
@@ -108,43 +137,48 @@ fn quantile(mut values: Vec<(f64, f64)>, share: f64) -> f64 {
     reached.or(values.last()).map_or(0.0, |(value, _)| *value)
 }
 
-/// What the averages hide.
-fn burst(all: &Windows<'_>, windows: &[Window], design: &Design, measured: &Measured) -> Option<Step> {
-    let step = |what: &str, hidden: Hidden| Step {
-        what: what.to_owned(),
-        small: hidden.small,
-        large: hidden.large,
-        spread: hidden.spread,
-        why: hidden.why,
+/// What the averages hide beyond what is sized for: the highest minutes are so many times what windows reach `often`,
+/// operations and bytes.
+fn burst(
+    all: &Windows<'_>,
+    windows: (&[Window], &[usize]),
+    design: &Design,
+    measured: &Measured,
+    often: (f64, f64),
+) -> Option<Step> {
+    let hidden = match design.burst {
+        Burst::None => return None,
+        Burst::Times(times) => Hidden { small: times, large: times, spread: None, why: "as you said".to_owned() },
+        Burst::Auto => maxima(all, windows, design, often).unwrap_or_else(|| hidden(measured.longest)),
     };
-    match design.burst {
-        Burst::None => None,
-        Burst::Times(times) => {
-            let why = "as you said".to_owned();
-            Some(step("peaks inside of windows", Hidden { small: times, large: times, spread: None, why }))
-        }
-        Burst::Auto => {
-            let hidden = maxima(all, windows, design, measured).unwrap_or_else(|| hidden(measured.longest));
-            Some(step("peaks inside of windows", hidden))
-        }
-    }
+    let beyond = |times: f64, often: f64, level: f64| (times * often / level).max(1.0);
+    let small = beyond(hidden.small, often.0, measured.iops);
+    let large = beyond(hidden.large, often.1, measured.bytes_per_second);
+    let is_hidden = design.quantile.is_some() || small > 1.0 || large > 1.0;
+    let what = "peaks inside of windows".to_owned();
+    is_hidden.then_some(Step { what, small, large, spread: hidden.spread, why: hidden.why })
 }
 
 /// The input's own maxima over its averages, at the same share of the time.
-fn maxima(all: &Windows<'_>, windows: &[Window], design: &Design, measured: &Measured) -> Option<Hidden> {
+fn maxima(
+    all: &Windows<'_>,
+    (windows, slots): (&[Window], &[usize]),
+    design: &Design,
+    often: (f64, f64),
+) -> Option<Hidden> {
     let (mut iops, mut bytes) = (Vec::new(), Vec::new());
-    for window in windows {
-        let (highest, most) = all.maxima(window.slot);
+    for (window, slot) in windows.iter().zip(slots) {
+        let (highest, most) = all.maxima(*slot);
         iops.extend(highest.map(|value| (value, window.seconds)));
         bytes.extend(most.map(|value| (value, window.seconds)));
     }
     let over = |maxima: Vec<(f64, f64)>, mean: f64| {
         // A few maxima among many windows would be those of other times.
         let whole = maxima.len() * 2 > windows.len() && mean > 0.0;
-        whole.then(|| (quantile(maxima, design.quantile) / mean).max(1.0))
+        whole.then(|| (quantile(maxima, design.quantile.unwrap_or(PEAKS_AT)) / mean).max(1.0))
     };
-    let small = over(iops, measured.iops);
-    let large = over(bytes, measured.bytes_per_second);
+    let small = over(iops, often.0);
+    let large = over(bytes, often.1);
     Some(Hidden {
         small: small.or(large)?,
         large: large.or(small)?,
@@ -171,8 +205,8 @@ fn growth(design: &Design) -> Option<Step> {
 
 /// The mix of the windows at and above a level, at that level, times the steps.
 fn point(windows: &[Window], of: Busiest, level: f64, steps: &[Step]) -> Point {
-    let busiest: Vec<&Window> = windows.iter().filter(|window| window.sum(of) >= level * (1.0 - 1e-9)).collect();
-    let sum: f64 = busiest.iter().map(|window| window.sum(of) * window.seconds).sum();
+    let busiest: Vec<&Window> = windows.iter().filter(|window| window.rate(of) >= level * (1.0 - 1e-9)).collect();
+    let sum: f64 = busiest.iter().map(|window| window.rate(of) * window.seconds).sum();
     let share = level / sum.max(f64::MIN_POSITIVE);
     let mut classes: Vec<ClassLoad> = Vec::new();
     for class in Class::ALL {

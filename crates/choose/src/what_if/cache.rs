@@ -108,14 +108,15 @@ fn traced(misses: &MissCurve) -> Vec<Step> {
 /// The same load with so many of its reads left.
 fn with_reads(wanted: &Wanted, by: SaidBy, left: f64) -> Wanted {
     let mut changed = wanted.clone();
-    for point in &mut changed.points {
-        for load in &mut point.classes {
+    let points = changed.points.iter_mut().map(|point| &mut point.classes);
+    for classes in points.chain(changed.series.iter_mut().map(|window| &mut window.classes)) {
+        for load in &mut *classes {
             if by == SaidBy::Trace || matches!(load.class, Class::RandomRead | Class::Read | Class::All) {
                 scale(load, left);
             }
         }
-        point.classes.retain(|load| load.iops > 0.0);
-        point.classes.sort_by(|a, b| b.iops.total_cmp(&a.iops));
+        classes.retain(|load| load.iops > 0.0);
+        classes.sort_by(|a, b| b.iops.total_cmp(&a.iops));
     }
     changed.points.retain(|point| !point.classes.is_empty());
     if changed.points.is_empty() {

@@ -2,7 +2,8 @@
 
 use plimsoll_catalogue::{Catalogue, Config};
 use plimsoll_choose::sizing::{Choice, Search, Sizing, Wanted, Why, judge, size};
-use plimsoll_units::Bytes;
+use plimsoll_ingest::Class;
+use plimsoll_units::{Bytes, Span};
 use proptest::prelude::*;
 
 use super::support::{database, terms};
@@ -24,10 +25,13 @@ fn cost(choice: &Choice) -> Option<i128> {
 #[test]
 fn the_least_of_what_binds_is_bought() {
     // 10,000 IOPS and a fifth of room. 12,000 on one gp3 are 9,000 above those included. Striped, scans of 256 KiB are
-    // four operations: 13,800, and eight volumes include more.
+    // four operations: 13,800. Four volumes include 12,000, and eight more than that.
     let sizing = sized(&database(10_000.0, Bytes::gib(1000)), &["aws/gp3"]);
-    assert_eq!(short(&sizing.choices[0]), "stripe(8,64KiB) of aws/gp3:125GiB");
+    assert_eq!(short(&sizing.choices[0]), "stripe(4,64KiB) of aws/gp3:250GiB,iops=3450");
     let catalogue = Catalogue::built_in();
+    let eight = Search { widest: 8, ..Search::among(&catalogue, &["gp3".into()]).unwrap() };
+    let eight = size(&catalogue, &database(10_000.0, Bytes::gib(1000)), &terms(), &eight);
+    assert_eq!(short(&eight.choices[0]), "stripe(8,64KiB) of aws/gp3:125GiB");
     let single = Search { widest: 1, ..Search::among(&catalogue, &["gp3".into()]).unwrap() };
     let single = size(&catalogue, &database(10_000.0, Bytes::gib(1000)), &terms(), &single);
     // And 12,000 of 20,275 bytes are 232.03 MiB/s.
@@ -41,7 +45,7 @@ fn every_product_is_chosen_or_rejected_once() {
         let volume = name.rsplit(" of ").next().unwrap();
         volume.split(':').next().unwrap().to_owned()
     };
-    let chosen = sizing.choices.iter().chain(&sizing.nearly).map(|choice| of(&short(choice)));
+    let chosen = sizing.choices.iter().chain(&sizing.nearly).chain(&sizing.slower).map(|choice| of(&short(choice)));
     let mut names: Vec<String> = chosen.chain(sizing.rejected.iter().map(|one| of(&one.name))).collect();
     names.sort();
     let catalogue = Catalogue::built_in();
@@ -89,6 +93,46 @@ fn ceilings_are_raised_as_long_as_they_hold_the_objective_up() {
     let sizing = sized(&wanted, &["aws/io2"]);
     let raised = sizing.choices[0].binds.as_ref().unwrap();
     assert!(raised.over > 8.0, "{raised:?}");
+}
+
+#[test]
+fn a_choice_is_not_slower_than_the_storage_of_today() {
+    let today = vec![(Class::RandomRead, Span::from_millis(2)), (Class::RedoWrite, Span::from_micros(1_200))];
+    let wanted = Wanted { today, ..database(300.0, Bytes::gib(1000)) };
+    let sizing = sized(&wanted, &["aws/st1", "aws/gp3"]);
+    let names: Vec<String> = sizing.choices.iter().map(short).collect();
+    assert_eq!(names, ["aws/gp3:1000GiB"]);
+    let disk = &sizing.slower[0];
+    assert!(short(disk).contains("aws/st1"), "{}", short(disk));
+    assert!(disk.slower.iter().all(|slower| slower.times() >= 1.2) && disk.slower.len() == 2, "{:?}", disk.slower);
+    let may = sized(&Wanted { may_be_slower: true, ..wanted }, &["aws/st1", "aws/gp3"]);
+    let disk = may.choices.iter().find(|choice| short(choice).contains("aws/st1")).unwrap();
+    assert!(may.slower.is_empty() && disk.slower.len() == 2, "{:?}", disk.slower);
+}
+
+#[test]
+fn a_level_that_is_too_slow_gives_way_to_a_faster_one() {
+    let slow = Wanted { objective: "p99<=10ms".parse().ok(), ..database(300.0, Bytes::gib(1000)) };
+    let fast = Wanted { objective: "p99<=2500us".parse().ok(), ..slow.clone() };
+    let level = |wanted: &Wanted| sized(wanted, &["oci"]).choices[0].offer.config.to_string();
+    assert!(level(&slow).contains("vpu=0"), "{}", level(&slow));
+    assert!(!level(&fast).contains("vpu=0"), "{}", level(&fast));
+}
+
+#[test]
+fn more_money_on_the_frontier_lets_sessions_wait_less() {
+    let wanted = database(2_000.0, Bytes::gib(1000));
+    let frontier = sized(&wanted, &[]).frontier;
+    assert!(frontier.len() >= 2);
+    let waiting = |choice: &Choice| choice.waiting(&wanted.points[0]).unwrap();
+    assert!(frontier.is_sorted_by(|a, b| cost(a) <= cost(b) && waiting(b) < 0.95 * waiting(a)));
+    // Levels of one product stand beside each other.
+    let oci = sized(&wanted, &["oci/block-volume"]);
+    assert!(
+        oci.choices.len() == 1 && oci.frontier.len() >= 2,
+        "{:?}",
+        oci.frontier.iter().map(short).collect::<Vec<_>>()
+    );
 }
 
 #[test]

@@ -1,50 +1,37 @@
 //! Demands written down as lines, and loads of databases, for tests of sizing.
 
 use plimsoll_catalogue::{Date, Terms};
-use plimsoll_choose::sizing::{Burst, Busiest, ClassLoad, Design, Growth, Measured, Point, Wanted};
+use plimsoll_choose::sizing::{Burst, Busiest, ClassLoad, Design, Point, Wanted};
 use plimsoll_ingest::{
-    Builder, Class, Demand, Figure, Form, Format, Ingest, Input, Kind, Measure, Outcome, Reading, Refusal, Resemblance,
-    Scope, Statistic, Subject, Takes, Window,
+    Builder, Class, Demand, Figure, Form, Ingest, Input, Measure, Outcome, Reading, Refusal, Resemblance, Scope,
+    Statistic, Subject, Window,
 };
 use plimsoll_units::{Bytes, Span};
 
 /// A form of the tests' own, a figure in each line: `HH:MM SECONDS CLASS MEASURE STATISTIC VALUE`, classes as they are
 /// shown with `-` for blanks.
-const LINES: Form = Form {
-    kind: Kind { id: "lines", name: "lines of a test" },
-    takes: Takes::Text,
-    resembles: |_| Resemblance::Is { marks: 1 },
-    open: |_: &Input| Box::new(Lines(Vec::new())),
-};
+const LINES: Form = Form::document("lines", "lines of a test", |_| Resemblance::Is { marks: 1 }, read);
 
-struct Lines(Vec<u8>);
-
-impl Format for Lines {
-    fn feed(&mut self, bytes: &[u8], _: &mut Builder) -> Result<(), Refusal> {
-        self.0.extend_from_slice(bytes);
-        Ok(())
+#[allow(clippy::unnecessary_wraps)] // as every reader
+fn read(_: &Input, document: &[u8], out: &mut Builder) -> Result<(), Refusal> {
+    let text = String::from_utf8_lossy(document);
+    let scope = out.scope(Scope { database: "SALES".into(), ..Scope::default() });
+    for (number, line) in text.lines().map(str::trim).enumerate().filter(|(_, line)| !line.is_empty()) {
+        let words: Vec<&str> = line.split_whitespace().collect();
+        let [time, seconds, class, measure, statistic, value] = words[..] else { panic!("{line}") };
+        let begin = format!("2026-03-01T{time}:00").parse().ok();
+        let window = out.window(Window { begin, length: Span::from_secs(seconds.parse().unwrap()) });
+        let class = Class::ALL.into_iter().find(|one| one.name().replace(' ', "-") == class).unwrap();
+        let measure = match measure {
+            "iops" => Measure::Iops,
+            "bytes" => Measure::Throughput,
+            _ => Measure::Size,
+        };
+        let statistic = if statistic == "max" { Statistic::Maximum } else { Statistic::Mean };
+        let origin = out.origin(number as u64 + 1, "", "");
+        out.figure(Figure { scope, window, class, measure, statistic, value: value.parse().unwrap(), origin });
     }
-
-    fn end(&mut self, out: &mut Builder) -> Result<(), Refusal> {
-        let text = String::from_utf8_lossy(&self.0).into_owned();
-        let scope = out.scope(Scope { database: "SALES".into(), ..Scope::default() });
-        for (number, line) in text.lines().map(str::trim).enumerate().filter(|(_, line)| !line.is_empty()) {
-            let words: Vec<&str> = line.split_whitespace().collect();
-            let [time, seconds, class, measure, statistic, value] = words[..] else { panic!("{line}") };
-            let begin = format!("2026-03-01T{time}:00").parse().ok();
-            let window = out.window(Window { begin, length: Span::from_secs(seconds.parse().unwrap()) });
-            let class = Class::ALL.into_iter().find(|one| one.name().replace(' ', "-") == class).unwrap();
-            let measure = match measure {
-                "iops" => Measure::Iops,
-                "bytes" => Measure::Throughput,
-                _ => Measure::Size,
-            };
-            let statistic = if statistic == "max" { Statistic::Maximum } else { Statistic::Mean };
-            let origin = out.origin(number as u64 + 1, "", "");
-            out.figure(Figure { scope, window, class, measure, statistic, value: value.parse().unwrap(), origin });
-        }
-        Ok(())
-    }
+    Ok(())
 }
 
 /// The demand of such lines.
@@ -59,14 +46,7 @@ pub fn subject(lines: &str) -> Subject {
 
 /// A design without anything added.
 pub fn plain() -> Design {
-    Design {
-        quantile: 0.95,
-        burst: Burst::None,
-        growth: Growth::default(),
-        headroom: 0.0,
-        capacity: Bytes::gib(100),
-        objective: None,
-    }
+    Design { quantile: Some(0.95), burst: Burst::None, headroom: 0.0, ..Design::of(Bytes::gib(100)) }
 }
 
 pub fn terms() -> Terms {
@@ -87,17 +67,5 @@ pub fn database(iops: f64, capacity: Bytes) -> Wanted {
         load(Class::SequentialRead, iops * 0.05, 262_144.0, 1.0),
     ];
     let point = Point { of: Busiest::Operations, windows: 1, classes };
-    let bytes_per_second = point.bytes_per_second();
-    let longest = Span::from_secs(60);
-    Wanted {
-        subject: "SALES".into(),
-        points: vec![point],
-        headroom: 0.2,
-        mean_iops: iops / 2.0,
-        capacity,
-        objective: None,
-        measured: Measured { quantile: 0.95, windows: 1, longest, iops, bytes_per_second },
-        steps: Vec::new(),
-        assumptions: Vec::new(),
-    }
+    Wanted { subject: "SALES".into(), headroom: 0.2, mean_iops: iops / 2.0, ..Wanted::of(vec![point], capacity) }
 }

@@ -56,7 +56,7 @@ fn the_mix_is_that_of_the_busiest_windows_and_no_sum_of_percentiles() {
 #[test]
 fn a_lower_share_of_the_time_takes_more_windows_at_a_lower_level() {
     // Half of the time there are no more than 150: the two windows at and above that, at its level.
-    let half = Design { quantile: 0.5, ..plain() };
+    let half = Design { quantile: Some(0.5), ..plain() };
     let scale = 150.0 / 470.0;
     let (reads, redo) = (round(400.0 * scale), round(70.0 * scale));
     let expected =
@@ -156,4 +156,28 @@ fn an_objective_is_about_reads_where_there_are_any() {
 fn a_demand_without_operations_says_what_to_give() {
     let refused = wanted(&subject("08:00 60 reads bytes mean 100"), &plain()).unwrap_err().to_string();
     assert!(refused.contains("SALES") && refused.contains("give an AWR report"), "{refused}");
+}
+
+/// 19 idle minutes and a minute of work, again and again: 95 % of the time is idle.
+fn rare_work() -> String {
+    let minute = |minute: u32| {
+        let iops = if minute % 20 == 19 { 4000 } else { 10 };
+        format!("{:02}:{:02} 60 reads iops mean {iops}\n", 8 + minute / 60, minute % 60)
+    };
+    (0..120).map(minute).collect()
+}
+
+#[test]
+fn work_in_a_twentieth_of_the_time_is_sized_for() {
+    let subject = subject(&rare_work());
+    let percentile = wanted(&subject, &plain()).unwrap();
+    assert!((percentile.points[0].iops() - 10.0).abs() < 1e-6, "the percentile cuts it off: {:?}", percentile.points);
+    let every = Design { quantile: None, ..plain() };
+    let replayed = wanted(&subject, &every).unwrap();
+    assert!((3_950.0..=4_000.0).contains(&replayed.points[0].iops()), "{:?}", replayed.points);
+    assert_eq!((replayed.measured.highest_iops, percentile.measured.highest_iops), (4_000.0, 4_000.0));
+    // Who may wait a minute for one in five operations needs less.
+    let patient = Design { objective: "p80<=60s".parse().ok(), ..every };
+    let patient = wanted(&subject, &patient).unwrap();
+    assert!(patient.points[0].iops() < 3_000.0, "{:?}", patient.points);
 }

@@ -1,6 +1,4 @@
 //! What a server is: its version, and the settings that matter for storage.
-//!
-//! Knows nothing about what it does.
 
 use std::collections::BTreeMap;
 use std::fs;

@@ -1,20 +1,18 @@
-//! From what a server says of a session, and what the system call of its thread says, to what the session is doing.
-//!
-//! Knows nothing about where these are asked for.
+//! Activity of a session from its process list entry and the system call of its thread.
 
 use super::threads::Thread;
 use plimsoll_record::Spent;
 
-/// What is known of one session.
+/// Activity of a session.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Seen {
+pub(super) struct SessionActivity {
     activity: Spent,
-    /// It may wait for a row that another transaction has locked: nothing says so of a single session.
+    /// Whether it may wait for a row lock: the server reports that only for all sessions together.
     may_be_locked: bool,
 }
 
-impl Seen {
-    /// Of a session with this command and state, a running call for a file as the server noted it, and its thread's call.
+impl SessionActivity {
+    /// From the command and state of the session, its current file call as noted by the server, and the call of its thread.
     pub(super) fn new(command: &str, state: &str, call: &str, thread: Option<Thread>) -> Self {
         let idle = command == "Sleep";
         let state = state.to_lowercase();
@@ -29,7 +27,7 @@ impl Seen {
             _ if idle => Some(Spent::Client),
             _ if state.starts_with("waiting for") && state.contains("lock") => Some(Spent::Locked),
             _ if commits => Some(Spent::Committing),
-            // MariaDB is through with the statement, and answers when the log is flushed.
+            // MariaDB has finished the statement and replies when the log is flushed.
             (Some(Thread::Waits), _) if ["", "waiting on cond", "updating status"].contains(&state.as_str()) => {
                 Some(Spent::Committing)
             }
@@ -45,8 +43,8 @@ impl Seen {
     }
 }
 
-/// What all are doing, when so many transactions wait for locks of rows.
-pub(super) fn settle(seen: &mut [Seen], waiting: usize) -> Vec<Spent> {
+/// Activities of all sessions, of which `waiting` wait for row locks.
+pub(super) fn activities(seen: &mut [SessionActivity], waiting: usize) -> Vec<Spent> {
     for seen in seen.iter_mut().filter(|seen| seen.may_be_locked).take(waiting) {
         seen.activity = Spent::Locked;
     }
@@ -60,7 +58,7 @@ mod tests {
     #[test]
     fn the_thread_says_more_than_the_server() {
         let check = |command, state, call, thread, activity| {
-            let seen = Seen::new(command, state, call, thread);
+            let seen = SessionActivity::new(command, state, call, thread);
             assert_eq!(seen.activity, activity, "{command} {state} {call} {thread:?}");
         };
         check("Sleep", "", "", None, Spent::Client);
@@ -83,10 +81,10 @@ mod tests {
 
     #[test]
     fn as_many_as_wait_are_locked() {
-        let busy = Seen::new("Query", "Sending data", "", Some(Thread::Runs));
-        let waits = Seen::new("Query", "Updating", "", Some(Thread::Waits));
+        let busy = SessionActivity::new("Query", "Sending data", "", Some(Thread::Runs));
+        let waits = SessionActivity::new("Query", "Updating", "", Some(Thread::Waits));
         let mut seen = [waits, busy, waits];
-        assert_eq!(settle(&mut seen, 1), [Spent::Locked, Spent::Processor, Spent::Internal]);
-        assert_eq!(settle(&mut seen, 9), [Spent::Locked, Spent::Processor, Spent::Locked]);
+        assert_eq!(activities(&mut seen, 1), [Spent::Locked, Spent::Processor, Spent::Internal]);
+        assert_eq!(activities(&mut seen, 9), [Spent::Locked, Spent::Processor, Spent::Locked]);
     }
 }

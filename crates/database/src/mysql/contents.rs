@@ -1,6 +1,4 @@
 //! What is in a database: found, dropped, and written to its files.
-//!
-//! Knows nothing about what its tables are for.
 
 use std::thread::sleep;
 use std::time::{Duration, Instant};
@@ -16,7 +14,7 @@ use super::session::rows;
 use crate::failure::{Failure, Kind};
 
 /// How long dirty pages may take to be written.
-const PATIENCE: Duration = Duration::from_secs(600);
+const CHECKPOINT_TIMEOUT: Duration = Duration::from_secs(600);
 
 /// Pages that change by themselves all the time are not waited for.
 const FEW_PAGES: i64 = 16;
@@ -103,7 +101,7 @@ pub(super) fn flush(conn: &mut Conn) -> Result<(), Failure> {
 }
 
 fn until_few(conn: &mut Conn) -> Result<(), Failure> {
-    let until = Instant::now() + PATIENCE;
+    let until = Instant::now() + CHECKPOINT_TIMEOUT;
     while Instant::now() < until {
         let dirty = rows(conn, "SHOW GLOBAL STATUS LIKE 'Innodb_buffer_pool_pages_dirty'")?;
         let dirty = dirty.first().and_then(|row| row.get(1)?.int()).unwrap_or_default();

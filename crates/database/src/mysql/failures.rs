@@ -1,6 +1,4 @@
 //! What went wrong, by the server's error codes and the driver's, with what to do.
-//!
-//! Knows nothing about what was asked.
 
 use std::io::ErrorKind;
 

@@ -1,6 +1,6 @@
 //! A server of MariaDB or MySQL made for a run: its data on the storage under test, its socket in a private directory.
 //!
-//! Knows nothing about the run. Ends with this process, however that ends; removed when dropped.
+//! Ends with this process, however that ends; removed when dropped.
 
 mod folder;
 mod programs;
@@ -31,7 +31,7 @@ const STARTING: Duration = Duration::from_secs(300);
 /// How long it may take to end before it is killed.
 const ENDING: Duration = Duration::from_secs(60);
 /// Connections beside the sessions: those that look on, and those that cancel.
-const OTHERS: u32 = 32;
+const SPARE_CONNECTIONS: u32 = 32;
 /// What a server needs beside its cache: itself with its log buffers and its counters, and each of its sessions.
 const OWN_MEMORY: u64 = 176 << 20;
 const SESSION_MEMORY: u64 = 2 << 20;
@@ -241,7 +241,7 @@ fn options(make: &Make) -> Result<Vec<String>, Failure> {
     let sized = [
         format!("--innodb-buffer-pool-size={}", make.cache.get()),
         format!("--innodb-log-file-size={}", log_bytes(make)),
-        format!("--max-connections={}", make.sessions.saturating_add(OTHERS).min(100_000)),
+        format!("--max-connections={}", make.sessions.saturating_add(SPARE_CONNECTIONS).min(100_000)),
     ];
     let mut options: Vec<String> =
         fixed.iter().chain(flushes).map(|option| (*option).to_owned()).chain(sized).collect();

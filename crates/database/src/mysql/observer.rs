@@ -1,6 +1,6 @@
 //! What a server counted, and what its sessions are doing.
 //!
-//! Knows nothing about who loads it. Which counters a server has differs; what it does not count is absent.
+//! Which counters a server has differs; what it does not count is absent.
 
 use std::collections::BTreeMap;
 
@@ -9,7 +9,7 @@ use plimsoll_record::{DatabaseCounters, Spent};
 use plimsoll_units::Span;
 use serde_json::{Map, Value as Json, json};
 
-use super::activity::{Seen, settle};
+use super::activity::{SessionActivity, activities};
 use super::session::rows;
 use super::{snapshots, threads};
 use crate::failure::{Failure, Kind};
@@ -125,17 +125,17 @@ impl Observer for MysqlObserver {
             return Ok(Vec::new());
         }
         let process = self.process;
-        let mut seen: Vec<Seen> = rows(&mut self.conn, &self.has.question(sessions))?
+        let mut seen: Vec<SessionActivity> = rows(&mut self.conn, &self.has.question(sessions))?
             .into_iter()
             .map(|row| {
                 let text = |column: usize| row.get(column).and_then(Value::text).unwrap_or_default();
                 let thread = row.get(1).and_then(Value::int).and_then(|thread| u32::try_from(thread).ok());
                 let now = process.zip(thread).and_then(|(process, thread)| threads::look(process, thread));
-                Seen::new(text(2), text(3), text(4), now)
+                SessionActivity::new(text(2), text(3), text(4), now)
             })
             .collect();
         let waiting = if seen.iter().any(|seen| seen.may_be_locked()) { self.waiting()? } else { 0 };
-        Ok(settle(&mut seen, waiting))
+        Ok(activities(&mut seen, waiting))
     }
 
     fn head(&mut self) -> Result<Map<String, Json>, Failure> {

@@ -1,7 +1,7 @@
 //! Where a server is, and who comes: from an address to a connection.
 //!
-//! Knows nothing about what is asked over it. Without a password in the address that of `MYSQL_PWD` is taken, without a
-//! user the one who runs this program; `localhost` without a port means the server's Unix socket, as for its own clients.
+//! Without a password in the address that of `MYSQL_PWD` is taken, without a user the one who runs this program; `localhost`
+//! without a port means the server's Unix socket, as for its own clients.
 
 use std::path::Path;
 use std::time::Duration;
@@ -14,7 +14,7 @@ use crate::address::Address;
 use crate::failure::{Failure, Kind};
 
 /// How long a server may take to answer a connection over the network.
-const PATIENCE: Duration = Duration::from_secs(10);
+const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// Where packages put the socket of the host's own server.
 const SOCKETS: [&str; 4] =
@@ -74,7 +74,7 @@ impl Place {
 fn session_options(builder: OptsBuilder) -> Opts {
     builder
         .prefer_socket(false)
-        .tcp_connect_timeout(Some(PATIENCE))
+        .tcp_connect_timeout(Some(CONNECT_TIMEOUT))
         // Statements are kept by the sessions: a cache of the driver's own would forget some.
         .stmt_cache_size(0)
         // Rows that an UPDATE met count as changed, as in every other system, also when they had the new value before.

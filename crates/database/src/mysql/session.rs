@@ -1,6 +1,4 @@
 //! A connection: statements, their rows and their digests, and what cancels them.
-//!
-//! Knows nothing about what the statements are for.
 
 use std::sync::Arc;
 

@@ -1,6 +1,4 @@
 //! What `plimsoll collect mysql` asks a server for, and the shape of what it writes.
-//!
-//! Knows nothing about who asks: answers are lines as the server's own client prints them, columns apart by tabs.
 
 use serde_json::{Map, Value, json};
 

@@ -1,6 +1,6 @@
 //! What a thread of a server on this host is doing at this moment: the system call that it is in, from `/proc`.
 //!
-//! Knows nothing about sessions. One look costs some microseconds of this program and nothing of the server.
+//! One look costs some microseconds of this program and nothing of the server.
 
 use std::fs;
 

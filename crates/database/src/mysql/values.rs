@@ -1,7 +1,7 @@
 //! Values as the protocol has them, and as this crate has them.
 //!
-//! Knows nothing about statements. The text protocol sends all values as text, the binary one most as numbers: by the
-//! type of their column both become the same value. Decimals and dates are text.
+//! The text protocol sends all values as text, the binary one most as numbers: by the type of their column both become the
+//! same value. Decimals and dates are text.
 
 use mysql::consts::ColumnType;
 use mysql::{Column, Params};

@@ -1,6 +1,4 @@
 //! What Oracle's error numbers mean.
-//!
-//! Knows nothing about the driver, other than that its texts may have the number in them.
 
 use crate::failure::Kind;
 

@@ -1,6 +1,6 @@
 //! An Oracle service as a database.
 //!
-//! Knows nothing about what is asked of it. Not run against a server: see the head of `oracle.rs`.
+//! Not run against a server: see the head of `oracle.rs`.
 
 use std::path::Path;
 use std::time::Duration;

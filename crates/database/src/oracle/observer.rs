@@ -1,7 +1,7 @@
 //! Looks on at an Oracle server: its statistics, its waits, and what sessions do.
 //!
-//! Reads `V$SYSSTAT`, `V$SYSTEM_EVENT` and `V$SESSION`; a user who may not read one has no figures of it. Knows nothing about
-//! what is asked of the server. Not run against a server: see the head of `oracle.rs`.
+//! Reads `V$SYSSTAT`, `V$SYSTEM_EVENT` and `V$SESSION`; a user who may not read one has no figures of it. Not run against a
+//! server: see the head of `oracle.rs`.
 
 use plimsoll_record::{DatabaseCounters, Spent};
 use plimsoll_units::Span;

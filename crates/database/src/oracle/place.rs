@@ -1,6 +1,4 @@
 //! Where an Oracle service is: `oracle://USER:PASSWORD@HOST:PORT/SERVICE`.
-//!
-//! Knows nothing about the driver.
 
 use crate::address::Address;
 use crate::failure::{Failure, Kind};

@@ -1,6 +1,6 @@
 //! A session of Oracle's.
 //!
-//! Knows nothing about what is observed of it. Not run against a server: see the head of `oracle.rs`.
+//! Not run against a server: see the head of `oracle.rs`.
 
 use oracledb::{Config, Connection, Error, ErrorKind, ToDbValue};
 

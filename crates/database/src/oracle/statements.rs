@@ -1,7 +1,7 @@
 //! Oracle's SQL as text: scripts taken apart into statements, and placeholders as Oracle writes them.
 //!
 //! The server takes one statement at a time. As in Oracle's own tools, a statement of SQL ends with `;`, and a block of
-//! PL/SQL with a line that has nothing but `/`. Knows nothing about what statements mean, other than whether they are PL/SQL.
+//! PL/SQL with a line that has nothing but `/`.
 
 /// What begins a block of PL/SQL, word by word.
 const BLOCKS: [&str; 2] = ["BEGIN", "DECLARE"];

@@ -1,6 +1,4 @@
 //! What Oracle's waits mean: the class and the event of a session, as `V$SESSION` shows them.
-//!
-//! Knows nothing about how they are read.
 
 use plimsoll_record::Spent;
 

@@ -22,15 +22,15 @@ use crate::made::{self, Flushes, Made, Make, kept_with};
 use crate::server_process::{ServerProcess, User, complaint, ending, last_words};
 
 /// An empty cluster with its first segments of log takes some 40 MB, and has to live.
-const LEAST_SPACE: u64 = 256 << 20;
+const MIN_SPACE: u64 = 256 << 20;
 /// How long the server may take to start, on storage that may be slow.
 const STARTING: Duration = Duration::from_secs(300);
 /// How long it may take to end: it writes nothing for that.
 const ENDING: Duration = Duration::from_secs(30);
 /// Socket paths end at 107 bytes, `.s.PGSQL.5432` included.
-const LONGEST_SOCKETS: usize = 90;
+const MAX_SOCKET_PATH: usize = 90;
 /// Sessions beside those that were asked for: observers, and those who connect for a moment.
-const MORE_SESSIONS: u32 = 10;
+const SPARE_SESSIONS: u32 = 10;
 /// What a server needs beside its cache: itself, and each of its sessions.
 const OWN_MEMORY: u64 = 64 << 20;
 const SESSION_MEMORY: u64 = 2 << 20;
@@ -78,7 +78,7 @@ impl Server {
         let mut server =
             Self { user, folder, sockets: PathBuf::new(), is_kept: AtomicBool::new(false), process: None, cgroup };
         let temporary = std::env::temp_dir();
-        let short = temporary.as_os_str().len() < LONGEST_SOCKETS - 40;
+        let short = temporary.as_os_str().len() < MAX_SOCKET_PATH - 40;
         server.sockets = private(if short { &temporary } else { Path::new("/tmp") }, "plimsoll-pg")?;
         for folder in [&server.folder, &server.sockets] {
             server.user.own(folder).map_err(|error| {
@@ -228,12 +228,12 @@ fn private(parent: &Path, name: &str) -> Result<PathBuf, Failure> {
 fn free_space(folder: &Path) -> Result<u64, Failure> {
     let of = rustix::fs::statvfs(folder).map_err(|error| unusable(folder, &error.into()))?;
     let free = of.f_bavail.saturating_mul(of.f_frsize);
-    if free < LEAST_SPACE {
+    if free < MIN_SPACE {
         let line = format!(
             "{} has {} free, and a PostgreSQL server takes {} before any data: free some space there, or name another directory",
             folder.display(),
             Bytes::new(free),
-            Bytes::new(LEAST_SPACE)
+            Bytes::new(MIN_SPACE)
         );
         return Err(Failure::new(Kind::NoSpace, line));
     }
@@ -265,7 +265,7 @@ fn settings(wanted: &Make, version: u32, sockets: &Path, free: u64) -> Vec<(Stri
         ("unix_socket_directories", sockets.display().to_string()),
         ("unix_socket_permissions", "0700".into()),
         ("port", "5432".into()),
-        ("max_connections", (wanted.sessions + MORE_SESSIONS).to_string()),
+        ("max_connections", (wanted.sessions + SPARE_SESSIONS).to_string()),
         // It takes no fewer than 16 blocks.
         ("shared_buffers", format!("{}kB", (wanted.cache.get() >> 10).max(128))),
         ("fsync", flushed.into()),

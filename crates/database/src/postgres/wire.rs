@@ -18,11 +18,11 @@ use super::sqlstate::{Said, garbled, lost, unreachable};
 use crate::failure::{Failure, Kind};
 
 /// How long a server may take to be reached, and to let one in.
-const PATIENCE: Duration = Duration::from_secs(30);
+const TIMEOUT: Duration = Duration::from_secs(30);
 /// Bytes that are asked of the kernel at once.
 const CHUNK: usize = 32 << 10;
 /// No message is longer: PostgreSQL's values end at a gigabyte.
-const LONGEST: usize = (1 << 30) + (1 << 20);
+const MAX_MESSAGE_BYTES: usize = (1 << 30) + (1 << 20);
 
 enum Stream {
     Socket(UnixStream),
@@ -58,7 +58,7 @@ impl Wire {
             version: String::new(),
         };
         wire.begin(place)?;
-        wire.stream.patience(None).map_err(|error| lost(&error))?;
+        wire.stream.set_timeout(None).map_err(|error| lost(&error))?;
         Ok(wire)
     }
 
@@ -194,7 +194,7 @@ impl Wire {
                 Some([_, length @ ..]) => u32::from_be_bytes(*length) as usize + 1,
                 None => 5,
             };
-            if !(5..LONGEST).contains(&wanted) {
+            if !(5..MAX_MESSAGE_BYTES).contains(&wanted) {
                 return Err(garbled("a message has no length"));
             }
             if here.len() >= wanted {
@@ -243,7 +243,7 @@ impl Stream {
                 let mut last = io::Error::new(io::ErrorKind::NotFound, "the name has no address");
                 let mut open = None;
                 for address in (host.as_str(), place.port).to_socket_addrs()? {
-                    match TcpStream::connect_timeout(&address, PATIENCE) {
+                    match TcpStream::connect_timeout(&address, TIMEOUT) {
                         Ok(stream) => {
                             open = Some(stream);
                             break;
@@ -256,15 +256,15 @@ impl Stream {
                 Self::Net(stream)
             }
         };
-        stream.patience(Some(PATIENCE))?;
+        stream.set_timeout(Some(TIMEOUT))?;
         Ok(stream)
     }
 
     /// How long one call may wait.
-    fn patience(&self, patience: Option<Duration>) -> io::Result<()> {
+    fn set_timeout(&self, set_timeout: Option<Duration>) -> io::Result<()> {
         match self {
-            Self::Socket(stream) => stream.set_read_timeout(patience),
-            Self::Net(stream) => stream.set_read_timeout(patience),
+            Self::Socket(stream) => stream.set_read_timeout(set_timeout),
+            Self::Net(stream) => stream.set_read_timeout(set_timeout),
         }
     }
 

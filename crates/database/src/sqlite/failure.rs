@@ -1,6 +1,4 @@
 //! What SQLite's failures mean.
-//!
-//! Knows nothing about sessions: it reads codes.
 
 use rusqlite::{Error, ErrorCode};
 

@@ -1,7 +1,7 @@
 //! The gate that writers of this process pass one after the other.
 //!
 //! SQLite has one writer at a time, lets the others try again and again, and wakes nobody when one is done. Here they stand
-//! in a queue, in the order in which they came. Knows nothing about SQLite: writers of other processes are not in it.
+//! in a queue, in the order in which they came.
 
 use std::collections::VecDeque;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};

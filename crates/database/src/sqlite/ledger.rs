@@ -1,7 +1,4 @@
 //! Where the time of SQLite's sessions goes: there is no server to ask, so each session times itself.
-//!
-//! Knows nothing about SQL: it is told when a call begins, when its commit begins, when its log is written, when it waits
-//! for a lock, and when it ends.
 
 use plimsoll_record::Spent;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};

@@ -1,6 +1,4 @@
 //! A file made for a run, and removed after it.
-//!
-//! Knows nothing about sessions.
 
 use std::fs::{self, DirBuilder, File};
 use std::io;

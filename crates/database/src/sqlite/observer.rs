@@ -1,7 +1,7 @@
 //! Looks on at SQLite's sessions: the accounts that they keep, and what Linux counted of this process.
 //!
 //! SQLite shows what its caches found through an interface that only unsafe code reaches, so hits are not known; what it
-//! asked the operating system for is known by the bytes that this process read and wrote, in blocks. Knows nothing about SQL.
+//! asked the operating system for is known by the bytes that this process read and wrote, in blocks.
 
 use std::sync::Arc;
 

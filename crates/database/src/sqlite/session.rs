@@ -1,6 +1,4 @@
 //! A session: one connection to the file, timed by its own stopwatch.
-//!
-//! Knows nothing about how the file was made or set up.
 
 use plimsoll_record::Spent;
 use std::cell::Cell;
@@ -24,7 +22,7 @@ use crate::value::{Row, Value};
 /// Statements that a session keeps ready.
 const CACHED_STATEMENTS: usize = 512;
 /// A writer of another process is not in the queue: who waits for it looks this often.
-const LOOK_AGAIN: Duration = Duration::from_millis(2);
+const LOCK_POLL_INTERVAL: Duration = Duration::from_millis(2);
 
 /// How a session waits and writes back.
 #[derive(Clone, Copy, Debug)]
@@ -299,7 +297,7 @@ fn wait_for_locks(
         let mut timing = locked(&timing);
         let meanwhile = timing.waiting;
         timing.lap(&ledger, Spent::Locked);
-        std::thread::sleep(left.min(LOOK_AGAIN));
+        std::thread::sleep(left.min(LOCK_POLL_INTERVAL));
         timing.lap(&ledger, meanwhile);
         !cancelled.load(Relaxed)
     }))

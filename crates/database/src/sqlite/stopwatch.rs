@@ -1,8 +1,7 @@
 //! A stopwatch for the thread that carries it: how much of its time a thread worked, and how much it waited.
 //!
-//! Knows nothing about databases. Waiting for a processor counts as work, as it does for a server's sessions: Linux says
-//! how long that took (`schedstat`). That file is read only where it can matter, so that a call of microseconds pays for
-//! no more than two clocks.
+//! Waiting for a processor counts as work, as it does for a server's sessions: Linux says how long that took (`schedstat`).
+//! That file is read only where it can matter, so that a call of microseconds pays for no more than two clocks.
 
 use std::fs::File;
 use std::os::unix::fs::FileExt as _;

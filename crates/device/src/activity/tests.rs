@@ -52,7 +52,7 @@ fn two_snapshots_give_shares_and_counts() {
 }
 
 #[test]
-fn what_is_not_there_is_not_known() {
+fn missing_counters_are_absent() {
     let fixture = sda("activity-bare");
     let watch = Watch::on(fixture.tree(), None);
     let before = watch.snapshot();

@@ -44,7 +44,7 @@ mod tests {
     use crate::host::tests::Fixture;
 
     #[test]
-    fn a_loop_device_shows_its_file_and_its_mode() {
+    fn loop_device_shows_file_and_mode() {
         let fixture = Fixture::new(
             "loop-backing",
             &[

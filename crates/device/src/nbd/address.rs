@@ -5,8 +5,8 @@ use std::fmt;
 use std::path::PathBuf;
 use std::str::FromStr;
 
-use super::tls::Names;
 use super::wire::{PORT, TEXT_MAX};
+use crate::tls::Names;
 
 /// Where a server listens.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -1,4 +1,4 @@
-//! A connection that has chosen an export, between two loads.
+//! A connection that has chosen an export, without requests in flight.
 
 use std::time::Duration;
 
@@ -8,9 +8,9 @@ use super::talk::{Asked, Chosen, Talk, TalkError};
 use super::wire::{Style, command, hello};
 
 /// How long the handshake and a full socket may take.
-const PATIENCE: Duration = Duration::from_secs(30);
+const TIMEOUT: Duration = Duration::from_secs(30);
 
-/// A connection that has chosen an export, and on which nothing is under way.
+/// A connection that has chosen an export, without requests in flight.
 #[derive(Debug)]
 pub struct Connection {
     /// Gone when a target has taken it over.
@@ -24,7 +24,7 @@ impl Connection {
     /// # Errors
     /// The server cannot be reached, or refuses.
     pub fn open(address: &Address) -> Result<Self, TalkError> {
-        Self::choose(Talk::begin(address, PATIENCE)?, &address.export)
+        Self::choose(Talk::begin(address, TIMEOUT)?, &address.export)
     }
 
     /// Chooses an export of a server that `socket` is connected to.
@@ -48,7 +48,7 @@ impl Connection {
         self.socket.take().expect("it is taken once")
     }
 
-    /// What the server says of the export.
+    /// The description of the export by the server.
     pub const fn chosen(&self) -> &Chosen {
         &self.chosen
     }
@@ -57,15 +57,15 @@ impl Connection {
 impl Drop for Connection {
     fn drop(&mut self) {
         if let Some(socket) = &mut self.socket {
-            farewell(socket);
+            disconnect(socket);
         }
     }
 }
 
-/// Tells the server that this client goes, so that it does not take it for torn off.
-pub(super) fn farewell(socket: &mut Socket) {
+/// Announces the disconnect, so that the server does not log a broken connection.
+pub(super) fn disconnect(socket: &mut Socket) {
     let mut message = Vec::new();
     Asked { command: command::DISC, ..Asked::default() }.write(Style::Simple, &mut message);
-    // A server that is gone needs no farewell.
+    // A server that is gone needs no disconnect.
     let _ = socket.write(&message);
 }

@@ -1,4 +1,4 @@
-//! What an export says of itself when a model decides when it answers, so that nobody takes its times for measured ones.
+//! The description of an export with a model, which keeps its times from being taken for measured ones.
 //!
 //! It travels as the export's description, for people and programs alike: `emulated like oci:50GB@0vpu: limit(3000)`.
 
@@ -18,11 +18,11 @@ pub struct Emulation {
     pub like: Option<String>,
     /// The model's stages, as `plimsoll-model` writes them.
     pub model: String,
-    /// Time dilation: answers take so many times as long as the model says. 1 is real time.
+    /// Time dilation: answers take this many times as long as in the model; 1 is real time.
     pub slow: u32,
 }
 
-/// A description that says nothing of an emulation.
+/// A description without an emulation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("the description does not say that the export is emulated")]
 pub struct NotEmulated;
@@ -74,7 +74,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_server_says_is_understood() {
+    fn server_emulation_is_parsed() {
         check("emulated: limit(3000)", None, "limit(3000)", 1);
         check("emulated like oci:50GB@0vpu: limit(3000)", Some("oci:50GB@0vpu"), "limit(3000)", 1);
         check("emulated 10 times slower: link(1ms)", None, "link(1ms)", 10);

@@ -1,41 +1,41 @@
 //! An export of an NBD server as a target: each slot is a request, spread over one or several connections.
 //!
-//! Simple replies only, as the Linux driver has them: with structured replies a server may leave out zeros, and what is
-//! measured would depend on what is stored. Data that are read are thrown away as they come in, unless they are checked.
+//! Simple replies only, like the Linux driver: with structured replies a server may omit zeros, and the measurement
+//! would depend on the stored data. Data that are read are discarded, unless they are verified.
 #![allow(unsafe_code)]
 
 use std::io;
 use std::os::fd::{AsFd, AsRawFd};
 
-use io_uring::types::{Fd, SubmitArgs, Timespec};
-use io_uring::{IoUring, opcode};
+use io_uring::opcode;
+use io_uring::types::Fd;
 use plimsoll_drive::{Completion, Fault, Target};
 use plimsoll_load::Outcome;
 use plimsoll_units::{Instant, Kind, Op, Slot, Span};
 
 use super::address::Address;
-use super::connection::{Connection, farewell};
-use super::outgoing::{Outgoing, Payload};
+use super::connection::{Connection, disconnect};
 use super::socket::Socket;
 use super::talk::{Asked, Chosen, TalkError};
-use super::tls::Opened;
 use super::wire::{PAYLOAD_MAX, SIMPLE_REPLY, Style, command, command_flag, flag};
 use crate::buffers::Aligned;
 use crate::clock::Clock;
 use crate::content::Scribe;
 use crate::engine::Shape;
-use crate::ring::setup;
+use crate::outgoing::{Outgoing, Payload};
+use crate::tls::Opened;
+use crate::uring::Uring;
 
 /// Bytes that are received at a time.
 const INBOX_BYTES: usize = 256 << 10;
 
-/// Marks, beside a line's number, that its socket takes more.
+/// Flag in user data: the socket of the line is writable.
 const WRITABLE: u64 = 1 << 32;
 
-/// Marks, beside a line's number, that its waiting for data is to end.
+/// Flag in user data: the receive of the line is cancelled.
 const ENOUGH: u64 = 1 << 33;
 
-/// One connection.
+/// A connection.
 struct Line {
     socket: Socket,
     inbox: Box<[u8]>,
@@ -48,7 +48,7 @@ struct Line {
     reading: Option<Slot>,
     receiving: bool,
     out: Outgoing<Data>,
-    /// The kernel says when the server reads.
+    /// The kernel waits until the server reads.
     polling: bool,
 }
 
@@ -73,17 +73,17 @@ impl Payload for Data {
     }
 }
 
-/// What is under way, and what of it is kept to be checked.
-struct Desk {
-    /// What each slot that is not free was asked for.
+/// The requests in flight, and data to verify.
+struct InFlight {
+    /// The operation of each slot in use.
     asked: Vec<Option<Op>>,
     scribe: Scribe,
-    /// What checked reads brought, a stretch for each slot; a byte where nothing is checked.
+    /// Data of verified reads, a range for each slot; a single byte without verification.
     reads: Aligned,
     stride: usize,
 }
 
-impl Desk {
+impl InFlight {
     fn new(shape: &Shape) -> Self {
         let scribe = shape.scribe(shape.depth);
         let stride = shape.stride();
@@ -91,7 +91,7 @@ impl Desk {
         Self { asked: vec![None; shape.depth as usize], scribe, reads, stride }
     }
 
-    /// A part of what a slot reads has come, `from` bytes behind its beginning.
+    /// A part of the data of a slot's read was received, `from` bytes behind its beginning.
     #[inline]
     fn keep(&mut self, slot: Slot, from: usize, bytes: &[u8]) {
         if self.scribe.follows() {
@@ -108,14 +108,14 @@ impl Desk {
 
 /// An export as a target.
 pub struct Remote {
-    uring: IoUring,
+    uring: Uring,
     clock: Clock,
     now: Instant,
     lines: Vec<Line>,
     chosen: Chosen,
     writes: Aligned,
     stride: usize,
-    desk: Desk,
+    requests: InFlight,
     /// Requests that were not answered.
     in_flight: usize,
 }
@@ -143,17 +143,17 @@ impl Remote {
         let chosen = connections.first().expect("there is a connection").chosen().clone();
         fits(&chosen, shape)?;
         let attempt = "starting io_uring";
-        let uring = setup(2 * connections.len() as u32);
+        let uring = Uring::new(2 * connections.len() as u32, 2);
         let uring = uring.map_err(|source| TalkError::Io { attempt, source })?;
         let lines = connections.into_iter().map(|connection| Line::new(connection.into_socket())).collect();
         let stride = shape.stride();
         let mut writes = Aligned::new(if shape.writes { stride * shape.depth as usize } else { 1 });
-        let desk = Desk::new(shape);
-        desk.scribe.prepare(writes.bytes());
-        Ok(Self { uring, now: clock.now(), clock, lines, chosen, writes, stride, desk, in_flight: 0 })
+        let requests = InFlight::new(shape);
+        requests.scribe.prepare(writes.bytes());
+        Ok(Self { uring, now: clock.now(), clock, lines, chosen, writes, stride, requests, in_flight: 0 })
     }
 
-    /// The connections again, for another load; none, and they are closed, if something is under way on one.
+    /// The connections, for another load; none, and they are closed, if requests are in flight.
     pub fn release(mut self) -> Vec<Connection> {
         let quiet = |line: &Line| !line.receiving && !line.polling && line.end == 0;
         if self.in_flight > 0 || self.uncouple().is_err() || !self.lines.iter().all(quiet) {
@@ -164,32 +164,26 @@ impl Remote {
         lines.into_iter().map(|line| Connection::at_rest(line.socket, chosen.clone())).collect()
     }
 
-    /// Ends the kernel's waiting for data on every line: a later target would lose what it still receives.
+    /// Cancels all receives: a later target would lose their data.
     fn uncouple(&mut self) -> io::Result<()> {
         let waiting = |lines: &[Line]| lines.iter().filter(|line| line.receiving).count();
         for number in 0..self.lines.len() {
             if self.lines[number].receiving {
                 let entry = opcode::AsyncCancel::new(number as u64).build().user_data(number as u64 | ENOUGH);
                 // SAFETY: it refers to no memory.
-                if unsafe { self.uring.submission().push(&entry) }.is_err() {
-                    return Err(io::ErrorKind::OutOfMemory.into());
-                }
+                unsafe { self.uring.push(&entry) }?;
             }
         }
         let give_up = self.clock.now() + Span::from_secs(1);
         while waiting(&self.lines) > 0 && self.clock.now() < give_up {
-            let timeout = Timespec::new().nsec(100_000_000);
-            match self.uring.submitter().submit_with_args(1, &SubmitArgs::new().timespec(&timeout)) {
-                Err(error) if !passing(&error) => return Err(error),
-                _ => {}
-            }
-            for entry in self.uring.completion() {
-                let line = &mut self.lines[(entry.user_data() & u64::from(u32::MAX)) as usize];
-                match entry.user_data() & (WRITABLE | ENOUGH) {
+            self.uring.wait(Some(Span::from_millis(100)))?;
+            for (token, result) in self.uring.completions() {
+                let line = &mut self.lines[(token & u64::from(u32::MAX)) as usize];
+                match token & (WRITABLE | ENOUGH) {
                     0 => {
                         line.receiving = false;
-                        // Data although nothing is under way, or the end of the connection: no rest to go on from.
-                        line.end += usize::from(entry.result() >= 0);
+                        // Unexpected data, or the end of the connection: it cannot be reused.
+                        line.end += usize::from(result >= 0);
                     }
                     WRITABLE => line.polling = false,
                     _ => {}
@@ -199,7 +193,7 @@ impl Remote {
         Ok(())
     }
 
-    /// What the server says of the export.
+    /// The description of the export by the server.
     pub const fn chosen(&self) -> &Chosen {
         &self.chosen
     }
@@ -222,12 +216,12 @@ impl Remote {
         if data.is_none() {
             let fits = op.kind == Kind::Trim || op.length as usize <= self.stride;
             assert!(fits, "{} bytes do not fit a slot of {}", op.length, self.stride);
-            self.desk.scribe.begin(slot, op);
+            self.requests.scribe.begin(slot, op);
         }
         let count = self.lines.len();
         let asked = Asked { flags, command, cookie: u64::from(slot.0), offset, length };
         self.lines[slot.index() % count].out.put(data, |out| asked.write(Style::Simple, out));
-        self.desk.asked[slot.index()] = Some(*op);
+        self.requests.asked[slot.index()] = Some(*op);
     }
 
     fn data(&mut self, slot: Slot, op: &Op) -> Data {
@@ -236,27 +230,27 @@ impl Remote {
         let length = op.length as usize;
         // SAFETY: data of other slots are queued, and only read while they are sent: not here. The kernel does not use this
         // memory between two calls.
-        self.desk.scribe.write(slot, op, unsafe { self.writes.part(start, length) });
+        self.requests.scribe.write(slot, op, unsafe { self.writes.part(start, length) });
         // SAFETY: the data are read by the lines, which belong to the same target as the buffer, and only while it sends.
         unsafe { Data::new(&self.writes, start, length) }
     }
 
-    /// Sends what is queued and the server takes.
+    /// Sends queued data as far as the server accepts them.
     fn send(&mut self) -> io::Result<()> {
         for (number, line) in self.lines.iter_mut().enumerate().filter(|(_, line)| !line.polling) {
             if !line.socket.carry(&mut line.out, drop)? {
                 let descriptor = Fd(line.socket.as_fd().as_raw_fd());
                 let entry = opcode::PollAdd::new(descriptor, libc::POLLOUT as u32).build();
                 // SAFETY: it refers to no memory.
-                let pushed = unsafe { self.uring.submission().push(&entry.user_data(number as u64 | WRITABLE)) };
-                line.polling = pushed.is_ok();
+                unsafe { self.uring.push(&entry.user_data(number as u64 | WRITABLE)) }?;
+                line.polling = true;
             }
         }
         Ok(())
     }
 
-    /// Lets the kernel receive on every line where it does not yet.
-    fn receive(&mut self) {
+    /// Begins a receive on every idle line.
+    fn receive(&mut self) -> io::Result<()> {
         for (number, line) in self.lines.iter_mut().enumerate().filter(|(_, line)| !line.receiving) {
             let descriptor = Fd(line.socket.as_fd().as_raw_fd());
             let room = match line.socket.channel() {
@@ -265,9 +259,10 @@ impl Remote {
             };
             let entry = opcode::Recv::new(descriptor, room.as_mut_ptr(), room.len() as u32);
             // SAFETY: neither inbox nor channel is moved or freed while the kernel has it (see Drop).
-            let pushed = unsafe { self.uring.submission().push(&entry.build().user_data(number as u64)) };
-            line.receiving = pushed.is_ok();
+            unsafe { self.uring.push(&entry.build().user_data(number as u64)) }?;
+            line.receiving = true;
         }
+        Ok(())
     }
 }
 
@@ -286,17 +281,17 @@ impl Line {
         }
     }
 
-    /// So many bytes were received.
+    /// `count` bytes were received.
     fn received(
         &mut self,
         count: usize,
-        desk: &mut Desk,
+        requests: &mut InFlight,
         at: Instant,
         completions: &mut Vec<Completion>,
     ) -> io::Result<()> {
         let Some(channel) = self.socket.channel() else {
             self.end += count;
-            return self.understand(desk, at, completions);
+            return self.understand(requests, at, completions);
         };
         channel.received(count);
         while let Some(channel) = self.socket.channel() {
@@ -305,18 +300,23 @@ impl Line {
                 Opened::End => return Err(io::Error::other("it closed the connection")),
                 Opened::Bytes(count) => self.end += count,
             }
-            self.understand(desk, at, completions)?;
+            self.understand(requests, at, completions)?;
         }
         Ok(())
     }
 
-    /// Understands what was received.
-    fn understand(&mut self, desk: &mut Desk, at: Instant, completions: &mut Vec<Completion>) -> io::Result<()> {
+    /// Decodes the received data.
+    fn understand(
+        &mut self,
+        requests: &mut InFlight,
+        at: Instant,
+        completions: &mut Vec<Completion>,
+    ) -> io::Result<()> {
         let mut start = 0;
         loop {
             let skipped = (self.skip.min((self.end - start) as u64)) as usize;
             if let Some(slot) = self.reading {
-                desk.keep(slot, self.came, &self.inbox[start..start + skipped]);
+                requests.keep(slot, self.came, &self.inbox[start..start + skipped]);
                 self.came += skipped;
             }
             start += skipped;
@@ -325,7 +325,7 @@ impl Line {
                 break;
             }
             if let Some(slot) = self.reading.take() {
-                let outcome = desk.ended(slot, Outcome::Done);
+                let outcome = requests.ended(slot, Outcome::Done);
                 completions.push(Completion { slot, at, outcome, bound_by: None });
             }
             let Some((head, _)) = self.inbox[start..self.end].split_first_chunk::<16>() else { break };
@@ -333,7 +333,7 @@ impl Line {
             let word = |from: usize| u32::from_be_bytes([head[from], head[from + 1], head[from + 2], head[from + 3]]);
             let slot = Slot(word(12));
             let known = word(0) == SIMPLE_REPLY && word(8) == 0;
-            let op = desk.asked.get_mut(slot.index()).filter(|_| known).and_then(Option::take);
+            let op = requests.asked.get_mut(slot.index()).filter(|_| known).and_then(Option::take);
             let op = op.ok_or_else(|| io::Error::other("the server sends what is no reply to a request"))?;
             match word(4) {
                 0 if op.kind == Kind::Read => {
@@ -343,7 +343,7 @@ impl Line {
                 }
                 error => {
                     let outcome = if error == 0 { Outcome::Done } else { Outcome::Failed(error.cast_signed()) };
-                    let outcome = desk.ended(slot, outcome);
+                    let outcome = requests.ended(slot, outcome);
                     completions.push(Completion { slot, at, outcome, bound_by: None });
                 }
             }
@@ -354,12 +354,7 @@ impl Line {
     }
 }
 
-/// A call that ended because time is up, a signal came, or completions have to be reaped first, has not failed.
-fn passing(error: &io::Error) -> bool {
-    matches!(error.raw_os_error(), Some(libc::ETIME | libc::EINTR | libc::EBUSY))
-}
-
-/// The export has to take what the load will ask.
+/// Checks that the export supports the load.
 fn fits(chosen: &Chosen, shape: &Shape) -> Result<(), TalkError> {
     let refused = |reason: String| Err(TalkError::Refused { attempt: "preparing the load", reason });
     let most = chosen.blocks.map_or(PAYLOAD_MAX, |[_, _, most]| most);
@@ -396,25 +391,21 @@ impl Target for Remote {
         let before = completions.len();
         loop {
             self.send().map_err(failed)?;
-            self.receive();
+            self.receive().map_err(failed)?;
             self.now = self.clock.now();
-            let left = until.since(self.now).as_nanos();
-            let timeout = Timespec::new().sec(left / 1_000_000_000).nsec((left % 1_000_000_000) as u32);
-            match self.uring.submitter().submit_with_args(1, &SubmitArgs::new().timespec(&timeout)) {
-                Err(error) if !passing(&error) => return Err(failed(error)),
-                _ => self.now = self.clock.now(),
-            }
-            for entry in self.uring.completion() {
-                let line = &mut self.lines[(entry.user_data() & !WRITABLE) as usize];
-                if entry.user_data() & WRITABLE != 0 {
+            self.uring.wait(Some(until.since(self.now))).map_err(failed)?;
+            self.now = self.clock.now();
+            for (token, result) in self.uring.completions() {
+                let line = &mut self.lines[(token & !WRITABLE) as usize];
+                if token & WRITABLE != 0 {
                     line.polling = false;
                     continue;
                 }
                 line.receiving = false;
-                match entry.result() {
+                match result {
                     0 => return Err(failed(io::Error::other("it closed the connection"))),
                     moved @ 1.. => {
-                        line.received(moved as usize, &mut self.desk, self.now, completions).map_err(failed)?;
+                        line.received(moved as usize, &mut self.requests, self.now, completions).map_err(failed)?;
                     }
                     error if error == -libc::EINTR || error == -libc::EAGAIN => {}
                     error => return Err(failed(io::Error::from_raw_os_error(-error))),
@@ -431,7 +422,7 @@ impl Target for Remote {
 impl Drop for Remote {
     fn drop(&mut self) {
         for line in &mut self.lines {
-            farewell(&mut line.socket);
+            disconnect(&mut line.socket);
             if line.receiving {
                 // The kernel may still write there: the memory is given up rather than reused.
                 std::mem::forget(std::mem::take(&mut line.inbox));

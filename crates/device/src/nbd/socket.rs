@@ -9,8 +9,8 @@ use std::time::Duration;
 use rustix::net::{RecvFlags, SendFlags, recv, send, sockopt};
 
 use super::address::Host;
-use super::outgoing::{Outgoing, Payload, Wire};
-use super::tls::{Channel, Opened};
+use crate::outgoing::{Outgoing, Payload, Wire};
+use crate::tls::{Channel, Opened};
 
 /// A connection to a server.
 #[derive(Debug)]
@@ -20,8 +20,8 @@ pub struct Socket {
 }
 
 impl Socket {
-    /// Connects, waiting at most `patience`; every later wait on it is bounded in the same way.
-    pub fn connect(host: &Host, patience: Duration) -> io::Result<Self> {
+    /// Connects, waiting at most `timeout`; every later wait on it is bounded in the same way.
+    pub fn connect(host: &Host, timeout: Duration) -> io::Result<Self> {
         let descriptor = match host {
             Host::Unix(path) => UnixStream::connect(path)?.into(),
             Host::Tcp { name, port } => {
@@ -30,8 +30,8 @@ impl Socket {
                 stream.into()
             }
         };
-        for timeout in [sockopt::Timeout::Recv, sockopt::Timeout::Send] {
-            sockopt::set_socket_timeout(&descriptor, timeout, Some(patience))?;
+        for direction in [sockopt::Timeout::Recv, sockopt::Timeout::Send] {
+            sockopt::set_socket_timeout(&descriptor, direction, Some(timeout))?;
         }
         Ok(Self { descriptor, channel: None })
     }
@@ -81,7 +81,7 @@ impl Socket {
             None => wire.write_all(bytes),
             Some(channel) => {
                 let pushed = channel.push(bytes, &mut wire);
-                pushed.map_err(|error| farewell(&self.descriptor, channel).unwrap_or(error))
+                pushed.map_err(|error| disconnect(&self.descriptor, channel).unwrap_or(error))
             }
         }
     }
@@ -95,7 +95,7 @@ impl Socket {
     pub fn take_channel(&mut self) -> Option<Box<Channel>> {
         let mut channel = self.channel.take()?;
         channel.close();
-        // A server that does not read needs no farewell.
+        // A server that does not read needs no disconnect.
         let _ = channel.flush(&mut Wire { to: self.descriptor.as_fd(), socket: true });
         Some(channel)
     }
@@ -142,7 +142,7 @@ fn receive(socket: impl AsFd, channel: &mut Channel) -> io::Result<()> {
 }
 
 /// Why the server has closed the connection, if it said so before.
-fn farewell(socket: impl AsFd, channel: &mut Channel) -> Option<io::Error> {
+fn disconnect(socket: impl AsFd, channel: &mut Channel) -> Option<io::Error> {
     receive(socket, channel).ok()?;
     channel.open(&mut [0; 1]).err()
 }

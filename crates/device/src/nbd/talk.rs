@@ -1,4 +1,4 @@
-//! A conversation with a server, one message after the other: options before, requests and replies after.
+//! A conversation with a server, one message at a time: options, then requests and replies.
 //!
 //! Slow and plain: a target that is measured uses it for the handshake only, a check of a server for everything.
 
@@ -7,11 +7,11 @@ use std::time::Duration;
 
 use super::address::{Address, Host};
 use super::socket::Socket;
-use super::tls::{Channel, NoCredentials, Trust};
 use super::wire::{
     EXTENDED_REPLY, EXTENDED_REQUEST, GREETING, OPTION, OPTION_REPLY, REQUEST, Reader, SIMPLE_REPLY, STRUCTURED_REPLY,
     Style, chunk, hello, info, option, rep,
 };
+use crate::tls::{Channel, NoCredentials, Trust};
 
 /// Bytes of one message of a server at most.
 const MESSAGE_MAX: u64 = 64 << 20;
@@ -28,26 +28,26 @@ pub enum TalkError {
     /// The socket failed, ended or was silent for too long.
     #[error("{attempt}")]
     Io {
-        /// What was attempted.
+        /// The attempted step.
         attempt: &'static str,
-        /// What the system says.
+        /// The system error.
         #[source]
         source: io::Error,
     },
-    /// The server says what the protocol does not allow there.
+    /// The server violates the protocol.
     #[error("{attempt}: the server sends {found}")]
     Unexpected {
-        /// What was attempted.
+        /// The attempted step.
         attempt: &'static str,
-        /// What came.
+        /// The received message.
         found: String,
     },
     /// The server refuses.
     #[error("{attempt}: the server refuses: {reason}")]
     Refused {
-        /// What was attempted.
+        /// The attempted step.
         attempt: &'static str,
-        /// What the server says, or the number of its error.
+        /// The server's message, or its error number.
         reason: String,
     },
 }
@@ -61,16 +61,16 @@ pub struct Said {
     pub data: Vec<u8>,
 }
 
-/// What a server tells of the export that was chosen.
+/// The description of the chosen export.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Chosen {
     /// Bytes.
     pub size: u64,
     /// Flags of [`super::wire::flag`].
     pub flags: u16,
-    /// Least, best and largest size of a request, where it was told.
+    /// Minimum, preferred and maximum size of a request, if the server states them.
     pub blocks: Option<[u32; 3]>,
-    /// A sentence about it, where it was told.
+    /// The server's description, if any.
     pub description: Option<String>,
 }
 
@@ -112,16 +112,16 @@ pub struct Talk {
 
 impl Talk {
     /// Connects and exchanges greetings, and begins TLS where the address asks for it.
-    pub fn begin(address: &Address, patience: Duration) -> Result<Self, TalkError> {
-        Self::begin_as(address, patience, hello::FIXED_NEWSTYLE | hello::NO_ZEROES)
+    pub fn begin(address: &Address, timeout: Duration) -> Result<Self, TalkError> {
+        Self::begin_as(address, timeout, hello::FIXED_NEWSTYLE | hello::NO_ZEROES)
     }
 
     /// The same as a client that has no other than these flags of [`hello`].
-    pub fn begin_as(address: &Address, patience: Duration, flags: u16) -> Result<Self, TalkError> {
-        // What is wrong with certificates is said before anybody is bothered.
+    pub fn begin_as(address: &Address, timeout: Duration, flags: u16) -> Result<Self, TalkError> {
+        // Faults of certificates are reported before a connection is made.
         let trust = address.tls.as_ref().map(|tls| Trust::read(tls.certificates.as_deref(), tls.names)).transpose()?;
         let failed = |source| TalkError::Io { attempt: "connecting", source };
-        let mut talk = Self::greet(Socket::connect(&address.host, patience).map_err(failed)?, flags)?;
+        let mut talk = Self::greet(Socket::connect(&address.host, timeout).map_err(failed)?, flags)?;
         if let (Some(trust), Some(tls)) = (trust, &address.tls) {
             let name = match (&tls.hostname, &address.host) {
                 (Some(name), _) | (None, Host::Tcp { name, .. }) => name,
@@ -286,7 +286,7 @@ pub struct Asked {
     pub flags: u16,
     /// A number of [`super::wire::command`].
     pub command: u16,
-    /// What the request is called.
+    /// The client's identifier of the request.
     pub cookie: u64,
     /// First byte.
     pub offset: u64,

@@ -65,7 +65,7 @@ fn serve(mut client: UnixStream) -> std::io::Result<()> {
 }
 
 #[test]
-fn what_a_server_sends_is_checked() {
+fn data_of_a_server_are_checked() {
     let (ours, theirs) = UnixStream::pair().unwrap();
     let server = std::thread::spawn(move || serve(theirs));
     let checked = checked(Blank::Mismatch);

@@ -1,16 +1,16 @@
-//! What can be said on the command line that is not of a job.
+//! Flags of the command line that do not belong to a job.
 
 use plimsoll_units::Span;
 
 use crate::fault::{FaultKind, Findings, Place};
 use crate::number::{self, Bare, Base, Scale, Unreadable};
 
-/// A form of results.
+/// A format of results.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Format {
-    /// For people.
+    /// Normal output.
     Normal,
-    /// Fields with semicolons between them.
+    /// Terse output: fields separated by semicolons.
     Terse,
     /// JSON.
     Json,
@@ -18,7 +18,7 @@ pub enum Format {
     JsonPlus,
 }
 
-/// `--eta`: whether a line says how far jobs are.
+/// `--eta`: when a progress line is shown.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Eta {
     /// On a terminal.
@@ -30,7 +30,7 @@ pub enum Eta {
     Never,
 }
 
-/// What is to be told instead of running anything.
+/// A request for information instead of a run.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Question {
     /// `--version`.
@@ -52,7 +52,7 @@ pub enum IdleProfile {
     PerProcessor,
 }
 
-/// What is not of a job.
+/// The flags.
 #[expect(clippy::struct_excessive_bools, reason = "each is a switch of its own in fio")]
 #[derive(Clone, Debug, PartialEq)]
 pub struct Flags {
@@ -64,19 +64,19 @@ pub struct Flags {
     pub terse_version: u8,
     /// `--eta`.
     pub eta: Eta,
-    /// `--eta-newline`: a new line for it so often.
+    /// `--eta-newline`: interval of new progress lines.
     pub eta_newline: Option<Span>,
-    /// `--eta-interval`: so often.
+    /// `--eta-interval`: interval of progress.
     pub eta_interval: Span,
-    /// `--status-interval`: results so often.
+    /// `--status-interval`: interval of intermediate results.
     pub status_interval: Option<Span>,
-    /// `--readonly`: a job that writes is refused.
+    /// `--readonly`: refuse jobs that write.
     pub read_only: bool,
-    /// `--section`: jobs of these names only; none is all.
+    /// `--section`: only jobs of these names; empty for all.
     pub sections: Vec<String>,
-    /// `--parse-only`: nothing runs.
+    /// `--parse-only`: parse without running.
     pub parse_only: bool,
-    /// `--showcmd`: the job file as a command line, and nothing runs.
+    /// `--showcmd`: print the job file as a command line without running.
     pub show_command: bool,
     /// `--max-jobs`.
     pub jobs_max: Option<u64>,
@@ -86,15 +86,15 @@ pub struct Flags {
     pub warnings_are_fatal: bool,
     /// `--version`, `--help`, `--cmdhelp`, `--enghelp`.
     pub question: Option<Question>,
-    /// `--lenient`: what plimsoll does not do is left out with a note instead of refused.
+    /// `--lenient`: ignore unsupported options with a note instead of refusing them.
     pub lenient: bool,
-    /// `--destroy`: exact paths that may be written to although they were there before.
+    /// `--destroy`: exact paths of existing files that may be overwritten.
     pub destroy: Vec<String>,
-    /// `--on`: simulated on this configuration instead of measured.
+    /// `--on`: simulate on this configuration instead of measuring.
     pub on: Option<String>,
-    /// `--seed`: of all random numbers.
+    /// `--seed`: seed of all random numbers.
     pub seed: Option<u64>,
-    /// `--notes`: what is worth a word goes to this file; `-` is standard error.
+    /// `--notes`: file for notes; `-` is standard error.
     pub notes: Option<String>,
 }
 
@@ -126,13 +126,13 @@ impl Default for Flags {
 }
 
 impl Flags {
-    /// Whether a section of this name is asked for.
+    /// Whether a section of this name is selected.
     pub fn takes_section(&self, name: &str) -> bool {
         self.sections.is_empty() || self.sections.iter().any(|section| section == name)
     }
 }
 
-/// What stands behind a flag.
+/// Value of a flag.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Takes {
     Nothing,
@@ -140,21 +140,21 @@ pub(super) enum Takes {
     Perhaps,
 }
 
-/// A flag, and what it does.
+/// A flag with its action.
 pub(super) struct Flag {
     pub name: &'static str,
     pub takes: Takes,
     act: Act,
 }
 
-/// What a flag does with its value.
+/// Action of a flag.
 enum Act {
     Set(fn(&mut Flags)),
     Read(fn(&mut Flags, &str) -> Result<(), String>),
     Ask(fn(Option<String>) -> Question),
-    /// Taken and without effect; why.
+    /// Accepted without an effect, with the reason.
     Without(&'static str),
-    /// Refused; why.
+    /// Refused, with the reason.
     Refuse(&'static str),
 }
 
@@ -228,7 +228,7 @@ pub(super) const FLAGS: &[Flag] = &[
     flag("memcpytest", Perhaps, Refuse("memory is not measured")),
 ];
 
-/// Does what a flag says.
+/// Executes the action of a flag.
 pub(super) fn set(flags: &mut Flags, flag: &Flag, value: Option<String>, place: &Place, findings: &mut Findings) {
     let name = flag.name;
     match flag.act {

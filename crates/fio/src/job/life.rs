@@ -75,7 +75,7 @@ pub struct SteadyState {
 /// Beginning, end, copies and other jobs.
 #[expect(clippy::struct_excessive_bools, reason = "each is a switch of its own in fio")]
 #[derive(Clone, Debug, PartialEq)]
-pub struct Life {
+pub struct Lifetime {
     /// `runtime`: ends after so long, without the ramp.
     pub runtime: Option<Span>,
     /// `time_based`: begins again until the runtime is over.
@@ -108,14 +108,14 @@ pub struct Life {
     pub steady_state: Option<SteadyState>,
 }
 
-pub(super) fn read(settings: &Settings, findings: &mut Findings) -> Life {
+pub(super) fn read(settings: &Settings, findings: &mut Findings) -> Lifetime {
     let time = |name: &str| settings.time(name).unwrap_or(Span::ZERO);
     let copies = settings.count("numjobs");
     if copies == 0 {
         let place = settings.place("numjobs");
         findings.fault(place, FaultKind::Value, "numjobs=0: no job at all", "write 1 or more, or remove the section");
     }
-    Life {
+    Lifetime {
         runtime: settings.time("runtime").filter(|runtime| !runtime.is_zero()),
         time_based: settings.flag("time_based"),
         ramp: time("ramp_time"),

@@ -6,14 +6,15 @@ use crate::fault::{FaultKind, Findings};
 use crate::number::Base;
 use crate::settings::Settings;
 
-/// `log_window_value`, `log_max_value`: what a window of a log holds.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+/// Statistic of a window of a log: `log_window_value`, `log_max_value`.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum WindowValue {
     /// The mean.
+    #[default]
     Mean,
-    /// The largest.
+    /// The maximum.
     Largest,
-    /// Both.
+    /// Both, the mean first.
     Both,
 }
 

@@ -1,5 +1,4 @@
-//! Figures of several jobs as one (`group_reporting`), and of all directions as one (`unified_rw_reporting`). Knows
-//! nothing of how they are printed.
+//! Figures of several jobs as one (`group_reporting`), and of all directions as one (`unified_rw_reporting`).
 
 use super::result::{Depths, JobReport, Lane, LatencyCounts, Report, Samples};
 

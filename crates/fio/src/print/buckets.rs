@@ -1,4 +1,4 @@
-//! fio's histogram, made of plimsoll's: 64 buckets for each octave, where plimsoll has 128. Knows nothing of layouts.
+//! fio's histogram, made of plimsoll's: 64 buckets for each octave, where plimsoll has 128.
 //!
 //! Learned from the bins of fio's JSON+ and its histogram logs: values below 128 ns have a bucket each, every octave above
 //! has 64, 29 groups of 64 in all; what is longer than 17 s is counted in the last. A bucket is told as its middle.

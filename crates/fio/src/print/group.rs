@@ -1,4 +1,4 @@
-//! Sums of the jobs of a group: what `Run status group` tells, and what shares are shares of. Knows nothing of text.
+//! Sums of the jobs of a group: what `Run status group` tells, and what shares are shares of.
 
 use super::number::Units;
 use super::result::{JobReport, Lane, Samples, Unified};

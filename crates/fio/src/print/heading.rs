@@ -1,4 +1,4 @@
-//! What fio prints before a run: a line for each job, its version, and how many processes begin. Knows no results.
+//! What fio prints before a run: a line for each job, its version, and how many processes begin.
 
 use super::number::Units;
 

@@ -1,4 +1,4 @@
-//! fio's JSON, and JSON+ with all buckets of latencies. Knows nothing of other forms.
+//! fio's JSON, and JSON+ with all buckets of latencies.
 
 pub(super) mod writer;
 

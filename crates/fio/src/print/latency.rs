@@ -1,4 +1,4 @@
-//! Latencies of one kind: their bins, and what is known exactly of them. Knows nothing of what they were latencies of.
+//! Latencies of one kind: their bins, and what is known exactly of them.
 
 use plimsoll_record::Bins;
 

@@ -1,4 +1,4 @@
-//! Logs of single operations or of windows of time, line by line. Knows no files: it writes to what the caller opened.
+//! Logs of single operations or of windows of time, line by line.
 //!
 //! A line is `time, value, direction, block, priority`, the offset before the priority where it is asked for, and the
 //! issue time behind it. Times are milliseconds since the run began, or since 1970. Bandwidth is in KiB a second,
@@ -9,6 +9,8 @@
 use std::io::{self, Write};
 
 use plimsoll_units::Span;
+
+use crate::job::WindowValue;
 
 /// What a log is of.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -66,12 +68,12 @@ impl Direction {
     pub(super) const ALL: [Self; 3] = [Self::Read, Self::Write, Self::Trim];
 }
 
-/// One operation that completed.
+/// A completed operation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Seen {
-    /// When it completed, since the run began.
+pub struct LogSample {
+    /// Completion, from the start of the run.
     pub at: Span,
-    /// The latency that the log is of; for bandwidth the total one.
+    /// The logged latency; for bandwidth the total latency.
     pub latency: Span,
     /// Its direction.
     pub direction: Direction,
@@ -79,16 +81,16 @@ pub struct Seen {
     pub length: u64,
     /// Its offset in bytes.
     pub offset: u64,
-    /// Its priority as Linux keeps it: the class in the three highest bits.
+    /// I/O priority in Linux encoding: the class in the three highest bits.
     pub priority: u16,
-    /// When it was handed over, since the run began.
+    /// Submission, from the start of the run.
     pub issued: Span,
 }
 
-/// Operations of one direction that were counted together.
+/// Operations of one direction in an interval.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Counted {
-    /// When they began to be counted, since the run began.
+    /// Start of the interval, from the start of the run.
     pub at: Span,
     /// Their direction.
     pub direction: Direction,
@@ -96,22 +98,10 @@ pub struct Counted {
     pub count: u64,
     /// Their bytes.
     pub bytes: u64,
-    /// The sum of the latencies that the log is of, in nanoseconds.
+    /// Sum of the logged latencies, in nanoseconds.
     pub sum_ns: u64,
-    /// The longest of them, in nanoseconds.
+    /// Maximum of the logged latencies, in nanoseconds.
     pub most_ns: u64,
-}
-
-/// What a window tells (`log_window_value`, formerly `log_max_value`).
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum WindowValue {
-    /// The mean.
-    #[default]
-    Mean,
-    /// The most.
-    Most,
-    /// Both, the mean first.
-    Both,
 }
 
 /// How a log is written.
@@ -170,11 +160,11 @@ impl<W: Write> LogWriter<W> {
     }
 
     /// Takes an operation. They come in the order of their completion; what comes late counts in the open window.
-    pub fn add(&mut self, seen: &Seen) -> io::Result<()> {
+    pub fn add(&mut self, seen: &LogSample) -> io::Result<()> {
         let Some(window) = self.columns.window else { return self.single(seen) };
         self.turn(seen.at, window)?;
         let ns = seen.latency.as_nanos();
-        let Seen { at, direction, length: bytes, .. } = *seen;
+        let LogSample { at, direction, length: bytes, .. } = *seen;
         self.add_counted(&Counted { at, direction, count: 1, bytes, sum_ns: ns, most_ns: ns })
     }
 
@@ -217,7 +207,7 @@ impl<W: Write> LogWriter<W> {
         Ok(self.out)
     }
 
-    fn single(&mut self, seen: &Seen) -> io::Result<()> {
+    fn single(&mut self, seen: &LogSample) -> io::Result<()> {
         let value = match self.log {
             Log::Bandwidth => rounded(seen.length as f64 / 1_024.0 * 1e9, seen.latency),
             Log::Operations => 1,
@@ -253,7 +243,7 @@ impl<W: Write> LogWriter<W> {
         let columns = &self.columns;
         write!(self.out, "{}, ", line.at_ms + columns.epoch_ms)?;
         match (columns.window.map(|_| columns.value).unwrap_or_default(), line.values) {
-            (WindowValue::Mean, (value, _)) | (WindowValue::Most, (_, value)) => write!(self.out, "{value}")?,
+            (WindowValue::Mean, (value, _)) | (WindowValue::Largest, (_, value)) => write!(self.out, "{value}")?,
             (WindowValue::Both, (mean, most)) => write!(self.out, "{mean}, {most}")?,
         }
         write!(self.out, ", {}, {}", line.direction as u8, line.length)?;
@@ -281,10 +271,12 @@ fn rounded(units: f64, span: Span) -> u64 {
 mod tests {
     use plimsoll_units::Span;
 
-    use super::{Counted, Direction, Log, LogColumns, LogWriter, Seen, WindowValue, log_name};
+    use crate::job::WindowValue;
 
-    fn seen(at_us: u64, latency_us: u64, direction: Direction) -> Seen {
-        Seen {
+    use super::{Counted, Direction, Log, LogColumns, LogSample, LogWriter, log_name};
+
+    fn seen(at_us: u64, latency_us: u64, direction: Direction) -> LogSample {
+        LogSample {
             at: Span::from_micros(at_us),
             latency: Span::from_micros(latency_us),
             direction,
@@ -331,7 +323,7 @@ mod tests {
         check(Log::Operations, long, &["600, 3, 0, 0, 0", "600, 2, 1, 0, 0"]);
         check(Log::Completion, long, &["600, 100000, 0, 0, 0", "600, 20000, 1, 0, 0", "700, 40000, 0, 0, 0"]);
         check(Log::Bandwidth, columns, &["200, 40, 0, 0, 0", "200, 20, 1, 0, 0", "700, 40, 0, 0, 0"]);
-        let most = LogColumns { value: WindowValue::Most, priority: true, ..columns };
+        let most = LogColumns { value: WindowValue::Largest, priority: true, ..columns };
         check(
             Log::Submission,
             most,

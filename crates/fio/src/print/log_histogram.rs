@@ -1,4 +1,4 @@
-//! Logs of histograms: how many operations completed in each bucket of latency, window by window. Knows no files.
+//! Logs of histograms: how many operations completed in each bucket of latency, window by window.
 //!
 //! A line is `time, direction, block, count, count, ...` with all 1,856 buckets, or with a half, a quarter and so on of
 //! them where neighbours are counted together (`log_hist_coarseness`).

@@ -1,4 +1,4 @@
-//! Normal output: the report for people. Knows nothing of other forms.
+//! Normal output: the report for people.
 
 use super::group::{self, GroupSum, LaneSum, MIXED};
 use super::latency::Latency;

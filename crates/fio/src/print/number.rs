@@ -1,4 +1,4 @@
-//! Numbers as fio writes them: cut to so many figures, with a prefix and a unit. Knows nothing of what is counted.
+//! Numbers as fio writes them: cut to so many figures, with a prefix and a unit.
 
 /// How many of a unit the next larger has.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -1,4 +1,4 @@
-//! What became of jobs, as plain figures. Knows nothing of how they are printed, and measures nothing.
+//! Results of jobs as plain figures.
 
 use plimsoll_record::Bins;
 use plimsoll_units::Span;
@@ -6,45 +6,45 @@ use plimsoll_units::Span;
 use super::latency::Latency;
 use super::number::Units;
 
-/// All that one report tells: at the end of a run, or while it goes on (`--status-interval`).
+/// A report, at the end of a run or during it (`--status-interval`).
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Report {
-    /// What stands in the place of fio's version; see [`version`](super::version).
+    /// Replacement of fio's version; see [`version`](super::version).
     pub version: String,
-    /// When the report was made, in milliseconds since 1970.
+    /// Time of the report, in milliseconds since 1970.
     pub made_unix_ms: u64,
-    /// The same moment in local time, as `ctime` writes it: `Sat Nov 21 19:12:56 2026`.
+    /// The same in local time, in the format of `ctime`: `Sat Nov 21 19:12:56 2026`.
     pub made: String,
-    /// Options of the `[global]` section as they were written, in their order.
+    /// Options of the `[global]` section as written, in order.
     pub global_options: Vec<(String, String)>,
-    /// Jobs, or groups of jobs, in the order of the job file. Jobs of one group stand together.
+    /// Jobs or groups of jobs, in the order of the job file; jobs of a group are adjacent.
     pub jobs: Vec<JobReport>,
-    /// What the disks below the files did.
+    /// Utilisation of the disks below the files.
     pub disks: Vec<DiskUse>,
-    /// How idle the processors were, where `--idle-prof` asked for it.
+    /// Idleness of the processors, with `--idle-prof`.
     pub idleness: Option<Idleness>,
 }
 
-/// What became of one job, or of several that are reported as one (`group_reporting`).
+/// Result of a job, or of several reported as one (`group_reporting`).
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct JobReport {
-    /// Name of the job, of the first of several.
+    /// Name of the (first) job.
     pub name: String,
     /// Number of its group.
     pub group: u32,
-    /// Jobs that are in these figures, at least 1.
+    /// Number of jobs in these figures, at least 1.
     pub members: u32,
-    /// Process or thread, of the first of several.
+    /// Process or thread of the (first) job.
     pub pid: u32,
-    /// Why the job ended early.
+    /// The reason of an early end.
     pub failure: Option<Failure>,
-    /// When it began, in milliseconds since 1970.
+    /// Start, in milliseconds since 1970.
     pub started_unix_ms: u64,
-    /// Seconds to its end; 0 when it has ended.
+    /// Remaining seconds; 0 after its end.
     pub eta_s: u64,
-    /// Seconds since the run began, begun ones counted.
+    /// Seconds since the start of the run, rounded up.
     pub elapsed_s: u64,
-    /// Options of the job as they were written, in their order.
+    /// Options of the job as written, in order.
     pub options: Vec<(String, String)>,
     /// `description` of the job.
     pub description: Option<String>,
@@ -54,11 +54,11 @@ pub struct JobReport {
     pub write: Lane,
     /// Trims.
     pub trim: Lane,
-    /// Whether the three are told as one.
+    /// Whether the directions are reported as one.
     pub unified: Unified,
-    /// Times that flushes took; their number is its count.
+    /// Times of the flushes.
     pub sync: Latency,
-    /// How long the job ran, in milliseconds; the sum of several.
+    /// Runtime of the job in milliseconds; the sum of several jobs.
     pub runtime_ms: u64,
     /// Processor time in user mode.
     pub user: Span,
@@ -66,21 +66,21 @@ pub struct JobReport {
     pub system: Span,
     /// Context switches.
     pub switches: u64,
-    /// Page faults that waited for a disk.
+    /// Major page faults.
     pub major_faults: u64,
-    /// Page faults that did not.
+    /// Minor page faults.
     pub minor_faults: u64,
-    /// How many operations were in flight, handed over and taken back together.
+    /// Distribution of queue depths and batch sizes.
     pub depths: Depths,
-    /// Completion latencies counted by fio's limits; worked out of the bins where it is absent.
+    /// Completion latencies by fio's limits; derived from the bins if absent.
     pub latency_counts: Option<LatencyCounts>,
-    /// Which percentiles are told.
+    /// The reported percentiles.
     pub percentiles: Percentiles,
-    /// What `latency_target` asked for and found.
+    /// Request and result of `latency_target`.
     pub target: Target,
-    /// Errors of a job that goes on in spite of them (`continue_on_error`), even where there were none.
+    /// Errors of a job with `continue_on_error`, present even if there were none.
     pub errors: Option<Errors>,
-    /// What `steadystate` found.
+    /// Result of `steadystate`.
     pub steady: Option<SteadyState>,
     /// The units of `kb_base` and `unit_base`, and `significant_figures`.
     pub units: Units,
@@ -93,17 +93,17 @@ pub struct Lane {
     pub bytes: u64,
     /// Operations.
     pub operations: u64,
-    /// Operations that moved less than asked.
+    /// Operations with short transfers.
     pub short: u64,
     /// Operations that were dropped.
     pub dropped: u64,
-    /// The time that the figures cover, in milliseconds; 0 where nothing was done.
+    /// Time covered by the figures, in milliseconds; 0 without operations.
     pub runtime_ms: u64,
-    /// Time to hand an operation over (slat).
+    /// Submission latency (slat).
     pub submission: Latency,
-    /// Time from there to its completion (clat).
+    /// Completion latency (clat).
     pub completion: Latency,
-    /// Both together (lat).
+    /// Total latency (lat).
     pub total: Latency,
     /// Samples of bandwidth, in KiB (1,024 bytes) a second.
     pub bandwidth: Samples,
@@ -111,16 +111,16 @@ pub struct Lane {
     pub rate: Samples,
 }
 
-/// What was seen at regular moments.
+/// Statistics of samples at regular intervals.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Samples {
-    /// The least.
+    /// Minimum.
     pub least: u64,
-    /// The most.
+    /// Maximum.
     pub most: u64,
-    /// Their mean.
+    /// Mean.
     pub mean: f64,
-    /// Their standard deviation, as of a sample.
+    /// Sample standard deviation.
     pub deviation: f64,
     /// Number of samples.
     pub count: u64,
@@ -129,32 +129,32 @@ pub struct Samples {
 /// `unified_rw_reporting`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Unified {
-    /// Each direction for itself.
+    /// Each direction separately.
     #[default]
     Apart,
     /// All directions as one.
     Mixed,
-    /// Each for itself, and all as one.
+    /// Both.
     Both,
 }
 
-/// Why a job ended early.
+/// The reason of the early end of a job.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Failure {
-    /// The error's number.
+    /// The `errno`.
     pub errno: i32,
-    /// What failed, in fio's manner: `file:/data/f, func=io_u error, error=Input/output error`.
+    /// Description in fio's format: `file:/data/f, func=io_u error, error=Input/output error`.
     pub text: String,
 }
 
-/// Counts by how many operations there were at once.
+/// Distribution of queue depths and batch sizes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Depths {
-    /// Operations that began while so many were in flight: 1, from 2, 4, 8, 16, 32, 64.
+    /// Operations by queue depth at submission: 1, from 2, 4, 8, 16, 32, 64.
     pub level: [u64; 7],
-    /// Calls that handed over so many: 0, up to 4, 8, 16, 32, 64, and more.
+    /// Submissions by batch size: 0, up to 4, 8, 16, 32, 64, and more.
     pub submitted: [u64; 7],
-    /// Calls that took back so many, by the same limits.
+    /// Completions by batch size, with the same limits.
     pub completed: [u64; 7],
 }
 
@@ -170,7 +170,7 @@ pub struct LatencyCounts {
     pub ms: [u64; 12],
 }
 
-/// Which percentiles are told, and of what.
+/// The reported percentiles and latencies.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Percentiles {
     /// Percents above 0 and up to 100, ascending; 20 of them have a place in terse lines.
@@ -195,13 +195,13 @@ impl Default for Percentiles {
 /// `latency_target` and what belongs to it.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Target {
-    /// The latency that was to be held, in nanoseconds; 0 where none was.
+    /// Target latency in nanoseconds; 0 for none.
     pub latency_ns: u64,
-    /// The time over which it was looked at, in microseconds.
+    /// Window in microseconds.
     pub window_us: u64,
-    /// The percent of operations that were to hold it.
+    /// Required percentage of operations within the target.
     pub percentile: f64,
-    /// The depth that was reached, or simply used.
+    /// Queue depth that was reached, or used without a target.
     pub depth: u32,
 }
 
@@ -211,52 +211,52 @@ impl Default for Target {
     }
 }
 
-/// Errors that a job went on after.
+/// Errors after which a job continued.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Errors {
     /// Their number.
     pub total: u64,
     /// Number of the first.
     pub first: i32,
-    /// The system's words for the first: `Input/output error`.
+    /// Message of the first: `Input/output error`.
     pub text: String,
 }
 
-/// What `steadystate` found.
+/// Result of `steadystate`.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct SteadyState {
-    /// What was looked at: `iops`, `bw`, `lat`, `iops_slope` or `bw_slope`.
+    /// Criterion: `iops`, `bw`, `lat`, `iops_slope` or `bw_slope`.
     pub measure: String,
-    /// The limit, in percent or in the measure's unit (bytes a second, nanoseconds).
+    /// Limit, in percent or in the unit of the measure (bytes a second, nanoseconds).
     pub limit: f64,
-    /// True when limit and criterion are percents.
+    /// Whether limit and criterion are percentages.
     pub in_percent: bool,
-    /// The time over which it had to be steady, in seconds.
+    /// Required steady time, in seconds.
     pub duration_s: u64,
-    /// True when it was.
+    /// Whether it was reached.
     pub attained: bool,
-    /// What was found, compared with the limit.
+    /// Value that is compared with the limit.
     pub criterion: f64,
     /// The largest deviation from the mean, in the measure's unit.
     pub deviation: f64,
     /// The slope, in the measure's unit a second.
     pub slope: f64,
-    /// Bytes a second in each second looked at.
+    /// Bytes per second in each second of the window.
     pub bytes_s: Vec<u64>,
-    /// Operations a second in each.
+    /// Operations per second in each.
     pub iops: Vec<u64>,
-    /// Mean latencies in nanoseconds in each; empty where they were not looked at.
+    /// Mean latencies in nanoseconds in each; empty if they were not checked.
     pub latency_ns: Vec<u64>,
 }
 
-/// What a disk did during the run.
+/// Utilisation of a disk during the run.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct DiskUse {
     /// Its name: `sda`.
     pub name: String,
-    /// What it did itself.
+    /// Its own counts.
     pub own: DiskCounts,
-    /// What the disks below it did, on average; of devices that are made of others.
+    /// Averages of the underlying disks; none for a plain device.
     pub below: Option<DiskCounts>,
 }
 
@@ -267,31 +267,31 @@ pub struct DiskCounts {
     pub operations: [u64; 2],
     /// Sectors of 512 bytes.
     pub sectors: [u64; 2],
-    /// Operations that were merged with others.
+    /// Merged operations.
     pub merges: [u64; 2],
-    /// Time that operations took, in milliseconds.
+    /// Total time of operations, in milliseconds.
     pub ticks_ms: [u64; 2],
-    /// The same with the time of all in flight added up, in milliseconds.
+    /// Weighted time in the queue, in milliseconds.
     pub queue_ms: u64,
-    /// The percent of time in which something was in flight.
+    /// Percentage of time with operations in flight.
     pub busy_percent: f64,
 }
 
-/// How idle processors were.
+/// Idleness of processors.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Idleness {
     /// All of them, in percent.
     pub system_percent: f64,
-    /// Each of them, in percent; empty where only the system was asked for.
+    /// Each of them, in percent; empty if only the system was requested.
     pub each_percent: Vec<f64>,
-    /// Mean time of one unit of the work that measured it, in microseconds.
+    /// Mean time of a unit of the calibration work, in microseconds.
     pub unit_mean_us: f64,
     /// Its standard deviation, in microseconds.
     pub unit_deviation_us: f64,
 }
 
 impl JobReport {
-    /// A job of that name that did nothing, with fio's defaults.
+    /// A job without operations, with fio's defaults.
     pub fn new(name: &str) -> Self {
         Self { name: name.to_owned(), members: 1, ..Self::default() }
     }
@@ -306,7 +306,7 @@ impl JobReport {
         self.lanes().iter().map(|lane| lane.operations).sum()
     }
 
-    /// Completion latencies by fio's limits: as counted, or else worked out of the bins, to their width.
+    /// Completion latencies by fio's limits: as counted, or derived from the bins to their width.
     pub(super) fn counts(&self) -> LatencyCounts {
         self.latency_counts.unwrap_or_else(|| {
             let mut counts = LatencyCounts::default();

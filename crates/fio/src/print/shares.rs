@@ -1,4 +1,4 @@
-//! Percents of counts, by depths and by limits of latency. Knows nothing of where they are written.
+//! Percents of counts, by depths and by limits of latency.
 
 use super::result::{JobReport, LatencyCounts};
 

@@ -1,4 +1,4 @@
-//! What `steadystate` found, as a line for people and as JSON. Knows nothing of how it was found.
+//! What `steadystate` found, as a line for people and as JSON.
 
 use super::json::writer::Writer;
 use super::number::Units;

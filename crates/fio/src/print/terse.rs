@@ -1,4 +1,4 @@
-//! Terse lines: one for each job, fields between semicolons, KiB and microseconds. Knows nothing of other forms.
+//! Terse lines: one for each job, fields between semicolons, KiB and microseconds.
 
 use super::group::{self, GroupSum, LaneSum, MIXED};
 use super::latency::Latency;

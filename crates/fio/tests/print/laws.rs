@@ -1,7 +1,7 @@
 //! What holds for all reports, whatever their figures are.
 
 use plimsoll_fio::print::{
-    Detail, Direction, Form, HistogramLog, JobReport, Lane, Log, LogColumns, LogWriter, Report, Samples, Seen,
+    Detail, Direction, Form, HistogramLog, JobReport, Lane, Log, LogColumns, LogSample, LogWriter, Report, Samples,
     TerseVersion, Unified, buckets, json, terse, text,
 };
 use plimsoll_record::{Bins, Recorder};
@@ -119,7 +119,7 @@ proptest! {
             at_us += gap_us;
             let at = Span::from_micros(at_us);
             let (latency, direction) = (Span::from_micros(*gap_us), Direction::Write);
-            let seen = Seen { at, latency, direction, length: 1, offset: 0, priority: 0, issued: at };
+            let seen = LogSample { at, latency, direction, length: 1, offset: 0, priority: 0, issued: at };
             for log in &mut logs {
                 log.add(&seen).unwrap();
             }

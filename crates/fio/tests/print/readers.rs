@@ -2,8 +2,8 @@
 
 use plimsoll_fio::print::Detail;
 use plimsoll_fio::print::{
-    Direction, Form, Heading, HistogramLog, JobReport, Lane, Latency, Log, LogColumns, LogWriter, Report, Samples,
-    Seen, TerseVersion, heading, log_name, text, version,
+    Direction, Form, Heading, HistogramLog, JobReport, Lane, Latency, Log, LogColumns, LogSample, LogWriter, Report,
+    Samples, TerseVersion, heading, log_name, text, version,
 };
 use plimsoll_ingest::{Evidence, Ingest, Input, Outcome, Reading};
 use plimsoll_record::{Bins, Recorder};
@@ -109,8 +109,8 @@ fn every_form_is_read_back() {
     assert_eq!((setting.block_bytes, setting.depth, setting.sequential), (Some(8_192.0), Some(4.0), Some(false)));
 }
 
-fn seen(i: u64) -> Seen {
-    Seen {
+fn seen(i: u64) -> LogSample {
+    LogSample {
         at: Span::from_micros(i * 1_000),
         latency: Span::from_micros(400),
         direction: Direction::Read,
@@ -146,7 +146,7 @@ fn logs_are_read_back() {
 fn histogram_logs_are_read_back() {
     let mut log = HistogramLog::new(Vec::new(), Span::from_secs(1), 2, 0, [8_192; 3]);
     for i in 0..5_000 {
-        let Seen { at, direction, latency, .. } = seen(i);
+        let LogSample { at, direction, latency, .. } = seen(i);
         log.add(at, direction, latency).unwrap();
     }
     let bytes = log.finish(Span::from_secs(5)).unwrap();

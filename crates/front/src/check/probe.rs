@@ -40,29 +40,29 @@ pub(super) struct Reply {
 
 impl Probe<'_> {
     pub(super) fn new<'a>(address: &'a Address, permission: &'a Permission) -> Result<Probe<'a>, TalkError> {
-        let chosen = Talk::begin(address, permission.patience)?.choose(&address.export, true)?;
+        let chosen = Talk::begin(address, permission.timeout)?.choose(&address.export, true)?;
         Ok(Probe { address, permission, chosen })
     }
 
     /// A connection after the greeting.
     pub(super) fn talk(&self) -> Result<Talk, TalkError> {
-        Talk::begin(self.address, self.permission.patience)
+        Talk::begin(self.address, self.permission.timeout)
     }
 
     /// The same of a client with these flags alone.
     pub(super) fn talk_as(&self, flags: u16) -> Result<Talk, TalkError> {
-        Talk::begin_as(self.address, self.permission.patience, flags)
+        Talk::begin_as(self.address, self.permission.timeout, flags)
     }
 
     /// A connection after the greeting and before TLS, whatever the address says.
     pub(super) fn clear(&self) -> Result<Talk, TalkError> {
-        Talk::begin(&Address { tls: None, ..self.address.clone() }, self.permission.patience)
+        Talk::begin(&Address { tls: None, ..self.address.clone() }, self.permission.timeout)
     }
 
     /// A connection before the greeting.
     pub(super) fn socket(&self) -> Result<Socket, TalkError> {
         let failed = |source| TalkError::Io { attempt: "connecting", source };
-        Socket::connect(&self.address.host, self.permission.patience).map_err(failed)
+        Socket::connect(&self.address.host, self.permission.timeout).map_err(failed)
     }
 
     /// The export in some style; `None` when the server does not know it.

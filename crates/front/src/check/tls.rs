@@ -3,9 +3,9 @@
 //! An address with TLS is checked as it is. For one without, a server that begins TLS is taken at its word: its
 //! certificate is not looked at.
 
-use plimsoll_device::nbd::tls::{Names, Trust};
 use plimsoll_device::nbd::wire::{option, rep};
 use plimsoll_device::nbd::{Address, Encryption, Said, Talk, TalkError};
+use plimsoll_device::tls::{Names, Trust};
 
 use super::probe::{Probe, accepted, worded};
 use super::{Feature, Found};

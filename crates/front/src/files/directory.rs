@@ -1,7 +1,7 @@
-//! A data directory as files: its superblock, its log and its data files, opened for its owner alone.
+//! The files of a data directory: its superblock, log and data files.
 //!
-//! No file is opened through a link, and each has to be a regular file of this user that nobody else can write. What a
-//! directory holds is judged before anything in it is changed.
+//! No file is opened through a link, and each has to be a regular file of this user that no other user can write.
+//! Everything is checked before anything is changed.
 
 use std::fs::File;
 use std::io;
@@ -10,7 +10,8 @@ use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-use super::sums::{SumFile, intent_name, sums_name};
+use super::Checksums;
+use super::sums::{SumFile, intent_name, read_up_to, sums_name};
 use plimsoll_volume::{
     BLOCK_BYTES, Block, BlockError, FileId, FileKind, Log, LogError, StoreId, Superblock, header, read_header,
 };
@@ -19,20 +20,20 @@ use rustix::io::Errno;
 
 pub(super) const LOG: &str = "log";
 pub(super) const LOG_NEW: &str = "log.new";
-/// What is cut off the end of a log is kept as `log.torn-1` and so on.
+/// Torn commits are kept as `log.torn-1` and so on.
 const TORN: &str = "log.torn-";
 const TORN_MAX: u32 = 10_000;
 const LOCK: &str = "lock";
-/// How long the lock is waited for, and how often it is tried.
+/// Maximum wait for the lock, and the interval of attempts.
 const LOCK_TIMEOUT: Duration = Duration::from_millis(250);
 const LOCK_RETRY: Duration = Duration::from_millis(5);
 const SUPERBLOCK: &str = "superblock";
 const SUPERBLOCK_NEW: &str = "superblock.new";
 const DATA: &str = "data.";
 const DATA_NEW: &str = "data.new";
-/// No store has so many data files.
+/// Maximum of data files.
 const DATA_FILES_MAX: u32 = 1 << 16;
-/// How logs of development versions begin, in directories without a superblock.
+/// Magic number of logs of development versions, in directories without a superblock.
 const OLD_LOG: [u8; 4] = *b"PLMS";
 
 const OWNER: Mode = Mode::RUSR.union(Mode::WUSR);
@@ -42,10 +43,10 @@ const SHARED: u32 = 0o022;
 /// A data directory could not be opened.
 #[derive(Debug, thiserror::Error)]
 pub enum DirectoryError {
-    /// Somebody else has it open.
+    /// Another process has it open.
     #[error("{} is served by another process: stop it, or use another directory", .0.display())]
     InUse(PathBuf),
-    /// It has no superblock, and files of others.
+    /// It has no superblock, and foreign files.
     #[error("{} is not a data directory of plimsoll, and not empty: name an empty or a new one", .0.display())]
     Foreign(PathBuf),
     /// It was written before data directories had a superblock.
@@ -64,18 +65,18 @@ pub enum DirectoryError {
     /// It is written in another format.
     #[error("the superblock of the data directory {}", directory.display())]
     Format {
-        /// Which.
+        /// The directory.
         directory: PathBuf,
-        /// Which format.
+        /// The format.
         #[source]
         source: BlockError,
     },
-    /// A file or the directory itself could be changed by somebody else, or is something else.
+    /// A file, or the directory, could be changed by other users, or has another type.
     #[error("{} {why}", path.display())]
     Untrusted {
-        /// Which.
+        /// The file or directory.
         path: PathBuf,
-        /// What it is instead, and the remedy.
+        /// The finding and the remedy.
         why: String,
     },
     /// It has no checksums, and those were wanted.
@@ -92,37 +93,37 @@ pub enum DirectoryError {
         path = directory.display()
     )]
     Checksums {
-        /// Which.
+        /// The directory.
         directory: PathBuf,
-        /// Which file, and why.
+        /// The file and the fault.
         why: String,
     },
     /// A data file is not one of this directory.
     #[error("{} {why}: restore it from a copy", path.display())]
     DataFile {
-        /// Which.
+        /// The file or directory.
         path: PathBuf,
-        /// Why.
+        /// The fault.
         why: String,
     },
     /// The filesystem refused.
     #[error("opening the data directory {}", directory.display())]
     Io {
-        /// Which.
+        /// The directory.
         directory: PathBuf,
-        /// What the system says.
+        /// The system error.
         #[source]
         source: io::Error,
     },
     /// Its log has lost commits.
     #[error("the data directory {}", directory.display())]
     Log {
-        /// Which.
+        /// The directory.
         directory: PathBuf,
-        /// Which commits.
+        /// The lost commits.
         #[source]
         source: LogError,
-        /// What can be read of it.
+        /// Its readable part.
         log: Box<Log>,
     },
 }
@@ -137,21 +138,21 @@ pub(super) struct DataFile {
     pub(super) header: Result<(), HeaderFault>,
 }
 
-/// A data file that is not known to be one of its directory.
+/// The reason why a data file is not one of its directory.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum HeaderFault {
     /// Its header cannot be read.
     Damaged(String),
-    /// It is another one, or of another directory.
+    /// It has another number or directory.
     Foreign(String),
 }
 
-/// A data directory that no other process has.
+/// A data directory, opened exclusively.
 #[derive(Debug)]
 pub struct Directory {
     path: PathBuf,
     pub(super) descriptor: OwnedFd,
-    /// Held while this lives; the kernel lets it go when the process ends, however it ends.
+    /// Held while this lives; the kernel releases it when the process ends, however it ends.
     _lock: OwnedFd,
 }
 
@@ -164,7 +165,7 @@ pub(super) struct SuperblockFile {
     file: File,
 }
 
-/// True when a process serves a data directory, or examines it.
+/// True if a process serves or examines a data directory.
 ///
 /// # Errors
 /// The directory cannot be read.
@@ -181,12 +182,12 @@ pub fn is_served(directory: &Path) -> io::Result<bool> {
 }
 
 impl Directory {
-    /// Locks a directory that exists and is a data directory, or empty.
+    /// Locks a data directory, or an empty one.
     pub fn lock(path: &Path) -> Result<Self, DirectoryError> {
         Self::lock_if(path, vacant)
     }
 
-    /// Locks a data directory, also one that has lost its superblock; an empty directory is refused.
+    /// Locks a data directory, even without its superblock; an empty directory is refused.
     pub fn lock_damaged(path: &Path) -> Result<Self, DirectoryError> {
         Self::lock_if(path, |path, descriptor, names| match vacant(path, descriptor, names) {
             Err(DirectoryError::NoSuperblock(_)) => Ok(()),
@@ -203,7 +204,7 @@ impl Directory {
         let flags = OFlags::DIRECTORY | OFlags::RDONLY | OFlags::CLOEXEC;
         let descriptor = rustix::fs::open(path, flags, Mode::empty()).map_err(failed)?;
         check(&descriptor, path, FileType::Directory)?;
-        // Before anything is made in it.
+        // Before any file is made.
         let names = names(&descriptor).map_err(failed)?;
         if !names.iter().any(|name| name == SUPERBLOCK) {
             vacant(path, &descriptor, &names)?;
@@ -223,7 +224,7 @@ impl Directory {
             other => File::from(other?),
         };
         let mut bytes = [0; 2 * 4_096];
-        let read = fill_from(&file, &mut bytes).map_err(|source| self.io(source))?;
+        let read = read_up_to(file.as_fd(), &mut bytes, 0).map_err(|source| self.io(source))?;
         let directory = self.path.clone();
         let state = Superblock::read(&bytes[..read]).map_err(|error| match error {
             BlockError::Damaged => DirectoryError::NoSuperblock(directory),
@@ -232,7 +233,22 @@ impl Directory {
         Ok(Some(SuperblockFile { state, next: None, file }))
     }
 
-    /// Gives it a superblock, in one step.
+    /// Its superblock, made in a new directory.
+    pub(super) fn superblock_or_new(&self, checksums: Checksums) -> Result<SuperblockFile, DirectoryError> {
+        let superblock = if let Some(superblock) = self.superblock()? {
+            superblock
+        } else {
+            let mut state = Superblock::new(identity().map_err(|source| self.io(source))?);
+            state.has_checksums = checksums == Checksums::Wanted;
+            self.make(state)?
+        };
+        if checksums == Checksums::Wanted && !superblock.state.has_checksums {
+            return Err(DirectoryError::NoChecksums(self.path.clone()));
+        }
+        Ok(superblock)
+    }
+
+    /// Makes a superblock, atomically.
     pub(super) fn make(&self, mut state: Superblock) -> Result<SuperblockFile, DirectoryError> {
         let file = self.open(SUPERBLOCK_NEW, OFlags::RDWR | OFlags::CREATE | OFlags::TRUNC)?;
         rustix::fs::fchmod(&self.descriptor, Mode::RWXU).map_err(|source| self.io(source))?;
@@ -264,7 +280,7 @@ impl Directory {
         self.open(LOG, OFlags::RDWR | OFlags::CREATE)
     }
 
-    /// Keeps what is about to be cut off the log. Returns the file; `None` on a disk that is full.
+    /// Keeps a torn commit as a file. Returns the file; `None` on a full disk.
     pub(super) fn keep_torn(&self, bytes: &[u8]) -> Result<Option<PathBuf>, DirectoryError> {
         for number in 1..TORN_MAX {
             let name = format!("{TORN}{number}");
@@ -294,7 +310,7 @@ impl Directory {
         for number in names.iter().filter_map(|name| data_number(name)) {
             let file = File::from(self.open(&data_name(number), OFlags::RDWR)?);
             let mut block = [0; BLOCK_BYTES];
-            let read = fill_from(&file, &mut block).map_err(|source| self.io(source))?;
+            let read = read_up_to(file.as_fd(), &mut block, 0).map_err(|source| self.io(source))?;
             let header = match read_header(FileKind::Data, &block[..read]) {
                 Ok((found, file)) if found == id && file.0 == number => Ok(()),
                 Ok((found, file)) if found == id => Err(HeaderFault::Foreign(format!("is data file {}", file.0))),
@@ -355,8 +371,8 @@ impl HeaderFault {
 }
 
 impl SuperblockFile {
-    /// The block that confirms a commit, and the byte where it goes. Until it is [confirmed](Self::confirmed) as
-    /// written, another one takes the same slot: the newest written state is never overwritten.
+    /// The block that confirms a commit, and its position. Until it is [confirmed](Self::confirmed) as written, further
+    /// blocks use the same slot: the newest written state is never overwritten.
     pub(super) fn confirm(&mut self, sequence: u64) -> (Block, u64) {
         let mut next = self.state;
         next.next = sequence + 1;
@@ -386,30 +402,44 @@ impl SuperblockFile {
 
 impl Drop for SuperblockFile {
     fn drop(&mut self) {
-        // At a clean end it is as durable as the log; after another end it is written back by the kernel.
+        // At a clean end it is as durable as the log; otherwise the kernel writes it back.
         let _ = self.file.sync_data();
     }
 }
 
-/// Makes a data file with its header, in one step: there is no file of that name without one.
+/// Makes a data file with its header, atomically: no file of that name lacks one.
 pub(super) fn make_data_file(directory: &OwnedFd, id: StoreId, number: u32) -> io::Result<OwnedFd> {
-    let flags = OFlags::RDWR | OFlags::CREATE | OFlags::TRUNC | OFlags::NOFOLLOW | OFlags::CLOEXEC;
-    let file = File::from(rustix::fs::openat(directory, DATA_NEW, flags, OWNER)?);
+    let file = create_file(directory, DATA_NEW)?;
     file.write_all_at(&header(FileKind::Data, id, FileId(number)), 0)?;
     file.sync_all()?;
     let name = data_name(number);
     match rustix::fs::renameat_with(directory, DATA_NEW, directory, &name, RenameFlags::NOREPLACE) {
-        // Not every filesystem can.
+        // Some filesystems do not support this.
         Err(Errno::INVAL | Errno::NOSYS) => rustix::fs::renameat(directory, DATA_NEW, directory, &name)?,
         other => other?,
     }
-    // A new name is durable before anything refers to it.
+    // The name has to be durable before anything refers to it.
     rustix::fs::fsync(directory)?;
     Ok(file.into())
 }
 
+/// Makes a file for its owner alone, or truncates an existing one.
+pub(super) fn create_file(directory: &OwnedFd, name: &str) -> io::Result<File> {
+    let flags = OFlags::RDWR | OFlags::CREATE | OFlags::TRUNC | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+    Ok(File::from(rustix::fs::openat(directory, name, flags, OWNER)?))
+}
+
+/// Bytes of each data file by number, 0 for a missing one.
+pub(super) fn lengths(files: &[DataFile]) -> Vec<u64> {
+    let mut lengths = vec![0; files.last().map_or(0, |file| file.number as usize + 1)];
+    for file in files {
+        lengths[file.number as usize] = file.length;
+    }
+    lengths
+}
+
 /// A new identity.
-pub(super) fn identity() -> io::Result<StoreId> {
+fn identity() -> io::Result<StoreId> {
     let mut id = [0; 16];
     io::Read::read_exact(&mut File::open("/dev/urandom")?, &mut id)?;
     Ok(StoreId(id))
@@ -424,7 +454,7 @@ fn data_number(name: &str) -> Option<u32> {
     (number < DATA_FILES_MAX && data_name(number) == name).then_some(number)
 }
 
-/// Locks a file that [`is_served`], or a child between fork and exec, may hold for a moment.
+/// Locks a file that [`is_served`], or a child between fork and exec, may hold for a short time.
 fn lock_exclusively(lock: &OwnedFd) -> Result<(), Errno> {
     let end = Instant::now() + LOCK_TIMEOUT;
     loop {
@@ -435,16 +465,16 @@ fn lock_exclusively(lock: &OwnedFd) -> Result<(), Errno> {
     }
 }
 
-/// Refuses a directory without a superblock in which anything is.
+/// Refuses a directory with foreign files or without its superblock.
 fn vacant(path: &Path, descriptor: &OwnedFd, names: &[String]) -> Result<(), DirectoryError> {
     let is_ours = |name: &str| [LOCK, SUPERBLOCK_NEW, "lost+found"].contains(&name);
     if names.iter().all(|name| is_ours(name)) {
         return Ok(());
     }
     let mut begin = [0; 64];
-    // A FIFO of that name would be waited for.
+    // A FIFO of that name would block.
     let read = open_file(path, descriptor.as_fd(), LOG, OFlags::RDONLY | OFlags::NONBLOCK);
-    let read = read.and_then(|log| fill_from(&File::from(log), &mut begin).map_err(|source| io_error(path, source)));
+    let read = read.and_then(|log| read_up_to(log.as_fd(), &mut begin, 0).map_err(|source| io_error(path, source)));
     let directory = path.to_path_buf();
     match read {
         Ok(length) if begin[..length].starts_with(&OLD_LOG) => Err(DirectoryError::Old(directory)),
@@ -453,7 +483,7 @@ fn vacant(path: &Path, descriptor: &OwnedFd, names: &[String]) -> Result<(), Dir
     }
 }
 
-/// The names in a directory, but for sockets: those may be a service manager's.
+/// The names in a directory, without sockets, which may belong to a service manager.
 fn names(directory: &OwnedFd) -> rustix::io::Result<Vec<String>> {
     let mut names = Vec::new();
     for entry in Dir::read_from(directory)? {
@@ -476,7 +506,7 @@ fn open_file(path: &Path, directory: BorrowedFd<'_>, name: &str, flags: OFlags) 
     Ok(file)
 }
 
-/// Refuses what is of another kind, of another user, or open to others.
+/// Refuses files of another type or user, and files that others can write.
 fn check(descriptor: &OwnedFd, path: &Path, kind: FileType) -> Result<(), DirectoryError> {
     let stat = rustix::fs::fstat(descriptor).map_err(|source| io_error(path, source))?;
     let own = rustix::process::geteuid().as_raw();
@@ -497,18 +527,6 @@ fn check(descriptor: &OwnedFd, path: &Path, kind: FileType) -> Result<(), Direct
 
 fn untrusted(path: &Path, why: &str) -> DirectoryError {
     DirectoryError::Untrusted { path: path.to_path_buf(), why: why.to_owned() }
-}
-
-/// Reads from the beginning of a file. Returns how much there was.
-fn fill_from(file: &File, bytes: &mut [u8]) -> io::Result<usize> {
-    let mut filled = 0;
-    while filled < bytes.len() {
-        match file.read_at(&mut bytes[filled..], filled as u64)? {
-            0 => break,
-            read => filled += read,
-        }
-    }
-    Ok(filled)
 }
 
 fn io_error(directory: &Path, source: impl Into<io::Error>) -> DirectoryError {

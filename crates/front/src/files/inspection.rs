@@ -1,5 +1,4 @@
-//! A data directory that is examined and repaired while no service has it. Nothing is changed but by the methods that
-//! repair.
+//! Examination and repair of a data directory that is not served. Only the repair methods change anything.
 
 use std::collections::BTreeMap;
 use std::io;
@@ -9,7 +8,7 @@ use std::path::{Path, PathBuf};
 
 use plimsoll_volume::{FileId, FileKind, Log, LogError, Place, StoreId, Superblock, header};
 
-use super::directory::{DataFile, Directory, DirectoryError, HeaderFault, SuperblockFile, make_data_file};
+use super::directory::{DataFile, Directory, DirectoryError, HeaderFault, SuperblockFile, lengths, make_data_file};
 use super::sums::{BLOCK, SumFile, recompute, scan};
 
 /// The state of a data directory.
@@ -26,7 +25,7 @@ pub struct Inspection {
 }
 
 impl Inspection {
-    /// Examines a directory that exists. Refused while a service has it, and where it was never a data directory.
+    /// Examines a directory. Refused while it is served, and if it was never a data directory.
     pub fn open(path: &Path) -> Result<Self, DirectoryError> {
         let directory = Directory::lock_damaged(path)?;
         let superblock = match directory.superblock() {
@@ -66,8 +65,8 @@ impl Inspection {
         self.sums.values().flatten().map(SumFile::active_bytes).sum()
     }
 
-    /// The places of blocks in `length` bytes from `place` on that differ from their checksums. Those that were being
-    /// written when the directory was left are not among them: their checksums are computed again at the next start.
+    /// Positions of blocks within `length` bytes from `place` on that differ from their checksums, without those that
+    /// were being written when the directory was left: their checksums are recomputed at the next start.
     pub fn scan(&self, place: Place, length: u64) -> Result<Vec<Place>, DirectoryError> {
         let data = self.data_files.iter().find(|data| data.number == place.file.0);
         let sums = self.sums.get(&place.file.0).and_then(|sums| sums.as_ref().ok());
@@ -93,7 +92,7 @@ impl Inspection {
         Ok(())
     }
 
-    /// Gives a directory checksums that has none, from the data as they are.
+    /// Adds checksums, computed from the data as they are.
     pub fn add_checksums(&mut self) -> Result<(), DirectoryError> {
         let files: Vec<FileId> = self.data_files.iter().map(|data| FileId(data.number)).collect();
         for file in files {
@@ -114,7 +113,7 @@ impl Inspection {
         self.superblock.as_ref().map(|superblock| superblock.state)
     }
 
-    /// What can be read of its log.
+    /// The readable part of its log.
     pub const fn log(&self) -> &Log {
         &self.log
     }
@@ -132,12 +131,7 @@ impl Inspection {
 
     /// Bytes of each data file, 0 for one that is missing.
     pub fn lengths(&self) -> Vec<u64> {
-        let count = self.data_files.last().map_or(0, |file| file.number as usize + 1);
-        let mut lengths = vec![0; count];
-        for file in &self.data_files {
-            lengths[file.number as usize] = file.length;
-        }
-        lengths
+        lengths(&self.data_files)
     }
 
     /// Data files whose header is damaged, with the fault.
@@ -155,7 +149,7 @@ impl Inspection {
         faults.filter(|(_, fault)| wanted(fault)).map(|(number, fault)| (FileId(number), fault.why())).collect()
     }
 
-    /// Makes the superblock again. Clusters that no volume refers to are kept.
+    /// Makes the superblock again. Unreferenced clusters are kept.
     pub fn repair_superblock(&mut self) -> Result<(), DirectoryError> {
         let mut state = Superblock::new(self.id);
         (state.next, state.keeps_unreferenced) = (self.log.next(), true);
@@ -175,8 +169,8 @@ impl Inspection {
         Ok(())
     }
 
-    /// Cuts off the log what cannot be used, and goes on from its last usable commit. Clusters that no volume refers to
-    /// are kept. Returns the file that keeps what was cut off, if there was anything.
+    /// Cuts the unusable end off the log, to continue from its last usable commit. Unreferenced clusters are kept.
+    /// Returns the file that keeps the cut part, if any.
     pub fn repair_log(&mut self) -> Result<Option<PathBuf>, DirectoryError> {
         let rest = &self.log_bytes[self.log.length as usize..];
         let full = || io::Error::from(io::ErrorKind::StorageFull);
@@ -206,7 +200,7 @@ impl Inspection {
         Ok(())
     }
 
-    /// Makes a data file, or makes it longer: what is missing reads as zeros from then on.
+    /// Makes or extends a data file: missing data read as zeros from then on.
     pub fn repair_length(&mut self, file: FileId, length: u64) -> Result<(), DirectoryError> {
         let failed = |source: io::Error| self.directory.io(source);
         if !self.data_files.iter().any(|data| data.number == file.0) {
@@ -231,7 +225,7 @@ impl Inspection {
         Ok(())
     }
 
-    /// Lets the next start free the clusters that no volume refers to.
+    /// Allows the next start to free unreferenced clusters.
     pub fn release_unreferenced(&mut self) -> Result<(), DirectoryError> {
         let Some(superblock) = &mut self.superblock else { return Ok(()) };
         superblock.state.keeps_unreferenced = false;

@@ -17,25 +17,28 @@ use std::os::unix::fs::FileExt;
 
 use plimsoll_units::{Instant, Span};
 use plimsoll_volume::{BLOCK_BYTES, FileId, FileKind, Place, StoreId, header, read_header};
-use rustix::fs::{FallocateFlags, Mode, OFlags};
+use rustix::fs::FallocateFlags;
+use rustix::io::Errno;
 
-/// Bytes that have a checksum of their own.
+use super::directory::create_file;
+
+/// Bytes of a block, which has a checksum of its own.
 pub(crate) const BLOCK: u64 = 4_096;
 /// Bytes of a checksum.
 pub(crate) const SUM_BYTES: u64 = 4;
-/// Where the checksums and the marks begin, behind a header.
+/// Position of checksums and marks, behind a header.
 const BODY_AT: u64 = 4_096;
 /// Blocks of an extent, which is marked as a whole: 16 MiB.
 const EXTENT_BLOCKS: u64 = 4_096;
-/// Marks are written in pages of so many bytes.
+/// Bytes of a page of marks.
 const PAGE: usize = 4_096;
 /// The CRC-32C of a block of zeros.
 const ZEROS: u32 = 0x98F9_4189;
-/// An extent that was not written for so long is idle.
+/// An extent without writes for this long is idle.
 const IDLE: Span = Span::from_secs(10);
-/// Blocks that are computed or checked at a time.
+/// Blocks that are computed or verified at a time.
 const CHUNK_BLOCKS: u64 = 256;
-/// Damaged blocks that are remembered.
+/// Maximum of remembered damaged blocks.
 const DAMAGED_MAX: usize = 10_000;
 
 /// Blocks of a data file.
@@ -71,7 +74,7 @@ impl Blocks {
     }
 }
 
-/// The checksum of a block, as it is stored.
+/// The stored checksum of a block.
 #[inline]
 pub(crate) fn sum(block: &[u8]) -> [u8; SUM_BYTES as usize] {
     (crc32c::crc32c(block) ^ ZEROS).to_le_bytes()
@@ -89,9 +92,9 @@ pub(crate) fn mismatches(data: &[u8], sums: &[u8]) -> impl Iterator<Item = u64> 
 pub(super) struct SumFile {
     sums: File,
     intent: File,
-    /// The marks as they are in the file.
+    /// The marks in the file.
     marks: Vec<u8>,
-    /// Extents that are marked, or are about to be.
+    /// Extents that are marked, or will be.
     active: BTreeMap<u32, Activity>,
 }
 
@@ -119,7 +122,7 @@ pub struct Recomputed {
 #[derive(Debug, Default)]
 pub(crate) struct Sums {
     files: BTreeMap<u32, SumFile>,
-    /// Damaged blocks, and how many times they were read.
+    /// Damaged blocks, and the number of reads of each.
     damaged: BTreeMap<Place, u64>,
 }
 
@@ -136,8 +139,7 @@ impl SumFile {
     /// the next `fsync` of the directory.
     pub(super) fn make(directory: &OwnedFd, id: StoreId, number: u32) -> io::Result<Self> {
         let make = |name: String, kind| -> io::Result<File> {
-            let flags = OFlags::RDWR | OFlags::CREATE | OFlags::TRUNC | OFlags::NOFOLLOW | OFlags::CLOEXEC;
-            let file = File::from(rustix::fs::openat(directory, name, flags, Mode::RUSR | Mode::WUSR)?);
+            let file = create_file(directory, &name)?;
             file.write_all_at(&header(kind, id, FileId(number)), 0)?;
             file.sync_all()?;
             Ok(file)
@@ -169,7 +171,7 @@ impl SumFile {
         Ok(Ok(Self { sums, intent, marks, active }))
     }
 
-    /// Computes the checksums of all active extents again, and clears their marks.
+    /// Recomputes the checksums of all active extents, and clears their marks.
     fn recover(&mut self, data: BorrowedFd<'_>) -> io::Result<Recomputed> {
         let mut recomputed = Recomputed::default();
         let end = rustix::fs::fstat(data)?.st_size as u64;
@@ -179,18 +181,12 @@ impl SumFile {
             recomputed.bytes += (blocks.end - blocks.start) * BLOCK;
             recomputed.blocks += recompute(data, &self.sums, blocks)?;
         }
-        if !self.active.is_empty() {
-            // Data that are only in the page cache could still be lost, after which they would differ.
-            rustix::fs::fdatasync(data)?;
-            self.sums.sync_data()?;
-            self.active.clear();
-            self.write_marks(0..self.marks.len() / PAGE)?;
-            self.intent.sync_data()?;
-        }
+        // Data in the page cache only could still be lost, and would differ then.
+        self.close(data)?;
         Ok(recomputed)
     }
 
-    /// Writes the marks of these pages as the active extents are.
+    /// Writes pages of marks, from the active extents.
     fn write_marks(&mut self, pages: Range<usize>) -> io::Result<()> {
         if self.marks.len() < pages.end * PAGE {
             self.marks.resize(pages.end * PAGE, 0);
@@ -214,7 +210,7 @@ impl SumFile {
         if self.active.len() < before { self.write_marks(0..self.marks.len() / PAGE) } else { Ok(()) }
     }
 
-    /// Clears all marks that can be, once everything is durable.
+    /// Makes everything durable, and clears all marks that can be cleared.
     fn close(&mut self, data: BorrowedFd<'_>) -> io::Result<()> {
         if self.active.is_empty() {
             return Ok(());
@@ -332,31 +328,31 @@ impl Sums {
         }
     }
 
-    /// Reserves the checksums of a data file up to a length, so that a full disk does not keep them from being written.
+    /// Allocates the checksums for a range of a data file, so that a full disk cannot fail their writes.
     pub(super) fn reserve(&self, file: FileId, from: u64, to: u64) -> io::Result<()> {
         let (first, last) = (BODY_AT + from / BLOCK * SUM_BYTES, BODY_AT + to.div_ceil(BLOCK) * SUM_BYTES);
-        allocate(&self.file(file)?.sums, FallocateFlags::KEEP_SIZE, first..last)
-    }
-
-    /// The blocks read as zeros.
-    pub(crate) fn zero(&self, blocks: &Blocks) -> io::Result<()> {
-        let sums = &self.file(blocks.file)?.sums;
-        let range = blocks.sums_at()..blocks.sums_at() + blocks.len() * SUM_BYTES;
-        // With their space, where the filesystem can: it is there when they are written again.
-        match rustix::fs::fallocate(
-            sums,
-            FallocateFlags::ZERO_RANGE | FallocateFlags::KEEP_SIZE,
-            range.start,
-            range.end - range.start,
-        ) {
-            Err(rustix::io::Errno::OPNOTSUPP) => {
-                allocate(sums, FallocateFlags::PUNCH_HOLE | FallocateFlags::KEEP_SIZE, range)
-            }
+        match rustix::fs::fallocate(&self.file(file)?.sums, FallocateFlags::KEEP_SIZE, first, last - first) {
+            Err(Errno::OPNOTSUPP) => Ok(()),
             other => Ok(other?),
         }
     }
 
-    /// Computes the checksums of the data as they are, after a write failed and left an unknown part of itself.
+    /// The blocks read as zeros from now on.
+    pub(crate) fn zero(&self, blocks: &Blocks) -> io::Result<()> {
+        let allocate = |flags| {
+            let (at, length) = (blocks.sums_at(), blocks.len() * SUM_BYTES);
+            Ok(rustix::fs::fallocate(&self.file(blocks.file)?.sums, flags | FallocateFlags::KEEP_SIZE, at, length)?)
+        };
+        // The space stays where the filesystem can do that: later checksums need it.
+        match allocate(FallocateFlags::ZERO_RANGE) {
+            Err(error) if Errno::from_io_error(&error) == Some(Errno::OPNOTSUPP) => {
+                allocate(FallocateFlags::PUNCH_HOLE)
+            }
+            other => other,
+        }
+    }
+
+    /// Recomputes checksums after a write failed and left an unknown part of itself.
     pub(crate) fn accept(&self, data: BorrowedFd<'_>, blocks: &Blocks) -> io::Result<()> {
         recompute(data, &self.file(blocks.file)?.sums, blocks.range.clone()).map(drop)
     }
@@ -368,7 +364,7 @@ impl Sums {
         }
     }
 
-    /// The blocks are written, or nobody refers to them any more.
+    /// The blocks were written, or are not referenced any more.
     pub(crate) fn found_sound(&mut self, blocks: &Blocks) {
         if !self.damaged.is_empty() {
             let place = |block| Place { file: blocks.file, at: block * BLOCK };
@@ -377,13 +373,13 @@ impl Sums {
         }
     }
 
-    /// Damaged blocks, and how many times each was read.
+    /// Damaged blocks, and the number of reads of each.
     pub(crate) const fn damaged(&self) -> &BTreeMap<Place, u64> {
         &self.damaged
     }
 }
 
-/// A data file and its checksums, which may be written meanwhile.
+/// A data file and its checksums, which may be in use.
 #[derive(Debug)]
 pub struct CheckedFile {
     pub(super) data: OwnedFd,
@@ -391,7 +387,7 @@ pub struct CheckedFile {
 }
 
 impl CheckedFile {
-    /// The places of blocks in `length` bytes from `at` on that differ from their checksums.
+    /// Positions of blocks within `length` bytes from `at` on that differ from their checksums.
     ///
     /// # Errors
     /// They cannot be read.
@@ -402,25 +398,29 @@ impl CheckedFile {
     }
 }
 
-/// Reads until a buffer is full, with zeros for bytes beyond the end of the file.
-pub(super) fn read_full(file: BorrowedFd<'_>, bytes: &mut [u8], at: u64) -> io::Result<()> {
+/// Reads until a buffer is full or the file ends. Returns the bytes that were read.
+pub(super) fn read_up_to(file: BorrowedFd<'_>, bytes: &mut [u8], at: u64) -> io::Result<usize> {
     let mut filled = 0;
     while filled < bytes.len() {
         match rustix::io::pread(file, &mut bytes[filled..], at + filled as u64) {
-            Ok(0) => {
-                bytes[filled..].fill(0);
-                return Ok(());
-            }
+            Ok(0) => break,
             Ok(read) => filled += read,
-            Err(rustix::io::Errno::INTR) => {}
+            Err(Errno::INTR) => {}
             Err(error) => return Err(error.into()),
         }
     }
+    Ok(filled)
+}
+
+/// Fills a buffer, with zeros for bytes beyond the end of the file.
+fn read_full(file: BorrowedFd<'_>, bytes: &mut [u8], at: u64) -> io::Result<()> {
+    let read = read_up_to(file, bytes, at)?;
+    bytes[read..].fill(0);
     Ok(())
 }
 
-/// Computes checksums from data as they are. Returns how many differed. The first block, with the header of the file, has
-/// none.
+/// Recomputes checksums from data as they are. Returns the number that differed. The first block, with the header of
+/// the file, has none.
 pub(super) fn recompute(data: BorrowedFd<'_>, sums: &File, blocks: Range<u64>) -> io::Result<u64> {
     let mut differed = 0;
     for_chunks(data, sums, blocks.start.max(1)..blocks.end, |blocks, bytes, stored| {
@@ -467,13 +467,6 @@ fn for_chunks(
     Ok(())
 }
 
-fn allocate(file: &File, flags: FallocateFlags, range: Range<u64>) -> io::Result<()> {
-    match rustix::fs::fallocate(file, flags, range.start, range.end - range.start) {
-        Err(rustix::io::Errno::OPNOTSUPP) if !flags.contains(FallocateFlags::PUNCH_HOLE) => Ok(()),
-        other => Ok(other?),
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -487,7 +480,7 @@ mod tests {
     }
 
     #[test]
-    fn extents_are_marked_before_they_are_written_and_cleared_when_they_are_idle() {
+    fn extents_are_marked_before_writes_and_cleared_when_idle() {
         let path = std::env::temp_dir().join(format!("plimsoll-sums-{}", std::process::id()));
         std::fs::create_dir(&path).unwrap();
         let directory = OwnedFd::from(File::open(&path).unwrap());

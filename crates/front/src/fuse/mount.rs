@@ -17,17 +17,17 @@ use rustix::net::{AddressFamily, RecvAncillaryBuffer, RecvAncillaryMessage, Recv
 
 use super::tree::MODE_DIRECTORY;
 
-/// The kernel's door to filesystems in processes.
+/// The device of the kernel for filesystems in user space.
 const DOOR: &str = "/dev/fuse";
 
-/// What mounts for those who are not root.
+/// The program that mounts for users without root.
 const FUSERMOUNT: &str = "fusermount3";
 
-/// What the table of mounts shows as source and type.
+/// Source and type in the table of mounts.
 const SOURCE: &str = "plimsoll";
 const KIND: &str = "fuse.plimsoll";
 
-/// A mounted filesystem that somebody has to serve: [`crate::Server::mount`]. Once it is closed, every access fails.
+/// A mounted filesystem, to be served by [`crate::Server::mount`]. Once it is closed, every access fails.
 #[derive(Debug)]
 pub struct Device {
     pub(crate) descriptor: OwnedFd,
@@ -35,8 +35,8 @@ pub struct Device {
     pub(crate) time: u64,
 }
 
-/// Where it is mounted. Unmounted when it is dropped, unless it is in use: then it stays to be seen, and is stale as soon
-/// as nobody serves it.
+/// A mount point. Unmounted when it is dropped, unless it is in use: it stays then, and is stale as soon as it is not
+/// served.
 #[derive(Debug)]
 pub struct Mountpoint {
     directory: PathBuf,
@@ -44,7 +44,7 @@ pub struct Mountpoint {
     mounted: bool,
 }
 
-/// Who mounted.
+/// The program that mounted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum By {
     Root,
@@ -57,7 +57,7 @@ pub enum MountError {
     /// The kernel has no FUSE.
     #[error("{DOOR} is missing: load the kernel's module fuse, or connect to the volume over NBD")]
     NoDevice,
-    /// No root, and nobody who could do it.
+    /// Neither root nor `fusermount3` is available.
     #[error(
         "mounting at {} needs root, or fusermount3 of the package fuse3: run as root, or connect over NBD", .0.display()
     )]
@@ -65,17 +65,17 @@ pub enum MountError {
     /// `fusermount3` refused.
     #[error("fusermount3 did not mount {}: {said}", directory.display())]
     Fusermount {
-        /// Where.
+        /// The directory.
         directory: PathBuf,
-        /// What it says.
+        /// Its message.
         said: String,
     },
     /// The system refused.
     #[error("mounting at {}", directory.display())]
     Io {
-        /// Where.
+        /// The directory.
         directory: PathBuf,
-        /// What the system says.
+        /// The system error.
         #[source]
         source: io::Error,
     },
@@ -84,15 +84,15 @@ pub enum MountError {
 /// A filesystem was not unmounted.
 #[derive(Debug, thiserror::Error)]
 pub enum UnmountError {
-    /// Somebody has the file open, or is in the directory.
+    /// The file is open, or a process is in the directory.
     #[error("{} is in use", .0.display())]
     Busy(PathBuf),
     /// The system refused.
     #[error("unmounting {}", directory.display())]
     Io {
-        /// Where.
+        /// The directory.
         directory: PathBuf,
-        /// What the system says.
+        /// The system error.
         #[source]
         source: io::Error,
     },
@@ -110,7 +110,7 @@ pub fn mount(directory: &Path) -> Result<(Device, Mountpoint), MountError> {
         Err(error) => return Err(failed(error)),
     };
     let mountpoint = Mountpoint { directory: directory.to_owned(), by, mounted: true };
-    // Requests are read until there are none.
+    // Reads must not block.
     let flags = rustix::fs::fcntl_getfl(&descriptor).map_err(failed)?;
     rustix::fs::fcntl_setfl(&descriptor, flags | OFlags::NONBLOCK).map_err(failed)?;
     let (user, group) = (rustix::process::geteuid(), rustix::process::getegid());
@@ -167,7 +167,7 @@ fn fusermount(directory: &Path, more: &str) -> Result<OwnedFd, MountError> {
     received(&ours).map_err(|error| failed(error.into()))
 }
 
-/// The descriptor that comes over a socket.
+/// Receives a descriptor over a socket.
 fn received(socket: &OwnedFd) -> Result<OwnedFd, Errno> {
     let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(1))];
     let mut control = RecvAncillaryBuffer::new(&mut space);
@@ -182,7 +182,7 @@ fn received(socket: &OwnedFd) -> Result<OwnedFd, Errno> {
 }
 
 impl Mountpoint {
-    /// The file that is the volume.
+    /// The file of the volume.
     pub fn file(&self) -> PathBuf {
         self.directory.join(super::NAME)
     }
@@ -192,7 +192,7 @@ impl Mountpoint {
         &self.directory
     }
 
-    /// Unmounts it if nobody uses it. While somebody does, it stays, and is given back.
+    /// Unmounts it unless it is in use, in which case it is returned.
     ///
     /// # Errors
     /// In use, or the system refused.
@@ -239,12 +239,12 @@ fn unmount(directory: &Path, by: By, flags: UnmountFlags) -> io::Result<()> {
     Err(if said.contains("busy") { Errno::BUSY.into() } else { io::Error::other(said.trim().to_owned()) })
 }
 
-/// True when a server that is gone left its mount at a directory: every access to it fails.
+/// True if a server that is gone left a stale mount at a directory.
 pub fn is_stale(directory: &Path) -> bool {
     matches!(rustix::fs::stat(directory), Err(Errno::NOTCONN | Errno::CONNABORTED))
 }
 
-/// Unmounts what a server that is gone left at a directory. `false`: nothing was left there.
+/// Unmounts a stale mount. `false`: there was none.
 ///
 /// # Errors
 /// It could not be unmounted.

@@ -5,9 +5,9 @@ use super::wire::{self, Put, REPLY_BYTES};
 /// Bytes of a file's or directory's attributes.
 const ATTRIBUTES_BYTES: usize = 88;
 
-/// The error of the system that a request is answered with.
+/// The system error of a reply.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Code(pub i32);
+pub(super) struct Code(pub i32);
 
 impl From<plimsoll_volume::Errno> for Code {
     fn from(errno: plimsoll_volume::Errno) -> Self {
@@ -16,7 +16,7 @@ impl From<plimsoll_volume::Errno> for Code {
     }
 }
 
-/// What a file or directory is, for `stat`.
+/// Attributes of a file or directory, for `stat`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Attributes {
     pub node: u64,
@@ -32,50 +32,50 @@ pub(super) struct Attributes {
     pub block: u32,
 }
 
-/// Who is answered: what the kernel calls the request.
+/// The kernel's identifier of a request, which its reply repeats.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Unique(pub u64);
+pub(super) struct Unique(pub u64);
 
 impl Unique {
-    /// It is done, and there is nothing to return.
+    /// Done, with no data to return.
     #[inline]
-    pub fn done(self, out: &mut Vec<u8>) {
+    pub(super) fn done(self, out: &mut Vec<u8>) {
         self.head(out, 0, 0);
     }
 
-    /// It failed.
-    pub fn failed(self, out: &mut Vec<u8>, code: Code) {
+    /// Failed.
+    pub(super) fn failed(self, out: &mut Vec<u8>, code: Code) {
         self.head(out, -code.0, 0);
     }
 
-    /// It is a read that is done: its `length` bytes have to follow.
+    /// A read that is done: its `length` bytes have to follow.
     #[inline]
-    pub fn data(self, out: &mut Vec<u8>, length: u32) {
+    pub(super) fn data(self, out: &mut Vec<u8>, length: u32) {
         self.head(out, 0, length as usize);
     }
 
-    /// It is a write of so many bytes that is done.
+    /// A write that is done.
     #[inline]
-    pub fn written(self, out: &mut Vec<u8>, length: u32) {
+    pub(super) fn written(self, out: &mut Vec<u8>, length: u32) {
         self.head(out, 0, 8);
         out.u32(length);
         out.u32(0);
     }
 
-    /// It is a place in the file.
-    pub fn place(self, out: &mut Vec<u8>, offset: u64) {
+    /// A position in the file.
+    pub(super) fn place(self, out: &mut Vec<u8>, offset: u64) {
         self.head(out, 0, 8);
         out.u64(offset);
     }
 
-    /// The version that is spoken, to a kernel of another one.
+    /// Our version, for a kernel of another one.
     pub(super) fn version(self, out: &mut Vec<u8>) {
         self.head(out, 0, 8);
         out.u32(wire::MAJOR);
         out.u32(wire::MINOR);
     }
 
-    /// What was agreed on.
+    /// The negotiated parameters.
     pub(super) fn agreed(self, out: &mut Vec<u8>, terms: &Terms) {
         self.head(out, 0, 64);
         out.u32(wire::MAJOR);
@@ -92,7 +92,7 @@ impl Unique {
         out.extend_from_slice(&[0; 32]);
     }
 
-    /// Attributes, valid for no time.
+    /// Attributes, without caching.
     pub(super) fn attributes(self, out: &mut Vec<u8>, attributes: &Attributes) {
         self.head(out, 0, 16 + ATTRIBUTES_BYTES);
         out.u64(0);
@@ -100,7 +100,7 @@ impl Unique {
         put_attributes(out, attributes);
     }
 
-    /// What a name means, valid for no time.
+    /// The file of a name, without caching.
     pub(super) fn entry(self, out: &mut Vec<u8>, attributes: &Attributes) {
         self.head(out, 0, ENTRY_BYTES);
         put_entry(out, attributes);
@@ -114,7 +114,7 @@ impl Unique {
         out.u32(0);
     }
 
-    /// So many blocks of that many bytes, all in use by the one file.
+    /// The size of the filesystem, all in use by the file.
     pub(super) fn space(self, out: &mut Vec<u8>, blocks: u64, block: u32) {
         self.head(out, 0, 80);
         for number in [blocks, 0, 0, 2, 0] {
@@ -140,7 +140,7 @@ impl Unique {
     }
 }
 
-/// What a kernel is answered to its first message.
+/// The parameters of the reply to the first message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Terms {
     /// Bytes.

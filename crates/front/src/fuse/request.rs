@@ -1,52 +1,52 @@
-//! Requests of the kernel: found in a message, their fields read. Nothing is judged here.
+//! Requests of the kernel: their fields in a message, unchecked.
 
 use super::wire::{Fields, REQUEST_BYTES, opcode};
 
-/// What opens a request.
+/// The header of a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Header {
+pub(super) struct Header {
     /// Bytes of the whole message.
     pub length: u32,
-    /// What is asked, a number of [`opcode`] or an unknown one.
+    /// A number of [`opcode`], or an unknown one.
     pub opcode: u32,
-    /// What the kernel calls it.
+    /// The kernel's identifier.
     pub unique: u64,
-    /// Which file or directory it is about.
+    /// Its file or directory.
     pub node: u64,
 }
 
 impl Header {
     /// The header at the beginning of a message; `None` when that is too short for one.
     #[inline]
-    pub fn parse(message: &[u8]) -> Option<Self> {
+    pub(super) fn parse(message: &[u8]) -> Option<Self> {
         let mut fields = Fields(message.get(..REQUEST_BYTES)?);
         let (length, opcode, unique, node) = (fields.u32()?, fields.u32()?, fields.u64()?, fields.u64()?);
         Some(Self { length, opcode, unique, node })
     }
 }
 
-/// What is asked, as the kernel says it.
+/// A request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Call<'a> {
-    /// The file is read. Direct reads are asked for by the block, others by the page.
+pub(super) enum Call<'a> {
+    /// Read the file: direct reads by block, others by page.
     Read {
         /// First byte.
         offset: u64,
         /// Bytes.
         length: u32,
     },
-    /// The file is written; so many bytes follow the message's head.
+    /// Write the file; the bytes follow the message.
     Write {
         /// First byte.
         offset: u64,
         /// Bytes.
         length: u32,
-        /// How the file was opened, and what the call added: `O_DSYNC`, `O_SYNC`.
+        /// Flags of the open file and of the call: `O_DSYNC`, `O_SYNC`.
         flags: u32,
     },
-    /// What was written becomes durable.
+    /// Make earlier writes durable.
     Fsync,
-    /// Space is given, taken or zeroed.
+    /// Allocate, deallocate or zero a range.
     Fallocate {
         /// First byte.
         offset: u64,
@@ -55,22 +55,22 @@ pub enum Call<'a> {
         /// `FALLOC_FL_*`.
         mode: u32,
     },
-    /// Where data or a hole begins.
+    /// Find data or a hole.
     Seek {
         /// From here on.
         offset: u64,
         /// `SEEK_DATA`, `SEEK_HOLE` and others.
         whence: u32,
     },
-    /// A name is looked for in a directory.
+    /// Look up a name in a directory.
     Lookup(&'a [u8]),
-    /// Size, mode and times are asked.
+    /// Return size, mode and times.
     Attributes,
-    /// They are changed.
+    /// Change attributes.
     Change {
-        /// Which: bits of [`super::wire::valid`].
+        /// The changed attributes: bits of [`super::wire::valid`].
         valid: u32,
-        /// The size to be.
+        /// The new size.
         size: u64,
     },
     /// The file is opened, with `O_*`.
@@ -86,9 +86,9 @@ pub enum Call<'a> {
         /// With their attributes.
         plus: bool,
     },
-    /// How large and how full the filesystem is.
+    /// Return the size and free space of the filesystem.
     Space,
-    /// The first message: what the kernel can do.
+    /// The first message, with the abilities of the kernel.
     Init {
         /// Its version.
         major: u32,
@@ -99,18 +99,18 @@ pub enum Call<'a> {
         /// Bits of [`super::wire::init`].
         flags: u32,
     },
-    /// Something ends that nothing is kept for: closing, the end of the filesystem.
+    /// Close or unmount, for which there is no state.
     End,
-    /// The kernel forgets, or gives up: no answer is wanted.
+    /// A message without a reply.
     Unanswered,
-    /// Nothing that this filesystem has.
+    /// A request that this filesystem does not support.
     Unknown,
 }
 
 impl<'a> Call<'a> {
-    /// What a message of that header says; `None` when it is too short for it.
+    /// The request in a message with this header; `None` if the message is too short.
     #[inline]
-    pub fn parse(header: &Header, message: &'a [u8]) -> Option<Self> {
+    pub(super) fn parse(header: &Header, message: &'a [u8]) -> Option<Self> {
         let body = message.get(REQUEST_BYTES..)?;
         let mut fields = Fields(body);
         let fields = &mut fields;
@@ -148,7 +148,7 @@ impl<'a> Call<'a> {
             opcode::STATFS => Self::Space,
             opcode::INIT => {
                 let (major, minor) = (fields.u32()?, fields.u32()?);
-                // A kernel of another major version says no more than that.
+                // A kernel of another major version sends only that.
                 let (readahead, flags) = (fields.u32().unwrap_or(0), fields.u32().unwrap_or(0));
                 Self::Init { major, minor, readahead, flags }
             }

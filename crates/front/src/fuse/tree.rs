@@ -1,12 +1,13 @@
-//! A filesystem of one directory and one regular file, the volume: what each request of the kernel means for it.
+//! A filesystem of one directory and one regular file, the volume: the meaning of each request of the kernel.
 //!
-//! Keeps nothing about who opened what. Names and attributes are valid for no time, so that a new size is seen at once.
+//! There is no state of open files. Names and attributes are never cached, so that a new size is seen at once.
 
 use plimsoll_volume::{Access, Command, Errno, Request, Space};
 
 use super::reply::{Attributes, Code, Terms, Unique, list};
 use super::request::{Call, Header};
-use super::wire::{self, ROOT, init, open, valid};
+use super::wire::{self, REQUEST_BYTES, ROOT, WRITE_BYTES, init, opcode, open, valid};
+use crate::codec::{Codec, Decoded, Division, Exports, Incoming, Message, Operation, ReplyBody, Tag};
 
 /// The file's name.
 pub const NAME: &str = "volume";
@@ -14,7 +15,7 @@ pub const NAME: &str = "volume";
 /// Bytes of a read or write at most.
 pub const PAYLOAD_MAX: u32 = 1 << 20;
 
-/// Asynchronous requests that the kernel has under way at most; more wait in the kernel.
+/// Maximum of asynchronous requests of the kernel; more wait in the kernel.
 const BACKGROUND: u16 = 512;
 
 /// The volume's file.
@@ -27,7 +28,7 @@ const BLOCK: u32 = 4096;
 pub(super) const MODE_DIRECTORY: u32 = 0o040_000;
 const MODE_FILE: u32 = 0o100_000;
 
-/// What the filesystem shows.
+/// The attributes of the filesystem, and its codec.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Tree {
     /// Whether the file can be written.
@@ -40,68 +41,64 @@ pub struct Tree {
     pub time: u64,
 }
 
-/// What has to be done about a request.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Step {
-    /// Its answer was written.
-    Answer,
-    /// Nothing: no answer is wanted.
-    Nothing,
-    /// Something that a volume does.
-    Io(Unique, Request),
-    /// The first data, or the first hole, at or after a place inside of the file have to be found.
-    Find {
-        /// Who is answered.
-        unique: Unique,
-        /// From here on.
-        offset: u64,
-        /// What is looked for.
-        allocated: bool,
-    },
-    /// No message of this protocol: the filesystem has to end.
-    Broken,
+impl Codec for Tree {
+    #[inline]
+    fn feed(&mut self, input: &[u8], exports: &Exports<'_>, out: &mut Vec<u8>) -> Decoded {
+        let incomplete = Decoded { used: 0, message: Message::Incomplete };
+        let Some(header) = Header::parse(input) else { return incomplete };
+        let length = header.length as usize;
+        let used = if header.opcode == opcode::WRITE { length.min(WRITE_BYTES) } else { length };
+        if used < REQUEST_BYTES {
+            return Decoded { used: input.len(), message: Message::Invalid };
+        }
+        let Some(head) = input.get(..used) else { return incomplete };
+        let call = Call::parse(&header, head).ok_or(Code(libc::EINVAL));
+        let message = call.and_then(|call| self.judge(&header, &call, (length - used) as u32, exports.size, out));
+        let message = message.unwrap_or_else(|code| {
+            Unique(header.unique).failed(out, code);
+            Message::Handled
+        });
+        Decoded { used, message }
+    }
+
+    #[inline]
+    fn reply(&self, tag: &Tag, body: &ReplyBody<'_>, out: &mut Vec<u8>) {
+        let unique = Unique(tag.id);
+        match *body {
+            // Reads are answered in one piece, without holes.
+            ReplyBody::Done | ReplyBody::DataPart(_) | ReplyBody::HolePart(_) | ReplyBody::Extents(_) => {
+                unique.done(out);
+            }
+            ReplyBody::Written(length) => unique.written(out, length),
+            ReplyBody::Data(length) => unique.data(out, length),
+            ReplyBody::Position(Some(offset)) => unique.place(out, offset),
+            ReplyBody::Position(None) => unique.failed(out, Code(libc::ENXIO)),
+            ReplyBody::Failed(errno) => unique.failed(out, errno.into()),
+        }
+    }
 }
 
 impl Tree {
-    /// What a message asks of a file of `size` bytes. `message` is without the payload of a write, and `payload` says how
-    /// many bytes of that came.
-    #[inline]
-    pub fn take(&self, message: &[u8], payload: usize, size: u64, out: &mut Vec<u8>) -> Step {
-        let Some(header) = Header::parse(message) else { return Step::Broken };
-        if header.length as usize != message.len() + payload {
-            return Step::Broken;
-        }
-        let unique = Unique(header.unique);
-        let step = match Call::parse(&header, message) {
-            Some(call) => self.judge(&header, &call, payload, size, out),
-            None => Err(Code(libc::EINVAL)),
-        };
-        step.unwrap_or_else(|code| {
-            unique.failed(out, code);
-            Step::Answer
-        })
-    }
-
     #[inline]
     fn judge(
         &self,
         header: &Header,
         call: &Call<'_>,
-        payload: usize,
+        payload: u32,
         size: u64,
         out: &mut Vec<u8>,
-    ) -> Result<Step, Code> {
+    ) -> Result<Message, Code> {
         let unique = Unique(header.unique);
-        let io = |request| Ok(Step::Io(unique, request));
+        let io = |request| Ok(incoming(unique, Operation::Io(request), payload));
         match *call {
             Call::Read { offset, length } => {
                 if let Some(request) = self.reading(header.node, offset, length, size)? {
                     return io(request);
                 }
                 unique.data(out, 0);
-                Ok(Step::Answer)
+                Ok(Message::Handled)
             }
-            Call::Write { length, .. } if length as usize != payload => Err(Code(libc::EINVAL)),
+            Call::Write { length, .. } if length != payload => Err(Code(libc::EINVAL)),
             Call::Write { offset, length, flags } => io(self.writing(header.node, offset, length, flags, size)?),
             Call::Fsync => io(Request { command: Command::Flush, offset: 0, length: 0, fua: false }),
             Call::Fallocate { offset, length, mode } => io(self.space(header.node, offset, length, mode, size)?),
@@ -137,8 +134,8 @@ impl Tree {
         Ok(Request { command: Command::Write, offset, length, fua })
     }
 
-    /// Punched space has to read as zeros to the byte, so it is no trim, which leaves what no cluster holds alone. A loop
-    /// device asks in this way for zeros as well as for discards.
+    /// A punched range has to read as zeros to the byte, unlike a trimmed one, whose partial clusters stay. Loop
+    /// devices use this for zeros as well as for discards.
     fn space(&self, node: u64, offset: u64, length: u64, mode: u32, size: u64) -> Result<Request, Code> {
         const KEEP: u32 = libc::FALLOC_FL_KEEP_SIZE.cast_unsigned();
         const PUNCH: u32 = libc::FALLOC_FL_PUNCH_HOLE.cast_unsigned();
@@ -172,8 +169,8 @@ impl Tree {
         if self.access == Access::ReadWrite { Ok(()) } else { Err(Code(libc::EROFS)) }
     }
 
-    /// What moves no bytes is answered here.
-    fn tell(&self, header: &Header, call: &Call<'_>, size: u64, out: &mut Vec<u8>) -> Result<Step, Code> {
+    /// Replies to a request that moves no data.
+    fn tell(&self, header: &Header, call: &Call<'_>, size: u64, out: &mut Vec<u8>) -> Result<Message, Code> {
         let (unique, node) = (Unique(header.unique), header.node);
         match *call {
             Call::Lookup(name) if node == ROOT && name == NAME.as_bytes() => {
@@ -206,11 +203,11 @@ impl Tree {
             Call::Space => unique.space(out, size.div_ceil(BLOCK.into()), BLOCK),
             Call::Init { major, minor, readahead, flags } => greet(unique, major, minor, readahead, flags, out)?,
             Call::End => unique.done(out),
-            Call::Unanswered => return Ok(Step::Nothing),
-            // The kernel asks the unknown once.
+            Call::Unanswered => {}
+            // The kernel sends an unknown request only once.
             _ => return Err(Code(libc::ENOSYS)),
         }
-        Ok(Step::Answer)
+        Ok(Message::Handled)
     }
 
     fn about(&self, node: u64, size: u64) -> Result<Attributes, Code> {
@@ -224,18 +221,24 @@ impl Tree {
     }
 }
 
-fn seek(unique: Unique, offset: u64, whence: u32, size: u64) -> Result<Step, Code> {
+fn incoming(unique: Unique, operation: Operation, payload: u32) -> Message {
+    let tag = Tag { id: unique.0, offset: 0, division: Division::Undivided, holes: false };
+    Message::Request(Incoming { tag, operation: Ok(operation), payload })
+}
+
+fn seek(unique: Unique, offset: u64, whence: u32, size: u64) -> Result<Message, Code> {
     if offset >= size {
         return Err(Code(libc::ENXIO));
     }
-    match whence.cast_signed() {
-        libc::SEEK_DATA => Ok(Step::Find { unique, offset, allocated: true }),
-        libc::SEEK_HOLE => Ok(Step::Find { unique, offset, allocated: false }),
-        _ => Err(Code(libc::EINVAL)),
-    }
+    let allocated = match whence.cast_signed() {
+        libc::SEEK_DATA => true,
+        libc::SEEK_HOLE => false,
+        _ => return Err(Code(libc::EINVAL)),
+    };
+    Ok(incoming(unique, Operation::Seek { offset, allocated }, 0))
 }
 
-/// The kernel's first message. One of a later major version is told ours, and begins again.
+/// The first message of the kernel. A later major version gets ours, and begins again.
 fn greet(unique: Unique, major: u32, minor: u32, readahead: u32, flags: u32, out: &mut Vec<u8>) -> Result<(), Code> {
     if major > wire::MAJOR {
         unique.version(out);

@@ -1,36 +1,26 @@
 //! Fixed newstyle negotiation: from the greeting to a session, an end, or the beginning of TLS.
 //!
-//! Whatever comes in, every option gets its reply and nothing is kept but a few flags: no client can make it grow.
+//! Every option gets a reply, and only a few flags are kept: no client can make the state grow.
 
-use plimsoll_device::nbd::wire::{GREETING, OPTION, OPTION_REPLY, Reader, Style, TEXT_MAX, hello, info, option, rep};
-use plimsoll_volume::Export;
+use plimsoll_device::nbd::wire::{
+    GREETING, OPTION, OPTION_REPLY, Reader, Style, TEXT_MAX, flag, hello, info, option, rep,
+};
+use plimsoll_volume::{Access, Export};
 
 use super::meta;
-use super::offer::{Offer, named};
+use crate::codec::Tls;
+use crate::offer::{Medium, Offer};
 
-/// Bytes of an option's data at most. Longer ones are skipped and refused.
+/// Maximum bytes of an option's data. Longer data are skipped and refused.
 const DATA_MAX: usize = 32 << 10;
 
-/// Bytes of an option that are skipped at most: whoever announces more is not a client.
+/// Maximum bytes of an option that are skipped: a longer one is not from a client.
 const SKIP_MAX: u32 = 32 << 20;
 
-/// Options of one handshake at most.
+/// Maximum of options in a handshake.
 const OPTIONS_MAX: u32 = 4096;
 
-/// Whether connections are encrypted.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Tls {
-    /// Never.
-    Off,
-    /// When the client asks for it.
-    Offered,
-    /// Nothing is told and served before it.
-    Required,
-    /// This connection is.
-    On,
-}
-
-/// What a client has chosen.
+/// The result of a handshake.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Session {
     /// The export.
@@ -41,10 +31,10 @@ pub struct Session {
     pub allocation: bool,
 }
 
-/// What follows on the bytes that were fed.
+/// The continuation after input.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Step {
-    /// More bytes have to come.
+    /// More bytes are needed.
     More,
     /// The transmission begins.
     Begin(Session),
@@ -54,12 +44,12 @@ pub enum Step {
     End,
 }
 
-/// How far the input was used, and what follows.
+/// The used part of the input, and the continuation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Fed {
-    /// Bytes of the input that are done with; the rest has to be fed again, with more behind it.
+    /// Used bytes of the input; the rest has to be fed again, with more behind it.
     pub used: usize,
-    /// What follows.
+    /// The continuation.
     pub step: Step,
 }
 
@@ -67,14 +57,14 @@ pub struct Fed {
 enum State {
     ClientFlags,
     Option,
-    /// The data of an option that is too long pass by.
+    /// The data of an option that is too long are skipped.
     Skip {
         option: u32,
         left: u32,
     },
 }
 
-/// A negotiation under way.
+/// A negotiation in progress.
 #[derive(Clone, Debug)]
 pub struct Handshake {
     state: State,
@@ -104,14 +94,14 @@ impl Handshake {
         }
     }
 
-    /// The connection is encrypted from here on: what was negotiated before is void.
+    /// The connection is encrypted from now on: earlier options are void.
     #[must_use]
     pub fn secured(self) -> Self {
         Self { tls: Tls::On, style: Style::Simple, allocation: None, ..self }
     }
 
-    /// Takes bytes from the client and appends what is answered to `out`. `offers` are the present exports. The input
-    /// has to be able to hold 32 KiB and a header at a time.
+    /// Processes bytes of the client and appends replies to `out`. `offers` are the present exports. The input has to
+    /// have room for 32 KiB and a header.
     pub fn feed(&mut self, input: &[u8], offers: &[Offer], out: &mut Vec<u8>) -> Fed {
         let mut used = 0;
         loop {
@@ -177,7 +167,7 @@ impl Handshake {
 
     fn answer(&mut self, option: u32, data: &[u8], offers: &[Offer], out: &mut Vec<u8>) -> Step {
         if !self.fixed && option != option::EXPORT_NAME {
-            // A client that does not know replies to options would not understand one.
+            // A client without fixed newstyle does not understand replies.
             return Step::End;
         }
         let exempt = matches!(option, option::STARTTLS | option::ABORT);
@@ -206,10 +196,10 @@ impl Handshake {
 
     fn export_name(&self, data: &[u8], offers: &[Offer], out: &mut Vec<u8>) -> Step {
         let offer = Reader(data).text(data.len()).and_then(|name| named(offers, name));
-        // This option has no way to say no, and none to go with extended headers.
+        // This option has no error reply, and does not allow extended headers.
         let Some(offer) = offer.filter(|_| self.style != Style::Extended) else { return Step::End };
         out.extend_from_slice(&offer.size.to_be_bytes());
-        out.extend_from_slice(&offer.flags(self.style).to_be_bytes());
+        out.extend_from_slice(&flags(offer, self.style).to_be_bytes());
         if !self.no_zeroes {
             out.extend_from_slice(&[0; 124]);
         }
@@ -256,7 +246,7 @@ impl Handshake {
                 [&kind.to_be_bytes()[..]].iter().chain(parts).flat_map(|part| part.iter().copied()).collect();
             reply(out, option, rep::INFO, &data);
         };
-        tell(info::EXPORT, &[&offer.size.to_be_bytes(), &offer.flags(self.style).to_be_bytes()]);
+        tell(info::EXPORT, &[&offer.size.to_be_bytes(), &flags(offer, self.style).to_be_bytes()]);
         if asked.contains(&info::NAME) {
             tell(info::NAME, &[offer.name.as_bytes()]);
         }
@@ -305,6 +295,31 @@ impl Handshake {
             self.allocation = if sets { Some(offer.export) } else { self.allocation };
         }
         reply(out, option, rep::ACK, &[]);
+    }
+}
+
+/// The flags of an export for a client that negotiated `style`.
+fn flags(offer: &Offer, style: Style) -> u16 {
+    let mut flags = flag::HAS_FLAGS | flag::SEND_FLUSH | flag::SEND_FUA | flag::SEND_CACHE | flag::CAN_MULTI_CONN;
+    flags |= match offer.access {
+        Access::ReadOnly => flag::READ_ONLY,
+        Access::ReadWrite => flag::SEND_TRIM | flag::SEND_WRITE_ZEROES | flag::SEND_FAST_ZERO,
+    };
+    if offer.medium == Medium::Rotational {
+        flags |= flag::ROTATIONAL;
+    }
+    if style > Style::Simple {
+        flags |= flag::SEND_DF;
+    }
+    flags
+}
+
+/// The offer of that name. The empty name means the only offer, if there is one only.
+fn named<'a>(offers: &'a [Offer], name: &str) -> Option<&'a Offer> {
+    match (offers.iter().find(|offer| offer.name == name), offers) {
+        (Some(offer), _) => Some(offer),
+        (None, [only]) if name.is_empty() => Some(only),
+        (None, _) => None,
     }
 }
 

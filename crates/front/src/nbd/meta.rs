@@ -1,14 +1,14 @@
-//! Metadata contexts of the handshake: which are asked for. There is one, `base:allocation`.
+//! The metadata contexts of the handshake: there is one, `base:allocation`.
 
 use plimsoll_device::nbd::wire::{ALLOCATION, Reader};
 
-/// The number of the one context while it is chosen.
+/// The number of the context while it is chosen.
 pub(crate) const ALLOCATION_ID: u32 = 1;
 
-/// Queries that are looked at; the others are ignored, as those of unknown namespaces are.
+/// Maximum of queries that are examined; others are ignored, like those of unknown namespaces.
 const QUERIES_MAX: u32 = 256;
 
-/// What a client asks about metadata.
+/// The request of a client for metadata.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Asked<'a> {
     pub export: &'a str,
@@ -25,14 +25,14 @@ pub(crate) fn parse(data: &[u8], sets: bool) -> Option<Asked<'_>> {
     for index in 0..count {
         let length = reader.u32()? as usize;
         let query = reader.bytes(length)?;
-        // Only a list knows wildcards.
+        // Only a list has wildcards.
         let wildcard = !sets && query == b"base:";
         allocation |= index < QUERIES_MAX && (query == ALLOCATION.as_bytes() || wildcard);
     }
     reader.0.is_empty().then_some(Asked { export, allocation })
 }
 
-/// The data of the reply that names the context; its number is told only when it is set.
+/// The data of the reply that names the context; its number only if it is set.
 pub(crate) fn allocation(sets: bool) -> Vec<u8> {
     let id = if sets { ALLOCATION_ID } else { 0 };
     [&id.to_be_bytes()[..], ALLOCATION.as_bytes()].concat()

@@ -4,52 +4,31 @@ use plimsoll_device::nbd::wire::{self, STATE_HOLE, STATE_ZERO, Style, chunk};
 use plimsoll_volume::{Errno, Extent};
 
 use super::meta::ALLOCATION_ID;
+use crate::codec::ReadPart;
 
-/// Who is answered, and how: what every reply to one request has in common.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Voice {
+/// Writes the replies to one request.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct ReplyWriter {
     /// How replies are framed.
-    pub style: Style,
-    /// What the client calls the request.
-    pub cookie: u64,
+    pub(super) style: Style,
+    /// The client's identifier of the request.
+    pub(super) cookie: u64,
     /// The request's first byte.
-    pub offset: u64,
-    /// How the bytes of a read are divided.
-    pub division: Division,
+    pub(super) offset: u64,
 }
 
-/// How the bytes of a read are divided when they do not leave at once.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Division {
-    /// Into chunks, with those of other replies between them.
-    Chunks,
-    /// Not at all, after one header: simple replies, and chunks that must not be divided.
-    Undivided,
-}
-
-/// A part of the bytes that a read returns.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Part {
-    /// Its first byte, in the export.
-    pub offset: u64,
-    /// Bytes.
-    pub length: u32,
-    /// Bytes of the read behind it.
-    pub rest: u32,
-}
-
-impl Voice {
-    /// It is done, and there is nothing to return.
+impl ReplyWriter {
+    /// Done, with no data to return.
     #[inline]
-    pub fn done(self, out: &mut Vec<u8>) {
+    pub(super) fn done(self, out: &mut Vec<u8>) {
         match self.style {
             Style::Simple => self.simple(out, 0),
             Style::Structured | Style::Extended => self.only_chunk(out, chunk::NONE, 0),
         }
     }
 
-    /// It failed.
-    pub fn failed(self, out: &mut Vec<u8>, errno: Errno) {
+    /// Failed.
+    pub(super) fn failed(self, out: &mut Vec<u8>, errno: Errno) {
         if self.style == Style::Simple {
             self.simple(out, errno.code());
             return;
@@ -61,9 +40,9 @@ impl Voice {
         out.extend_from_slice(text.as_bytes());
     }
 
-    /// It is a read that is done: its `length` bytes have to follow.
+    /// A read that is done: its `length` bytes have to follow.
     #[inline]
-    pub fn data(self, out: &mut Vec<u8>, length: u32) {
+    pub(super) fn data(self, out: &mut Vec<u8>, length: u32) {
         if self.style == Style::Simple {
             self.simple(out, 0);
             return;
@@ -73,29 +52,20 @@ impl Voice {
     }
 
     /// A part of a read that is divided into chunks: its bytes have to follow.
-    pub fn data_part(self, out: &mut Vec<u8>, part: Part) {
+    pub(super) fn data_part(self, out: &mut Vec<u8>, part: ReadPart) {
         self.chunk(out, flags(part), chunk::OFFSET_DATA, 8 + u64::from(part.length));
         out.extend_from_slice(&part.offset.to_be_bytes());
     }
 
     /// A part of a read that is divided into chunks, all of it zeros.
-    pub fn hole_part(self, out: &mut Vec<u8>, part: Part) {
+    pub(super) fn hole_part(self, out: &mut Vec<u8>, part: ReadPart) {
         self.chunk(out, flags(part), chunk::OFFSET_HOLE, 12);
         out.extend_from_slice(&part.offset.to_be_bytes());
         out.extend_from_slice(&part.length.to_be_bytes());
     }
 
-    /// It is a read of nothing but zeros: true when that could be said without sending them.
-    pub fn hole(self, out: &mut Vec<u8>, length: u32) -> bool {
-        if self.style == Style::Simple {
-            return false;
-        }
-        self.hole_part(out, Part { offset: self.offset, length, rest: 0 });
-        true
-    }
-
-    /// Where there is space, from the request's offset on: at least one extent, none of them empty.
-    pub fn allocation(self, out: &mut Vec<u8>, extents: &[Extent]) {
+    /// Allocated ranges and holes from the request's offset on.
+    pub(super) fn allocation(self, out: &mut Vec<u8>, extents: &[Extent]) {
         let states = extents.iter().map(|extent| {
             let state = if extent.allocated { 0 } else { STATE_HOLE | STATE_ZERO };
             (extent.length, state)
@@ -110,13 +80,13 @@ impl Voice {
             }
             return;
         }
-        // A run that 32 bits cannot say ends the reply early, where the client asks again.
-        let fitting = extents.iter().take_while(|extent| extent.length <= LONGEST).count();
+        // A run that does not fit 32 bits ends the reply early: the client requests the rest.
+        let fitting = extents.iter().take_while(|extent| extent.length <= RUN_MAX).count();
         let told = (fitting + 1).min(extents.len());
         self.only_chunk(out, chunk::BLOCK_STATUS, 4 + 8 * told as u64);
         out.extend_from_slice(&ALLOCATION_ID.to_be_bytes());
         for (length, state) in states.take(told) {
-            out.extend_from_slice(&(length.min(LONGEST) as u32).to_be_bytes());
+            out.extend_from_slice(&(length.min(RUN_MAX) as u32).to_be_bytes());
             out.extend_from_slice(&(state as u32).to_be_bytes());
         }
     }
@@ -154,12 +124,12 @@ impl Voice {
 }
 
 /// Flags of the chunk of a part.
-const fn flags(part: Part) -> u16 {
+const fn flags(part: ReadPart) -> u16 {
     if part.rest == 0 { chunk::DONE } else { 0 }
 }
 
-/// The longest run that a structured reply can tell: whole blocks of 65,536 bytes, the largest minimum there is.
-const LONGEST: u64 = (u32::MAX - 0xffff) as u64;
+/// The longest run of a structured reply: whole blocks of 65,536 bytes, the largest minimum there is.
+const RUN_MAX: u64 = (u32::MAX - 0xffff) as u64;
 
 #[cfg(test)]
 mod tests;

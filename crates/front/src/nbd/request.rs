@@ -3,21 +3,24 @@
 use plimsoll_device::nbd::wire::{self, Reader, Style, command, command_flag};
 use plimsoll_volume::{Access, Command, Errno, Request, Space};
 
-use super::offer::{Blocks, PAYLOAD_MAX};
-use super::reply::Division;
+use crate::codec::{Division, Operation};
+use crate::offer::Blocks;
 
-/// The stream cannot be followed any more: the connection has to be broken.
+/// Maximum bytes of one read or write: as nbdkit has it, and twice what a client may send without being told a maximum.
+pub const PAYLOAD_MAX: u32 = 64 << 20;
+
+/// The header of a request is invalid, so the next request cannot be found: the connection has to end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum Broken {
-    /// No request begins where one should.
+pub enum InvalidHeader {
+    /// The magic number is wrong.
     #[error("a request begins with {found:#010x}, {expected:#010x} was negotiated")]
     Magic {
-        /// What is there.
+        /// The number found.
         found: u32,
-        /// What opens a request.
+        /// The number of the negotiated style.
         expected: u32,
     },
-    /// More payload than any server has to take.
+    /// The payload exceeds [`PAYLOAD_MAX`].
     #[error("a request announces {0} bytes of payload; {PAYLOAD_MAX} are taken")]
     Payload(u64),
 }
@@ -27,19 +30,19 @@ pub enum Broken {
 pub struct Header {
     /// Its flags.
     pub flags: u16,
-    /// What is asked, a number of [`wire::command`] or an unknown one.
+    /// A number of [`wire::command`], or an unknown one.
     pub command: u16,
-    /// What the client calls it.
+    /// The client's identifier.
     pub cookie: u64,
     /// First byte.
     pub offset: u64,
     /// Bytes of the export or of the payload.
     pub length: u64,
-    /// Bytes that follow the header, whether they make sense or not.
+    /// Bytes of payload that follow the header.
     pub payload: u32,
 }
 
-/// What the requests of a session are checked against.
+/// The result of the handshake, against which requests are checked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Terms {
     /// How requests are framed.
@@ -54,31 +57,13 @@ pub struct Terms {
     pub blocks: Blocks,
 }
 
-/// What a request asks for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Ask {
-    /// Something that a volume does.
-    Io(Request),
-    /// What is stored where.
-    Status {
-        /// From here on.
-        offset: u64,
-        /// So far.
-        length: u64,
-        /// One extent is enough.
-        one: bool,
-    },
-    /// An end, after everything before it was answered.
-    Disconnect,
-}
-
 impl Header {
     /// The header at the beginning of `input`; `None` when it is not complete.
     ///
     /// # Errors
-    /// The stream cannot be followed any more.
+    /// The next request cannot be found.
     #[inline]
-    pub fn parse(style: Style, input: &[u8]) -> Result<Option<Self>, Broken> {
+    pub fn parse(style: Style, input: &[u8]) -> Result<Option<Self>, InvalidHeader> {
         if input.len() < style.request_bytes() {
             return Ok(None);
         }
@@ -91,29 +76,29 @@ impl Header {
         })();
         let Some(((magic, flags, command, cookie, offset), length)) = fields else { return Ok(None) };
         if magic != expected {
-            return Err(Broken::Magic { found: magic, expected });
+            return Err(InvalidHeader::Magic { found: magic, expected });
         }
         // QEMU 10 sends extended writes without the flag that announces their payload.
         let announced = style == Style::Extended && flags & command_flag::PAYLOAD_LEN != 0;
         let carries = command == command::WRITE || announced;
         let payload = if carries { length } else { 0 };
         if payload > u64::from(PAYLOAD_MAX) {
-            return Err(Broken::Payload(payload));
+            return Err(InvalidHeader::Payload(payload));
         }
         Ok(Some(Self { flags, command, cookie, offset, length, payload: payload as u32 }))
     }
 
-    /// What is asked.
+    /// The operation that is requested.
     ///
     /// # Errors
-    /// What the client is to be told; a payload follows all the same.
+    /// The error to reply. The payload follows all the same.
     #[inline]
-    pub fn ask(&self, terms: &Terms) -> Result<Ask, Errno> {
+    pub fn operation(&self, terms: &Terms) -> Result<Operation, Errno> {
         if self.flags & !self.allowed(terms.style)? != 0 {
             return Err(Errno::Inval);
         }
         match self.command {
-            command::DISC => return Ok(Ask::Disconnect),
+            command::DISC => return Ok(Operation::Disconnect),
             command::FLUSH if self.offset != 0 || self.length != 0 => return Err(Errno::Inval),
             command::FLUSH => return Ok(self.io(Command::Flush)),
             command::WRITE | command::TRIM | command::WRITE_ZEROES if terms.access == Access::ReadOnly => {
@@ -134,7 +119,7 @@ impl Header {
             command::WRITE_ZEROES => self.zeroes(),
             _ if terms.allocation => {
                 let one = self.flags & command_flag::REQ_ONE != 0;
-                Ok(Ask::Status { offset: self.offset, length: self.length, one })
+                Ok(Operation::Extents { offset: self.offset, length: self.length, one })
             }
             _ => Err(Errno::Inval),
         }
@@ -176,7 +161,7 @@ impl Header {
     }
 
     /// Zeros whose space is given back are a change of a map and so faster than a write; those that keep it are not.
-    fn zeroes(&self) -> Result<Ask, Errno> {
+    fn zeroes(&self) -> Result<Operation, Errno> {
         let keeps = self.flags & command_flag::NO_HOLE != 0;
         if keeps && self.flags & command_flag::FAST_ZERO != 0 {
             return Err(Errno::NotSup);
@@ -186,9 +171,9 @@ impl Header {
     }
 
     #[inline]
-    fn io(&self, command: Command) -> Ask {
+    fn io(&self, command: Command) -> Operation {
         let fua = self.flags & command_flag::FUA != 0;
-        Ask::Io(Request { command, offset: self.offset, length: self.length, fua })
+        Operation::Io(Request { command, offset: self.offset, length: self.length, fua })
     }
 }
 

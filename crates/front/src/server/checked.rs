@@ -1,4 +1,5 @@
-//! Jobs on data files with checksums: one at a time on each block, verified when they read, with checksums when they write.
+//! Jobs on data files with checksums: exclusive on their blocks, verified when they read, with new checksums when they
+//! write.
 #![allow(unsafe_code)]
 
 use std::collections::{BTreeMap, VecDeque};
@@ -8,23 +9,22 @@ use std::os::fd::RawFd;
 
 use io_uring::types::Fd;
 use io_uring::{opcode, squeue};
-use plimsoll_volume::{Errno, FileId, Io, Job, JobId, Place};
+use plimsoll_volume::{Backing, Errno, FileId, Io, Job, JobId, Place};
 
 use super::Server;
-use super::haste::Haste;
+use super::inline_io::InlineIo;
 use super::work::{Kind, Progress, Task, errno};
 use crate::files::CheckedFile;
 use crate::files::sums::{BLOCK, Blocks, SUM_BYTES, mismatches, sum};
 use crate::pool::{Buffer, Pool};
-use crate::service::Service;
 use crate::slots::Slots;
 
-/// The blocks that a job uses. While it holds them, no other job writes them, nor reads those that it writes.
+/// The blocks that a job uses. Meanwhile no other job writes them, or reads those that it writes.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Guard {
     read: Option<Blocks>,
     write: Option<Blocks>,
-    /// It punches clusters that no volume refers to: their extents need no mark, as the next start punches them again.
+    /// It punches clusters without references: their extents need no mark, as the next start punches them again.
     is_punch: bool,
 }
 
@@ -55,15 +55,15 @@ impl Guard {
     }
 }
 
-/// The guards of jobs under way, and jobs that wait for them.
+/// The guards of jobs in progress, and jobs that wait for them.
 #[derive(Debug)]
 pub(super) struct Guards {
     held: Slots<Guard>,
-    /// Jobs that use blocks of others that came before.
+    /// Jobs that wait for blocks of earlier jobs.
     waiting: VecDeque<(Job, Guard)>,
-    /// A guard was released since those were looked at.
+    /// A guard was released since waiting jobs were retried.
     is_released: bool,
-    /// Jobs with their guards that wait for the marks of their extents.
+    /// Jobs with guards that wait for the marks of their extents.
     unmarked: Vec<(Job, u32)>,
     is_marking: bool,
 }
@@ -85,7 +85,7 @@ impl Guards {
     }
 }
 
-/// A part of a data file that is read or written, as the parts of its blocks.
+/// A range of a data file that is read or written, divided by blocks.
 #[derive(Clone, Copy, Debug)]
 struct Piece {
     place: Place,
@@ -101,17 +101,28 @@ impl Piece {
         Blocks::touched(self.place, self.length.into())
     }
 
-    /// Its bytes in a first block that it does not cover.
+    /// Its bytes in the first block, unless it covers that.
     fn head(self) -> Option<Range<u64>> {
         let end = (self.place.at / BLOCK + 1) * BLOCK;
         let is_whole = self.place.at.is_multiple_of(BLOCK) && self.end() >= end;
         (!is_whole).then_some(self.place.at..end.min(self.end()))
     }
 
-    /// Its bytes in a last block that it does not cover, and that is not the first.
+    /// Its bytes in the last block, unless it covers that or has no other.
     fn tail(self) -> Option<Range<u64>> {
         let start = self.end() / BLOCK * BLOCK;
         (!self.end().is_multiple_of(BLOCK) && start > self.place.at).then_some(start..self.end())
+    }
+
+    fn edges(self) -> impl Iterator<Item = Edge> {
+        let last = self.blocks().len().saturating_sub(1);
+        let head = self.head().map(|range| Edge { range, at: 0, number: 0 });
+        let tail = self.tail().map(|range| Edge { range, at: BLOCK as usize, number: last });
+        head.into_iter().chain(tail)
+    }
+
+    fn has_edges(self) -> bool {
+        self.edges().next().is_some()
     }
 
     /// The blocks that it covers, as bytes.
@@ -120,6 +131,21 @@ impl Piece {
         let end = self.tail().map_or(self.end(), |tail| tail.start);
         start..end.max(start)
     }
+}
+
+/// A first or last block that a piece covers in part.
+struct Edge {
+    /// The bytes of the piece in it.
+    range: Range<u64>,
+    /// Where the block is in the buffer of edges.
+    at: usize,
+    /// Its number among the blocks of the piece.
+    number: u64,
+}
+
+/// The checksum of a block among those of a piece.
+fn sum_range(number: u64) -> Range<usize> {
+    (number * SUM_BYTES) as usize..((number + 1) * SUM_BYTES) as usize
 }
 
 /// A step of a job: one operation of the kernel.
@@ -140,22 +166,22 @@ struct Descriptors {
     sums: RawFd,
 }
 
-/// A read, a write, or a copy, which is one after the other.
+/// A read, a write, or a copy: a read and then a write.
 #[derive(Debug)]
 pub(super) struct Checked {
     piece: Piece,
     files: Descriptors,
-    /// Where a copy writes the bytes that it has read.
+    /// The target of a copy.
     to: Option<(Place, Descriptors)>,
     is_write: bool,
     step: Step,
-    /// The memory of the piece, in the buffer of a flight or in the own one.
+    /// Memory of the piece, in the buffer of a flight or in `own`.
     payload: *mut u8,
     own: Option<Buffer>,
-    /// The blocks that the piece covers in part: the first and the last one.
+    /// The first and the last block, if the piece covers them in part.
     edges: Option<Buffer>,
     sums: Vec<u8>,
-    /// The rest of the step.
+    /// The remaining memory of the step.
     memory: *mut u8,
     at: u64,
     left: u32,
@@ -183,15 +209,19 @@ impl Checked {
 
     /// Begins with its first step.
     fn begin(&mut self, pool: &mut Pool) {
-        self.sums.resize((self.piece.blocks().len() * SUM_BYTES) as usize, 0);
-        let has_edges = self.piece.head().is_some() || self.piece.tail().is_some();
-        let needs_edges = |piece: Piece| piece.head().is_some() || piece.tail().is_some();
         let target = self.to.map(|(place, _)| Piece { place, length: self.piece.length });
-        if has_edges || target.is_some_and(needs_edges) {
+        if self.piece.has_edges() || target.is_some_and(Piece::has_edges) {
             self.edges = Some(pool.lend_anyway(2 * BLOCK as u32));
         }
-        let first = if self.is_write && !has_edges { Step::WriteData } else { Step::ReadSums };
-        self.go_to(first);
+        self.begin_piece();
+    }
+
+    /// Begins to read or write the piece. A write reads the blocks first that it covers in part.
+    fn begin_piece(&mut self) {
+        self.sums.clear();
+        self.sums.resize((self.piece.blocks().len() * SUM_BYTES) as usize, 0);
+        let writes_whole_blocks = self.is_write && !self.piece.has_edges();
+        self.go_to(if writes_whole_blocks { Step::WriteData } else { Step::ReadSums });
     }
 
     fn go_to(&mut self, step: Step) {
@@ -238,45 +268,37 @@ impl Checked {
         Progress::Again
     }
 
-    /// The piece was read and is sound.
+    /// The piece was read and verified.
     fn has_read(&mut self) -> Progress {
-        for (range, edge) in [(self.piece.head(), 0), (self.piece.tail(), BLOCK as usize)] {
-            let Some((range, edges)) = range.zip(self.edges.as_ref()) else { continue };
-            let from = edge + (range.start % BLOCK) as usize;
-            let length = (range.end - range.start) as usize;
-            // SAFETY: the piece has these bytes, and its memory is nobody else's meanwhile.
+        for Edge { range, at, .. } in self.piece.edges() {
+            let Some(edges) = &self.edges else { continue };
+            let from = at + (range.start % BLOCK) as usize;
+            // SAFETY: the piece has these bytes, and nothing else uses its memory meanwhile.
             let to = unsafe { self.slice(range) };
-            to.copy_from_slice(&edges.content()[from..from + length]);
+            to.copy_from_slice(&edges.content()[from..from + to.len()]);
         }
         let Some((place, files)) = self.to.take() else { return Progress::Done(Ok(())) };
         self.piece.place = place;
         (self.files, self.is_write) = (files, true);
-        self.sums.clear();
-        self.sums.resize((self.piece.blocks().len() * SUM_BYTES) as usize, 0);
-        let has_edges = self.piece.head().is_some() || self.piece.tail().is_some();
-        self.go_to(if has_edges { Step::ReadSums } else { Step::WriteData });
+        self.begin_piece();
         Progress::Again
     }
 
-    /// Compares the blocks that were read with their checksums.
+    /// Verifies the blocks that were read.
     fn verify(&mut self) -> bool {
         let blocks = self.piece.blocks();
         let mut wrong: Vec<u64> = Vec::new();
-        let count = blocks.len();
-        let at = |number: u64| (number * SUM_BYTES) as usize;
         if let Some(edges) = &self.edges {
-            let edges = edges.content();
-            for (edge, number) in [(self.piece.head().map(|_| 0), 0), (self.piece.tail().map(|_| BLOCK), count - 1)] {
-                let Some(edge) = edge else { continue };
-                let block = &edges[edge as usize..(edge + BLOCK) as usize];
-                wrong.extend(mismatches(block, &self.sums[at(number)..at(number + 1)]).map(|_| number));
+            for Edge { at, number, .. } in self.piece.edges() {
+                let block = &edges.content()[at..at + BLOCK as usize];
+                wrong.extend(mismatches(block, &self.sums[sum_range(number)]).map(|_| number));
             }
         }
         if !self.is_write {
             let middle = self.piece.middle();
             let first = middle.start / BLOCK - blocks.range.start;
-            let sums = &self.sums[at(first)..at(first + (middle.end - middle.start) / BLOCK)];
-            // SAFETY: the piece has these bytes, and its memory is nobody else's meanwhile.
+            let sums = &self.sums[sum_range(first).start..];
+            // SAFETY: the piece has these bytes, and nothing else uses its memory meanwhile.
             wrong.extend(mismatches(unsafe { self.slice(middle) }, sums).map(|number| first + number));
         }
         let place = |number| Place { file: blocks.file, at: (blocks.range.start + number) * BLOCK };
@@ -284,28 +306,22 @@ impl Checked {
         self.damaged.is_empty()
     }
 
-    /// Computes the checksums that the blocks have after the write.
+    /// Computes the checksums after the write.
     fn compute(&mut self) {
-        let count = self.piece.blocks().len();
-        for (range, edge, number) in
-            [(self.piece.head(), 0, 0), (self.piece.tail(), BLOCK as usize, count.saturating_sub(1))]
-        {
-            let Some(range) = range else { continue };
+        for Edge { range, at, number } in self.piece.edges() {
+            let within = at + (range.start % BLOCK) as usize;
             // SAFETY: the piece has these bytes, and nothing changes its memory meanwhile.
-            let from = unsafe { self.slice(range.clone()) };
+            let from = unsafe { self.slice(range) };
             let Some(edges) = &mut self.edges else { continue };
-            let at = edge + (range.start % BLOCK) as usize;
-            edges.bytes()[at..at + from.len()].copy_from_slice(from);
-            let sum = sum(&edges.content()[edge..edge + BLOCK as usize]);
-            self.sums[(number * SUM_BYTES) as usize..][..sum.len()].copy_from_slice(&sum);
+            edges.bytes()[within..within + from.len()].copy_from_slice(from);
+            self.sums[sum_range(number)].copy_from_slice(&sum(&edges.content()[at..at + BLOCK as usize]));
         }
         let middle = self.piece.middle();
-        let first = (middle.start / BLOCK - self.piece.blocks().range.start) * SUM_BYTES;
+        let first = middle.start / BLOCK - self.piece.blocks().range.start;
         // SAFETY: as above.
         let bytes = unsafe { self.slice(middle) };
-        let sums = self.sums[first as usize..].chunks_exact_mut(SUM_BYTES as usize);
-        for (block, stored) in bytes.chunks_exact(BLOCK as usize).zip(sums) {
-            stored.copy_from_slice(&sum(block));
+        for (number, block) in (first..).zip(bytes.chunks_exact(BLOCK as usize)) {
+            self.sums[sum_range(number)].copy_from_slice(&sum(block));
         }
     }
 
@@ -345,7 +361,7 @@ impl Checked {
             if self.writes() {
                 return Progress::Done(Err(Errno::Io));
             }
-            // SAFETY: the step has so much memory left. Beyond the end of the file there are zeros.
+            // SAFETY: the step has this much memory left. The file reads as zeros beyond its end.
             unsafe { std::slice::from_raw_parts_mut(self.memory, self.left as usize) }.fill(0);
             return self.next();
         }
@@ -355,16 +371,16 @@ impl Checked {
         if self.left > 0 { Progress::Again } else { self.next() }
     }
 
-    /// Does as many steps as can be done without a wait; `None` when the ring has to do the next one.
-    fn at_once(&mut self, haste: &mut Haste) -> Option<Result<(), Errno>> {
+    /// Does steps inline while they do not block; `None` if the ring has to do the next step.
+    fn at_once(&mut self, inline_io: &mut InlineIo) -> Option<Result<(), Errno>> {
         loop {
             let (file, left) = (self.file(), self.left as usize);
             let moved = if self.writes() {
-                // SAFETY: the step has so much memory left, which nothing else changes meanwhile.
-                unsafe { haste.write(file, self.memory, left, self.at) }
+                // SAFETY: the step has this much memory left, and nothing else changes it meanwhile.
+                unsafe { inline_io.write(file, self.memory, left, self.at) }
             } else {
-                // SAFETY: the step has so much memory left, which nothing else uses meanwhile.
-                unsafe { haste.read(file, self.memory, left, self.at) }
+                // SAFETY: the step has this much memory left, and nothing else uses it meanwhile.
+                unsafe { inline_io.read(file, self.memory, left, self.at) }
             };
             match self.moved(moved?) {
                 Progress::Again => {}
@@ -374,8 +390,8 @@ impl Checked {
     }
 }
 
-impl<S: Service + 'static> Server<S> {
-    /// Begins a job on data files with checksums. Returns the job when it uses no blocks.
+impl<B: Backing + 'static> Server<B> {
+    /// Begins a job on data files with checksums. Returns a job that uses no blocks.
     pub(super) fn begin_checked(&mut self, job: Job) -> io::Result<Option<Job>> {
         let Some(guard) = Guard::of(&job.io) else { return Ok(Some(job)) };
         self.begin_guarded(job, guard)?;
@@ -390,7 +406,7 @@ impl<S: Service + 'static> Server<S> {
         let written = guard.write.clone().filter(|_| !guard.is_punch);
         let number = self.guards.held.insert(guard);
         let Some(blocks) = written else { return self.run_checked(job, number) };
-        // Its files are made before there is anything to mark.
+        // Its files have to exist before their extents are marked.
         let reached = self.files.reaching(blocks.file, blocks.range.end * BLOCK);
         let marked = reached.and_then(|_| self.files.sums().map_or(Ok(true), |sums| sums.begin_write(&blocks)));
         match marked {
@@ -408,7 +424,7 @@ impl<S: Service + 'static> Server<S> {
         }
     }
 
-    /// Begins the jobs that waited for guards since released; false when none was.
+    /// Begins waiting jobs after guards were released; false if none was.
     pub(super) fn retry_guarded(&mut self) -> io::Result<bool> {
         if !std::mem::take(&mut self.guards.is_released) {
             return Ok(false);
@@ -419,7 +435,7 @@ impl<S: Service + 'static> Server<S> {
         Ok(true)
     }
 
-    /// Has the extents of waiting writes marked, those of one file at a time.
+    /// Marks the extents of waiting writes, one file at a time.
     fn mark(&mut self) -> io::Result<()> {
         while !self.guards.is_marking
             && let Some((_, number)) = self.guards.unmarked.first()
@@ -439,7 +455,7 @@ impl<S: Service + 'static> Server<S> {
         Ok(())
     }
 
-    /// Extents of a file are durably marked, or cannot be.
+    /// Marking the extents of a file has ended.
     pub(super) fn marked(&mut self, file: FileId, extents: &[u32], outcome: Result<(), Errno>) -> io::Result<()> {
         self.guards.is_marking = false;
         if let (Ok(()), Some(sums)) = (outcome, self.files.sums()) {
@@ -460,7 +476,7 @@ impl<S: Service + 'static> Server<S> {
         self.mark()
     }
 
-    /// Does a job whose blocks nobody else uses, and whose extents are marked.
+    /// Does a job that has its guard and its marks.
     fn run_checked(&mut self, Job { id, io }: Job, guard: u32) -> io::Result<()> {
         let task = match io {
             Io::Punch { place, length } => self.punch(id, place, length),
@@ -475,7 +491,7 @@ impl<S: Service + 'static> Server<S> {
         };
         task.guard = Some(guard);
         if let Kind::Checked(checked) = &mut task.kind
-            && let Some(outcome) = checked.at_once(&mut self.haste)
+            && let Some(outcome) = checked.at_once(&mut self.inline_io)
         {
             self.end_task(task, outcome)
         } else {
@@ -519,7 +535,7 @@ impl<S: Service + 'static> Server<S> {
         Ok(Descriptors { data, sums })
     }
 
-    /// A guarded job has ended: others may use its blocks.
+    /// Ends a guarded job, and releases its blocks.
     pub(super) fn end_checked(
         &mut self,
         id: JobId,
@@ -529,27 +545,24 @@ impl<S: Service + 'static> Server<S> {
     ) {
         let Some(Guard { write, is_punch, .. }) = self.guards.held.remove(guard) else { return };
         self.guards.is_released = !self.guards.waiting.is_empty();
-        let has_written = checked.as_ref().is_some_and(|checked| checked.writes());
-        let damaged = checked.map_or_else(Vec::new, |checked| {
+        if let Some(checked) = checked {
+            let has_written = checked.writes();
             let Checked { own, edges, damaged, .. } = *checked;
-            for buffer in own.into_iter().chain(edges) {
-                self.pool.give_back(buffer);
+            own.into_iter().chain(edges).for_each(|buffer| self.pool.give_back(buffer));
+            if let (Some(blocks), Err(_), true) = (&write, outcome, has_written) {
+                self.files.accept(blocks);
             }
-            damaged
-        });
-        if let (Some(blocks), Err(_), true) = (&write, outcome, has_written) {
-            self.files.accept(blocks);
+            if let Some(sums) = self.files.sums() {
+                for place in damaged {
+                    sums.found_damaged(place);
+                }
+            }
         }
-        let now = self.now;
-        let Some(sums) = self.files.sums() else { return };
-        for place in damaged {
-            sums.found_damaged(place);
-        }
-        if let Some(blocks) = write {
+        if let (Some(blocks), Some(sums)) = (write, self.files.sums()) {
             if is_punch {
                 outcome = outcome.and_then(|()| sums.zero(&blocks).map_err(|error| errno(&error)));
             } else {
-                sums.end_write(&blocks, now);
+                sums.end_write(&blocks, self.now);
             }
             if outcome.is_ok() {
                 sums.found_sound(&blocks);
@@ -563,7 +576,7 @@ impl<S: Service + 'static> Server<S> {
         self.files.sums().is_some()
     }
 
-    /// The damaged blocks that were found, and how many times each was read.
+    /// Damaged blocks, and the number of reads of each.
     pub fn damaged(&mut self) -> BTreeMap<Place, u64> {
         self.files.sums().map(|sums| sums.damaged().clone()).unwrap_or_default()
     }
@@ -576,7 +589,7 @@ impl<S: Service + 'static> Server<S> {
         self.files.sources(file)
     }
 
-    /// Compares one block with its checksum: whether it is sound, or `None` while it is being written.
+    /// Verifies one block; `None` while it is being written.
     ///
     /// # Errors
     /// It cannot be read.

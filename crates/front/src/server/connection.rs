@@ -1,58 +1,38 @@
-//! One client: what it sent and was not understood yet, what it waits for, and what it has not read.
+//! One client: its received bytes, its present request, and its unsent replies.
 
 use std::collections::VecDeque;
-use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
 
-use plimsoll_device::nbd::wire::Style;
-use plimsoll_device::nbd::{Outgoing, Payload};
+use io_uring::{opcode, squeue, types};
+use plimsoll_device::{Outgoing, Payload};
 use plimsoll_units::Instant;
-use plimsoll_volume::{Access, Command, Errno, Export, Request};
+use plimsoll_volume::{Command, Export, Request};
 
-use super::listen::Door;
+use super::flight::Session;
+use super::listen::ListenerId;
 use super::parts::{PART_BYTES, Stream, WriteParts};
 use super::secure::Secured;
 use super::turnaround::Unfollowed;
-use crate::nbd::{Ask, Blocks, Handshake, Header};
+use crate::codec::{Codec, Incoming, Operation, Protocol, ReplyBody, Tag};
 use crate::pool::{Buffer, Pool};
 
-/// Bytes that are taken at a time from a client that has chosen an export.
+/// Size of the inbox of a client that has chosen an export.
 const INBOX_BYTES: usize = 256 << 10;
 
-/// Bytes that a new client gets for what it sends. An option that is longer makes it grow.
+/// Initial size of the inbox; a longer message enlarges it.
 const GREETING_BYTES: usize = 1 << 10;
 
-/// How far a connection is.
-#[derive(Debug)]
-pub(super) enum Stage {
-    /// Options are negotiated.
-    Greeting(Handshake),
-    /// Requests are served.
-    Open(Served),
-}
-
-/// What an open connection is about.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Served {
-    pub export: Export,
-    /// Where its counts are.
-    pub count: u32,
-    pub style: Style,
-    pub allocation: bool,
-    pub access: Access,
-    pub blocks: Blocks,
-}
-
-/// Whether a connection goes on.
+/// The lifecycle of a connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Course {
-    On,
-    /// No more is read; it ends when all replies are sent.
-    Ending,
-    /// It is broken; replies are dropped.
+pub(super) enum Lifecycle {
+    Open,
+    /// Nothing more is read; it ends once all replies are sent.
+    Draining,
+    /// Replies are dropped.
     Broken,
 }
 
-/// Bytes that were received and not used.
+/// Received bytes that are not decoded yet.
 #[derive(Debug)]
 pub(super) struct Inbox {
     bytes: Box<[u8]>,
@@ -83,7 +63,7 @@ impl Inbox {
         self.end += count;
     }
 
-    /// Where more can be put; what is there moves to the front when the room behind it is less than half.
+    /// The space for further bytes. If it is less than half, the bytes move to the front.
     #[inline]
     pub(super) fn room(&mut self) -> &mut [u8] {
         if self.bytes.len() - self.end < self.bytes.len() / 2 {
@@ -96,7 +76,7 @@ impl Inbox {
         &mut self.bytes[self.end..]
     }
 
-    /// Gives it the memory for requests.
+    /// Enlarges it for requests.
     pub(super) fn open(&mut self) {
         self.grow(INBOX_BYTES);
     }
@@ -109,46 +89,45 @@ impl Inbox {
     }
 }
 
-/// The request that is being taken in.
+/// The request that is being received.
 #[derive(Debug)]
 pub(super) struct Current {
-    pub header: Header,
-    pub ask: Result<Ask, Errno>,
-    /// Its payload, where it has or gets one.
+    pub incoming: Incoming,
+    /// Memory for its payload.
     pub buffer: Option<Buffer>,
-    /// Bytes of the payload that came.
+    /// Received bytes of the payload.
     pub filled: u32,
     /// Its payload is moved in parts.
     pub parts: Option<WriteParts>,
 }
 
 impl Current {
-    /// Bytes that it brings or returns, and that memory is needed for.
+    /// Bytes of memory that its payload or its result needs.
     #[inline]
     pub(super) const fn payload(&self) -> u32 {
-        match self.ask {
-            Ok(Ask::Io(Request { command: Command::Write, .. })) => self.header.payload,
-            Ok(Ask::Io(Request { command: Command::Read, length, .. })) => length as u32,
+        match self.incoming.operation {
+            Ok(Operation::Io(Request { command: Command::Write, .. })) => self.incoming.payload,
+            Ok(Operation::Io(Request { command: Command::Read, length, .. })) => length as u32,
             _ => 0,
         }
     }
 
-    /// It is a write whose payload goes to its file part by part.
+    /// A write whose payload is stored in parts.
     #[inline]
     pub(super) const fn is_stored_in_parts(&self) -> bool {
-        self.parts.is_some() && self.header.payload > 0 && self.ask.is_ok()
+        self.parts.is_some() && self.incoming.payload > 0 && self.incoming.operation.is_ok()
     }
 
-    /// The byte of the payload where its buffer ends.
+    /// The end of its buffer within the payload.
     #[inline]
     pub(super) fn end(&self) -> u32 {
         match &self.parts {
-            Some(parts) if self.buffer.is_some() => (parts.start + PART_BYTES).min(self.header.payload),
-            _ => self.header.payload,
+            Some(parts) if self.buffer.is_some() => (parts.start + PART_BYTES).min(self.incoming.payload),
+            _ => self.incoming.payload,
         }
     }
 
-    /// Where the bytes of its payload go that have not come; `None` when they are dropped.
+    /// Space for the rest of the payload; `None` if that is discarded.
     #[inline]
     pub(super) fn room(&mut self) -> Option<&mut [u8]> {
         let (end, filled) = (self.end(), self.filled);
@@ -156,11 +135,11 @@ impl Current {
         Some(&mut self.buffer.as_mut()?.bytes()[(filled - start) as usize..(end - start) as usize])
     }
 
-    /// Lends memory for the next part of a write; `false` while the part before is being stored.
+    /// Lends memory for the next part of a write; `false` while the previous part is being stored.
     pub(super) fn reserve_part(&mut self, pool: &mut Pool, held: &mut u64) -> bool {
         let Some(parts) = self.parts.as_mut().filter(|parts| !parts.storing) else { return false };
-        if self.buffer.is_none() && self.filled < self.header.payload {
-            let buffer = pool.lend_anyway(PART_BYTES.min(self.header.payload - self.filled));
+        if self.buffer.is_none() && self.filled < self.incoming.payload {
+            let buffer = pool.lend_anyway(PART_BYTES.min(self.incoming.payload - self.filled));
             *held += buffer.size();
             (self.buffer, parts.start) = (Some(buffer), self.filled);
         }
@@ -168,7 +147,7 @@ impl Current {
     }
 }
 
-/// What a read returns.
+/// The result of a read.
 #[derive(Debug)]
 pub(super) struct Answer {
     pub buffer: Buffer,
@@ -184,56 +163,59 @@ impl Payload for Answer {
 
 /// One client.
 #[derive(Debug)]
-#[allow(clippy::struct_excessive_bools)] // each says something of its own
+#[allow(clippy::struct_excessive_bools)] // independent of each other
 pub(super) struct Connection {
     input: OwnedFd,
-    /// Where replies go, when not back.
+    /// The pipe for replies; `None` for a socket.
     output: Option<OwnedFd>,
-    /// The listening socket that it came over.
-    pub door: Option<Door>,
+    /// Its listening socket.
+    pub listener: Option<ListenerId>,
     pub socket: bool,
-    pub stage: Stage,
-    pub course: Course,
+    pub codec: Protocol,
+    /// `None` before the client has chosen an export.
+    pub session: Option<Session>,
+    pub lifecycle: Lifecycle,
     pub inbox: Inbox,
-    /// Between the socket and the inbox and outbox, where the connection is encrypted.
+    /// TLS between the socket and both boxes.
     pub tls: Option<Box<Secured>>,
     pub current: Option<Current>,
     pub outbox: Outgoing<Answer>,
-    /// Reads whose bytes are fetched part by part as the client takes them.
+    /// Reads in parts, which are fetched as fast as the client reads them.
     pub streams: VecDeque<Stream>,
-    /// A part of the first of them is being fetched, or waits for its turn.
+    /// A part of the first stream is being fetched, or queued for that.
     pub fetching: bool,
-    /// Replies that cannot leave before the last byte of an undivided stream.
+    /// Replies that have to follow the last byte of an undivided stream.
     pub later: Outgoing<Answer>,
-    /// The kernel is receiving, into the payload of the current request when `direct`.
+    /// The kernel is receiving; into the payload of the current request if `direct`.
     pub receiving: bool,
     pub direct: bool,
-    /// The kernel says when the client reads.
+    /// The kernel waits until the client reads.
     pub polling: bool,
-    /// Something has to be sent, or the end looked at.
+    /// It is in the list of connections to flush.
     pub touched: bool,
-    /// Nothing is taken in until a reply has left.
+    /// Nothing is read until a reply has left.
     pub blocked: bool,
-    /// The last payload was long: the next one shall not be received beside a header.
+    /// The last payload was long: the next header is received alone.
     pub long: bool,
-    /// Requests that were taken in and not answered.
+    /// Accepted requests without an answer.
     pub in_flight: u32,
     pub unfollowed: Unfollowed,
-    /// Bytes of buffers that its requests and unsent replies hold.
+    /// Bytes of buffers of its requests and unsent replies.
     pub held: u64,
-    /// When bytes came or went last.
+    /// Time of the last progress in either direction.
     pub moved: Instant,
 }
 
 impl Connection {
-    pub(super) fn new(input: OwnedFd, output: Option<OwnedFd>, socket: bool, stage: Stage, now: Instant) -> Self {
+    pub(super) fn new(input: OwnedFd, output: Option<OwnedFd>, socket: bool, codec: Protocol, now: Instant) -> Self {
         Self {
             input,
             output,
-            door: None,
+            listener: None,
             socket,
-            stage,
-            course: Course::On,
+            codec,
+            session: None,
+            lifecycle: Lifecycle::Open,
             inbox: Inbox::new(),
             tls: None,
             current: None,
@@ -254,15 +236,16 @@ impl Connection {
         }
     }
 
-    pub(super) fn input(&self) -> BorrowedFd<'_> {
-        self.input.as_fd()
+    /// The export that the client has chosen.
+    pub(super) fn export(&self) -> Option<Export> {
+        self.session.map(|session| session.export)
     }
 
     pub(super) fn output(&self) -> BorrowedFd<'_> {
         self.output.as_ref().unwrap_or(&self.input).as_fd()
     }
 
-    /// The kernel has received so many bytes, not into a payload.
+    /// The kernel has received `count` bytes, not into a payload.
     #[inline]
     pub(super) fn received(&mut self, count: usize) {
         match &mut self.tls {
@@ -271,30 +254,47 @@ impl Connection {
         }
     }
 
-    /// Has a reply leave, and behind the bytes of a read that has begun and must not be divided.
+    /// Queues bytes, with the payload of a read behind them. They follow a read that has begun and must not be divided.
     #[inline]
-    pub(super) fn put(&mut self, answer: Option<Answer>, write: impl FnOnce(&mut Vec<u8>)) {
+    pub(super) fn put(&mut self, payload: Option<Answer>, write: impl FnOnce(&Protocol, &mut Vec<u8>)) {
         let undivided = self.streams.front().is_some_and(Stream::is_within_reply);
-        let queue = if undivided { &mut self.later } else { &mut self.outbox };
-        queue.put(answer, write);
+        let Self { codec, later, outbox, .. } = self;
+        let queue = if undivided { later } else { outbox };
+        queue.put(payload, |out| write(codec, out));
     }
 
-    /// Bytes of replies that the client has not read.
+    /// Queues a reply.
+    #[inline]
+    pub(super) fn reply(&mut self, tag: &Tag, body: &ReplyBody<'_>, payload: Option<Answer>) {
+        self.put(payload, |codec, out| codec.reply(tag, body, out));
+    }
+
+    /// Receives into memory: as much as there is, or all of it with `flags`.
+    pub(super) fn receive_entry(&self, to: *mut u8, length: u32, flags: i32) -> squeue::Entry {
+        let descriptor = types::Fd(self.input.as_raw_fd());
+        if self.socket {
+            opcode::Recv::new(descriptor, to, length).flags(flags).build()
+        } else {
+            opcode::Read::new(descriptor, to, length).offset(u64::MAX).build()
+        }
+    }
+
+    /// Unsent bytes of replies.
     #[inline]
     pub(super) const fn unread(&self) -> usize {
         self.outbox.bytes() + self.later.bytes()
     }
 
-    /// Something is to be sent.
+    /// True if bytes have to be sent.
     #[inline]
     pub(super) fn has_unsent(&self) -> bool {
         let held = self.outbox.bytes() > 0 || !self.streams.is_empty();
         held || self.tls.as_ref().is_some_and(|secured| secured.channel.wants_send())
     }
 
-    /// Half of a message came, or a reply is not read: the client owes something.
+    /// True if the client has to send the rest of a message, or to read a reply.
     pub(super) fn owes(&self) -> bool {
-        let half = self.current.is_some() || !self.inbox.bytes().is_empty() || matches!(self.stage, Stage::Greeting(_));
+        let half = self.current.is_some() || !self.inbox.bytes().is_empty() || self.session.is_none();
         self.has_unsent() || (half && !self.blocked)
     }
 }

@@ -1,4 +1,4 @@
-//! What is counted of each export: requests, bytes, errors, and how late replies were.
+//! Counts of each export: requests, bytes, errors, and the lateness of replies.
 
 use plimsoll_record::{Bins, Recorder};
 use plimsoll_units::Span;
@@ -6,22 +6,22 @@ use plimsoll_volume::{Command, Errno, Export};
 
 use super::turnaround::Turnarounds;
 
-/// What an export did in a while.
+/// The counts of an export over an interval.
 #[derive(Clone, Debug, Default)]
 pub struct Count {
-    /// Reads that were answered.
+    /// Answered reads.
     pub reads: u64,
-    /// Writes that were answered.
+    /// Answered writes.
     pub writes: u64,
-    /// Other requests that were answered.
+    /// Other answered requests.
     pub others: u64,
     /// Bytes read.
     pub bytes_read: u64,
     /// Bytes written.
     pub bytes_written: u64,
-    /// Requests that were answered with an error.
+    /// Requests answered with an error.
     pub errors: u64,
-    /// How long after its moment each reply left.
+    /// Lateness of replies.
     pub lateness: Bins,
 }
 
@@ -50,7 +50,7 @@ impl Counts {
         row as u32
     }
 
-    /// The model answered a request that had waited so long.
+    /// The model answered a request after a wait.
     #[inline]
     pub(super) fn answered(&mut self, row: u32, lateness: Span, wait: Span) {
         let Some(row) = self.rows.get_mut(row as usize) else { return };
@@ -76,13 +76,13 @@ impl Counts {
         }
     }
 
-    /// What turnarounds of the row's clients show.
+    /// The turnarounds of the row's clients.
     #[inline]
     pub(super) fn turnarounds(&mut self, row: u32) -> Option<&mut Turnarounds> {
         self.rows.get_mut(row as usize).map(|row| &mut row.turnarounds)
     }
 
-    /// A request was refused before it reached the service.
+    /// A request was refused before it reached a volume.
     pub(super) fn refused(&mut self, row: u32) {
         if let Some(row) = self.rows.get_mut(row as usize) {
             row.count.errors += 1;

@@ -3,13 +3,12 @@
 use std::io;
 use std::sync::mpsc::channel;
 
-use plimsoll_volume::{Commit, Edit, EditError, Edited, Errno, JobId, Ticket, VolumeId, Volumes};
+use plimsoll_volume::{Backing, Commit, Edit, EditError, Edited, Errno, JobId, Ticket, VolumeId};
 
 use super::{Ended, Handle, Server};
 use crate::files::Replaced;
-use crate::service::Service;
 
-/// An edit was not done.
+/// An edit failed.
 #[derive(Debug, thiserror::Error)]
 pub enum EditFailed {
     /// The store refused it.
@@ -18,17 +17,17 @@ pub enum EditFailed {
     /// It did not become durable.
     #[error("making the change durable: {0}")]
     NotDurable(Errno),
-    /// There is no server any more.
+    /// The server has ended.
     #[error(transparent)]
     Ended(#[from] Ended),
 }
 
-/// What is to be done when an edit has ended.
-pub(super) type Afterwards<S> = Box<dyn FnOnce(&mut Server<S>, Result<(), Errno>) + Send>;
+/// Called when an edit has ended.
+pub(super) type EditCallback<B> = Box<dyn FnOnce(&mut Server<B>, Result<(), Errno>) + Send>;
 
-impl Server<Volumes> {
-    /// Begins an edit of the store, and calls `then` when it is durable or has failed. Returns the volume that it makes
-    /// or changes.
+impl Server {
+    /// Begins an edit of the store, and calls `then` when it is durable or has failed. Returns the new or changed
+    /// volume.
     pub fn edit(
         &mut self,
         edit: &Edit,
@@ -36,19 +35,19 @@ impl Server<Volumes> {
     ) -> Result<VolumeId, EditError> {
         self.edits += 1;
         let ticket = Ticket(self.edits);
-        let volume = self.service.edit(ticket, edit, &mut self.jobs)?;
+        let volume = self.volumes.edit(ticket, edit, &mut self.jobs)?;
         self.editing.insert(ticket, Box::new(then));
         Ok(volume)
     }
 }
 
-impl Handle<Volumes> {
-    /// Has the store edited, and waits until that is durable. Returns the volume that was made or changed.
+impl Handle {
+    /// Edits the store, and waits until the edit is durable. Returns the new or changed volume.
     pub fn edit(&self, edit: Edit) -> Result<VolumeId, EditFailed> {
         let (done, ended) = channel();
         let volume = self.call(move |server| {
             server.edit(&edit, move |_, outcome| {
-                // Nobody has to wait for it.
+                // The waiting thread may be gone.
                 let _ = done.send(outcome);
             })
         })??;
@@ -57,17 +56,17 @@ impl Handle<Volumes> {
     }
 }
 
-impl<S: Service + 'static> Server<S> {
-    /// Tells of edits that have ended.
+impl<B: Backing + 'static> Server<B> {
+    /// Calls back for edits that have ended.
     pub(super) fn end_edits(&mut self) {
-        for Edited { ticket, outcome } in self.service.edited() {
+        for Edited { ticket, outcome } in self.volumes.edited() {
             if let Some(then) = self.editing.remove(&ticket) {
                 then(self, outcome);
             }
         }
     }
 
-    /// Replaces the log by a whole commit, on a thread of its own: that takes longer than clients can be kept waiting.
+    /// Replaces the log by a whole commit, on a thread of its own: this takes too long for the loop.
     pub(super) fn replace_log(&mut self, job: JobId, commit: &Commit) {
         let handle = self.handle();
         let id = self.files.id().unwrap_or_default();
@@ -75,7 +74,7 @@ impl<S: Service + 'static> Server<S> {
         let begun = self.files.log_replacement(commit.sequence).and_then(|replace| {
             let work = move || {
                 let replaced = replace(bytes);
-                // A server that is gone has no use for it; the log is whole all the same.
+                // If the server has ended, the log is complete all the same.
                 let _ = handle.send(move |server| server.log_replaced(job, replaced));
             };
             std::thread::Builder::new().name("log".into()).spawn(work)
@@ -89,6 +88,6 @@ impl<S: Service + 'static> Server<S> {
     fn log_replaced(&mut self, job: JobId, replaced: io::Result<Replaced>) {
         self.replacing -= 1;
         let outcome = replaced.map(|log| self.files.log_replaced(log)).map_err(|error| super::work::errno(&error));
-        self.service.worked(self.now, job, outcome, &mut self.jobs);
+        self.volumes.worked(self.now, job, outcome, &mut self.jobs);
     }
 }

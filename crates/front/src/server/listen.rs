@@ -1,21 +1,21 @@
-//! How clients come in: listening sockets, and descriptors that are connected already.
+//! Accepting clients: through listening sockets, and on connected descriptors.
 #![allow(unsafe_code)]
 
 use std::io;
 use std::os::fd::{AsFd, FromRawFd, OwnedFd};
 
+use plimsoll_volume::Backing;
 use rustix::net::sockopt;
 
-use super::connection::{Connection, Course, Stage};
+use super::connection::{Connection, Lifecycle};
 use super::ring::Token;
 use super::{Limits, Server};
-use crate::nbd::{Handshake, Tls};
-use crate::service::Service;
+use crate::codec::Protocol;
 
-/// Bytes that a Unix socket may hold for a client: a large reply goes out in few pieces.
+/// Send buffer of a Unix socket in bytes: large replies leave in few pieces.
 const SOCKET_BYTES: usize = 1 << 20;
 
-/// Clients that may be on their way out while others are let in.
+/// Maximum of ending connections beyond the limit of clients.
 const LEAVING_MAX: usize = 16;
 
 /// A listening socket.
@@ -27,27 +27,27 @@ pub(super) struct Listener {
     closed: bool,
 }
 
-/// A listening socket of a server, for [`Server::shut`].
+/// Identifies a listening socket, for [`Server::close_listener`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Door {
+pub struct ListenerId {
     number: u32,
-    /// Distinguishes sockets that had the same number one after the other.
+    /// Distinguishes successive sockets with the same number.
     serial: u64,
 }
 
-impl<S: Service + 'static> Server<S> {
-    /// Lets clients in that come over a listening socket, Unix or TCP.
-    pub fn listen(&mut self, socket: impl Into<OwnedFd>) -> io::Result<Door> {
-        let serial = self.doors;
-        self.doors += 1;
+impl<B: Backing + 'static> Server<B> {
+    /// Accepts clients through a listening socket, Unix or TCP.
+    pub fn listen(&mut self, socket: impl Into<OwnedFd>) -> io::Result<ListenerId> {
+        let serial = self.listener_serial;
+        self.listener_serial += 1;
         let listener = Listener { socket: socket.into(), serial, accepting: false, closed: false };
         let number = self.listeners.insert(listener);
-        self.open_doors()?;
-        Ok(Door { number, serial })
+        self.accept_clients()?;
+        Ok(ListenerId { number, serial })
     }
 
-    /// Lets nobody in any more over this socket.
-    pub fn shut(&mut self, Door { number, serial }: Door) -> io::Result<()> {
+    /// Accepts no further clients through this socket.
+    pub fn close_listener(&mut self, ListenerId { number, serial }: ListenerId) -> io::Result<()> {
         let listener = self.listeners.get_mut(number).filter(|listener| listener.serial == serial);
         let Some(listener) = listener else { return Ok(()) };
         listener.closed = true;
@@ -58,11 +58,11 @@ impl<S: Service + 'static> Server<S> {
         Ok(())
     }
 
-    /// Serves a client that is connected already: a socket, or two pipes.
+    /// Serves a connected client: a socket, or two pipes.
     pub fn serve(&mut self, input: OwnedFd, output: Option<OwnedFd>) -> io::Result<()> {
         let socket = rustix::fs::fstat(&input)
             .is_ok_and(|stat| rustix::fs::FileType::from_raw_mode(stat.st_mode) == rustix::fs::FileType::Socket);
-        // One socket for both directions is served as such.
+        // A socket serves both directions.
         let output = output.filter(|_| !socket);
         if let Some(output) = &output {
             let flags = rustix::fs::fcntl_getfl(output)?;
@@ -74,16 +74,26 @@ impl<S: Service + 'static> Server<S> {
         self.enter(None, input, output, socket)
     }
 
-    fn enter(&mut self, door: Option<Door>, input: OwnedFd, output: Option<OwnedFd>, socket: bool) -> io::Result<()> {
-        let stage = Stage::Greeting(Handshake::new(Tls::Off, &mut Vec::new()));
-        let mut connection = Connection::new(input, output, socket, stage, self.now);
-        connection.door = door;
-        self.welcome(connection)
+    fn enter(
+        &mut self,
+        listener: Option<ListenerId>,
+        input: OwnedFd,
+        output: Option<OwnedFd>,
+        socket: bool,
+    ) -> io::Result<()> {
+        let mut greeting = Vec::new();
+        let codec = Protocol::of_stream(self.tls.state(), &mut greeting);
+        let mut connection = Connection::new(input, output, socket, codec, self.now);
+        connection.listener = listener;
+        connection.put(None, |_, out| out.append(&mut greeting));
+        let number = self.connections.insert(connection);
+        self.touch(number);
+        self.receive(number).map(drop)
     }
 
-    /// Waits for clients at every listening socket where it does not yet, unless too many are on their way out: those
-    /// that come wait in the kernel then.
-    pub(super) fn open_doors(&mut self) -> io::Result<()> {
+    /// Waits for clients at all listening sockets, unless too many connections are ending: clients wait in the kernel
+    /// then.
+    pub(super) fn accept_clients(&mut self) -> io::Result<()> {
         if self.connections.len() >= self.limits.connections + LEAVING_MAX {
             return Ok(());
         }
@@ -98,11 +108,11 @@ impl<S: Service + 'static> Server<S> {
         Ok(())
     }
 
-    pub(super) fn close_doors(&mut self) {
+    pub(super) fn close_listeners(&mut self) {
         for number in self.listeners.numbers() {
             let Some(&Listener { serial, .. }) = self.listeners.get(number) else { continue };
-            // A ring that cannot take this fails in the next round.
-            let _ = self.shut(Door { number, serial });
+            // A failed ring fails again in the next round.
+            let _ = self.close_listener(ListenerId { number, serial });
         }
     }
 
@@ -114,7 +124,7 @@ impl<S: Service + 'static> Server<S> {
             self.listeners.remove(number);
         }
         if result < 0 {
-            // Too many open files, or a client that is gone: the next look tries again.
+            // Too many open files, or a client that is gone: retried at the next tick.
             return Ok(());
         }
         // SAFETY: the kernel has just made this descriptor for us.
@@ -122,25 +132,24 @@ impl<S: Service + 'static> Server<S> {
         if closed {
             return Ok(());
         }
-        let door = Door { number, serial };
-        if self.has_room(door) {
+        let listener = ListenerId { number, serial };
+        if self.has_room(listener) {
             prepare(&socket);
-            self.enter(Some(door), socket, None, true)?;
+            self.enter(Some(listener), socket, None, true)?;
         }
-        self.open_doors()
+        self.accept_clients()
     }
 
-    /// Whether one more client may come in over a listening socket; makes room where that is possible.
-    fn has_room(&mut self, door: Door) -> bool {
+    /// Whether a further client may connect through a listening socket; ends another connection if that is necessary.
+    fn has_room(&mut self, listener: ListenerId) -> bool {
         let (mut here, mut greeting) = (0, 0);
         let (mut all, mut longest, mut longest_here) = (0, None, None);
         for number in self.connections.numbers() {
             let Some(connection) = self.connections.get(number) else { continue };
-            if connection.course == Course::Broken {
+            if connection.lifecycle == Lifecycle::Broken {
                 continue;
             }
-            let (is_here, is_greeting) =
-                (connection.door == Some(door), matches!(connection.stage, Stage::Greeting(_)));
+            let (is_here, is_greeting) = (connection.listener == Some(listener), connection.session.is_none());
             all += 1;
             here += usize::from(is_here);
             if is_greeting {
@@ -153,7 +162,7 @@ impl<S: Service + 'static> Server<S> {
             }
         }
         let Limits { connections, handshakes, .. } = self.limits;
-        // Clients of one socket leave a quarter of the places to those of the others.
+        // Clients of one socket leave a quarter of the places to other sockets.
         let here_max = if self.listeners.len() > 1 { connections - connections / 4 } else { connections };
         let leaves = if here >= here_max || greeting >= handshakes {
             longest_here
@@ -163,13 +172,13 @@ impl<S: Service + 'static> Server<S> {
             return true;
         };
         if let Some((_, number)) = leaves {
-            self.end(number, Course::Broken);
+            self.end(number, Lifecycle::Broken);
         }
         leaves.is_some()
     }
 }
 
-/// Best effort: small replies leave at once, large ones in few pieces.
+/// Best effort: small replies leave at once, large replies in few pieces.
 fn prepare(socket: &impl AsFd) {
     if sockopt::set_tcp_nodelay(socket, true).is_err() {
         let forced = sockopt::set_socket_send_buffer_size_force(socket, SOCKET_BYTES);
@@ -185,16 +194,18 @@ mod tests {
     use std::os::unix::net::{UnixListener, UnixStream};
 
     use plimsoll_device::Clock;
+    use plimsoll_units::Span;
+    use plimsoll_volume::Volumes;
 
     use super::*;
     use crate::files::Files;
-    use crate::plain::Plain;
 
     #[test]
-    fn clients_of_a_closed_socket_do_not_count_for_the_next() {
+    fn clients_of_a_closed_listener_do_not_count_for_the_next() {
         let limits = Limits { handshakes: 1, ..Limits::default() };
-        let mut server = Server::new(Plain::new([512]), Files::memory(), limits, Clock::start()).unwrap();
-        let directory = std::env::temp_dir().join(format!("plimsoll-doors-{}", std::process::id()));
+        let mut server =
+            Server::new(Volumes::plain([512], Span::ZERO), Files::memory(), limits, Clock::start()).unwrap();
+        let directory = std::env::temp_dir().join(format!("plimsoll-listeners-{}", std::process::id()));
         std::fs::create_dir(&directory).unwrap();
         let [first, second] = ["first", "second"].map(|name| directory.join(name));
         let old = server.listen(UnixListener::bind(&first).unwrap()).unwrap();
@@ -202,19 +213,19 @@ mod tests {
         while server.connections.len() == 0 {
             server.round().unwrap();
         }
-        server.shut(old).unwrap();
+        server.close_listener(old).unwrap();
         while server.listeners.len() > 0 {
             server.round().unwrap();
         }
         let new = server.listen(UnixListener::bind(&second).unwrap()).unwrap();
         assert_eq!(new.number, old.number, "numbers are reused");
-        server.shut(old).unwrap();
+        server.close_listener(old).unwrap();
         let mut late = UnixStream::connect(&second).unwrap();
         late.set_nonblocking(true).unwrap();
         while late.read(&mut [0; 64]).is_err() {
             server.round().unwrap();
         }
-        let open = server.connections.iter_mut().filter(|connection| connection.course == Course::On).count();
+        let open = server.connections.iter_mut().filter(|connection| connection.lifecycle == Lifecycle::Open).count();
         assert_eq!(open, 2, "the client of the closed socket goes on");
         std::fs::remove_dir_all(directory).unwrap();
     }

@@ -1,133 +1,133 @@
-//! Exports that the kernel shows as files: messages of FUSE, taken in and answered in the one ring loop.
+//! Exports that the kernel shows as files: its requests are read from a device, one message at a time, and answered in
+//! the ring loop.
 //!
-//! One read of the ring waits for the kernel's next request: each request would wake all reads that wait, so that more of
-//! them cost more than they save. What came beside it is read at once. A request is answered when the service says so,
-//! in any order, so that as many are under way as the kernel hands over.
+//! A single read in the ring waits for the next message, as each message would wake all reads that wait. Further messages
+//! are read directly. Replies leave in any order, so that as many requests are in flight as the kernel sends.
 #![allow(unsafe_code)]
 
 use std::io;
 use std::os::fd::{AsRawFd, OwnedFd};
 
 use io_uring::{opcode, types};
-use plimsoll_volume::{Command, Errno, Export, NotTaken, Reply, Request, Then, Ticket};
+use plimsoll_volume::{Backing, Command, Errno, Export, NotAccepted, Reply, Request, Then};
 
+use super::Server;
+use super::flight::{Client, Flight, Session, Work};
+use super::input::seek;
 use super::ring::Token;
 use super::turnaround::Unfollowed;
-use super::{Client, Flight, Server};
-use crate::fuse::wire::{self, WRITE_BYTES};
-use crate::fuse::{Code, Device, Header, PAYLOAD_MAX, Step, Tree, Unique};
+use crate::codec::{
+    Codec, DEVICE_HEAD_BYTES, DEVICE_PAYLOAD_MAX, Device, Exports, Incoming, Message, Operation, Protocol, ReplyBody,
+    Tag,
+};
 use crate::pool::{Buffer, Pool};
-use crate::service::Service;
 use crate::slots::Slots;
 
-/// Payloads from this length on stay where they were read to; shorter ones are copied, so that a large buffer is not held
-/// for them.
+/// Minimum length of a payload that stays in the buffer it was read to; shorter payloads are copied, as they should not
+/// occupy a large buffer.
 const DIRECT_MIN: usize = 32 << 10;
 
-/// Messages that are taken in one after the other before the loop sees to others.
-const ROW: u32 = 64;
+/// Maximum of messages that are processed before the loop serves others.
+const MESSAGES_MAX: u32 = 64;
 
-/// The part of all memory for payloads that one filesystem gets at most.
-const SHARE: u64 = 4;
+/// One mount gets at most this fraction of the memory for payloads.
+const MEMORY_SHARE: u64 = 4;
 
-/// Bytes of a message that is no write: a name at its longest, and something more.
+/// Maximum bytes of a message without a payload: the longest name, and some more.
 const MESSAGE_MAX: usize = 4096;
 
-/// Extents that are looked at with one call.
-const EXTENTS: usize = 64;
-
-/// Filesystems that are served.
+/// The served mounts.
 pub(super) struct Mounts {
     all: Slots<Mounted>,
-    /// Those that wait until something is answered.
+    /// Mounts that wait for an answer to another request.
     blocked: Vec<u32>,
-    /// An answer's bytes.
-    out: Vec<u8>,
 }
 
-/// One filesystem.
+/// A mount: a filesystem that shows an export as its file.
 struct Mounted {
     device: OwnedFd,
-    export: Export,
-    /// Where its counts are.
-    count: u32,
-    tree: Tree,
+    session: Session,
+    codec: Protocol,
     inbox: Inbox,
-    /// The kernel is told to read into the inbox.
+    /// The ring is reading into the inbox.
     reading: bool,
     blocked: bool,
-    /// Nothing is read any more; it ends when all is answered.
+    /// Nothing more is read; it ends once all requests are answered.
     ending: bool,
-    /// Requests that were taken in and not answered.
+    /// Accepted requests without an answer.
     in_flight: u32,
     unfollowed: Unfollowed,
-    /// Bytes of buffers that these hold.
+    /// Bytes of their buffers.
     held: u64,
 }
 
-/// A message of the kernel. What comes before the payload of a write fits into the head, so that a payload begins on a page.
+/// A message of the kernel. The part of a write before its payload fits into the head, so that the payload begins on a
+/// page.
 struct Inbox {
-    head: Box<[u8; WRITE_BYTES]>,
+    head: Box<[u8; DEVICE_HEAD_BYTES]>,
     payload: Buffer,
     vectors: Box<[libc::iovec; 2]>,
-    /// Bytes that came and were not understood yet.
+    /// Received bytes that are not decoded yet.
     length: usize,
 }
 
 impl Inbox {
     fn new(pool: &mut Pool) -> Self {
         let nothing = libc::iovec { iov_base: std::ptr::null_mut(), iov_len: 0 };
-        let payload = pool.lend_anyway(PAYLOAD_MAX);
-        Self { head: Box::new([0; WRITE_BYTES]), payload, vectors: Box::new([nothing; 2]), length: 0 }
+        let payload = pool.lend_anyway(DEVICE_PAYLOAD_MAX);
+        Self { head: Box::new([0; DEVICE_HEAD_BYTES]), payload, vectors: Box::new([nothing; 2]), length: 0 }
     }
 
-    /// Where the next message goes.
+    /// The memory for the next message.
     #[inline]
     fn vectors(&mut self) -> *const libc::iovec {
-        let payload = libc::iovec { iov_base: self.payload.at(0).cast(), iov_len: PAYLOAD_MAX as usize };
-        *self.vectors = [libc::iovec { iov_base: self.head.as_mut_ptr().cast(), iov_len: WRITE_BYTES }, payload];
+        let payload = libc::iovec { iov_base: self.payload.at(0).cast(), iov_len: DEVICE_PAYLOAD_MAX as usize };
+        *self.vectors = [libc::iovec { iov_base: self.head.as_mut_ptr().cast(), iov_len: DEVICE_HEAD_BYTES }, payload];
         self.vectors.as_ptr()
     }
 
-    /// What a message asks for, and the bytes of payload behind it.
+    /// Decodes the message, whose length has to be the stated one.
     #[inline]
-    fn judge(&self, tree: &Tree, size: u64, out: &mut Vec<u8>) -> (Step, usize) {
-        let head = &self.head[..self.length.min(WRITE_BYTES)];
+    fn decode(&self, codec: &mut Protocol, exports: &Exports<'_>, out: &mut Vec<u8>) -> Message {
+        let head = &self.head[..self.length.min(DEVICE_HEAD_BYTES)];
         let rest = self.length - head.len();
-        let writes = Header::parse(head).is_some_and(|header| header.opcode == wire::opcode::WRITE);
-        if writes || rest == 0 {
-            return (tree.take(head, rest, size, out), rest);
+        let mut decoded = codec.feed(head, exports, out);
+        if rest > 0 && decoded.message == Message::Incomplete {
+            let message = [head, &self.payload.content()[..rest.min(MESSAGE_MAX)]].concat();
+            decoded = codec.feed(&message, exports, out);
         }
-        let message = [head, &self.payload.content()[..rest.min(MESSAGE_MAX)]].concat();
-        (tree.take(&message, 0, size, out), 0)
+        match decoded.message {
+            Message::Request(incoming) if decoded.used + incoming.payload as usize != self.length => Message::Invalid,
+            message => message,
+        }
     }
 }
 
-/// What follows on a message.
+/// The continuation after a message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Next {
-    Onward,
-    /// Something has to be answered first.
+    Continue,
+    /// Another request has to be answered first.
     Blocked,
     End,
 }
 
 impl Mounts {
     pub(super) const fn new() -> Self {
-        Self { all: Slots::new(), blocked: Vec::new(), out: Vec::new() }
+        Self { all: Slots::new(), blocked: Vec::new() }
     }
 
     pub(super) fn len(&self) -> usize {
         self.all.len()
     }
 
-    /// True when one of them waits for an answer to leave.
+    /// True if a mount waits for an answer.
     #[inline]
     pub(super) const fn are_blocked(&self) -> bool {
         !self.blocked.is_empty()
     }
 
-    /// Closes what is served; memory that the kernel may still move data into is given up rather than reused.
+    /// Closes all mounts. Memory that the kernel may still write to is leaked rather than reused.
     pub(super) fn give_up(&mut self) {
         for number in self.all.numbers() {
             if let Some(Mounted { inbox, .. }) = self.all.remove(number) {
@@ -137,13 +137,13 @@ impl Mounts {
     }
 
     fn of(&self, export: Export) -> impl Iterator<Item = u32> {
-        let of = move |number: &u32| self.all.get(*number).is_some_and(|mounted| mounted.export == export);
+        let of = move |number: &u32| self.all.get(*number).is_some_and(|mounted| mounted.session.export == export);
         self.all.numbers().into_iter().filter(of)
     }
 }
 
-impl<S: Service + 'static> Server<S> {
-    /// Serves an export that is offered as the file of a mounted filesystem, until that is unmounted.
+impl<B: Backing + 'static> Server<B> {
+    /// Serves an export as the file of a mounted filesystem, until that is unmounted.
     ///
     /// # Errors
     /// The export is not offered, or the ring fails.
@@ -151,15 +151,13 @@ impl<S: Service + 'static> Server<S> {
         let Some(offer) = self.offers.iter().find(|offer| offer.export == export) else {
             return Err(io::ErrorKind::NotFound.into());
         };
-        // Memory that is wanted for an answer must not wait for writes that only this answer lets go on. Allowed to few.
+        // Allocations for an answer must not wait for writeback that needs this answer. Needs a privilege.
         let _ = rustix::process::configure_io_flusher_behavior(true);
-        let Device { descriptor: device, owner, time } = device;
-        let tree = Tree { access: offer.access, minimum: offer.blocks.minimum, owner, time };
+        let codec = Protocol::of_device(&device, offer);
         let mounted = Mounted {
-            device,
-            export,
-            count: self.counts.row(export),
-            tree,
+            device: device.descriptor,
+            session: Session { export, row: self.counts.row(export) },
+            codec,
             inbox: Inbox::new(&mut self.pool),
             reading: false,
             blocked: false,
@@ -172,13 +170,13 @@ impl<S: Service + 'static> Server<S> {
         self.read_device(number)
     }
 
-    /// How many filesystems show an export.
+    /// Number of mounts of an export.
     pub fn mounts(&self, export: Export) -> usize {
         self.mounts.of(export).count()
     }
 
-    /// Ends the filesystems that show an export after what is in flight was answered: accesses fail from then on. One that
-    /// is unmounted ends by itself.
+    /// Ends the mounts of an export after requests in flight were answered: further accesses fail. An unmounted
+    /// filesystem ends by itself.
     pub fn end_mounts(&mut self, export: Export) {
         for number in self.mounts.of(export).collect::<Vec<_>>() {
             self.end_mounted(number);
@@ -194,27 +192,27 @@ impl<S: Service + 'static> Server<S> {
     fn end_mounted(&mut self, number: u32) {
         let Some(mounted) = self.mounts.all.get_mut(number) else { return };
         if !std::mem::replace(&mut mounted.ending, true) && mounted.reading {
-            // A ring that cannot take this fails in the next round.
-            let _ = self.ring.cancel(Token::Asked(number));
+            // A failed ring fails again in the next round.
+            let _ = self.ring.cancel(Token::Message(number));
         }
         self.close_mounted(number);
     }
 
-    /// Waits for the kernel's next request.
+    /// Reads the next message in the ring.
     #[inline]
     fn read_device(&mut self, number: u32) -> io::Result<()> {
         let Some(mounted) = self.mounts.all.get_mut(number) else { return Ok(()) };
         mounted.reading = true;
         let descriptor = types::Fd(mounted.device.as_raw_fd());
         let entry = opcode::Readv::new(descriptor, mounted.inbox.vectors(), 2).offset(u64::MAX).build();
-        // SAFETY: the vectors and what they point to are in the inbox. While `reading` is set it is not touched, and the
-        // filesystem is kept; `Mounts::give_up` leaks it.
-        unsafe { self.ring.push(entry, Token::Asked(number)) }
+        // SAFETY: the vectors and their memory are in the inbox. While `reading` is set it is not accessed, and the
+        // mount is kept; `Mounts::give_up` leaks it.
+        unsafe { self.ring.push(entry, Token::Message(number)) }
     }
 
-    /// The kernel has asked something, or the filesystem is gone.
+    /// A message was read, or the filesystem was unmounted.
     #[inline]
-    pub(super) fn asked(&mut self, number: u32, result: i32) -> io::Result<()> {
+    pub(super) fn message_read(&mut self, number: u32, result: i32) -> io::Result<()> {
         let Some(mounted) = self.mounts.all.get_mut(number) else { return Ok(()) };
         mounted.reading = false;
         match result {
@@ -225,16 +223,16 @@ impl<S: Service + 'static> Server<S> {
         self.take_messages(number)
     }
 
-    /// Takes in what the kernel has asked, and waits for more.
+    /// Processes messages, and waits for more.
     #[inline]
     fn take_messages(&mut self, number: u32) -> io::Result<()> {
-        for _ in 0..ROW {
+        for _ in 0..MESSAGES_MAX {
             let Some(mounted) = self.mounts.all.get(number) else { return Ok(()) };
             if mounted.ending || (mounted.inbox.length == 0 && !self.read_at_once(number)) {
                 break;
             }
             match self.take_message(number) {
-                Next::Onward => {}
+                Next::Continue => {}
                 Next::Blocked => return Ok(()),
                 Next::End => self.end_mounted(number),
             }
@@ -248,15 +246,16 @@ impl<S: Service + 'static> Server<S> {
         }
     }
 
-    /// Reads what came beside a request: where one is under way, others are likely. `false`: nothing was there.
+    /// Reads a further message: with requests in flight, there often is one. `false`: there was none.
     #[inline]
     fn read_at_once(&mut self, number: u32) -> bool {
         let Some(mounted) = self.mounts.all.get_mut(number).filter(|mounted| mounted.in_flight > 1) else {
             return false;
         };
-        // SAFETY: the vectors point to memory of the inbox, which nobody else uses while the ring does not read into it.
+        // SAFETY: the vectors point to memory of the inbox, which nothing else uses while the ring does not read into
+        // it.
         let came = unsafe { libc::readv(mounted.device.as_raw_fd(), mounted.inbox.vectors(), 2) };
-        // Whatever is wrong, the ring's read will say so.
+        // An error shows again at the read in the ring.
         mounted.inbox.length = usize::try_from(came).unwrap_or(0);
         came > 0
     }
@@ -264,28 +263,20 @@ impl<S: Service + 'static> Server<S> {
     #[inline]
     fn take_message(&mut self, number: u32) -> Next {
         let Some(mounted) = self.mounts.all.get_mut(number) else { return Next::End };
-        let size = self.service.size(mounted.export);
-        self.mounts.out.clear();
-        let (step, payload) = mounted.inbox.judge(&mounted.tree, size, &mut self.mounts.out);
-        let next = match step {
-            Step::Answer => {
-                send(&mounted.device, &self.mounts.out, &[]);
-                Next::Onward
-            }
-            Step::Nothing => Next::Onward,
-            Step::Broken => Next::End,
-            Step::Find { unique, offset, allocated } => {
-                let found = find(&self.service, mounted.export, offset, size, allocated);
-                match found {
-                    Some(at) => unique.place(&mut self.mounts.out, at),
-                    None => unique.failed(&mut self.mounts.out, Code(libc::ENXIO)),
+        let Mounted { device, session, codec, inbox, .. } = mounted;
+        let exports = Exports { offers: &[], size: self.volumes.size(session.export) };
+        self.out.clear();
+        let next = match inbox.decode(codec, &exports, &mut self.out) {
+            Message::Request(incoming) => self.perform_message(number, &incoming),
+            Message::Handled => {
+                if !self.out.is_empty() {
+                    send(device, &self.out, &[]);
                 }
-                send(&mounted.device, &self.mounts.out, &[]);
-                Next::Onward
+                Next::Continue
             }
-            Step::Io(unique, request) => self.accept_message(number, unique, &request, payload),
+            _ => Next::End,
         };
-        if next == Next::Onward
+        if next == Next::Continue
             && let Some(mounted) = self.mounts.all.get_mut(number)
         {
             mounted.inbox.length = 0;
@@ -294,20 +285,38 @@ impl<S: Service + 'static> Server<S> {
     }
 
     #[inline]
-    fn accept_message(&mut self, number: u32, unique: Unique, request: &Request, payload: usize) -> Next {
-        let share = self.limits.bytes / SHARE;
+    fn perform_message(&mut self, number: u32, incoming: &Incoming) -> Next {
+        let tag = incoming.tag;
+        let body = match incoming.operation {
+            Ok(Operation::Io(request)) => return self.accept_message(number, tag, &request, incoming.payload as usize),
+            Ok(Operation::Seek { offset, allocated }) => {
+                let Some(Mounted { session, .. }) = self.mounts.all.get(number) else { return Next::End };
+                ReplyBody::Position(seek(&self.volumes, session.export, offset, allocated))
+            }
+            Ok(Operation::Extents { .. }) => ReplyBody::Failed(Errno::NotSup),
+            Ok(Operation::Disconnect) => return Next::End,
+            Err(errno) => ReplyBody::Failed(errno),
+        };
+        self.send_reply(number, &tag, &body, &[]);
+        Next::Continue
+    }
+
+    #[inline]
+    fn accept_message(&mut self, number: u32, tag: Tag, request: &Request, payload: usize) -> Next {
+        let share = self.limits.bytes / MEMORY_SHARE;
         let Some(mounted) = self.mounts.all.get_mut(number) else { return Next::End };
-        let Mounted { export, count, inbox, held, .. } = mounted;
+        let Mounted { session, inbox, held, .. } = mounted;
+        let session = *session;
         let moves = matches!(request.command, Command::Read | Command::Write);
         let bytes = if moves { request.length as u32 } else { 0 };
         let keeps = payload >= DIRECT_MIN;
         let mut buffer = None;
         if bytes > 0 {
-            if !self.service.takes(*export, bytes.into()) {
+            if !self.volumes.takes(session.export, bytes.into()) {
                 return self.block_mounted(number);
             }
-            // Where a payload stays where it is, the next message needs another buffer.
-            let wanted = if keeps { PAYLOAD_MAX } else { bytes };
+            // If a payload stays in its buffer, the next message needs another buffer.
+            let wanted = if keeps { DEVICE_PAYLOAD_MAX } else { bytes };
             buffer = match *held {
                 0 => Some(self.pool.lend_anyway(wanted)),
                 held if held + u64::from(wanted) > share => None,
@@ -319,59 +328,54 @@ impl<S: Service + 'static> Server<S> {
                 std::mem::swap(buffer, &mut inbox.payload);
             } else if payload > 0 {
                 buffer.bytes()[..bytes as usize].copy_from_slice(&inbox.payload.content()[..bytes as usize]);
-            } else if self.service.reads_what_has_space() {
+            } else if self.volumes.reads_only_allocated() {
                 buffer.allow_view();
             }
         }
-        let (client, export, command) = (Client::Kernel { mount: number, unique }, *export, request.command);
-        let length = request.length as u32;
-        let flight = Flight { client, count: *count, command, length, buffer, blank: false, came: self.now };
-        mounted.in_flight += 1;
-        let ticket = self.flights.insert(flight);
-        match self.put(export, Ticket(ticket.into()), request) {
+        match self.hand_over(session, (Client::Mount(number), tag, Work::Whole), request, buffer) {
             Ok(()) => {
-                self.followed_mounted(number);
-                Next::Onward
+                if let Some(mounted) = self.mounts.all.get_mut(number) {
+                    mounted.in_flight += 1;
+                    let turnaround = mounted.unfollowed.came(self.now, mounted.in_flight);
+                    self.followed(session, turnaround);
+                }
+                Next::Continue
             }
-            Err(not) => self.not_taken(number, ticket, keeps, not),
+            Err(refused) => {
+                let (flight, reason) = *refused;
+                self.not_accepted(number, flight, keeps, reason)
+            }
         }
     }
 
-    /// The service has refused a request, or cannot take it yet.
+    /// A volume has refused a request, or cannot accept it yet.
     #[cold]
-    fn not_taken(&mut self, number: u32, ticket: u32, keeps: bool, not: NotTaken) -> Next {
-        let Some(Flight { client: Client::Kernel { unique, .. }, buffer, count, .. }) = self.flights.remove(ticket)
-        else {
-            return Next::End;
-        };
+    fn not_accepted(&mut self, number: u32, flight: Flight, keeps: bool, reason: NotAccepted) -> Next {
         let Some(mounted) = self.mounts.all.get_mut(number) else { return Next::End };
-        mounted.in_flight -= 1;
-        if let Some(mut buffer) = buffer {
+        if let Some(mut buffer) = flight.buffer {
             if keeps {
-                // The message is still to be understood.
+                // The message has to be decoded again.
                 std::mem::swap(&mut buffer, &mut mounted.inbox.payload);
             }
             mounted.held -= buffer.size();
             self.pool.give_back(buffer);
         }
-        match not {
-            NotTaken::Full => self.block_mounted(number),
-            NotTaken::Failed(errno) => {
-                self.mounts.out.clear();
-                unique.failed(&mut self.mounts.out, errno.into());
-                send(&mounted.device, &self.mounts.out, &[]);
-                self.counts.refused(count);
-                Next::Onward
+        match reason {
+            NotAccepted::Full => self.block_mounted(number),
+            NotAccepted::Failed(errno) => {
+                self.send_reply(number, &flight.tag, &ReplyBody::Failed(errno), &[]);
+                self.counts.refused(flight.row);
+                Next::Continue
             }
         }
     }
 
     #[inline]
-    fn followed_mounted(&mut self, number: u32) {
-        if let Some(Mounted { export, count, in_flight, unfollowed, .. }) = self.mounts.all.get_mut(number) {
-            let (export, count) = (*export, *count);
-            let turnaround = unfollowed.came(self.now, *in_flight);
-            self.followed(export, count, turnaround);
+    fn send_reply(&mut self, number: u32, tag: &Tag, body: &ReplyBody<'_>, payload: &[u8]) {
+        if let Some(mounted) = self.mounts.all.get(number) {
+            self.out.clear();
+            mounted.codec.reply(tag, body, &mut self.out);
+            send(&mounted.device, &self.out, payload);
         }
     }
 
@@ -384,7 +388,7 @@ impl<S: Service + 'static> Server<S> {
         Next::Blocked
     }
 
-    /// Lets blocked filesystems go on.
+    /// Resumes blocked mounts.
     pub(super) fn resume_mounts(&mut self) -> io::Result<()> {
         for number in std::mem::take(&mut self.mounts.blocked) {
             if let Some(mounted) = self.mounts.all.get_mut(number) {
@@ -395,28 +399,20 @@ impl<S: Service + 'static> Server<S> {
         Ok(())
     }
 
-    /// A request is answered. Instead of being torn, which no kernel would mend, a filesystem has that one request fail.
+    /// Answers a request. Instead of a torn connection, from which no kernel would recover, the request fails.
     #[inline]
-    pub(super) fn tell(&mut self, number: u32, unique: Unique, flight: Flight, reply: &Reply) {
+    pub(super) fn reply_to_mount(&mut self, number: u32, flight: Flight, reply: &Reply) {
+        let outcome = if reply.then == Then::Tear { Err(Errno::Io) } else { reply.outcome };
+        let body = flight.body(outcome);
+        let payload = match (body, &flight.buffer) {
+            (ReplyBody::Data(length), Some(buffer)) => &buffer.content()[..length as usize],
+            _ => &[],
+        };
+        self.send_reply(number, &flight.tag, &body, payload);
         let Some(mounted) = self.mounts.all.get_mut(number) else { return };
-        let Flight { command, length, buffer, .. } = flight;
-        let out = &mut self.mounts.out;
-        out.clear();
-        let mut payload = &[][..];
-        match (reply.outcome, command) {
-            _ if reply.then == Then::Tear => unique.failed(out, Errno::Io.into()),
-            (Err(errno), _) => unique.failed(out, errno.into()),
-            (Ok(()), Command::Read) => {
-                payload = buffer.as_ref().map_or(&[][..], |buffer| &buffer.content()[..length as usize]);
-                unique.data(out, length);
-            }
-            (Ok(()), Command::Write) => unique.written(out, length),
-            (Ok(()), _) => unique.done(out),
-        }
-        send(&mounted.device, out, payload);
         mounted.in_flight -= 1;
         mounted.unfollowed.answered(self.now);
-        if let Some(buffer) = buffer {
+        if let Some(buffer) = flight.buffer {
             mounted.held -= buffer.size();
             self.pool.give_back(buffer);
         }
@@ -425,7 +421,7 @@ impl<S: Service + 'static> Server<S> {
         }
     }
 
-    /// Closes the device when that is due: what is asked of the filesystem from then on fails at once.
+    /// Closes the device of a mount that has ended: further accesses fail at once.
     fn close_mounted(&mut self, number: u32) {
         let ended = |mounted: &Mounted| mounted.ending && !mounted.reading && mounted.in_flight == 0;
         if self.mounts.all.get(number).is_some_and(ended)
@@ -437,8 +433,8 @@ impl<S: Service + 'static> Server<S> {
     }
 }
 
-/// Sends an answer. A request that the kernel has given up, and a filesystem that is gone, need none; whether it is gone
-/// is what reading says.
+/// Sends a reply. An interrupted request and an unmounted filesystem need none; the next read shows whether it is
+/// unmounted.
 #[inline]
 fn send(device: &OwnedFd, head: &[u8], payload: &[u8]) {
     let part = |bytes: &[u8]| libc::iovec { iov_base: bytes.as_ptr().cast_mut().cast(), iov_len: bytes.len() };
@@ -448,21 +444,7 @@ fn send(device: &OwnedFd, head: &[u8], payload: &[u8]) {
     let _ = unsafe { libc::writev(device.as_raw_fd(), vectors.as_ptr(), count) };
 }
 
-/// Errors of reading the device that say nothing about the filesystem: nothing there, or what was there was given up.
+/// Errors of a read that do not mean the end: no message, or one that was withdrawn.
 const fn is_passing(error: i32) -> bool {
     matches!(error, libc::EAGAIN | libc::EINTR | libc::ENOENT)
-}
-
-/// Where the first data, or the first hole, from `offset` on begin; behind the last data there is a hole.
-#[cold]
-fn find(service: &impl Service, export: Export, mut offset: u64, size: u64, allocated: bool) -> Option<u64> {
-    while offset < size {
-        for extent in service.extents(export, offset, size - offset, EXTENTS) {
-            if extent.allocated == allocated {
-                return Some(offset);
-            }
-            offset += extent.length.max(1);
-        }
-    }
-    (!allocated).then_some(size)
 }

@@ -2,21 +2,22 @@
 
 use std::io;
 
-use plimsoll_volume::{Command, Reply, Then};
+use plimsoll_volume::{Backing, Command, Reply, Then};
 
-use super::connection::{Answer, Course};
+use super::Server;
+use super::connection::{Answer, Lifecycle};
+use super::flight::{Client, Flight, Work};
 use super::parts::Stream;
 use super::ring::Token;
-use super::{Client, Flight, Server};
-use crate::service::Service;
+use crate::codec::ReplyBody;
 
-impl<S: Service + 'static> Server<S> {
-    /// Takes the replies that may leave.
+impl<B: Backing + 'static> Server<B> {
+    /// Processes the replies that are due.
     #[inline]
     pub(super) fn answer(&mut self) {
-        let Some(at) = self.service.wake_at().filter(|at| *at <= self.now) else { return };
+        let Some(at) = self.volumes.wake_at().filter(|at| *at <= self.now) else { return };
         let mut replies = std::mem::take(&mut self.replies);
-        self.service.drain(self.now, &mut replies);
+        self.volumes.drain(self.now, &mut replies);
         let planned = replies.iter().filter(|reply| self.is_planned(reply)).count();
         self.waker.answered(self.now, at, planned);
         self.freed |= !replies.is_empty();
@@ -26,45 +27,46 @@ impl<S: Service + 'static> Server<S> {
         self.replies = replies;
     }
 
-    /// True when the model set the moment of a reply; the parts of a request leave when they are moved.
+    /// True if a model determined the time of the reply; parts of a request leave when they are moved.
     #[inline]
     fn is_planned(&self, reply: &Reply) -> bool {
         let flight = self.flights.get(reply.ticket.0 as u32);
-        flight.is_some_and(|flight| !matches!(flight.client, Client::Part { .. }))
+        flight.is_some_and(|flight| flight.work != Work::Part)
     }
 
     #[inline]
     fn reply(&mut self, reply: &Reply) {
         let Some(flight) = self.flights.remove(reply.ticket.0 as u32) else { return };
-        if let Client::Part { connection, .. } = flight.client {
-            return self.transferred(connection, flight, reply.outcome);
+        if flight.work == Work::Part {
+            return self.transferred(flight, reply.outcome);
         }
-        self.counts.answered(flight.count, reply.lateness, self.now.since(flight.came));
-        // A read in parts ends with the last of them.
-        let is_streamed = flight.command == Command::Read && flight.buffer.is_none() && !flight.blank;
+        self.counts.answered(flight.row, reply.lateness, self.now.since(flight.came));
+        // A read in parts ends with its last part.
+        let is_streamed = flight.command == Command::Read && flight.buffer.is_none() && !flight.is_hole;
         if reply.outcome.is_err() || !is_streamed {
-            self.counts.ended(flight.count, flight.command, flight.length, reply.outcome);
+            self.counts.ended(flight.row, flight.command, flight.length, reply.outcome);
         }
-        let (number, voice) = match flight.client {
-            Client::Nbd { connection, voice } | Client::Part { connection, voice } => (connection, voice),
-            Client::Kernel { mount, unique } => return self.tell(mount, unique, flight, reply),
-        };
-        let Flight { command, length, mut buffer, blank, .. } = flight;
+        match flight.client {
+            Client::Connection(number) => self.reply_to_connection(number, flight, reply),
+            Client::Mount(number) => self.reply_to_mount(number, flight, reply),
+        }
+    }
+
+    #[inline]
+    fn reply_to_connection(&mut self, number: u32, flight: Flight, reply: &Reply) {
         let Some(connection) = self.connections.get_mut(number) else { return };
         connection.in_flight -= 1;
         connection.unfollowed.answered(self.now);
-        if connection.course != Course::Broken {
-            match (reply.outcome, command) {
-                _ if reply.then == Then::Tear => connection.course = Course::Broken,
-                (Err(errno), _) => connection.put(None, |out| voice.failed(out, errno)),
-                (Ok(()), Command::Read) if blank => connection.put(None, |out| {
-                    voice.hole(out, length);
-                }),
-                (Ok(()), Command::Read) => match buffer.take() {
-                    Some(buffer) => connection.put(Some(Answer { buffer, length }), |out| voice.data(out, length)),
-                    None => connection.streams.push_back(Stream::new(voice, length)),
+        let body = flight.body(reply.outcome);
+        let Flight { tag, length, mut buffer, .. } = flight;
+        if connection.lifecycle != Lifecycle::Broken {
+            match body {
+                _ if reply.then == Then::Tear => connection.lifecycle = Lifecycle::Broken,
+                ReplyBody::Data(_) => match buffer.take() {
+                    Some(buffer) => connection.reply(&tag, &body, Some(Answer { buffer, length })),
+                    None => connection.streams.push_back(Stream::new(tag, length)),
                 },
-                (Ok(()), _) => connection.put(None, |out| voice.done(out)),
+                _ => connection.reply(&tag, &body, None),
             }
         }
         if let Some(buffer) = buffer {
@@ -74,7 +76,7 @@ impl<S: Service + 'static> Server<S> {
         self.touch(number);
     }
 
-    /// Sends what the touched connections have to send, and ends those that are at their end.
+    /// Sends data of the touched connections, and closes those that have ended.
     #[inline]
     pub(super) fn flush(&mut self) -> io::Result<()> {
         let mut touched = std::mem::take(&mut self.touched);
@@ -83,7 +85,7 @@ impl<S: Service + 'static> Server<S> {
             self.want_part(number);
             self.close_when_done(number)?;
         }
-        // Nothing is touched by that; the list keeps its memory.
+        // This touches no connection; the list keeps its memory.
         if self.touched.is_empty() {
             self.touched = touched;
         }
@@ -95,7 +97,7 @@ impl<S: Service + 'static> Server<S> {
         let Some(connection) = self.connections.get_mut(number) else { return Ok(()) };
         connection.touched = false;
         let nothing = connection.outbox.bytes() == 0 && connection.tls.is_none();
-        if nothing || connection.polling || connection.course == Course::Broken {
+        if nothing || connection.polling || connection.lifecycle == Lifecycle::Broken {
             return Ok(());
         }
         let before = connection.outbox.bytes();
@@ -121,7 +123,7 @@ impl<S: Service + 'static> Server<S> {
         connection.held -= returned;
         connection.outbox = outbox;
         if connection.outbox.bytes() < before {
-            // What is encrypted has left the outbox and not yet the machine.
+            // Encrypted data have left the outbox, but may not be sent yet.
             if connection.tls.is_none() {
                 connection.moved = self.now;
             }
@@ -134,29 +136,29 @@ impl<S: Service + 'static> Server<S> {
                 self.ring.poll(connection.output(), libc::POLLOUT, Token::Writable(number))
             }
             Err(_) => {
-                connection.course = Course::Broken;
+                connection.lifecycle = Lifecycle::Broken;
                 Ok(())
             }
         }
     }
 
     /// Begins the end of a connection.
-    pub(super) fn end(&mut self, number: u32, course: Course) {
+    pub(super) fn end(&mut self, number: u32, lifecycle: Lifecycle) {
         if let Some(connection) = self.connections.get_mut(number)
-            && connection.course != Course::Broken
+            && connection.lifecycle != Lifecycle::Broken
         {
-            connection.course = course;
+            connection.lifecycle = lifecycle;
         }
         self.touch(number);
     }
 
     fn close_when_done(&mut self, number: u32) -> io::Result<()> {
         let Some(connection) = self.connections.get_mut(number) else { return Ok(()) };
-        match connection.course {
-            Course::On => return Ok(()),
-            Course::Ending if connection.has_unsent() || connection.in_flight > 0 => return Ok(()),
-            Course::Ending => connection.course = Course::Broken,
-            Course::Broken => {}
+        match connection.lifecycle {
+            Lifecycle::Open => return Ok(()),
+            Lifecycle::Draining if connection.has_unsent() || connection.in_flight > 0 => return Ok(()),
+            Lifecycle::Draining => connection.lifecycle = Lifecycle::Broken,
+            Lifecycle::Broken => {}
         }
         connection.streams.clear();
         for answer in connection.outbox.clear().chain(connection.later.clear()) {
@@ -165,7 +167,7 @@ impl<S: Service + 'static> Server<S> {
         }
         let (receiving, polling) = (connection.receiving, connection.polling);
         if connection.socket {
-            // Whatever the kernel waits for on it comes back at once.
+            // All operations on the socket end at once.
             let _ = rustix::net::shutdown(connection.output(), rustix::net::Shutdown::Both);
         } else {
             if receiving {
@@ -183,6 +185,6 @@ impl<S: Service + 'static> Server<S> {
             self.pool.give_back(buffer);
         }
         self.blocked.retain(|blocked| *blocked != number);
-        self.open_doors()
+        self.accept_clients()
     }
 }

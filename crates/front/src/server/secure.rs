@@ -1,38 +1,36 @@
-//! Encrypted clients: how TLS begins, and what it does between the socket and a connection's inbox and outbox.
+//! Encrypted clients: the beginning of TLS, and its place between the socket and the boxes of a connection.
 //!
-//! All of it runs in the loop. What it costs (a signature for each client that comes, a pass over each payload) is time
-//! of the loop, and shows as lateness.
+//! All of it runs in the loop. Its cost (a signature for each client, a pass over each payload) delays the loop and
+//! shows as lateness.
 #![allow(unsafe_code)]
 
 use std::io;
-use std::os::fd::AsRawFd;
 
-use io_uring::{opcode, types};
-use plimsoll_device::nbd::Outgoing;
-use plimsoll_device::nbd::tls::{Channel, Identity, Opened};
+use plimsoll_device::Outgoing;
+use plimsoll_device::tls::{Channel, Identity, Opened};
 use plimsoll_units::{Instant, Span};
+use plimsoll_volume::Backing;
 
 use super::Server;
-use super::connection::{Answer, Connection, Course, Stage};
+use super::connection::{Answer, Connection, Lifecycle};
 use super::input::Next;
 use super::ring::Token;
-use crate::nbd::Tls;
-use crate::service::Service;
+use crate::codec::{Codec, Tls};
 
 /// Whether clients encrypt.
 #[derive(Clone, Debug, Default)]
 pub enum TlsMode {
-    /// Nobody can.
+    /// They cannot.
     #[default]
     Off,
-    /// Who asks for it.
+    /// They may.
     Offered(Identity),
-    /// Nothing is told and served before it.
+    /// They have to, before anything is listed or served.
     Required(Identity),
 }
 
 impl TlsMode {
-    /// How a handshake begins.
+    /// The initial state of a codec.
     pub(super) const fn state(&self) -> Tls {
         match self {
             Self::Off => Tls::Off,
@@ -42,7 +40,7 @@ impl TlsMode {
     }
 }
 
-/// A connection's TLS, and when it began.
+/// The TLS of a connection, and its start time.
 #[derive(Debug)]
 pub(super) struct Secured {
     pub channel: Channel,
@@ -50,12 +48,12 @@ pub(super) struct Secured {
 }
 
 impl Secured {
-    /// The client has not proved itself in time, however busy it is about it.
-    pub(super) fn is_late(&self, now: Instant, patience: Span) -> bool {
-        self.channel.is_beginning() && now.since(self.since) > patience
+    /// True if the TLS handshake takes too long, whatever the client sends.
+    pub(super) fn is_late(&self, now: Instant, timeout: Span) -> bool {
+        self.channel.is_beginning() && now.since(self.since) > timeout
     }
 
-    /// Sends what is encrypted and as much of `outbox` as the client reads, and takes leave when that was the last.
+    /// Sends encrypted data and as much of `outbox` as the client reads; closes TLS after the last reply.
     pub(super) fn carry(
         &mut self,
         outbox: &mut Outgoing<Answer>,
@@ -64,7 +62,7 @@ impl Secured {
     ) -> io::Result<bool> {
         let (to, socket) = (connection.output(), connection.socket);
         let sent = self.channel.carry(outbox, to, socket, &mut done)?;
-        let last = connection.course == Course::Ending && connection.in_flight == 0;
+        let last = connection.lifecycle == Lifecycle::Draining && connection.in_flight == 0;
         if !sent || !last || self.channel.is_beginning() {
             return Ok(sent);
         }
@@ -73,28 +71,28 @@ impl Secured {
     }
 }
 
-impl<S: Service + 'static> Server<S> {
-    /// The client may begin TLS: what was answered so far leaves as it is.
+impl<B: Backing + 'static> Server<B> {
+    /// The client begins TLS: earlier replies are sent unencrypted.
     pub(super) fn secure(&mut self, number: u32) -> Next {
         let (Some(connection), TlsMode::Offered(identity) | TlsMode::Required(identity)) =
             (self.connections.get_mut(number), &self.tls)
         else {
-            return Next::End(Course::Ending);
+            return Next::End(Lifecycle::Draining);
         };
-        // It has to wait for the answer: what came with the question would be taken for its word after it has proved
-        // who it is, and anybody on the way could have put it there.
+        // Bytes received before the reply would count as encrypted ones after the handshake, although anybody on the
+        // path could have injected them.
         let early = !connection.inbox.bytes().is_empty();
         let channel = Channel::server(identity, connection.outbox.take_bytes());
-        let (Stage::Greeting(handshake), Ok(channel), false) = (&mut connection.stage, channel, early) else {
-            return Next::End(Course::Broken);
+        let (Ok(channel), false) = (channel, early) else {
+            return Next::End(Lifecycle::Broken);
         };
-        *handshake = handshake.clone().secured();
+        connection.codec.start_tls();
         connection.tls = Some(Box::new(Secured { channel, since: self.now }));
         Next::Receive
     }
 
-    /// What was received in encrypted form gave this, into the current payload where the connection is `direct` and else
-    /// into the inbox. `true`: there is more to understand; else more is received.
+    /// Received data were decrypted, into the current payload if the connection is `direct` and else into the inbox.
+    /// `true`: bytes were added; else more is received.
     pub(super) fn opened(&mut self, number: u32, opened: &io::Result<Opened>) -> io::Result<bool> {
         let Some(connection) = self.connections.get_mut(number) else { return Ok(false) };
         if connection.has_unsent() {
@@ -110,14 +108,14 @@ impl<S: Service + 'static> Server<S> {
                 return Ok(true);
             }
             Ok(Opened::Nothing) => self.receive_encrypted(number)?,
-            Ok(Opened::End) => self.end(number, Course::Ending),
+            Ok(Opened::End) => self.end(number, Lifecycle::Draining),
             Err(_) => {
                 if let Some(mut secured) = connection.tls.take() {
-                    // The client is told why, if that can be done at once.
+                    // Best effort: the client gets an alert.
                     let _ = secured.carry(&mut Outgoing::default(), connection, drop);
                     connection.tls = Some(secured);
                 }
-                self.end(number, Course::Broken);
+                self.end(number, Lifecycle::Broken);
             }
         }
         Ok(false)
@@ -130,13 +128,8 @@ impl<S: Service + 'static> Server<S> {
         let (at, length) = (room.as_mut_ptr(), room.len() as u32);
         connection.receiving = true;
         connection.direct = false;
-        let descriptor = types::Fd(connection.input().as_raw_fd());
-        let entry = if connection.socket {
-            opcode::Recv::new(descriptor, at, length).build()
-        } else {
-            opcode::Read::new(descriptor, at, length).offset(u64::MAX).build()
-        };
-        // SAFETY: the room is in the channel of the connection. While `receiving` is set it is not touched, and the
+        let entry = connection.receive_entry(at, length, 0);
+        // SAFETY: the room is in the channel of the connection. While `receiving` is set it is not accessed, and the
         // connection is kept; `Server::drop` leaks it.
         unsafe { self.ring.push(entry, Token::Received(number)) }
     }

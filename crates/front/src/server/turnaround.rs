@@ -7,11 +7,11 @@
 use std::collections::VecDeque;
 
 use plimsoll_units::{Instant, Span};
-use plimsoll_volume::{Export, Lead};
+use plimsoll_volume::{Backing, Lead};
 
 use super::Server;
+use super::flight::Session;
 use crate::floor::Floor;
-use crate::service::Service;
 
 /// Maximum latency of a path where the floor of the host is unknown.
 const UNKNOWN_MAX: Span = Span::from_micros(30);
@@ -123,14 +123,14 @@ impl Turnarounds {
     }
 }
 
-impl<S: Service> Server<S> {
-    /// A client of an export, whose counts are in `row`, followed an answer with a request.
+impl<B: Backing> Server<B> {
+    /// A client followed an answer with a request.
     #[inline]
-    pub(super) fn followed(&mut self, export: Export, row: u32, turnaround: Option<(Span, u32)>) {
+    pub(super) fn followed(&mut self, session: Session, turnaround: Option<(Span, u32)>) {
         let Some(turnaround) = turnaround else { return };
-        let Some(turnarounds) = self.counts.turnarounds(row) else { return };
+        let Some(turnarounds) = self.counts.turnarounds(session.row) else { return };
         if let Some(path) = turnarounds.add(self.now, turnaround, self.floor.as_ref()) {
-            self.service.set_lead(export, Lead { path, front: self.waker.lateness_p50() });
+            self.volumes.set_lead(session.export, Lead { path, front: self.waker.lateness_p50() });
         }
     }
 }
@@ -195,7 +195,7 @@ mod tests {
     }
 
     #[test]
-    fn a_client_that_asks_at_once_shows_the_path() {
+    fn client_without_think_time_shows_the_path_latency() {
         for depth in [1, 32] {
             let lead = estimate(depth, |number| US(24 + number % 3), Some(&floor()));
             assert!(lead.as_nanos().abs_diff(25_000) <= 1_000, "depth {depth}: {lead}");
@@ -203,14 +203,14 @@ mod tests {
     }
 
     #[test]
-    fn the_time_of_the_client_itself_is_not_taken_for_the_path() {
+    fn think_time_is_no_path_latency() {
         let lead = estimate(1, |number| US(25 + number * 7 % 400), Some(&floor()));
         assert!(lead <= floor().beyond(US(725)) * 5 / 4, "{lead}");
         assert_eq!(estimate(1, |_| US(200), None), UNKNOWN_MAX);
     }
 
     #[test]
-    fn queue_depth_of_the_past_does_not_lengthen_turnarounds() {
+    fn earlier_queue_depth_does_not_lengthen_turnarounds() {
         let falls = |number| if number < 2_000 { 32 } else { 4 };
         for (number, lead) in run(1, falls, |_| US(25), Some(&floor())) {
             assert!(lead.as_nanos().abs_diff(25_000) <= 10_000, "{lead} at answer {number}");
@@ -218,7 +218,7 @@ mod tests {
     }
 
     #[test]
-    fn number_of_clients_does_not_change_the_limit_of_the_path() {
+    fn path_limit_is_independent_of_the_number_of_clients() {
         let think_time = |number| US(100 + number * 7 % 400);
         for clients in [1, 8] {
             let estimates = run(clients, |_| 1, think_time, Some(&floor()));
@@ -227,7 +227,7 @@ mod tests {
     }
 
     #[test]
-    fn answers_that_were_never_followed_are_forgotten() {
+    fn unfollowed_answers_are_forgotten() {
         let mut unfollowed = Unfollowed::default();
         for number in 1..=4 {
             assert_eq!(unfollowed.came(Instant::ZERO, number), None);

@@ -222,7 +222,7 @@ mod tests {
     }
 
     #[test]
-    fn a_sleep_ends_early_by_what_sleeps_of_its_length_were_late() {
+    fn sleep_ends_early_by_the_lateness_of_similar_sleeps() {
         let mut waker = waker(0);
         slept(&mut waker, US(500), &[30, 35, 40, 45]);
         let spin = waker.near(US(500)).as_nanos() / 1_000;
@@ -232,7 +232,7 @@ mod tests {
     }
 
     #[test]
-    fn a_crowded_host_is_not_spun_on() {
+    fn no_spinning_on_a_crowded_host() {
         let mut waker = waker(256);
         slept(&mut waker, US(500), &[30, 35, 40, 45]);
         assert_eq!(waker.near(US(500)), NEAR);
@@ -241,7 +241,7 @@ mod tests {
     }
 
     #[test]
-    fn spinning_takes_a_quarter_of_the_time_at_most() {
+    fn spinning_takes_at_most_a_quarter_of_the_time() {
         let mut waker = waker(0);
         slept(&mut waker, US(500), &[50]);
         waker.spun(CREDIT_MAX);

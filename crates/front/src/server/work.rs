@@ -1,4 +1,4 @@
-//! The real work behind requests: jobs of the service as operations of the ring.
+//! The real work behind requests: jobs of the volumes as operations of the ring.
 #![allow(unsafe_code)]
 
 use std::io;
@@ -6,43 +6,42 @@ use std::os::fd::RawFd;
 
 use io_uring::types::{Fd, FsyncFlags};
 use io_uring::{opcode, squeue};
-use plimsoll_device::nbd::wire::Style;
 use plimsoll_units::Instant;
-use plimsoll_volume::{Block, Commit, Errno, FileId, Io, Job, JobId, Place, Ticket};
+use plimsoll_volume::{Backing, Block, Commit, Errno, FileId, Io, Job, JobId, Place, Ticket};
 
+use super::Server;
 use super::checked::Checked;
-use super::haste::{Haste, LONGEST};
+use super::flight::Work;
+use super::inline_io::{INLINE_MAX, InlineIo};
 use super::ring::Token;
-use super::{Client, Server};
+use crate::codec::Division;
 use crate::files::Confirmation;
-use crate::nbd::Division;
 use crate::pool::Buffer;
-use crate::service::Service;
 
-/// Bytes of zeros that are written at a time where the filesystem has nothing better.
+/// Bytes of zeros that are written at a time if the filesystem cannot zero a range.
 const ZEROS_BYTES: u32 = 1 << 20;
 
-/// A job under way.
+/// A job in progress.
 #[derive(Debug)]
 pub(super) struct Task {
     job: JobId,
     /// The guard of its blocks, where data have checksums.
     pub(super) guard: Option<u32>,
     file: RawFd,
-    /// Byte of the file that is next.
+    /// Next byte of the file.
     at: u64,
-    /// Bytes that are left.
+    /// Remaining bytes.
     left: u64,
     pub(super) kind: Kind,
 }
 
-/// What is done.
+/// The operation.
 #[derive(Debug)]
 pub(super) enum Kind {
-    /// Into or from memory that belongs to a flight, beginning here.
+    /// Into or from memory of a flight.
     Read(Memory),
     Write(Memory),
-    /// The first half of a copy, with what the second one needs.
+    /// The first half of a copy, with the target of the second half.
     CopyRead {
         buffer: Buffer,
         done: u32,
@@ -57,7 +56,7 @@ pub(super) enum Kind {
     /// By the filesystem, in this mode.
     Allocate {
         mode: i32,
-        otherwise: Otherwise,
+        fallback: Fallback,
     },
     /// To the log, then made durable, then confirmed.
     Append {
@@ -80,7 +79,7 @@ pub(super) enum Kind {
         file: FileId,
         begun: Instant,
     },
-    /// Makes marks of extents durable.
+    /// Makes the marks of extents durable.
     Mark {
         intent: RawFd,
         file: FileId,
@@ -90,8 +89,8 @@ pub(super) enum Kind {
     Checked(Box<Checked>),
 }
 
-/// The memory of a flight's buffer that is left to be moved. The flight outlives its tasks, and no two tasks of it have the
-/// same bytes of it.
+/// Remaining memory of a flight's buffer. The flight outlives its tasks, and its tasks use distinct parts of the
+/// buffer.
 #[derive(Debug)]
 pub(super) struct Memory(*mut u8);
 
@@ -101,27 +100,35 @@ impl Memory {
     }
 }
 
-/// What is tried when a filesystem refuses.
+/// The alternative if a filesystem does not support an operation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Otherwise {
+pub(super) enum Fallback {
     Punch,
     Zeros,
 }
 
-/// What a task could hold up.
+/// The state of a job after its preparation.
+enum Begun {
+    Task(Task),
+    Done,
+    /// Another thread does it.
+    Elsewhere,
+}
+
+/// Whether other requests could be delayed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Beside {
-    /// There is no other request.
-    Nothing,
-    Others,
+enum Concurrency {
+    /// No other request is in flight.
+    Alone,
+    Shared,
 }
 
 const KEEP: i32 = libc::FALLOC_FL_KEEP_SIZE;
 const PUNCH: i32 = libc::FALLOC_FL_PUNCH_HOLE | KEEP;
 const ZERO: i32 = libc::FALLOC_FL_ZERO_RANGE | KEEP;
 
-impl<S: Service + 'static> Server<S> {
-    /// Begins all jobs that are waiting to be begun.
+impl<B: Backing + 'static> Server<B> {
+    /// Begins all queued jobs.
     #[inline]
     pub(super) fn begin_jobs(&mut self) -> io::Result<()> {
         loop {
@@ -145,49 +152,55 @@ impl<S: Service + 'static> Server<S> {
         let has_sums = self.files.sums().is_some();
         let rest = if has_sums { self.begin_checked(job)? } else { Some(job) };
         let Some(Job { id, io }) = rest else { return Ok(()) };
+        match self.prepare(id, io) {
+            Ok(Begun::Task(task)) => return self.run_task(task),
+            Ok(Begun::Done) => self.worked(id, Ok(())),
+            Ok(Begun::Elsewhere) => {}
+            Err(errno) => self.worked(id, Err(errno)),
+        }
+        Ok(())
+    }
+
+    /// Prepares a job; a job that needs no operation of the ring is done.
+    #[inline]
+    fn prepare(&mut self, id: JobId, io: Io) -> Result<Begun, Errno> {
         let task = match io {
             Io::Read { ticket, into, place, length } if self.show(ticket, into, place, length) => {
-                self.worked(id, Ok(()));
-                return Ok(());
+                return Ok(Begun::Done);
             }
             Io::Read { ticket, into, place, length } => {
-                let memory = self.memory(ticket, into, length);
-                memory.and_then(|memory| self.task(id, place, length.into(), Kind::Read(memory)))
+                let memory = self.memory(ticket, into, length)?;
+                self.task(id, place, length.into(), Kind::Read(memory))
             }
             Io::Write { ticket, from, place, length } => {
-                let memory = self.memory(ticket, from, length);
-                memory.and_then(|memory| self.task(id, place, length.into(), Kind::Write(memory)))
+                let memory = self.memory(ticket, from, length)?;
+                self.task(id, place, length.into(), Kind::Write(memory))
             }
             Io::Blank { ticket, into, length } => {
                 self.blank(ticket, into, length);
-                self.worked(id, Ok(()));
-                return Ok(());
+                return Ok(Begun::Done);
             }
-            Io::Sync { .. } | Io::Commit(_) if !self.files.are_durable() => {
-                self.worked(id, Ok(()));
-                return Ok(());
-            }
+            Io::Sync { .. } | Io::Commit(_) if !self.files.are_durable() => return Ok(Begun::Done),
             Io::Commit(commit) if commit.whole => {
                 self.replace_log(id, &commit);
-                return Ok(());
+                return Ok(Begun::Elsewhere);
             }
             Io::Commit(commit) => self.append(id, &commit),
             Io::Copy { from, to, length } => self.copy(id, from, to, length),
             Io::Zero { place, length } => {
-                self.task(id, place, length, Kind::Allocate { mode: ZERO, otherwise: Otherwise::Punch })
+                self.task(id, place, length, Kind::Allocate { mode: ZERO, fallback: Fallback::Punch })
             }
             Io::Punch { place, length } => self.punch(id, place, length),
             Io::Sync { file, length } => self.sync(id, file, length),
         };
-        let mut task = match task {
-            Ok(task) => task,
-            Err(errno) => {
-                self.worked(id, Err(errno));
-                return Ok(());
-            }
-        };
-        if task.at_once(&mut self.haste) {
-            self.worked(id, Ok(()));
+        task.map(Begun::Task)
+    }
+
+    /// Does a task inline if that will not block, else in the ring.
+    #[inline]
+    fn run_task(&mut self, mut task: Task) -> io::Result<()> {
+        if task.run_inline(&mut self.inline_io) {
+            self.worked(task.job, Ok(()));
             return Ok(());
         }
         let number = self.tasks.insert(task);
@@ -206,7 +219,7 @@ impl<S: Service + 'static> Server<S> {
 
     pub(super) fn punch(&mut self, job: JobId, place: Place, length: u64) -> Result<Task, Errno> {
         self.keep_views(place, length);
-        self.task(job, place, length, Kind::Allocate { mode: PUNCH, otherwise: Otherwise::Zeros })
+        self.task(job, place, length, Kind::Allocate { mode: PUNCH, fallback: Fallback::Zeros })
     }
 
     fn sync(&mut self, job: JobId, file: FileId, length: u64) -> Result<Task, Errno> {
@@ -230,7 +243,7 @@ impl<S: Service + 'static> Server<S> {
     fn copy(&mut self, job: JobId, from: Place, to: Place, length: u32) -> Result<Task, Errno> {
         let reaching = self.files.reaching(to.file, to.at + u64::from(length));
         let (to_at, to) = (to.at, reaching.map_err(|error| errno(&error))?);
-        // A copy is not refused for want of memory: it holds up requests that have theirs.
+        // A copy always gets memory, as requests that have theirs wait for it.
         let buffer = self.pool.lend_anyway(length);
         self.task(job, from, length.into(), Kind::CopyRead { buffer, done: 0, to, to_at, length })
     }
@@ -242,7 +255,7 @@ impl<S: Service + 'static> Server<S> {
         if fits { Ok(Memory(buffer.at(at))) } else { Err(Errno::Io) }
     }
 
-    /// A read of a single piece needs no copy where its file can be sent from.
+    /// Serves a read of a single range from a view of the file, without a copy.
     #[inline]
     fn show(&mut self, ticket: Ticket, into: u32, place: Place, length: u32) -> bool {
         let Some(flight) = self.flights.get_mut(ticket.0 as u32) else { return false };
@@ -254,7 +267,7 @@ impl<S: Service + 'static> Server<S> {
         view.map(|view| buffer.show(view)).is_some()
     }
 
-    /// What is punched may become another volume's: replies that show it get a copy before.
+    /// A punched range may become part of another volume: replies that show it get a copy before.
     fn keep_views(&mut self, place: Place, length: u64) {
         let Ok(file) = self.files.descriptor(place.file) else { return };
         if self.files.view(place, 0).is_none() {
@@ -275,13 +288,12 @@ impl<S: Service + 'static> Server<S> {
     fn blank(&mut self, ticket: Ticket, into: u32, length: u32) {
         let Some(flight) = self.flights.get_mut(ticket.0 as u32) else { return };
         let whole = into == 0 && length == flight.length;
-        let sayable = match flight.client {
-            Client::Nbd { voice, .. } => voice.style > Style::Simple,
-            Client::Part { voice, .. } => voice.division == Division::Chunks,
-            Client::Kernel { .. } => false,
+        let is_reportable = match flight.work {
+            Work::Part => flight.tag.division == Division::Chunks,
+            Work::Whole | Work::Timing => flight.tag.holes,
         };
-        if whole && sayable {
-            flight.blank = true;
+        if whole && is_reportable {
+            flight.is_hole = true;
         } else if let Some(buffer) = &mut flight.buffer {
             buffer.bytes()[into as usize..][..length as usize].fill(0);
         }
@@ -290,13 +302,13 @@ impl<S: Service + 'static> Server<S> {
     #[inline]
     pub(super) fn submit(&mut self, number: u32) -> io::Result<()> {
         let Some(task) = self.tasks.get(number) else { return Ok(()) };
-        let beside = if self.flights.len() > 1 { Beside::Others } else { Beside::Nothing };
-        // SAFETY: the memory is the task's own, or in the buffer of a flight that waits for it; tasks and flights are kept
-        // until the event, and leaked by `Server::drop`.
-        unsafe { self.ring.push(task.entry(beside), Token::Worked(number)) }
+        let concurrency = if self.flights.len() > 1 { Concurrency::Shared } else { Concurrency::Alone };
+        // SAFETY: the memory belongs to the task, or to the buffer of a flight that waits for it; tasks and flights are
+        // kept until the event, and leaked by `Server::drop`.
+        unsafe { self.ring.push(task.entry(concurrency), Token::Worked(number)) }
     }
 
-    /// The kernel is done with a part of a task, or with all of it.
+    /// The kernel has completed a task, or a part of it.
     #[inline]
     pub(super) fn advanced(&mut self, number: u32, result: i32) -> io::Result<()> {
         let Some(task) = self.tasks.get_mut(number) else { return Ok(()) };
@@ -314,7 +326,7 @@ impl<S: Service + 'static> Server<S> {
         }
     }
 
-    /// Reports a job that has ended, and gives back its memory.
+    /// Reports the end of a job, and returns its memory.
     pub(super) fn end_task(
         &mut self,
         Task { job, guard, kind, .. }: Task,
@@ -344,7 +356,7 @@ impl<S: Service + 'static> Server<S> {
 
     #[inline]
     pub(super) fn worked(&mut self, job: JobId, outcome: Result<(), Errno>) {
-        self.service.worked(self.now, job, outcome, &mut self.jobs);
+        self.volumes.worked(self.now, job, outcome, &mut self.jobs);
     }
 }
 
@@ -354,19 +366,19 @@ pub(super) enum Progress {
 }
 
 impl Task {
-    /// One that knows its place itself.
+    /// A task whose operations have their own file and position.
     pub(super) const fn new(job: JobId, kind: Kind) -> Self {
         Self { job, guard: None, file: -1, at: 0, left: 0, kind }
     }
 
-    /// Moves the bytes with a call of our own where that will not wait; `true` when all were moved.
+    /// Moves the bytes with a system call if that will not block; `true` if all were moved.
     #[inline]
-    fn at_once(&mut self, haste: &mut Haste) -> bool {
+    fn run_inline(&mut self, inline_io: &mut InlineIo) -> bool {
         let moved = match &self.kind {
-            // SAFETY: so many bytes are left of the memory of the flight, which nothing else uses meanwhile.
-            Kind::Read(Memory(to)) => unsafe { haste.read(self.file, *to, self.left as usize, self.at) },
+            // SAFETY: the flight's memory has this many bytes left, and nothing else uses it meanwhile.
+            Kind::Read(Memory(to)) => unsafe { inline_io.read(self.file, *to, self.left as usize, self.at) },
             // SAFETY: as above.
-            Kind::Write(Memory(from)) => unsafe { haste.write(self.file, *from, self.left as usize, self.at) },
+            Kind::Write(Memory(from)) => unsafe { inline_io.write(self.file, *from, self.left as usize, self.at) },
             _ => return false,
         };
         moved.is_some_and(|moved| matches!(self.moved(moved), Progress::Done(Ok(()))))
@@ -374,14 +386,14 @@ impl Task {
 
     /// The operation for the kernel.
     #[inline]
-    fn entry(&self, beside: Beside) -> squeue::Entry {
+    fn entry(&self, concurrency: Concurrency) -> squeue::Entry {
         let (file, left) = (Fd(self.file), u32::try_from(self.left).unwrap_or(u32::MAX));
         match &self.kind {
-            // Long moves are left to threads of the kernel, so that the loop and other moves go on beside them. With
-            // nothing beside them, that only costs the way to another processor.
+            // Long reads run on threads of the kernel, so that the loop and other requests proceed. Alone, a read would
+            // only move to another processor.
             Kind::Read(Memory(to)) => {
                 let entry = opcode::Read::new(file, *to, left).offset(self.at).build();
-                let waits = left as usize > LONGEST && beside == Beside::Others;
+                let waits = left as usize > INLINE_MAX && concurrency == Concurrency::Shared;
                 if waits { entry.flags(squeue::Flags::ASYNC) } else { entry }
             }
             Kind::Write(Memory(from)) => opcode::Write::new(file, *from, left).offset(self.at).build(),
@@ -405,7 +417,7 @@ impl Task {
         }
     }
 
-    /// `moved` bytes were moved, or the whole of what moves none.
+    /// `moved` bytes were moved, or an operation without bytes is done.
     #[inline]
     fn moved(&mut self, moved: u32) -> Progress {
         match &mut self.kind {
@@ -415,11 +427,11 @@ impl Task {
             Kind::SyncLog(_) | Kind::SyncData { .. } => return self.second_half(),
             Kind::Checked(checked) => return checked.moved(moved),
             Kind::Read(Memory(to)) if moved == 0 => {
-                // SAFETY: what is left of the read lies in the flight's buffer, which nobody else uses meanwhile.
+                // SAFETY: the rest of the read lies in the flight's buffer, which nothing else uses meanwhile.
                 unsafe { std::slice::from_raw_parts_mut(*to, self.left as usize) }.fill(0);
                 return Progress::Done(Ok(()));
             }
-            // Beyond the end of the file there are zeros.
+            // The file reads as zeros beyond its end.
             Kind::CopyRead { buffer, done, .. } if moved == 0 => {
                 buffer.bytes()[*done as usize..][..self.left as usize].fill(0);
                 self.left = 0;
@@ -428,7 +440,7 @@ impl Task {
             Kind::Read(Memory(at)) | Kind::Write(Memory(at)) => *at = at.wrapping_add(moved as usize),
             Kind::CopyRead { done, .. } | Kind::CopyWrite { done, .. } => *done += moved,
             Kind::Append { done, .. } => *done += moved as usize,
-            // A part of a sector is never written.
+            // A sector is written as a whole.
             Kind::Confirm(_) if u64::from(moved) < self.left => return Progress::Done(Err(Errno::Io)),
             Kind::Zeros(_) | Kind::Confirm(_) => {}
         }
@@ -465,10 +477,10 @@ impl Task {
 
     #[cold]
     fn failed(&mut self, error: i32, pool: &mut crate::pool::Pool) -> Progress {
-        if let (libc::EOPNOTSUPP, Kind::Allocate { otherwise, .. }) = (-error, &self.kind) {
-            self.kind = match otherwise {
-                Otherwise::Punch => Kind::Allocate { mode: PUNCH, otherwise: Otherwise::Zeros },
-                Otherwise::Zeros => {
+        if let (libc::EOPNOTSUPP, Kind::Allocate { fallback, .. }) = (-error, &self.kind) {
+            self.kind = match fallback {
+                Fallback::Punch => Kind::Allocate { mode: PUNCH, fallback: Fallback::Zeros },
+                Fallback::Zeros => {
                     let mut zeros = pool.lend_anyway(ZEROS_BYTES);
                     zeros.bytes().fill(0);
                     Kind::Zeros(zeros)
@@ -480,7 +492,7 @@ impl Task {
     }
 }
 
-/// What clients are told of an error of the system.
+/// The error for clients that corresponds to a system error.
 pub(super) fn errno(error: &io::Error) -> Errno {
     match error.raw_os_error() {
         Some(libc::ENOSPC | libc::EDQUOT | libc::EFBIG) => Errno::NoSpc,

@@ -99,7 +99,7 @@ fn sockets_of_others_are_left_alone() {
 }
 
 #[test]
-fn news_are_told() {
+fn notifications_are_sent() {
     let folder = Folder::new("notify");
     let path = folder.0.join("notify");
     let listens = std::os::unix::net::UnixDatagram::bind(&path).unwrap();

@@ -10,7 +10,7 @@ use plimsoll_front::Limits;
 use plimsoll_front::check::{Permission, Row, Verdict, check};
 
 const PERMISSION: Permission =
-    Permission { writes: true, patience: Duration::from_secs(10), timing: Duration::from_millis(50) };
+    Permission { writes: true, timeout: Duration::from_secs(10), timing: Duration::from_millis(50) };
 
 /// What a server without TLS does not have.
 const TLS: &[&str] = &[
@@ -53,7 +53,7 @@ fn our_own_server_passes() {
 }
 
 #[test]
-fn nothing_is_written_without_permission() {
+fn check_writes_only_with_permission() {
     let serving = Serving::start(true, Limits::default());
     let rows = check(&serving.address, &Permission { writes: false, ..PERMISSION }).unwrap();
     assert!(rows.iter().filter(|row| row.area == "data").all(|row| row.verdict != Verdict::Pass));
@@ -83,7 +83,7 @@ fn peer(program: &str, arguments: &[&str], socket: &Path) -> Option<Child> {
 }
 
 #[test]
-fn nbdkit_passes_too() {
+fn nbdkit_passes() {
     let directory = std::env::temp_dir().join(format!("plimsoll-check-{}", std::process::id()));
     std::fs::create_dir_all(&directory).unwrap();
     let socket = directory.join("nbdkit");

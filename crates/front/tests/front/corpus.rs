@@ -12,11 +12,12 @@ use std::time::{Duration, Instant};
 use fastrand::Rng;
 use plimsoll_device::nbd::Asked;
 use plimsoll_device::nbd::wire::{Style, command};
-use plimsoll_front::Server;
-use plimsoll_front::nbd::{Ask, Blocks, Handshake, Header, Offer, PAYLOAD_MAX, Step, Terms, Tls};
-use plimsoll_volume::{Access, Export, Volumes};
+use plimsoll_front::codec::Operation;
+use plimsoll_front::nbd::{Handshake, Header, PAYLOAD_MAX, Step, Terms, Tls};
+use plimsoll_front::{Blocks, Offer, Server};
+use plimsoll_volume::{Access, Export};
 
-use super::memory::{Memory, PATIENCE, SIZE};
+use super::memory::{Memory, SIZE, TIMEOUT};
 
 /// Numbers that programs trip over.
 const ODD: [u64; 12] = [0, 1, 2, 7, 0x7f, 0x80, 0xff, 0x7fff, 0xffff, 0x7fff_ffff, 0xffff_ffff, 0xffff_ffff_ffff_ffff];
@@ -82,7 +83,7 @@ fn offers() -> Vec<Offer> {
 }
 
 /// What a codec makes of a conversation, cut into pieces of `piece` bytes: its answers, and what was asked.
-fn understood(input: &[u8], piece: usize) -> (Vec<u8>, Vec<Result<Ask, plimsoll_volume::Errno>>) {
+fn understood(input: &[u8], piece: usize) -> (Vec<u8>, Vec<Result<Operation, plimsoll_volume::Errno>>) {
     let (offers, mut out) = (offers(), Vec::new());
     let mut handshake = Handshake::new(Tls::Off, &mut out);
     let (mut start, mut end) = (0, 0);
@@ -102,8 +103,8 @@ fn understood(input: &[u8], piece: usize) -> (Vec<u8>, Vec<Result<Ask, plimsoll_
     let terms = Terms { style, allocation: session.allocation, size: SIZE, access, blocks: Blocks::default() };
     while let Ok(Some(header)) = Header::parse(style, rest) {
         assert!(header.payload <= PAYLOAD_MAX);
-        let ask = header.ask(&terms);
-        if let Ok(Ask::Io(request)) = ask {
+        let ask = header.operation(&terms);
+        if let Ok(Operation::Io(request)) = ask {
             assert!(request.offset.checked_add(request.length).is_some_and(|end| end <= SIZE), "{request:?}");
         }
         asks.push(ask);
@@ -140,7 +141,7 @@ fn the_codec_survives_the_corpus_and_its_mutants() {
 /// Sends all of it, and counts what comes back until the server ends the connection.
 fn send(target: &Memory, input: &[u8]) -> u64 {
     let mut stream = UnixStream::connect(&target.socket).unwrap();
-    stream.set_read_timeout(Some(PATIENCE)).unwrap();
+    stream.set_read_timeout(Some(TIMEOUT)).unwrap();
     let mut back = stream.try_clone().unwrap();
     let mut answered = 0;
     std::thread::scope(|scope| {
@@ -175,9 +176,9 @@ fn is_well(target: &Memory) {
 /// Nothing is left of those who have gone.
 fn is_clean(target: &Memory) {
     let begun = Instant::now();
-    let left = |server: &mut Server<Volumes>| {
+    let left = |server: &mut Server| {
         let clients: usize = [Export(0), Export(1)].map(|export| server.clients(export)).iter().sum();
-        let in_flight = [Export(0), Export(1)].map(|export| server.service().0.in_flight(export));
+        let in_flight = [Export(0), Export(1)].map(|export| server.volumes().0.in_flight(export));
         (clients, in_flight, server.lent_bytes())
     };
     loop {
@@ -185,7 +186,7 @@ fn is_clean(target: &Memory) {
         if left == (0, [0, 0], 0) {
             return;
         }
-        assert!(begun.elapsed() < PATIENCE, "clients, requests and bytes are left: {left:?}");
+        assert!(begun.elapsed() < TIMEOUT, "clients, requests and bytes are left: {left:?}");
         std::thread::sleep(Duration::from_millis(5));
     }
 }

@@ -396,7 +396,7 @@ fn number(name: &str) -> Option<u64> {
 }
 
 #[test]
-fn a_killed_server_keeps_what_it_promised() {
+fn killed_server_keeps_durable_data() {
     let base = home("rounds");
     kill_often(&base);
     std::fs::remove_dir_all(base).unwrap();
@@ -404,7 +404,7 @@ fn a_killed_server_keeps_what_it_promised() {
 
 /// Reads of a false mismatch would fail.
 #[test]
-fn a_killed_server_with_checksums_keeps_what_it_promised() {
+fn killed_server_with_checksums_keeps_durable_data() {
     let base = home("checksums");
     std::fs::write(base.join(CHECKSUMS), []).unwrap();
     kill_often(&base);

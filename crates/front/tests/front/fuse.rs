@@ -1,7 +1,8 @@
 //! The codec of FUSE from outside: what each request means, and whatever bytes come instead.
 
+use plimsoll_front::codec::{Codec, Exports, Incoming, Message, Operation};
 use plimsoll_front::fuse::wire::{REPLY_BYTES, REQUEST_BYTES, ROOT, WRITE_BYTES, init, opcode, valid};
-use plimsoll_front::fuse::{NAME, PAYLOAD_MAX, Step, Tree};
+use plimsoll_front::fuse::{NAME, PAYLOAD_MAX, Tree};
 use plimsoll_volume::{Access, Command, Request, Space};
 use proptest::prelude::*;
 
@@ -50,20 +51,30 @@ fn seek(offset: u64, whence: i32) -> Vec<u8> {
     message(opcode::LSEEK, FILE, &[&u64s(&[0, offset])[..], &u32s(&[whence, 0])].concat(), 0)
 }
 
-/// What is made of a message: the request, or the answer as its error and body.
-fn taken(tree: &Tree, message: &[u8], payload: usize) -> Result<Step, (i32, Vec<u8>)> {
-    let mut out = Vec::new();
-    match tree.take(message, payload, SIZE, &mut out) {
-        Step::Answer => {
-            assert_eq!(out[..4], u32s(&[out.len() as u32]), "the length that is said is that of the answer");
-            assert_eq!(out[8..16], u64s(&[UNIQUE]));
-            Err((-i32::from_ne_bytes(out[4..8].try_into().unwrap()), out[REPLY_BYTES..].to_vec()))
+/// Feeds a message with so many bytes of payload behind it; another length of either is invalid.
+fn feed(tree: &Tree, input: &[u8], payload: usize, out: &mut Vec<u8>) -> Message {
+    let mut tree = *tree;
+    let decoded = tree.feed(input, &Exports { offers: &[], size: SIZE }, out);
+    match decoded.message {
+        Message::Request(incoming) if decoded.used < input.len() || incoming.payload as usize != payload => {
+            Message::Invalid
         }
-        other => {
-            assert!(out.is_empty());
-            Ok(other)
-        }
+        Message::Incomplete => Message::Invalid,
+        message => message,
     }
+}
+
+/// The consequence of a message, or the reply as its error and body.
+fn taken(tree: &Tree, message: &[u8], payload: usize) -> Result<Message, (i32, Vec<u8>)> {
+    let mut out = Vec::new();
+    let message = feed(tree, message, payload, &mut out);
+    if out.is_empty() {
+        return Ok(message);
+    }
+    assert_eq!(message, Message::Handled);
+    assert_eq!(out[..4], u32s(&[out.len() as u32]), "the stated length is that of the reply");
+    assert_eq!(out[8..16], u64s(&[UNIQUE]));
+    Err((-i32::from_ne_bytes(out[4..8].try_into().unwrap()), out[REPLY_BYTES..].to_vec()))
 }
 
 fn refused(tree: &Tree, message: &[u8], payload: usize) -> i32 {
@@ -72,8 +83,8 @@ fn refused(tree: &Tree, message: &[u8], payload: usize) -> i32 {
 
 fn asked(message: &[u8], payload: usize) -> Request {
     match taken(&TREE, message, payload) {
-        Ok(Step::Io(unique, request)) => {
-            assert_eq!(unique.0, UNIQUE);
+        Ok(Message::Request(Incoming { tag, operation: Ok(Operation::Io(request)), .. })) => {
+            assert_eq!(tag.id, UNIQUE);
             request
         }
         other => panic!("{other:?}"),
@@ -106,7 +117,7 @@ fn reads_and_writes_end_where_the_volume_does() {
 }
 
 #[test]
-fn space_is_given_back_or_kept_and_reads_as_zeros() {
+fn zeroed_ranges_are_deallocated_or_kept() {
     let zeros = |space| Command::WriteZeroes { space };
     assert_eq!(asked(&fallocate(100, 5000, PUNCH | KEEP), 0), request(zeros(Space::Free), 100, 5000));
     assert_eq!(asked(&fallocate(0, 4096, ZERO), 0), request(zeros(Space::Keep), 0, 4096));
@@ -120,10 +131,14 @@ fn space_is_given_back_or_kept_and_reads_as_zeros() {
 }
 
 #[test]
-fn holes_and_data_are_looked_for_inside() {
+fn seek_stays_within_the_file() {
     for (whence, wanted) in [(libc::SEEK_DATA, true), (libc::SEEK_HOLE, false)] {
         let found = taken(&TREE, &seek(4096, whence), 0);
-        assert!(matches!(found, Ok(Step::Find { offset: 4096, allocated, .. }) if allocated == wanted), "{found:?}");
+        let Ok(Message::Request(Incoming { operation: Ok(Operation::Seek { offset: 4096, allocated }), .. })) = found
+        else {
+            panic!("{found:?}")
+        };
+        assert_eq!(allocated, wanted);
         assert_eq!(refused(&TREE, &seek(SIZE, whence), 0), libc::ENXIO);
     }
     assert_eq!(refused(&TREE, &seek(0, 99), 0), libc::EINVAL);
@@ -182,15 +197,15 @@ fn a_kernel_is_greeted_in_its_version() {
     assert_eq!(newer, (0, u32s(&[7, 38])), "a later kernel learns our version and begins again");
     assert_eq!(refused(&TREE, &hello(&[7, 8, 0, 0]), 0), libc::EPROTO);
     assert_eq!(refused(&TREE, &message(39, FILE, &[0; 32], 0), 0), libc::ENOSYS, "ioctl");
-    assert_eq!(taken(&TREE, &message(opcode::FORGET, FILE, &[0; 8], 0), 0), Ok(Step::Nothing));
+    assert_eq!(taken(&TREE, &message(opcode::FORGET, FILE, &[0; 8], 0), 0), Ok(Message::Handled));
 }
 
 #[test]
-fn a_message_of_another_length_than_it_says_ends_it() {
+fn message_with_wrong_length_is_invalid() {
     let whole = read(0, 512);
-    assert_eq!(taken(&TREE, &whole[..whole.len() - 1], 0), Ok(Step::Broken));
-    assert_eq!(taken(&TREE, &whole[..20], 0), Ok(Step::Broken));
-    assert_eq!(taken(&TREE, &write(0, 512, 0), 511), Ok(Step::Broken));
+    assert_eq!(taken(&TREE, &whole[..whole.len() - 1], 0), Ok(Message::Invalid));
+    assert_eq!(taken(&TREE, &whole[..20], 0), Ok(Message::Invalid));
+    assert_eq!(taken(&TREE, &write(0, 512, 0), 511), Ok(Message::Invalid));
     let mut less = write(0, 512, 0);
     less[..4].copy_from_slice(&u32s(&[WRITE_BYTES as u32 + 100]));
     assert_eq!(refused(&TREE, &less, 100), libc::EINVAL);
@@ -225,9 +240,9 @@ proptest! {
         let access = if read_only { Access::ReadOnly } else { Access::ReadWrite };
         let tree = Tree { access, minimum: 512, ..TREE };
         let mut out = Vec::new();
-        let step = tree.take(&message, payload, SIZE, &mut out);
+        let fed = feed(&tree, &message, payload, &mut out);
         prop_assert!(out.len() <= 4096);
-        if let Step::Io(_, request) = step {
+        if let Message::Request(Incoming { operation: Ok(Operation::Io(request)), .. }) = fed {
             prop_assert!(request.offset + request.length <= SIZE);
             prop_assert!(!read_only || matches!(request.command, Command::Read | Command::Flush));
             if request.command == Command::Write {
@@ -239,7 +254,7 @@ proptest! {
     #[test]
     fn noise_is_no_message(noise in proptest::collection::vec(any::<u8>(), 0..200), payload in 0usize..100) {
         let mut out = Vec::new();
-        TREE.take(&noise, payload, SIZE, &mut out);
+        feed(&TREE, &noise, payload, &mut out);
         prop_assert!(out.len() <= 4096);
     }
 }

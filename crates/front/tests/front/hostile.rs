@@ -1,7 +1,8 @@
 //! Whatever bytes a client sends, cut wherever they are cut: no panic, nothing that grows, and the same answer.
 
 use plimsoll_device::nbd::wire::{EXTENDED_REQUEST, OPTION, REQUEST, Style};
-use plimsoll_front::nbd::{Blocks, Handshake, Header, Offer, PAYLOAD_MAX, Step, Terms, Tls};
+use plimsoll_front::nbd::{Handshake, Header, PAYLOAD_MAX, Step, Terms, Tls};
+use plimsoll_front::{Blocks, Offer};
 use plimsoll_volume::{Access, Export};
 use proptest::prelude::*;
 
@@ -98,7 +99,7 @@ proptest! {
             prop_assert!(input.len() >= style.request_bytes() && header.payload <= PAYLOAD_MAX);
             let blocks = Blocks::default();
             let terms = Terms { style, allocation: small, size: 1 << 20, access: Access::ReadWrite, blocks };
-            if let Ok(plimsoll_front::nbd::Ask::Io(request)) = header.ask(&terms) {
+            if let Ok(plimsoll_front::codec::Operation::Io(request)) = header.operation(&terms) {
                 prop_assert!(request.offset + request.length <= terms.size);
             }
         }

@@ -13,8 +13,7 @@ use std::time::{Duration, Instant};
 use plimsoll_device::Clock;
 use plimsoll_device::nbd::wire::option;
 use plimsoll_device::nbd::{Address, Host, Talk};
-use plimsoll_front::nbd::Offer;
-use plimsoll_front::{Checksums, Files, Handle, Limits, Server};
+use plimsoll_front::{Checksums, Files, Handle, Limits, Offer, Server};
 use plimsoll_volume::{Access, Edit, Export, Geometry, Serving, Slow, Store, VolumeId, Volumes};
 
 /// Where the server's data are; set for the process that serves.
@@ -26,7 +25,7 @@ const CAPACITY: u64 = 1 << 30;
 /// Small, so that few requests touch many clusters and files.
 const GEOMETRY: Geometry = Geometry { cluster_bytes: 4096, clusters_per_file: 64 };
 /// How long a server or a reply is waited for.
-pub const PATIENCE: Duration = Duration::from_secs(60);
+pub const TIMEOUT: Duration = Duration::from_secs(60);
 
 /// Bytes of volume 0, which a new directory gets.
 pub const SIZE: u64 = 256 << 10;
@@ -65,10 +64,10 @@ impl Killed {
                 Err(_) if self.child.try_wait().unwrap().is_some() => return None,
                 Err(_) => std::thread::sleep(Duration::from_millis(1)),
             }
-            assert!(begun.elapsed() < PATIENCE, "the server does not come up");
+            assert!(begun.elapsed() < TIMEOUT, "the server does not come up");
         };
         control.set_nonblocking(false).unwrap();
-        control.set_read_timeout(Some(PATIENCE)).unwrap();
+        control.set_read_timeout(Some(TIMEOUT)).unwrap();
         let control = self.control.insert(BufReader::new(control));
         (hear(control)? == "ready").then_some(())
     }
@@ -98,7 +97,7 @@ impl Killed {
     /// A client of a volume, with structured replies.
     pub fn talk(&self, volume: u32) -> Talk {
         let (host, export) = (Host::Unix(self.base.join("socket")), volume.to_string());
-        let mut talk = Talk::begin(&Address { host, export: export.clone(), tls: None }, PATIENCE).unwrap();
+        let mut talk = Talk::begin(&Address { host, export: export.clone(), tls: None }, TIMEOUT).unwrap();
         talk.option(option::STRUCTURED_REPLY, &[]).unwrap();
         talk.choose(&export, true).unwrap();
         talk
@@ -154,7 +153,7 @@ fn a_server_that_can_be_killed() {
     store.set_records_kept(64);
     let volumes: Vec<VolumeId> = store.volumes().map(|about| about.volume).collect();
     let mut server = Server::new(Volumes::new(store, Slow::NOT), files, Limits::default(), Clock::start()).unwrap();
-    server.service().2.append(&mut pending);
+    server.volumes().2.append(&mut pending);
     let mut exports: BTreeMap<VolumeId, Export> =
         volumes.into_iter().map(|volume| (volume, serve(&mut server, volume))).collect();
     let _ = std::fs::remove_file(base.join("socket"));
@@ -167,12 +166,12 @@ fn a_server_that_can_be_killed() {
     server.run().unwrap();
 }
 
-fn serve(server: &mut Server<Volumes>, volume: VolumeId) -> Export {
+fn serve(server: &mut Server, volume: VolumeId) -> Export {
     let limits = plimsoll_volume::Limits { requests: 256, bytes: 64 << 20, payload: 32 << 20, block: 512 };
     let model = plimsoll_model::parse("link(20us)").unwrap();
-    let (service, now, _) = server.service();
-    let export = service.serve(now, &Serving { volume, model, seed: 1, limits, group: None }).unwrap();
-    let about = service.store().about(volume).unwrap();
+    let (volumes, now, _) = server.volumes();
+    let export = volumes.serve(now, &Serving { volume, model, seed: 1, limits, group: None }).unwrap();
+    let about = volumes.store().about(volume).unwrap();
     let (size, access) = (about.size, about.access);
     let mut offer = Offer::new(export, volume.0.to_string(), size);
     offer.access = access;
@@ -181,7 +180,7 @@ fn serve(server: &mut Server<Volumes>, volume: VolumeId) -> Export {
 }
 
 /// Does what the parent says, until it ends.
-fn obey(handle: &Handle<Volumes>, base: &Path, exports: &mut BTreeMap<VolumeId, Export>) {
+fn obey(handle: &Handle, base: &Path, exports: &mut BTreeMap<VolumeId, Export>) {
     let Ok(stream) = UnixStream::connect(base.join("control")) else { return };
     let mut control = BufReader::new(stream);
     if exports.is_empty() {
@@ -200,7 +199,7 @@ fn obey(handle: &Handle<Volumes>, base: &Path, exports: &mut BTreeMap<VolumeId, 
     }
 }
 
-fn done(handle: &Handle<Volumes>, line: &str, exports: &mut BTreeMap<VolumeId, Export>) -> Result<String, String> {
+fn done(handle: &Handle, line: &str, exports: &mut BTreeMap<VolumeId, Export>) -> Result<String, String> {
     let words: Vec<&str> = line.split_whitespace().collect();
     let number = |at: usize| words[at].parse::<u64>().unwrap();
     let volume = |at: usize| VolumeId(number(at) as u32);
@@ -218,7 +217,7 @@ fn done(handle: &Handle<Volumes>, line: &str, exports: &mut BTreeMap<VolumeId, E
         }
         "capacity" => {
             let capacity = number(1);
-            handle.call(move |server| server.service().0.set_capacity(capacity)).unwrap();
+            handle.call(move |server| server.volumes().0.set_capacity(capacity)).unwrap();
             return Ok(String::new());
         }
         _ => return Ok(handle.call(listed).unwrap()),
@@ -231,14 +230,14 @@ fn done(handle: &Handle<Volumes>, line: &str, exports: &mut BTreeMap<VolumeId, E
     Ok(volume.0.to_string())
 }
 
-fn withdraw(server: &mut Server<Volumes>, export: Export) {
+fn withdraw(server: &mut Server, export: Export) {
     server.retract(export);
-    server.service().0.withdraw(export);
+    server.volumes().0.withdraw(export);
 }
 
-fn listed(server: &mut Server<Volumes>) -> String {
+fn listed(server: &mut Server) -> String {
     let name = |access| if access == Access::ReadOnly { "ro" } else { "rw" };
-    let volumes = server.service().0.store().volumes();
+    let volumes = server.volumes().0.store().volumes();
     let texts: Vec<String> =
         volumes.map(|about| format!("{}:{}:{}", about.volume.0, about.size, name(about.access))).collect();
     texts.join(" ")

@@ -103,7 +103,7 @@ fn starve(serving: &Serving, clients: usize, bytes: u64) -> Vec<Talk> {
 }
 
 #[test]
-fn sixteen_clients_that_never_read_delay_nobody_and_cost_little() {
+fn sixteen_clients_that_never_read_delay_no_other_and_use_little_memory() {
     for (in_files, bytes) in [(false, 32 << 20), (true, 32 << 20), (true, 1 << 20)] {
         let serving = Serving::start(in_files, Limits::default());
         let mut polite = styled(serving.talk(), Style::Simple);

@@ -9,18 +9,17 @@ use std::time::Duration;
 
 use plimsoll_device::Clock;
 use plimsoll_device::nbd::{Address, Host, Talk};
-use plimsoll_front::nbd::Offer;
-use plimsoll_front::{Files, Handle, Limits, Server};
+use plimsoll_front::{Files, Handle, Limits, Offer, Server};
 use plimsoll_volume::{Access, Edit, Geometry, Serving, Slow, Store, VolumeId, Volumes};
 
 /// Bytes of each export.
 pub const SIZE: u64 = 1 << 20;
 /// How long anything is waited for.
-pub const PATIENCE: Duration = Duration::from_secs(60);
+pub const TIMEOUT: Duration = Duration::from_secs(60);
 
 /// The server. It offers `data`, and `fixed` that cannot be written.
 pub struct Memory {
-    pub handle: Handle<Volumes>,
+    pub handle: Handle,
     pub socket: PathBuf,
     thread: Option<JoinHandle<()>>,
 }
@@ -73,7 +72,7 @@ impl Memory {
     /// A client that has not chosen an export.
     pub fn begin(&self) -> Talk {
         let address = Address { host: Host::Unix(self.socket.clone()), export: String::new(), tls: None };
-        Talk::begin(&address, PATIENCE).unwrap()
+        Talk::begin(&address, TIMEOUT).unwrap()
     }
 }
 
@@ -86,12 +85,12 @@ impl Drop for Memory {
     }
 }
 
-fn serve(server: &mut Server<Volumes>, volume: VolumeId, name: &str) {
+fn serve(server: &mut Server, volume: VolumeId, name: &str) {
     let limits = plimsoll_volume::Limits { requests: 64, bytes: 64 << 20, payload: 64 << 20, block: 1 };
     let model = plimsoll_model::parse("link(1us)").unwrap();
-    let (service, now, _) = server.service();
-    let export = service.serve(now, &Serving { volume, model, seed: 1, limits, group: None }).unwrap();
-    let about = service.store().about(volume).unwrap();
+    let (volumes, now, _) = server.volumes();
+    let export = volumes.serve(now, &Serving { volume, model, seed: 1, limits, group: None }).unwrap();
+    let about = volumes.store().about(volume).unwrap();
     let offer = Offer { access: about.access, ..Offer::new(export, name, about.size) };
     server.offer(offer);
 }

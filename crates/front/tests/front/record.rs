@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex};
 
 use plimsoll_device::nbd::wire::{Style, command, command_flag};
 use plimsoll_device::nbd::{Asked, Talk};
-use plimsoll_front::{Kept, Limits};
+use plimsoll_front::{Limits, RecordedTrace};
 use plimsoll_record::{Action, TraceReader};
 use plimsoll_volume::{Export, Slow};
 
@@ -41,7 +41,7 @@ fn ask(talk: &mut Talk, flags: u16, command: u16, offset: u64, length: u64) {
 }
 
 #[test]
-fn a_trace_says_what_was_asked_while_it_was_recorded() {
+fn trace_has_the_requests_of_the_recording() {
     let serving = Serving::start(false, Limits::default());
     let mut talk = serving.talk();
     talk.choose("data", true).unwrap();
@@ -59,7 +59,7 @@ fn a_trace_says_what_was_asked_while_it_was_recorded() {
     ask(&mut talk, 0, command::WRITE_ZEROES, 2 << 20, 4096);
     ask(&mut talk, command_flag::NO_HOLE, command::WRITE_ZEROES, 3 << 20, 4096);
     let kept = serving.handle.stop_recording(export).unwrap().expect("there is one").unwrap();
-    assert_eq!(kept, Kept { operations: 7, dropped: 0 });
+    assert_eq!(kept, RecordedTrace { operations: 7, dropped: 0 });
     ask(&mut talk, 0, command::READ, 0, 512);
     assert!(serving.handle.stop_recording(export).unwrap().is_none());
     let expected = [
@@ -75,7 +75,7 @@ fn a_trace_says_what_was_asked_while_it_was_recorded() {
 }
 
 #[test]
-fn a_server_that_ends_finishes_its_recordings() {
+fn ending_server_finishes_its_recordings() {
     let text = Shared::default();
     {
         let serving = Serving::start(false, Limits::default());

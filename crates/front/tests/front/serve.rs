@@ -1,6 +1,7 @@
 //! A server as clients see it, over a socket: what it answers, what it survives, and how it ends.
 
 use std::io::{Read, Write};
+use std::ops::ControlFlow;
 use std::os::unix::net::UnixStream;
 use std::time::Duration;
 
@@ -8,11 +9,11 @@ use super::serving::{SIZE, Serving};
 use plimsoll_device::nbd::wire::{Style, chunk, command, command_flag, option};
 use plimsoll_device::nbd::{Asked, Remote, Talk};
 use plimsoll_device::{Clock, Shape};
-use plimsoll_drive::{Onward, Rules, drive};
-use plimsoll_front::{Limits, Plain, Server};
+use plimsoll_drive::{Rules, drive};
+use plimsoll_front::{Limits, Server};
 use plimsoll_load::{Mix, Pace, Pattern, Phase, Region, Split, StreamSpec, Streams};
 use plimsoll_units::{Bytes, Span};
-use plimsoll_volume::Export;
+use plimsoll_volume::{Export, Flat};
 
 pub fn asked(command: u16, offset: u64, length: u64) -> Asked {
     Asked { flags: 0, command, cookie: !offset, offset, length }
@@ -57,7 +58,7 @@ pub fn read_reply(talk: &mut Talk, offset: u64, length: u32) -> Vec<u8> {
 }
 
 #[test]
-fn every_style_reads_what_was_written() {
+fn each_style_reads_written_data() {
     for in_files in [false, true] {
         let serving = Serving::start(in_files, Limits::default());
         for (number, style) in [Style::Simple, Style::Structured, Style::Extended].into_iter().enumerate() {
@@ -110,7 +111,7 @@ fn a_load_runs_through_the_client() {
         let start = clock.now();
         let phase = Phase { end: start + Span::from_millis(200), ..Phase::unbounded(start) };
         let mut load = Streams::new(std::slice::from_ref(&stream), 3, phase).unwrap();
-        let seen = drive(&mut remote, &mut load, &rules, &mut |_| Onward::Continue(())).unwrap();
+        let seen = drive(&mut remote, &mut load, &rules, &mut |_| ControlFlow::Continue(())).unwrap();
         let tally = seen.series.iter().fold((0, 0), |(operations, errors), slice| {
             (operations + slice.tally.operations(), errors + slice.tally.errors())
         });
@@ -123,7 +124,7 @@ fn a_load_runs_through_the_client() {
 }
 
 #[test]
-fn an_export_that_is_read_only_stays_as_it_is() {
+fn read_only_export_is_not_changed() {
     let serving = Serving::start(false, Limits::default());
     let mut talk = serving.talk();
     talk.choose("fixed", true).unwrap();
@@ -132,7 +133,7 @@ fn an_export_that_is_read_only_stays_as_it_is() {
 }
 
 #[test]
-fn clients_that_vanish_leave_nothing_behind() {
+fn vanished_clients_leave_no_resources() {
     let serving = Serving::start(true, Limits::default());
     for round in 0..50 {
         let mut talk = serving.talk();
@@ -156,7 +157,7 @@ fn clients_that_vanish_leave_nothing_behind() {
 }
 
 #[test]
-fn a_client_that_does_not_read_holds_up_nobody() {
+fn client_that_does_not_read_delays_no_other() {
     let limits = Limits { bytes: 32 << 20, ..Limits::default() };
     let serving = Serving::start(false, limits);
     let mut greedy = serving.talk();
@@ -175,7 +176,7 @@ fn a_client_that_does_not_read_holds_up_nobody() {
 }
 
 #[test]
-fn too_many_clients_push_out_those_that_dawdle() {
+fn new_clients_replace_those_that_negotiate_too_long() {
     let serving = Serving::start(false, Limits { connections: 4, ..Limits::default() });
     let mut dawdling: Vec<UnixStream> = (0..4).map(|_| UnixStream::connect(serving.socket()).unwrap()).collect();
     for stream in &mut dawdling {
@@ -229,9 +230,9 @@ fn clients_of_one_socket_leave_room_for_those_of_another() {
 }
 
 #[test]
-fn a_client_that_stops_in_the_middle_is_let_go() {
-    let patience = Span::from_millis(100);
-    let serving = Serving::start(false, Limits { patience, ..Limits::default() });
+fn client_that_stops_amid_a_message_is_disconnected() {
+    let client_timeout = Span::from_millis(100);
+    let serving = Serving::start(false, Limits { client_timeout, ..Limits::default() });
     let mut talk = serving.talk();
     talk.choose("data", true).unwrap();
     talk.request(Style::Simple, &asked(command::WRITE, 0, 4096), &[1; 100]).unwrap();
@@ -243,7 +244,7 @@ fn a_client_that_stops_in_the_middle_is_let_go() {
 }
 
 #[test]
-fn noise_ends_a_connection_and_nothing_else() {
+fn noise_ends_only_its_connection() {
     let serving = Serving::start(false, Limits::default());
     let mut rng = 0x9e37_79b9_7f4a_7c15_u64;
     for length in 0..200 {
@@ -268,7 +269,7 @@ fn noise_ends_a_connection_and_nothing_else() {
 }
 
 #[test]
-fn what_was_asked_before_the_end_is_answered() {
+fn requests_before_a_disconnect_are_answered() {
     let serving = Serving::start(true, Limits::default());
     let mut talk = serving.talk();
     talk.choose("data", true).unwrap();
@@ -296,7 +297,7 @@ fn tcp_and_pipes_serve_the_same_bytes() {
 
     let ((server_in, mut to_server), (mut from_server, server_out)) =
         (std::io::pipe().unwrap(), std::io::pipe().unwrap());
-    let serve = move |server: &mut Server<Plain>| server.serve(server_in.into(), Some(server_out.into())).unwrap();
+    let serve = move |server: &mut Server<Flat>| server.serve(server_in.into(), Some(server_out.into())).unwrap();
     serving.handle.call(serve).unwrap();
     from_server.read_exact(&mut [0; 18]).unwrap();
     let choice = [&b"IHAVEOPT"[..], &1u32.to_be_bytes(), &4u32.to_be_bytes(), b"data"].concat();

@@ -10,15 +10,15 @@ use std::time::Duration;
 
 use plimsoll_device::Clock;
 use plimsoll_device::nbd::{Address, Host, Talk};
-use plimsoll_front::nbd::Offer;
-use plimsoll_front::{Files, Handle, Limits, Plain, Server, TlsMode};
-use plimsoll_volume::Export;
+use plimsoll_front::{Files, Handle, Limits, Offer, Server, TlsMode};
+use plimsoll_units::Span;
+use plimsoll_volume::{Export, Flat, Volumes};
 
 /// Bytes of export 0, called `data`.
 pub const SIZE: u64 = 64 << 20;
 
 pub struct Serving {
-    pub handle: Handle<Plain>,
+    pub handle: Handle<Flat>,
     pub address: Address,
     directory: PathBuf,
     thread: Option<JoinHandle<()>>,
@@ -50,7 +50,8 @@ impl Serving {
         let home = directory.clone();
         let thread = std::thread::spawn(move || {
             let files = files(&home);
-            let mut server = Server::new(Plain::new([SIZE, 1 << 20]), files, limits, Clock::start()).unwrap();
+            let volumes = Volumes::plain([SIZE, 1 << 20], Span::ZERO);
+            let mut server = Server::new(volumes, files, limits, Clock::start()).unwrap();
             server.set_tls(tls);
             server.offer(Offer::new(Export(0), "data", SIZE));
             let mut fixed = Offer::new(Export(1), "fixed", 1 << 20);

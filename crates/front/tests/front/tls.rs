@@ -1,6 +1,7 @@
 //! TLS: who is let in, what is carried, and what becomes of clients that do something else.
 
 use std::io::{Read, Write};
+use std::ops::ControlFlow;
 use std::os::unix::net::UnixStream;
 use std::path::Path;
 use std::process::{Command, Stdio};
@@ -9,11 +10,11 @@ use std::time::{Duration, Instant};
 use super::certificates::certificates;
 use super::serve::{asked, read, write};
 use super::serving::{SIZE, Serving};
-use plimsoll_device::nbd::tls::{Identity, Names, Opened, Peers};
 use plimsoll_device::nbd::wire::{Style, command, command_flag, option, rep};
 use plimsoll_device::nbd::{Address, Encryption, Remote, Talk, TalkError};
+use plimsoll_device::tls::{Identity, Names, Opened, Peers};
 use plimsoll_device::{Clock, Shape};
-use plimsoll_drive::{Onward, Rules, drive};
+use plimsoll_drive::{Rules, drive};
 use plimsoll_front::check::{Permission, Verdict, check};
 use plimsoll_front::{Limits, TlsMode};
 use plimsoll_load::{Mix, Pace, Pattern, Phase, Region, Split, StreamSpec, Streams};
@@ -42,7 +43,7 @@ fn told(error: &TalkError) -> String {
 }
 
 #[test]
-fn what_was_written_is_read_over_tls() {
+fn written_data_are_read_over_tls() {
     let Some((ours, _)) = certificates() else { return };
     let serving = required(ours, Peers::Verified, Limits::default());
     let address = encrypted(&serving, ours, Names::Any);
@@ -97,7 +98,7 @@ fn a_load_runs_over_tls() {
     let phase = Phase { end: start + Span::from_millis(500), ..Phase::unbounded(start) };
     let mut load = Streams::new(&[stream], 3, phase).unwrap();
     let rules = Rules::new(16, Span::from_millis(100));
-    let seen = drive(&mut remote, &mut load, &rules, &mut |_| Onward::Continue(())).unwrap();
+    let seen = drive(&mut remote, &mut load, &rules, &mut |_| ControlFlow::Continue(())).unwrap();
     let tally = seen.series.iter().fold((0, 0), |(operations, errors), slice| {
         (operations + slice.tally.operations(), errors + slice.tally.errors())
     });
@@ -105,7 +106,7 @@ fn a_load_runs_over_tls() {
 }
 
 #[test]
-fn nothing_is_told_in_the_clear_where_tls_is_required() {
+fn required_tls_allows_no_plain_listing() {
     let Some((ours, _)) = certificates() else { return };
     let serving = required(ours, Peers::Anyone, Limits::default());
     let mut talk = serving.talk();
@@ -164,10 +165,10 @@ fn at_the_door(serving: &Serving) -> UnixStream {
 /// What a client says first.
 fn hello() -> Vec<u8> {
     let nobody = Encryption { certificates: None, names: Names::Anyone, hostname: None };
-    let trust = plimsoll_device::nbd::tls::Trust::read(None, nobody.names).unwrap();
-    let mut channel = plimsoll_device::nbd::tls::Channel::client(&trust, "localhost").unwrap();
+    let trust = plimsoll_device::tls::Trust::read(None, nobody.names).unwrap();
+    let mut channel = plimsoll_device::tls::Channel::client(&trust, "localhost").unwrap();
     let (ours, mut theirs) = UnixStream::pair().unwrap();
-    let nothing = &mut plimsoll_device::nbd::Outgoing::<Nothing>::default();
+    let nothing = &mut plimsoll_device::Outgoing::<Nothing>::default();
     channel.carry(nothing, std::os::fd::AsFd::as_fd(&ours), true, drop).unwrap();
     drop(ours);
     let mut hello = Vec::new();
@@ -177,14 +178,14 @@ fn hello() -> Vec<u8> {
 
 struct Nothing;
 
-impl plimsoll_device::nbd::Payload for Nothing {
+impl plimsoll_device::Payload for Nothing {
     fn bytes(&self) -> &[u8] {
         &[]
     }
 }
 
 #[test]
-fn hostile_tls_ends_a_connection_and_nothing_else() {
+fn hostile_tls_ends_only_its_connection() {
     let Some((ours, _)) = certificates() else { return };
     let serving = required(ours, Peers::Verified, Limits::default());
     let mut polite = begin(&encrypted(&serving, ours, Names::Any)).unwrap();
@@ -226,7 +227,7 @@ fn hostile_tls_ends_a_connection_and_nothing_else() {
 }
 
 #[test]
-fn bytes_beside_the_question_for_tls_are_not_taken_for_encrypted_ones() {
+fn plain_bytes_behind_starttls_do_not_count_as_encrypted() {
     let Some((ours, _)) = certificates() else { return };
     let serving = required(ours, Peers::Anyone, Limits::default());
     let mut stream = UnixStream::connect(serving.socket()).unwrap();
@@ -241,9 +242,9 @@ fn bytes_beside_the_question_for_tls_are_not_taken_for_encrypted_ones() {
 }
 
 #[test]
-fn a_client_that_dawdles_over_tls_is_let_go() {
+fn slow_tls_handshake_is_disconnected() {
     let Some((ours, _)) = certificates() else { return };
-    let serving = required(ours, Peers::Anyone, Limits { patience: Span::from_secs(1), ..Limits::default() });
+    let serving = required(ours, Peers::Anyone, Limits { client_timeout: Span::from_secs(1), ..Limits::default() });
     let mut stream = at_the_door(&serving);
     let began = Instant::now();
     let (hello, mut at) = (hello(), 0);
@@ -263,7 +264,7 @@ fn a_client_that_dawdles_over_tls_is_let_go() {
 }
 
 #[test]
-fn a_client_that_does_not_read_tls_holds_up_nobody() {
+fn tls_client_that_does_not_read_delays_no_other() {
     let Some((ours, _)) = certificates() else { return };
     let serving = required(ours, Peers::Anyone, Limits { bytes: 32 << 20, ..Limits::default() });
     let address = encrypted(&serving, ours, Names::Any);
@@ -285,7 +286,7 @@ fn a_client_that_does_not_read_tls_holds_up_nobody() {
 }
 
 #[test]
-fn clients_that_vanish_from_tls_leave_nothing_behind() {
+fn vanished_tls_clients_leave_no_resources() {
     let Some((ours, _)) = certificates() else { return };
     let serving = required(ours, Peers::Anyone, Limits::default());
     let address = encrypted(&serving, ours, Names::Any);
@@ -309,7 +310,7 @@ fn clients_that_vanish_from_tls_leave_nothing_behind() {
 fn our_own_server_passes_over_tls() {
     let Some((ours, _)) = certificates() else { return };
     let serving = required(ours, Peers::Verified, Limits::default());
-    let permission = Permission { writes: true, patience: Duration::from_secs(20), timing: Duration::from_millis(50) };
+    let permission = Permission { writes: true, timeout: Duration::from_secs(20), timing: Duration::from_millis(50) };
     let rows = check(&encrypted(&serving, ours, Names::Any), &permission).unwrap();
     let failed: Vec<_> = rows.iter().filter(|row| row.verdict == Verdict::Fail).collect();
     assert!(failed.is_empty(), "{failed:#?}");
@@ -326,7 +327,7 @@ fn foreign(program: &str, arguments: &[&str]) -> Option<(bool, String)> {
 }
 
 #[test]
-fn clients_of_others_speak_tls_with_it() {
+fn third_party_clients_use_tls() {
     let Some((ours, theirs)) = certificates() else { return };
     let serving = required(ours, Peers::Verified, Limits::default());
     let uri = |certificates: &Path| {

@@ -8,15 +8,14 @@ use std::time::Duration;
 use plimsoll_device::Clock;
 use plimsoll_device::nbd::wire::{Style, command, command_flag};
 use plimsoll_device::nbd::{Address, Asked, Host, Talk};
-use plimsoll_front::nbd::Offer;
-use plimsoll_front::{Checksums, DirectoryError, Files, Handle, Limits, Server};
+use plimsoll_front::{Checksums, DirectoryError, Files, Handle, Limits, Offer, Server};
 use plimsoll_units::Span;
 use plimsoll_volume::{Access, Edit, Geometry, Serving, Slow, Store, VolumeId, Volumes};
 
 const SIZE: u64 = 64 << 20;
 
 struct Service {
-    handle: Handle<Volumes>,
+    handle: Handle,
     directory: PathBuf,
     thread: Option<JoinHandle<()>>,
 }
@@ -43,8 +42,8 @@ fn start(directory: &Path, model: &str) -> Service {
             let create = Edit::Create { size: SIZE, text: "data".into() };
             server.edit(&create, |_, outcome| outcome.unwrap()).unwrap();
         }
-        let ready = move |server: &mut Server<Volumes>| serve(server, VolumeId(0), "data", &model);
-        told.send((server.handle(), Box::new(ready) as Box<dyn FnOnce(&mut Server<Volumes>) + Send>)).unwrap();
+        let ready = move |server: &mut Server| serve(server, VolumeId(0), "data", &model);
+        told.send((server.handle(), Box::new(ready) as Box<dyn FnOnce(&mut Server) + Send>)).unwrap();
         server.run().unwrap();
     });
     let (handle, ready) = handle.recv().unwrap();
@@ -55,12 +54,12 @@ fn start(directory: &Path, model: &str) -> Service {
     Service { handle, directory: directory.to_path_buf(), thread: Some(thread) }
 }
 
-fn serve(server: &mut Server<Volumes>, volume: VolumeId, name: &str, model: &str) {
+fn serve(server: &mut Server, volume: VolumeId, name: &str, model: &str) {
     let limits = plimsoll_volume::Limits { requests: 256, bytes: 64 << 20, payload: 32 << 20, block: 1 };
     let model = plimsoll_model::parse(model).unwrap();
-    let (service, now, _) = server.service();
-    let export = service.serve(now, &Serving { volume, model, seed: 1, limits, group: None }).unwrap();
-    let access = service.store().about(volume).unwrap().access;
+    let (volumes, now, _) = server.volumes();
+    let export = volumes.serve(now, &Serving { volume, model, seed: 1, limits, group: None }).unwrap();
+    let access = volumes.store().about(volume).unwrap().access;
     let mut offer = Offer::new(export, name, SIZE);
     offer.access = access;
     server.offer(offer);
@@ -105,7 +104,7 @@ fn read(talk: &mut Talk, offset: u64, length: u32) -> Vec<u8> {
 }
 
 #[test]
-fn what_was_flushed_is_there_the_next_time() {
+fn flushed_data_survive_a_restart() {
     let directory = home("again");
     {
         let service = start(&directory, "link(10us)");
@@ -129,7 +128,7 @@ fn what_was_flushed_is_there_the_next_time() {
 }
 
 #[test]
-fn a_snapshot_keeps_what_was_there() {
+fn snapshot_keeps_its_data() {
     let directory = home("snapshot");
     let service = start(&directory, "link(10us)");
     let mut talk = service.talk("data");
@@ -155,7 +154,7 @@ fn a_snapshot_keeps_what_was_there() {
 }
 
 #[test]
-fn no_answer_comes_before_its_moment() {
+fn no_answer_before_its_due_time() {
     let directory = home("moment");
     let service = start(&directory, "limit(1000) then link(2ms)");
     let mut talk = service.talk("data");

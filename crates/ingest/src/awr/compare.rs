@@ -1,21 +1,16 @@
 //! Reports that compare two periods of an instance: their tables have both side by side, and become two reports.
 //!
-//! Columns are called `1st` and `2nd`, in groups; which group says what is known by the table. What a comparison leaves
-//! out (the profile, histograms, advice) is missing in both.
-
-mod lines;
-
-pub(super) use lines::Lines as ComparedLines;
+//! Columns are called `1st` and `2nd`, in groups; the meaning of a group depends on the table. Sections that a
+//! comparison leaves out (the profile, histograms, advice) are missing in both.
 
 use super::figures;
-use super::report::{Event, Report, Said, Traffic};
+use super::report::{Event, Report, Rounded, Said, Traffic};
 use super::section::Section;
-use super::words;
 use crate::builder::Builder;
-use crate::kind::Kind;
-use crate::number::Numerals;
 use crate::refusal::Refusal;
-use crate::table::{Row, Table};
+use crate::text::Numerals;
+use crate::text::table::{Row, Ruler, Table, plain};
+use crate::text::timestamp;
 
 const MIB: f64 = 1_048_576.0;
 
@@ -99,7 +94,7 @@ impl Comparison {
     }
 
     /// Hands over both periods, the earlier one first.
-    pub(super) fn make(self, kind: Kind, out: &mut Builder) -> Result<(), Refusal> {
+    pub(super) fn make(self, out: &mut Builder) -> Result<(), Refusal> {
         let why = if self.is_cluster {
             Some("all instances of a cluster")
         } else if self.sides.iter().any(|report| report.window_s().is_none()) {
@@ -111,7 +106,7 @@ impl Comparison {
         };
         if let Some(why) = why {
             let what = format!("it compares two periods, with {why}: give the two reports that it was made of");
-            return Err(Refusal::Unusable { kind, origin: None, what });
+            return Err(out.unusable(what));
         }
         let mut sides = self.sides;
         for (report, label) in sides.iter_mut().zip(["1st: ", "2nd: "]) {
@@ -121,7 +116,7 @@ impl Comparison {
             report.ended = true;
         }
         sides.sort_by_key(|report| report.begin);
-        sides.iter().try_for_each(|report| figures::make(report, kind, out))
+        sides.iter().try_for_each(|report| figures::make(report, out))
     }
 }
 
@@ -166,7 +161,7 @@ fn sets(report: &mut Report, table: &Table, side: usize) -> u32 {
     let elapsed = text("elapsed time (min)");
     report.numerals = Numerals::of(&elapsed).unwrap_or_default();
     // `23-Apr-14 18:30:05 (Wed)`
-    let moment = |name: &str| words::time(text(name).split('(').next().unwrap_or_default());
+    let moment = |name: &str| timestamp::local(text(name).split('(').next().unwrap_or_default());
     (report.begin, report.end) = (moment("begin snap time"), moment("end snap time"));
     let printed = report.numerals.number(&elapsed).map(|minutes| minutes * 60.0);
     let between = report.begin.zip(report.end).map(|(begin, end)| end.duration_since(begin).as_secs_f64());
@@ -205,8 +200,8 @@ fn events(report: &mut Report, table: &Table, columns: [Option<usize>; 3]) -> u3
             // Processes behind the sessions wait in this class.
             foreground: class.is_none_or(|class| row.cell(class) != "System I/O"),
             waits: (rate * seconds).round(),
-            total_s: words::rounded(report.numerals, row.cell(total), 1.0),
-            average_s: words::rounded(report.numerals, row.cell(average), 1e-3),
+            total_s: Rounded::of(report.numerals, row.cell(total), 1.0),
+            average_s: Rounded::of(report.numerals, row.cell(average), 1e-3),
             line: row.line,
         });
         count += 3;
@@ -265,11 +260,97 @@ fn host(report: &mut Report, table: &Table, column: Option<usize>) -> u32 {
         let (field, value) = match name {
             "Number of CPUs" => (&mut report.processors, report.numerals.number(row.cell(column))),
             "Number of CPU Cores" => (&mut report.cores, report.numerals.number(row.cell(column))),
-            "Physical Memory" => (&mut report.memory_bytes, words::bytes(report.numerals, row.cell(column), MIB)),
+            "Physical Memory" => (&mut report.memory_bytes, report.numerals.bytes(row.cell(column), MIB)),
             _ => continue,
         };
         *field = value.filter(|value| *value > 0.0).map(|value| said(row, name, &table.columns[column], value));
         count += 1;
     }
     count
+}
+
+const MOST_ROWS: usize = 200_000;
+
+/// Collects tables from lines.
+#[derive(Default)]
+pub(super) struct ComparedLines {
+    comparison: Comparison,
+    heading: String,
+    above: String,
+    table: Option<(Ruler, Table)>,
+}
+
+impl ComparedLines {
+    /// Takes the report's title.
+    pub(super) fn title(&mut self, title: &str) {
+        self.comparison.title(title);
+    }
+
+    /// Takes any line.
+    pub(super) fn line(&mut self, line: &str, number: u64) {
+        let line = line.trim_start_matches('\u{c}').trim_end();
+        if let Some((heading, about)) = line.split_once("DB/Inst:") {
+            self.end_table();
+            heading.trim().trim_end_matches("First").trim_end().clone_into(&mut self.heading);
+            let (first, second) = about.split_once("DB/Inst:").unwrap_or((about, ""));
+            for (side, about) in [first, second].into_iter().enumerate() {
+                let names = about.split_whitespace().next().and_then(|names| names.split_once('/'));
+                if let Some((database, instance)) = names {
+                    self.comparison.names(side, database, instance);
+                }
+                let seconds = about.split_once("Elapsed time:").and_then(|(_, rest)| rest.split_once("sec"));
+                if let Some((seconds, _)) = seconds {
+                    self.comparison.lasted(side, seconds);
+                }
+            }
+        } else if line.is_empty() {
+            self.end_table();
+        } else if let Some(ruler) = Ruler::of(line) {
+            self.end_table();
+            if !ruler.is_inner() {
+                let columns = ruler.cells(&self.above).iter().map(|name| plain(name)).collect();
+                let table = Table { heading: self.heading.clone(), line: number, columns, ..Table::default() };
+                self.table = Some((ruler, table));
+            }
+        } else if let Some((ruler, table)) = &mut self.table {
+            if table.rows.len() < MOST_ROWS {
+                let is_sets = table.columns.first().is_some_and(|name| name == "snapshot set");
+                let words = if is_sets { worded(line) } else { Vec::new() };
+                let cells = if words.len() == table.columns.len() { words } else { ruler.cells(line) };
+                table.rows.push(Row { line: number, cells });
+            } else {
+                table.cut = true;
+            }
+        }
+        line.clone_into(&mut self.above);
+    }
+
+    /// Both periods, when all lines have come.
+    pub(super) fn finish(mut self) -> Comparison {
+        self.end_table();
+        self.comparison
+    }
+
+    fn end_table(&mut self) {
+        if let Some((_, table)) = self.table.take() {
+            self.comparison.table(&table);
+        }
+    }
+}
+
+/// The cells of a row in which none is blank, with a date, its time and its day in one: those of snapshots do not stand
+/// where their ruler says.
+fn worded(line: &str) -> Vec<String> {
+    let mut cells: Vec<String> = Vec::new();
+    let mut words = line.split_whitespace().peekable();
+    while let Some(word) = words.next() {
+        let mut cell = word.to_owned();
+        let is_date = word.matches('-').count() == 2;
+        while is_date && words.peek().is_some_and(|next| next.contains(':') || next.starts_with('(')) {
+            cell.push(' ');
+            cell.push_str(words.next().unwrap_or_default());
+        }
+        cells.push(cell);
+    }
+    cells
 }

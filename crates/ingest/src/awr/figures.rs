@@ -1,40 +1,35 @@
-//! What a report says, as demand.
+//! Figures of a report: its demand.
 //!
-//! Cumulative statistics come first: they stand in every version and are not rounded. The table of file types divides
-//! the rest. Of the front page nothing is taken: it is compared, and a difference is a caution.
-
-mod checks;
-mod database;
-mod traffic;
+//! Cumulative statistics come first: every version has them, and they are not rounded. The table of file types divides
+//! the rest. The front page is only compared: a difference is a caution.
 
 use plimsoll_units::Span;
 
-use super::report::{Reach, Report, Said};
+use super::report::{Event, Histogram, Member, Reach, Report, Said, Traffic};
 use super::section::Section;
 use crate::builder::Builder;
-use crate::figure::{Class, Measure, Origin, Scope, Window};
-use crate::kind::Kind;
-use crate::reading::Fate;
+use crate::reading::{
+    CacheAdvice, Class, Database, DatabaseTime, Fate, Figure, HostTime, Measure, Origin, Scope, Statistic, Wait, Window,
+};
 use crate::refusal::Refusal;
 
 /// Hands a report's figures to the builder.
-pub(super) fn make(report: &Report, kind: Kind, out: &mut Builder) -> Result<(), Refusal> {
-    let unusable = |what: &str| Refusal::Unusable { kind, origin: None, what: what.to_owned() };
+pub(super) fn make(report: &Report, out: &mut Builder) -> Result<(), Refusal> {
     let known = [report.statistics.len(), report.profile.len(), report.file_types.len()];
     if known == [0; 3] && report.met.is_empty() {
-        return Err(unusable("it has the heading of one, and none of its tables: was it saved completely?"));
+        return Err(out.unusable("it has the heading of one, and none of its tables: was it saved completely?"));
     }
-    let Some(seconds) = window(report) else {
-        return Err(unusable("it does not say how long its window was (row `Elapsed:`): make the report again"));
+    let Some(seconds) = window_s(report) else {
+        return Err(out.unusable("it does not say how long its window was (row `Elapsed:`): make the report again"));
     };
     if known == [0; 3] && report.unruled {
-        return Err(unusable(
+        return Err(out.unusable(
             "no heading of its tables has a line of dashes below it, which says where columns are: give the report as the \
              database wrote it",
         ));
     }
     if known == [0; 3] {
-        return Err(unusable("it has no table of what was read and written: was it saved completely?"));
+        return Err(out.unusable("it has no table of what was read and written: was it saved completely?"));
     }
     if !report.release.is_empty() {
         out.version(&report.release);
@@ -44,15 +39,15 @@ pub(super) fn make(report: &Report, kind: Kind, out: &mut Builder) -> Result<(),
     let begin = begin.map(|at| out.local(at));
     let window = out.window(Window { begin, length: Span::from_secs_f64(seconds) });
     let mut page = Page { report, seconds, at: (scope, window), out };
-    traffic::make(&mut page);
-    database::make(&mut page);
-    checks::make(&mut page);
+    traffic(&mut page);
+    account(&mut page);
+    check(&mut page);
     parts(report, page.out);
     Ok(())
 }
 
 /// Seconds of the window: of a cluster, those of the instance that was watched longest.
-fn window(report: &Report) -> Option<f64> {
+fn window_s(report: &Report) -> Option<f64> {
     let members = report.members.iter().filter_map(|member| member.elapsed_s.as_ref()).map(|said| said.value);
     report.window_s().or_else(|| members.max_by(f64::total_cmp)).filter(|seconds| *seconds > 0.0)
 }
@@ -62,13 +57,13 @@ fn scope(report: &Report) -> Scope {
         (Reach::Pluggable, container) if !container.is_empty() => (container, &report.container_id),
         _ => (report.database.as_str(), &report.database_id),
     };
-    // What is no number was cut out of a damaged line.
+    // An unreadable number was cut out of a damaged line.
     let is_number = database_id.bytes().all(|byte| byte.is_ascii_digit());
     let single = match report.members.as_slice() {
         [only] => Some(only),
         _ => None,
     };
-    let or_only = |own: &str, of: fn(&super::report::Member) -> &String| match single {
+    let or_only = |own: &str, of: fn(&Member) -> &String| match single {
         Some(member) if own.is_empty() => of(member).clone(),
         _ => own.to_owned(),
     };
@@ -86,7 +81,7 @@ struct Page<'a> {
     report: &'a Report,
     /// Of the window.
     seconds: f64,
-    /// Scope and window of what is said of the whole.
+    /// Scope and window of the whole.
     at: (u32, u32),
     out: &'a mut Builder,
 }
@@ -103,7 +98,7 @@ impl<'a> Page<'a> {
         self.out.mean(self.at, class, measure, value, origin);
     }
 
-    /// A figure that is a number as it was said.
+    /// A figure with its printed number.
     fn put_said(&mut self, class: Class, measure: Measure, section: Section, said: Option<&Said>) {
         if let Some(said) = said {
             self.put(class, measure, said.value, section, said);
@@ -178,4 +173,507 @@ fn parts(report: &Report, out: &mut Builder) {
     for heading in &report.ignored {
         out.part(heading.as_str(), Fate::Ignored);
     }
+}
+
+/// Hands over reads and writes.
+fn traffic(page: &mut Page<'_>) {
+    totals(page);
+    kinds_of_reads(page);
+    file_types(page);
+    functions(page);
+    redo(page);
+    latencies(page);
+    places(page);
+}
+
+/// The row of a file type.
+fn row<'a>(page: &Page<'a>, name: &str) -> Option<&'a Traffic> {
+    page.report.file_types.iter().find(|row| row.name == name)
+}
+
+fn file_section(page: &Page<'_>) -> Section {
+    if page.report.reach == Reach::Cluster { Section::ClusterFileTypes } else { Section::FileTypes }
+}
+
+/// Reads and writes of every kind.
+fn totals(page: &mut Page<'_>) {
+    let total = row(page, "TOTAL");
+    let pluggable = page.report.reach == Reach::Pluggable;
+    let directions = [
+        (Class::Read, "physical read total IO requests", "physical read total bytes", 1),
+        (Class::Write, "physical write total IO requests", "physical write total bytes", 2),
+    ];
+    for (class, requests, bytes, column) in directions {
+        let (iops, bytes_s) = match class {
+            Class::Read => {
+                (total.and_then(|row| row.read_iops.as_ref()), total.and_then(|row| row.read_bytes_s.as_ref()))
+            }
+            _ => (total.and_then(|row| row.write_iops.as_ref()), total.and_then(|row| row.write_bytes_s.as_ref())),
+        };
+        // The container writes for a pluggable database: its own statistics lack these writes.
+        let by_files = pluggable && class == Class::Write && iops.is_some();
+        let statistics = (page.statistic(requests), page.statistic(bytes));
+        if let ((Some(requests), Some(bytes)), false) = (statistics, by_files) {
+            let section = page.statistics();
+            page.put(class, Measure::Iops, requests.value / page.seconds, section, requests);
+            page.put(class, Measure::Throughput, bytes.value / page.seconds, section, bytes);
+            if requests.value > 0.0 {
+                page.put(class, Measure::Size, bytes.value / requests.value, section, bytes);
+            }
+        } else if iops.is_some() {
+            rates(page, class, iops, bytes_s);
+        } else {
+            profile(page, class, column);
+        }
+    }
+}
+
+/// The profile's values, without better ones.
+fn profile(page: &mut Page<'_>, class: Class, column: usize) {
+    let said = |name: &str| page.report.profile.get(name).and_then(|numbers| numbers[column].as_ref());
+    let (requests, bytes) = (said("Total Requests"), said("Total (MB)"));
+    page.put_said(class, Measure::Iops, Section::IoProfile, requests);
+    if let Some(bytes) = bytes {
+        page.put(class, Measure::Throughput, bytes.value * 1_048_576.0, Section::IoProfile, bytes);
+    }
+}
+
+/// Rates of a row of file types, and the size that they give.
+fn rates(page: &mut Page<'_>, class: Class, iops: Option<&Said>, bytes_s: Option<&Said>) {
+    rates_in(page, class, file_section(page), iops, bytes_s);
+}
+
+fn rates_in(page: &mut Page<'_>, class: Class, section: Section, iops: Option<&Said>, bytes_s: Option<&Said>) {
+    page.put_said(class, Measure::Iops, section, iops);
+    page.put_said(class, Measure::Throughput, section, bytes_s);
+    if let (Some(iops), Some(bytes_s)) = (iops, bytes_s)
+        // Rates have two decimals: of fewer operations the size would be chance.
+        && iops.value >= 0.5
+        && bytes_s.value > 0.0
+    {
+        page.put(class, Measure::Size, bytes_s.value / iops.value, section, bytes_s);
+    }
+}
+
+/// Reads of the database in one block, and in several at once. The counter of the latter counts those of backups and logs
+/// too: what the table of file types says of these is taken off, unless the bytes say that it was not in.
+fn kinds_of_reads(page: &mut Page<'_>) {
+    let names = ["physical read IO requests", "physical read total multi block requests", "physical read bytes"];
+    let [Some(total), Some(multiple), Some(bytes)] = names.map(|name| page.statistic(name)) else { return };
+    let Some(block) = page.block_bytes() else { return };
+    let counted = multiple.value / page.seconds;
+    let reads = total.value / page.seconds;
+    let bytes_s = bytes.value / page.seconds;
+    let aside = large_reads_aside(&page.report.file_types);
+    // One block each, by the statistic's definition; the rest is the others'.
+    let large = |several: f64| bytes_s - (reads - several) * block;
+    let fits = |several: &f64| {
+        let slack = 0.02 * bytes_s;
+        (2.0 * block * several - slack..=LARGEST_READ * several + slack).contains(&large(*several))
+    };
+    let section = page.statistics();
+    let Some(several) = [counted - aside, counted].into_iter().map(|several| several.min(reads).max(0.0)).find(fits)
+    else {
+        let origin = page.origin(section, multiple);
+        let text = "the counter of reads of several blocks does not fit the bytes: random and sequential reads are not told apart";
+        return page.out.caution(Some(origin), text);
+    };
+    let single = reads - several;
+    page.put(Class::RandomRead, Measure::Iops, single, section, total);
+    page.put(Class::RandomRead, Measure::Throughput, single * block, section, total);
+    if single > 0.0 {
+        page.put(Class::RandomRead, Measure::Size, block, section, total);
+    }
+    page.put(Class::SequentialRead, Measure::Iops, several, section, multiple);
+    page.put(Class::SequentialRead, Measure::Throughput, large(several).max(0.0), section, bytes);
+    // The remainder of few reads is no evidence.
+    if several > 0.001 * reads && large(several) > 0.0 {
+        page.put(Class::SequentialRead, Measure::Size, large(several) / several, section, bytes);
+    }
+}
+
+/// Bytes of the largest read of a database, and a quarter for rounding.
+const LARGEST_READ: f64 = 1.25 * 1_048_576.0;
+
+/// Large reads a second of files that hold no data: logs and backups are copied in pieces of a megabyte.
+fn large_reads_aside(rows: &[Traffic]) -> f64 {
+    let holds_data = |name: &str| matches!(name, "Data File" | "Temp File") || name.starts_with("TOTAL");
+    let aside = rows.iter().filter(|row| !holds_data(&row.name));
+    let large = aside.filter_map(|row| Some((row.read_iops.as_ref()?.value, row.read_bytes_s.as_ref()?.value)));
+    large.filter(|(iops, bytes_s)| *bytes_s > iops * 32_768.0).map(|(iops, _)| iops).sum()
+}
+
+/// Writes, and everything neither data nor log, by the type of their files.
+fn file_types(page: &mut Page<'_>) {
+    if let Some(data) = row(page, "Data File") {
+        rates(page, Class::DataWrite, data.write_iops.as_ref(), data.write_bytes_s.as_ref());
+    }
+    if let Some(temp) = row(page, "Temp File") {
+        rates(page, Class::TempRead, temp.read_iops.as_ref(), temp.read_bytes_s.as_ref());
+        rates(page, Class::TempWrite, temp.write_iops.as_ref(), temp.write_bytes_s.as_ref());
+    }
+    let mut groups: [(Class, Vec<&Traffic>); 3] =
+        [(Class::Archive, Vec::new()), (Class::Backup, Vec::new()), (Class::Other, Vec::new())];
+    for row in &page.report.file_types {
+        let name = row.name.to_ascii_lowercase();
+        let group = match name.as_str() {
+            "total" | "total:" | "data file" | "temp file" | "log file" => continue,
+            "archive log" => 0,
+            name if name.contains("backup") => 1,
+            _ => 2,
+        };
+        groups[group].1.push(row);
+    }
+    let section = file_section(page);
+    for (class, rows) in groups {
+        both(page, class, section, &rows);
+    }
+}
+
+/// The same by function, for reports that do not tell file types apart.
+fn functions(page: &mut Page<'_>) {
+    if !page.report.file_types.is_empty() {
+        return;
+    }
+    let of = |name: &str| page.report.functions.iter().filter(|row| row.name == name).collect::<Vec<&Traffic>>();
+    for row in of("DBWR") {
+        rates_in(page, Class::DataWrite, Section::Functions, row.write_iops.as_ref(), row.write_bytes_s.as_ref());
+    }
+    both(page, Class::Archive, Section::Functions, &of("ARCH"));
+    both(page, Class::Backup, Section::Functions, &of("RMAN"));
+}
+
+/// Reads and writes of several rows as one.
+fn both(page: &mut Page<'_>, class: Class, section: Section, rows: &[&Traffic]) {
+    let sum = |of: fn(&Traffic) -> [&Option<Said>; 2]| {
+        let found: Vec<&Said> = rows.iter().flat_map(|row| of(row)).flatten().collect();
+        let last = (*found.last()?).clone();
+        let names: Vec<&str> = rows.iter().map(|row| row.name.as_str()).collect();
+        let value = found.iter().map(|said| said.value).sum();
+        Some(Said { value, field: format!("{}, reads and writes", names.join(" + ")), ..last })
+    };
+    let iops = sum(|row| [&row.read_iops, &row.write_iops]);
+    let bytes_s = sum(|row| [&row.read_bytes_s, &row.write_bytes_s]);
+    rates_in(page, class, section, iops.as_ref(), bytes_s.as_ref());
+}
+
+/// The log. Its size does not give its operations: each member of a group is written.
+fn redo(page: &mut Page<'_>) {
+    let log = row(page, "Log File").filter(|row| row.write_iops.is_some());
+    let profile = |name: &str| page.report.profile.get(name).and_then(|numbers| numbers[2].as_ref());
+    if let Some(log) = log {
+        rates(page, Class::RedoWrite, log.write_iops.as_ref(), log.write_bytes_s.as_ref());
+    } else if let Some(writer) = page.report.functions.iter().find(|row| row.name == "LGWR" && row.write_iops.is_some())
+    {
+        rates_in(page, Class::RedoWrite, Section::Functions, writer.write_iops.as_ref(), writer.write_bytes_s.as_ref());
+    } else if let Some(requests) = profile("Redo Requests") {
+        let bytes = profile("Redo (MB)");
+        page.put_said(Class::RedoWrite, Measure::Iops, Section::IoProfile, Some(requests));
+        if let Some(bytes) = bytes {
+            page.put(Class::RedoWrite, Measure::Throughput, bytes.value * 1_048_576.0, Section::IoProfile, bytes);
+        }
+    } else if let (Some(writes), Some(size)) = (page.statistic("redo writes"), page.statistic("redo size")) {
+        let section = page.statistics();
+        page.put(Class::RedoWrite, Measure::Iops, writes.value / page.seconds, section, writes);
+        page.put(Class::RedoWrite, Measure::Throughput, size.value / page.seconds, section, size);
+        let origin = page.origin(section, writes);
+        page.out.caution(
+            Some(origin),
+            "writes of the log are counted once, however many members its groups have: multiply by their number",
+        );
+    }
+}
+
+/// The mean latency of a class: by the events that wait for just that, else by the type of file.
+fn latencies(page: &mut Page<'_>) {
+    const EVENTS: [(Class, bool, &[&str]); 5] = [
+        (Class::RandomRead, true, &["db file sequential read", "cell single block physical read"]),
+        (Class::SequentialRead, true, &["db file scattered read", "cell multiblock physical read"]),
+        (Class::RedoWrite, false, &["log file parallel write"]),
+        (Class::TempRead, true, &["direct path read temp"]),
+        (Class::TempWrite, true, &["direct path write temp"]),
+    ];
+    for (class, foreground, names) in EVENTS {
+        let busiest = busiest(&page.report.events, foreground, names);
+        // A mean too short for its unit is printed as zero.
+        if let Some((event, seconds)) = busiest.filter(|(_, seconds)| *seconds > 0.0) {
+            let cluster = page.report.reach == Reach::Cluster;
+            let section = match (cluster, foreground) {
+                (true, _) => Section::ClusterWaits,
+                (false, true) => Section::ForegroundWaits,
+                (false, false) => Section::BackgroundWaits,
+            };
+            let said = Said { value: seconds, line: event.line, field: format!("{} / avg wait", event.name) };
+            page.put(class, Measure::Latency, seconds, section, &said);
+        } else if let (Some(data), section) = (row(page, "Data File"), file_section(page)) {
+            match class {
+                Class::RandomRead => page.put_said(class, Measure::Latency, section, data.small_read_s.as_ref()),
+                Class::SequentialRead => page.put_said(class, Measure::Latency, section, data.large_read_s.as_ref()),
+                _ => {}
+            }
+        }
+    }
+}
+
+/// True for an event of this name, which text cuts at the end of its column.
+fn is_named(event: &Event, name: &str) -> bool {
+    const NARROWEST: usize = 24;
+    event.name == name || event.name.len() >= NARROWEST && name.starts_with(&event.name)
+}
+
+/// The event of these with the most waits, and its mean in seconds. Of one wait in the window nothing follows.
+fn busiest<'a>(events: &'a [Event], foreground: bool, names: &[&str]) -> Option<(&'a Event, f64)> {
+    let known =
+        events.iter().filter(|event| event.foreground == foreground && names.iter().any(|name| is_named(event, name)));
+    let with_mean = known.filter_map(|event| Some((event, event.mean_s()?)));
+    with_mean.filter(|(event, _)| event.waits >= 10.0).max_by(|a, b| a.0.waits.total_cmp(&b.0.waits))
+}
+
+/// Tablespaces and files, each a part of its own.
+fn places(page: &mut Page<'_>) {
+    let block = page.block_bytes();
+    let whole = scope(page.report);
+    let sections = [(Section::Tablespaces, &page.report.tablespaces), (Section::Files, &page.report.files)];
+    // Files divide tablespaces: one of the two, or sums would count all twice.
+    let Some((section, places)) = sections.into_iter().rev().find(|(_, places)| !places.is_empty()) else { return };
+    for place in places {
+        let scope = page.out.scope(Scope { part: place.name.clone(), ..whole.clone() });
+        let put = |page: &mut Page<'_>, class, measure, value, said: &Said| {
+            let origin = page.origin(section, said);
+            let (window, statistic) = (page.at.1, Statistic::Mean);
+            page.out.figure(Figure { scope, window, class, measure, statistic, value, origin });
+        };
+        if let Some(reads) = &place.reads {
+            let iops = reads.value / page.seconds;
+            put(page, Class::Read, Measure::Iops, iops, reads);
+            if let (Some(block), Some(blocks)) = (block, place.blocks_a_read) {
+                put(page, Class::Read, Measure::Throughput, iops * blocks * block, reads);
+            }
+        }
+        if let Some(writes) = &place.writes {
+            put(page, Class::DataWrite, Measure::Iops, writes.value / page.seconds, writes);
+        }
+        if let (Some(latency), Some(_)) = (&place.read_s, place.reads.as_ref().filter(|reads| reads.value >= 10.0)) {
+            put(page, Class::Read, Measure::Latency, latency.value, latency);
+        }
+    }
+}
+
+/// Hands over how the database spent its time.
+fn account(page: &mut Page<'_>) {
+    time(page);
+    host(page);
+    waits(page);
+    memory(page);
+    advice(page);
+}
+
+fn is_cluster(page: &Page<'_>) -> bool {
+    page.report.reach == Reach::Cluster
+}
+
+fn time(page: &mut Page<'_>) {
+    let report = page.report;
+    let cluster = is_cluster(page);
+    let model = if cluster { Section::ClusterTimeModel } else { Section::TimeModel };
+    let (said, section) = match (report.time_model.get("DB time"), &report.database_s) {
+        (Some(said), _) => (said, model),
+        (None, Some(said)) => (said, Section::Snapshots),
+        (None, None) => return,
+    };
+    let on_processor = report.time_model.get("DB CPU").map(|said| said.value);
+    let origin = page.origin(section, said);
+    let (scope, window) = page.at;
+    let processors = processors(page).map(|said| said.value as u32);
+    page.out.time(DatabaseTime {
+        scope,
+        window,
+        database_s: said.value,
+        processor_s: on_processor,
+        processors,
+        commits: page.statistic("user commits").map(|said| said.value),
+        origin,
+    });
+}
+
+/// The host's own counters, which are in hundredths of a second.
+fn host(page: &mut Page<'_>) {
+    let systems = &page.report.systems;
+    let (Some(busy), Some(idle)) = (systems.get("BUSY_TIME"), systems.get("IDLE_TIME")) else { return };
+    let origin = page.origin(Section::OperatingSystem, busy);
+    let (scope, window) = page.at;
+    page.out.host(HostTime { scope, window, busy_s: busy.value / 100.0, idle_s: idle.value / 100.0, origin });
+}
+
+/// Processors as the operating system counts them, else as the host's table does.
+fn processors<'a>(page: &Page<'a>) -> Option<&'a Said> {
+    page.report.systems.get("NUM_CPUS").or(page.report.processors.as_ref())
+}
+
+fn waits(page: &mut Page<'_>) {
+    let report = page.report;
+    let cluster = is_cluster(page);
+    let (scope, window) = page.at;
+    for event in &report.events {
+        let section = match (cluster, event.foreground) {
+            (true, _) => Section::ClusterWaits,
+            (false, true) => Section::ForegroundWaits,
+            (false, false) => Section::BackgroundWaits,
+        };
+        let Some(total_s) = event.sum_s() else { continue };
+        let origin = page.out.origin(event.line, section.name(), &event.name);
+        // A histogram is of all waits, of whichever process: it goes with the table that has most of them.
+        let twin = report.events.iter().find(|other| other.foreground != event.foreground && other.name == event.name);
+        let leads = twin.is_none_or(|twin| (event.waits, event.foreground) > (twin.waits, twin.foreground));
+        let histogram = report.histograms.get(&event.name).filter(|_| leads);
+        page.out.wait(Wait {
+            scope,
+            window,
+            event: event.name.clone(),
+            foreground: event.foreground,
+            count: event.waits,
+            total_s,
+            histogram: histogram.map(Histogram::shares).unwrap_or_default(),
+            origin,
+        });
+    }
+}
+
+fn memory(page: &mut Page<'_>) {
+    let report = page.report;
+    let value = |said: Option<&Said>| said.map(|said| said.value);
+    let (scope, window) = page.at;
+    let cores = report.systems.get("NUM_CPU_CORES").or(report.cores.as_ref());
+    let cache = report.cache_bytes.as_ref();
+    let caches = if is_cluster(page) { Section::ClusterCaches } else { Section::CacheSizes };
+    let origin = match cache {
+        Some(said) => page.origin(caches, said),
+        None => page.out.origin(0, Section::Host.name(), ""),
+    };
+    let database = Database {
+        scope,
+        window,
+        block_bytes: page.block_bytes(),
+        cache_bytes: value(cache),
+        processors: value(processors(page)),
+        cores: value(cores),
+        memory_bytes: value(report.memory_bytes.as_ref()),
+        origin,
+    };
+    page.out.database(database);
+}
+
+fn advice(page: &mut Page<'_>) {
+    let report = page.report;
+    let (scope, window) = page.at;
+    for row in &report.advice {
+        let field = format!("{} / size factor {}", row.pool, row.size_factor);
+        let origin = page.out.origin(row.line, Section::BufferPoolAdvice.name(), &field);
+        page.out.advice(CacheAdvice {
+            scope,
+            window,
+            pool: row.pool.clone(),
+            size_bytes: row.size_bytes,
+            size_factor: row.size_factor,
+            read_factor: row.read_factor,
+            reads: row.reads,
+            origin,
+        });
+    }
+}
+
+/// Compares values printed twice, and adds the cautions of the report's kind.
+fn check(page: &mut Page<'_>) {
+    check_window(page);
+    check_reach(page);
+    agreement(page);
+}
+
+fn check_window(page: &mut Page<'_>) {
+    let minutes = page.seconds / 60.0;
+    // A snapshot each hour is the default, and a few seconds late.
+    if minutes >= 7.0 * 24.0 * 60.0 - 65.0 {
+        let text = format!(
+            "its window is {:.1} days: days and nights are one mean in it, peaks are many times higher, and nothing can be \
+             sized by it; give a report for each hour",
+            minutes / 1440.0
+        );
+        page.out.caution(None, text);
+    } else if minutes > 65.0 {
+        let text = format!(
+            "its window is {minutes:.0} minutes, and shorter peaks are hidden in it: give a report for each hour"
+        );
+        page.out.caution(None, text);
+    }
+    let report = page.report;
+    if let (Some(begin), Some(end)) = (report.begin, report.end)
+        && end < begin
+    {
+        page.out.caution(
+            None,
+            "it ends before it begins: the clock of its host went back; rates follow its row `Elapsed:`",
+        );
+    }
+    let members = report.members.iter().map(|member| (member.begin, member.startup));
+    for (begin, startup) in members.chain([(report.begin, report.startup)]) {
+        if let (Some(begin), Some(startup)) = (begin, startup)
+            // The moment of the start has no seconds.
+            && startup > begin
+        {
+            page.out.caution(
+                None,
+                "the instance was started inside the window: counters begin anew, so its rates are too low; give reports \
+                 before and after",
+            );
+        }
+    }
+}
+
+fn check_reach(page: &mut Page<'_>) {
+    match page.report.reach {
+        Reach::Pluggable => page.out.caution(
+            None,
+            "a report of a pluggable database has no writes of the container: writes are taken from file types, and redo \
+             is in the container's own report; give that as well",
+        ),
+        Reach::Cluster if page.report.members.len() > 1 => {
+            let elapsed: Vec<f64> =
+                page.report.members.iter().filter_map(|member| Some(member.elapsed_s.as_ref()?.value)).collect();
+            let (least, most) = elapsed.iter().fold((f64::MAX, 0.0_f64), |(a, b), &s| (a.min(s), b.max(s)));
+            if most > least * 1.02 {
+                page.out.caution(None, "its instances were watched for different times: rates are over the longest");
+            }
+        }
+        _ => {}
+    }
+}
+
+fn agreement(page: &mut Page<'_>) {
+    let report = page.report;
+    let rate = |name: &str| report.statistic(name).map(|said| said.value / page.seconds);
+    let profile = |name: &str, column: usize| report.profile.get(name).and_then(|numbers| numbers[column].clone());
+    let mut pairs: Vec<(Option<f64>, Option<Said>, Section, &str)> = vec![
+        (rate("physical read total IO requests"), profile("Total Requests", 1), Section::IoProfile, "reads"),
+        (rate("physical write total IO requests"), profile("Total Requests", 2), Section::IoProfile, "writes"),
+        (rate("physical read IO requests"), load(report, "Read IO requests"), Section::LoadProfile, "database reads"),
+    ];
+    let database_s = report.database_s.as_ref().map(|said| said.value / page.seconds);
+    pairs.push((database_s, load(report, "DB Time(s)"), Section::LoadProfile, "database time"));
+    for (counted, printed, section, what) in pairs {
+        let (Some(counted), Some(printed)) = (counted, printed) else { continue };
+        // Printed with one decimal; the elapsed time with two of a minute.
+        let slack = 0.11 + counted.abs() * 0.02;
+        if (counted - printed.value).abs() > slack {
+            let text = format!(
+                "{what}: {counted:.1} a second by the counters, {:.1} as printed: do not trust this report before you know why",
+                printed.value
+            );
+            let origin = page.origin(section, &printed);
+            page.out.caution(Some(origin), text);
+        }
+    }
+}
+
+fn load(report: &Report, name: &str) -> Option<Said> {
+    report.load.get(name).cloned()
 }

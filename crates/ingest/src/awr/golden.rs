@@ -1,5 +1,5 @@
-//! Reports of real systems, which are not kept here: values against those that were read by other means, and what must
-//! agree within each report. They are looked for where `PLIMSOLL_SAMPLES` says.
+//! Reports of real systems, which are not kept here: values against those read by other means, and checks within each
+//! report. `PLIMSOLL_SAMPLES` is their folder.
 #![expect(clippy::disallowed_methods, reason = "tests of a pure crate that read files of the machine")]
 
 use std::path::PathBuf;
@@ -8,8 +8,7 @@ use serde_json::Value;
 
 use super::html::said;
 use super::report::{Reach, Report, Said, Traffic};
-use super::words;
-use crate::number::Numerals::Point;
+use crate::text::Numerals::Point;
 
 const MIB: f64 = 1_048_576.0;
 
@@ -130,11 +129,11 @@ fn traffic(place: &str, row: &Traffic, cells: &Value, table: &str) {
     let cell = |column: usize| cells[column].as_str().unwrap();
     same(place, row.read_iops.as_ref(), &cells[1]);
     same(place, row.write_iops.as_ref(), &cells[4]);
-    let bytes = |column: usize| words::bytes(Point, cell(column), MIB);
+    let bytes = |column: usize| Point.bytes(cell(column), MIB);
     near(place, row.read_bytes_s.as_ref().map(|said| said.value), bytes(2));
     near(place, row.write_bytes_s.as_ref().map(|said| said.value), bytes(5));
     if table == "iostat_filetype" {
-        let small = words::seconds(Point, cell(6), 1e-3);
+        let small = Point.seconds(cell(6), 1e-3);
         near(place, row.small_read_s.as_ref().map(|said| said.value), small);
     }
 }

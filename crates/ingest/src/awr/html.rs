@@ -8,20 +8,16 @@ use super::report::{Reach, Report};
 use super::rows;
 use super::section::Section;
 use crate::builder::Builder;
-use crate::format::{Form, Resemblance, Takes};
+use crate::form::{Form, Head, Input, Resemblance};
 use crate::html::{Piece, pieces};
-use crate::kind::Kind;
 use crate::refusal::Refusal;
-use crate::whole::{Whole, WholeFormat};
-
-const KIND: Kind = Kind { id: "awr-html", name: "AWR report (HTML)" };
 
 /// AWR reports as HTML.
-pub(crate) const FORM: Form = Form { kind: KIND, takes: Takes::Text, resembles, open: |_| Box::new(Whole::new(Html)) };
+pub(crate) const FORM: Form = Form::document("awr-html", "AWR report (HTML)", resembles, read);
 
-fn resembles(head: &[u8]) -> Resemblance {
-    let head = head.to_ascii_lowercase();
-    let has = |text: &str| memmem::find(&head, text.as_bytes()).is_some();
+fn resembles(head: &Head<'_>) -> Resemblance {
+    let head = head.text().to_ascii_lowercase();
+    let has = |text: &str| head.contains(text);
     let titles = ["workload repository", "awr report for", "awr rac report", "awr compare period"];
     match (has("<html") || has("<table") || has("<h1"), titles.iter().any(|title| has(title))) {
         (true, true) => Resemblance::Is { marks: 3 },
@@ -31,14 +27,10 @@ fn resembles(head: &[u8]) -> Resemblance {
     }
 }
 
-struct Html;
-
-impl WholeFormat for Html {
-    fn read(&mut self, document: &[u8], out: &mut Builder) -> Result<(), Refusal> {
-        match said(document) {
-            (_, Some(comparison)) => comparison.make(KIND, out),
-            (report, None) => figures::make(&report, KIND, out),
-        }
+fn read(_: &Input, document: &[u8], out: &mut Builder) -> Result<(), Refusal> {
+    match said(document) {
+        (_, Some(comparison)) => comparison.make(out),
+        (report, None) => figures::make(&report, out),
     }
 }
 

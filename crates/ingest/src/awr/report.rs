@@ -1,12 +1,11 @@
-//! What a report says, number by number, each with its place.
+//! The numbers of a report, each with its place.
 
 use std::collections::BTreeMap;
 
 use jiff::civil::DateTime;
 
-use super::histogram::Histogram;
 use super::section::Section;
-use crate::number::Numerals;
+use crate::text::{Numerals, time_unit, timed};
 
 /// A number and where it stands.
 #[derive(Clone, Debug, PartialEq)]
@@ -17,7 +16,7 @@ pub(super) struct Said {
     pub(super) field: String,
 }
 
-/// How far a report reaches.
+/// The reach of a report.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) enum Reach {
     #[default]
@@ -52,7 +51,7 @@ pub(super) struct Event {
 }
 
 impl Event {
-    /// Seconds of one wait, in the mean: as printed or as the sum says, whichever was rounded less.
+    /// Mean seconds of a wait: as printed or from the sum, whichever was rounded less.
     pub(super) fn mean_s(&self) -> Option<f64> {
         let divided = self.total_s.filter(|_| self.waits > 0.0).map(|total| total.over(self.waits));
         Rounded::finer(self.average_s, divided)
@@ -72,6 +71,15 @@ pub(super) struct Rounded {
 }
 
 impl Rounded {
+    /// A time with its unit; a number alone is in `unit`.
+    pub(super) fn of(numerals: Numerals, text: &str, unit: f64) -> Option<Self> {
+        let (number, unit) = timed(text, unit)?;
+        let value = numerals.number(number)? * unit;
+        let mark = if numerals == Numerals::Point { '.' } else { ',' };
+        let decimals = number.trim().rsplit_once(mark).map_or("", |(_, decimals)| decimals);
+        Some(Self { value, step: decimals.bytes().fold(unit, |step, _| step / 10.0) })
+    }
+
     fn over(self, divisor: f64) -> Self {
         Self { value: self.value / divisor, step: self.step / divisor }
     }
@@ -122,7 +130,7 @@ pub(super) struct Member {
 pub(super) struct Report {
     pub(super) numerals: Numerals,
     pub(super) reach: Reach,
-    /// What parts are called by, of a report that is one of two.
+    /// The names of the parts of a report that is one of two.
     pub(super) label: &'static str,
     pub(super) database: String,
     pub(super) database_id: String,
@@ -135,7 +143,7 @@ pub(super) struct Report {
     pub(super) begin: Option<DateTime>,
     pub(super) end: Option<DateTime>,
     pub(super) elapsed_s: Option<Said>,
-    /// Database time as the head of the report says it.
+    /// Database time from the head of the report.
     pub(super) database_s: Option<Said>,
     pub(super) members: Vec<Member>,
     pub(super) processors: Option<Said>,
@@ -159,11 +167,11 @@ pub(super) struct Report {
     pub(super) events: Vec<Event>,
     pub(super) histograms: BTreeMap<String, Histogram>,
     pub(super) advice: Vec<Advice>,
-    /// Sections that were met, and how many numbers each gave.
+    /// Sections found, with the count of their numbers.
     pub(super) met: BTreeMap<Section, u32>,
     /// The line that ends every report was there.
     pub(super) ended: bool,
-    /// A text in which no line says where columns are.
+    /// A text without rulers of columns.
     pub(super) unruled: bool,
     /// Sections that broke off.
     pub(super) cut: Vec<Section>,
@@ -184,7 +192,7 @@ impl Report {
         self.statistics.get(name).or_else(cut)
     }
 
-    /// Notes a table that says nothing of storage, once for each heading.
+    /// Notes a table without figures of storage, once for each heading.
     pub(super) fn ignore(&mut self, heading: &str) {
         const MOST: usize = 500;
         if !heading.is_empty() && self.ignored.len() < MOST && self.ignored.last().is_none_or(|last| last != heading) {
@@ -195,5 +203,108 @@ impl Report {
     /// The whole window, in seconds, when it is longer than nothing.
     pub(super) fn window_s(&self) -> Option<f64> {
         self.elapsed_s.as_ref().map(|said| said.value).filter(|seconds| *seconds > 0.0)
+    }
+}
+
+/// Shares of the waits that were shorter than a bound.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(super) struct Histogram {
+    /// By bound in nanoseconds: the share, 0 to 1, and which table said so (the first one is the coarser and surer).
+    below: BTreeMap<u64, f64>,
+}
+
+/// The bound of a column.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) enum Bound {
+    /// Waits shorter than this, in seconds, and not in a column before it.
+    Below(f64),
+    /// All longer ones.
+    Rest,
+}
+
+impl Bound {
+    /// Reads `<512us`, `<=1s`, `<1/8s`, `< 1m`, `>=32ms`, `>1s` at the end of a column's name.
+    pub(super) fn of(column: &str) -> Option<Self> {
+        let at = column.find(['<', '>'])?;
+        let sign = &column[at..];
+        let text = sign.trim_start_matches(['<', '>', '=', ' ']);
+        let letters = text.find(|letter: char| letter.is_ascii_alphabetic())?;
+        let (number, unit) = text.split_at(letters);
+        let unit = time_unit(unit.trim())?;
+        let number = number.trim();
+        let value: f64 = match number.split_once('/') {
+            Some((over, under)) => over.parse::<f64>().ok()? / under.parse::<f64>().ok()?,
+            None => number.parse().ok()?,
+        };
+        Some(if sign.starts_with('<') { Self::Below(value * unit) } else { Self::Rest })
+    }
+}
+
+impl Histogram {
+    /// Adds a row of a table: bounds with their shares in per cent. Values of an earlier table stay.
+    pub(super) fn add(&mut self, row: &[(Bound, f64)]) {
+        let mut below = 0.0;
+        for (bound, percent) in row {
+            below += percent / 100.0;
+            if let Bound::Below(seconds) = bound {
+                self.below.entry((seconds * 1e9).round() as u64).or_insert(below);
+            }
+        }
+    }
+
+    /// Upper bounds in seconds with the share of waits up to each and above the one before; the last has no bound.
+    pub(super) fn shares(&self) -> Vec<(f64, f64)> {
+        let mut shares = Vec::with_capacity(self.below.len() + 1);
+        let mut before = 0.0;
+        for (bound, below) in &self.below {
+            // Shares are printed in tenths of a per cent: sums may stray by some of them.
+            let below = below.min(1.0).max(before);
+            shares.push((*bound as f64 / 1e9, below - before));
+            before = below;
+        }
+        shares.push((f64::INFINITY, 1.0 - before));
+        shares
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Bound::{Below, Rest};
+    use super::{Bound, Histogram};
+
+    #[test]
+    fn bounds_are_read() {
+        let table = [
+            ("% of waits <1ms", Some(Below(1e-3))),
+            ("% of total waits <512us", Some(Below(512e-6))),
+            ("% of waits <=1s", Some(Below(1.0))),
+            ("<1/8s", Some(Below(0.125))),
+            ("< 1m", Some(Below(60.0))),
+            (">=32ms", Some(Rest)),
+            ("event", None),
+            ("<", None),
+        ];
+        for (column, expected) in table {
+            let found = Bound::of(column);
+            let same = match (found, expected) {
+                (Some(Below(a)), Some(Below(b))) => (a - b).abs() < 1e-12,
+                (a, b) => a == b,
+            };
+            assert!(same, "{column}: {found:?}");
+        }
+    }
+
+    #[test]
+    fn tables_of_one_event_become_one() {
+        let mut histogram = Histogram::default();
+        let us = |us: f64| Below(us * 1e-6);
+        histogram.add(&[(us(8.0), 10.0), (us(16.0), 20.0), (us(512.0), 30.0), (Rest, 40.0)]);
+        histogram.add(&[(us(4.0), 4.0), (us(8.0), 6.0), (Rest, 90.0)]);
+        histogram.add(&[(us(512.0), 60.0), (us(1024.0), 25.0), (Rest, 15.0)]);
+        let shares: Vec<_> = histogram.shares().iter().map(|(b, s)| (*b * 1e6, (s * 100.0).round())).collect();
+        let bounds: Vec<_> = shares.iter().map(|(bound, _)| bound.round() as i64).collect();
+        let percents: Vec<_> = shares.iter().map(|(_, percent)| *percent as i64).collect();
+        assert_eq!(bounds, [4, 8, 16, 512, 1024, i64::MAX]);
+        assert_eq!(percents, [4, 6, 20, 30, 25, 15]);
     }
 }

@@ -1,45 +1,39 @@
 //! The tables of a report, row by row, into the report.
 
-mod head;
-mod load;
-mod storage;
-
-use super::report::{Report, Said};
+use super::report::{Advice, Bound, Event, Member, Place, Reach, Report, Rounded, Said, Traffic};
 use super::section::Section;
-use crate::number::Numerals;
-use crate::table::{Row, Table};
+use crate::text::Numerals;
+use crate::text::table::{Row, Table};
+use crate::text::timestamp;
 
 /// Reads a table that is of a section.
 pub(super) fn read(report: &mut Report, section: Section, table: &Table) {
     let before = *report.met.entry(section).or_default();
     let numbers = match section {
-        Section::Database
-        | Section::Instance
-        | Section::Container
-        | Section::Host
-        | Section::Snapshots
-        | Section::CacheSizes
-        | Section::ClusterDatabase
-        | Section::ClusterInstances
-        | Section::ClusterCaches => head::read(report, section, table),
-        Section::LoadProfile
-        | Section::TimeModel
-        | Section::OperatingSystem
-        | Section::ForegroundWaits
-        | Section::BackgroundWaits
-        | Section::Histogram
-        | Section::ClusterTimeModel
-        | Section::ClusterSystems
-        | Section::ClusterWaits => load::read(report, section, table),
-        Section::IoProfile
-        | Section::Statistics
-        | Section::FileTypes
-        | Section::Functions
-        | Section::Tablespaces
-        | Section::Files
-        | Section::BufferPoolAdvice
-        | Section::ClusterStatistics
-        | Section::ClusterFileTypes => storage::read(report, section, table),
+        Section::Snapshots => snapshots(report, table),
+        Section::CacheSizes => cache_sizes(report, table),
+        Section::ClusterInstances => members(report, table),
+        Section::ClusterCaches => cluster_caches(report, table),
+        Section::ClusterDatabase => cluster_database(report, table),
+        Section::Database | Section::Instance | Section::Container | Section::Host => names(report, section, table),
+        Section::LoadProfile => load_profile(report, table),
+        Section::TimeModel => by_name(report, table, table.column("time (s)"), |report| &mut report.time_model),
+        Section::OperatingSystem => {
+            by_name(report, table, table.column("value").or(table.column("total")), |report| &mut report.systems)
+        }
+        Section::Histogram => histogram(report, table),
+        Section::ClusterTimeModel => cluster_time_model(report, table),
+        Section::ClusterSystems => cluster_systems(report, table),
+        Section::ForegroundWaits | Section::BackgroundWaits | Section::ClusterWaits => events(report, section, table),
+        Section::IoProfile => profile(report, table),
+        Section::FileTypes | Section::Functions => traffic(report, section, table),
+        Section::ClusterFileTypes => cluster_file_types(report, table),
+        Section::Tablespaces | Section::Files => places(report, section, table),
+        Section::BufferPoolAdvice => advice(report, table),
+        // Important statistics are in two tables, with the same number.
+        Section::Statistics | Section::ClusterStatistics => {
+            by_name(report, table, table.column("total"), |report| &mut report.statistics)
+        }
     };
     report.met.insert(section, before + numbers);
     if table.cut {
@@ -82,4 +76,399 @@ impl<'a> Cells<'a> {
 /// The text of a row under a column, when there is one.
 fn text_of(row: &Row, column: Option<usize>) -> Option<&str> {
     column.map(|column| row.cell(column)).filter(|text| !text.is_empty())
+}
+
+fn names(report: &mut Report, section: Section, table: &Table) -> u32 {
+    let cells = Cells::of(report, table);
+    let Some(row) = table.rows.first() else { return 0 };
+    let text = |column: &str| text_of(row, table.column(column)).map(str::to_owned);
+    let keep = |field: &mut String, column: &str| {
+        if let Some(text) = text(column) {
+            *field = text;
+        }
+    };
+    match section {
+        Section::Database => {
+            keep(&mut report.database, "db name");
+            keep(&mut report.database_id, "db id");
+            keep(&mut report.release, "release");
+            keep(&mut report.instance, "instance");
+        }
+        Section::Instance => keep(&mut report.instance, "instance"),
+        Section::Container => {
+            keep(&mut report.container, "container name");
+            keep(&mut report.container_id, "container db id");
+            return 1;
+        }
+        _ => {
+            keep(&mut report.host, if table.column("host name").is_some() { "host name" } else { "name" });
+            // Nought is what is printed of what is not known.
+            let found = |column| cells.found(row, "host", column).filter(|said| said.value > 0.0);
+            report.processors = found(table.column("cpus"));
+            report.cores = found(table.column("cores"));
+            report.memory_bytes =
+                found(table.column_like("memory")).map(|said| Said { value: said.value * GIB, ..said });
+            return [&report.processors, &report.cores, &report.memory_bytes]
+                .iter()
+                .filter(|said| said.is_some())
+                .count() as u32;
+        }
+    }
+    if let Some(moment) = text_of(row, table.column("startup time")).and_then(timestamp::local) {
+        report.startup = Some(moment);
+    }
+    1
+}
+
+const MIB: f64 = 1_048_576.0;
+const GIB: f64 = 1_073_741_824.0;
+
+fn snapshots(report: &mut Report, table: &Table) -> u32 {
+    let time = table.column("snap time");
+    for row in &table.rows {
+        let cell = time.map_or("", |time| row.cell(time));
+        match row.cell(0).trim_end_matches(':') {
+            "Begin Snap" => report.begin = timestamp::local(cell),
+            "End Snap" => report.end = timestamp::local(cell),
+            name @ ("Elapsed" | "DB Time") => {
+                // The only number of which it is known that it has two decimals: it tells how all are printed.
+                let number = cell.split('(').next().unwrap_or_default().trim();
+                if let Some(numerals) = Numerals::of(number).filter(|_| name == "Elapsed") {
+                    report.numerals = numerals;
+                }
+                let seconds = cell
+                    .split('(')
+                    .next()
+                    .and_then(|minutes| report.numerals.number(minutes))
+                    .map(|minutes| minutes * 60.0);
+                let cells = Cells::of(report, table);
+                let said = seconds.zip(time).map(|(seconds, column)| cells.said(row, name, column, seconds));
+                *if name == "Elapsed" { &mut report.elapsed_s } else { &mut report.database_s } = said;
+            }
+            _ => {}
+        }
+    }
+    [&report.elapsed_s, &report.database_s].iter().filter(|said| said.is_some()).count() as u32
+}
+
+fn cache_sizes(report: &mut Report, table: &Table) -> u32 {
+    let cells = Cells::of(report, table);
+    for row in &table.rows {
+        for (column, name) in row.cells.iter().enumerate() {
+            let name = name.trim_end_matches(':');
+            let field = match name {
+                "Buffer Cache" => &mut report.cache_bytes,
+                "Std Block Size" => &mut report.block_bytes,
+                _ => continue,
+            };
+            let value = cells.numerals.bytes(row.cell(column + 1), 1.0);
+            *field = value.map(|value| cells.said(row, name, column + 1, value));
+        }
+    }
+    [&report.cache_bytes, &report.block_bytes].iter().filter(|said| said.is_some()).count() as u32
+}
+
+fn members(report: &mut Report, table: &Table) -> u32 {
+    report.reach = Reach::Cluster;
+    let elapsed = table.column("elapsed time(min)");
+    for row in &table.rows {
+        // The database's numbers have two decimals here as well.
+        if let Some(numerals) = elapsed.and_then(|column| Numerals::of(row.cell(column))) {
+            report.numerals = numerals;
+        }
+        let cells = Cells::of(report, table);
+        let text = |column: &str| text_of(row, table.column(column)).unwrap_or_default().to_owned();
+        let moment = |column: &str| text_of(row, table.column(column)).and_then(timestamp::local);
+        let name = text("instance");
+        if name.is_empty() {
+            continue;
+        }
+        let elapsed_s = cells.found(row, &name, elapsed).map(|mut said| {
+            said.value *= 60.0;
+            said
+        });
+        report.members.push(Member {
+            name,
+            host: text("host"),
+            begin: moment("begin snap time"),
+            startup: moment("startup"),
+            elapsed_s,
+            release: text("release"),
+        });
+    }
+    report.members.len() as u32
+}
+
+fn cluster_caches(report: &mut Report, table: &Table) -> u32 {
+    let cells = Cells::of(report, table);
+    let column = table.column("db cache begin");
+    for row in &table.rows {
+        // Of all instances together: what is read by one is in its own cache.
+        if let Some(mut said) = cells.found(row, row.cell(0), column) {
+            said.value = said.value * MIB + report.cache_bytes.as_ref().map_or(0.0, |sum| sum.value);
+            report.cache_bytes = Some(said);
+        }
+    }
+    table.rows.len() as u32
+}
+
+fn cluster_database(report: &mut Report, table: &Table) -> u32 {
+    report.reach = Reach::Cluster;
+    let cells = Cells::of(report, table);
+    let Some(row) = table.rows.first() else { return 0 };
+    text_of(row, table.column("database name")).unwrap_or_default().clone_into(&mut report.database);
+    text_of(row, table.column("database id")).unwrap_or_default().clone_into(&mut report.database_id);
+    report.block_bytes = cells.found(row, "database", table.column("database block size"));
+    2
+}
+
+type Numbers = std::collections::BTreeMap<String, Said>;
+
+fn by_name(report: &mut Report, table: &Table, column: Option<usize>, numbers: fn(&mut Report) -> &mut Numbers) -> u32 {
+    let cells = Cells::of(report, table);
+    let mut count = 0;
+    for row in &table.rows {
+        let name = row.cell(0);
+        if let Some(said) = cells.found(row, name, column) {
+            numbers(report).entry(name.to_owned()).or_insert(said);
+            count += 1;
+        }
+    }
+    count
+}
+
+fn load_profile(report: &mut Report, table: &Table) -> u32 {
+    // Another table has the same first columns: that of the cluster's traffic between instances.
+    if !table.rows.iter().any(|row| row.cell(0).starts_with("DB Time") || row.cell(0).starts_with("Redo size")) {
+        return 0;
+    }
+    let cells = Cells::of(report, table);
+    let column = table.column("per second");
+    let mut count = 0;
+    for row in &table.rows {
+        let name = row.cell(0).trim_end_matches(':');
+        if let Some(said) = cells.found(row, name, column) {
+            report.load.insert(name.to_owned(), said);
+            count += 1;
+        }
+    }
+    count
+}
+
+/// The column of averages, and the unit of cells that name none.
+fn average(table: &Table) -> (Option<usize>, f64) {
+    match table.column("avg wait (ms)") {
+        Some(column) => (Some(column), 1e-3),
+        None => (table.column("avg wait").or(table.column("wait time avg wait")), 1.0),
+    }
+}
+
+fn events(report: &mut Report, section: Section, table: &Table) -> u32 {
+    let columns = match section {
+        Section::ClusterWaits => ("wait event", "event waits", "wait time total(s)"),
+        _ => ("event", "waits", "total wait time (s)"),
+    };
+    // Tables of the most important events repeat what the full ones say, in rounded numbers, by instance.
+    if section == Section::ClusterWaits && table.column_like("i#").is_some() {
+        return 0;
+    }
+    let foreground = section == Section::ForegroundWaits || table.column_like("wait time %db time").is_some();
+    let cells = Cells::of(report, table);
+    let (average, unit) = average(table);
+    let (name, waits, total) = (table.column(columns.0), table.column(columns.1), table.column(columns.2));
+    let mut count = 0;
+    for row in &table.rows {
+        let Some(name) = text_of(row, name) else { continue };
+        let Some(waits) = cells.number(row, waits) else { continue };
+        report.events.push(Event {
+            name: name.to_owned(),
+            foreground,
+            waits,
+            total_s: total.and_then(|column| Rounded::of(cells.numerals, row.cell(column), 1.0)),
+            average_s: average.and_then(|column| Rounded::of(cells.numerals, row.cell(column), unit)),
+            line: row.line,
+        });
+        count += 3;
+    }
+    count
+}
+
+fn histogram(report: &mut Report, table: &Table) -> u32 {
+    let cells = Cells::of(report, table);
+    let bounds: Vec<(usize, Bound)> =
+        table.columns.iter().enumerate().filter_map(|(column, name)| Some((column, Bound::of(name)?))).collect();
+    let Some(event) = table.column("event").or(table.column("wait event")) else { return 0 };
+    // An empty cell is truly none.
+    let shares = |row: &Row| -> Vec<(Bound, f64)> {
+        bounds.iter().map(|(column, bound)| (*bound, cells.number(row, Some(*column)).unwrap_or(0.0))).collect()
+    };
+    for row in &table.rows {
+        let row_shares = shares(row);
+        if row_shares.iter().any(|(_, share)| *share > 0.0) {
+            report.histograms.entry(row.cell(event).to_owned()).or_default().add(&row_shares);
+        }
+    }
+    (table.rows.len() * bounds.len()) as u32
+}
+
+/// Sums over instances, with the place of the last.
+fn cluster_time_model(report: &mut Report, table: &Table) -> u32 {
+    let cells = Cells::of(report, table);
+    let names = [("db time (s)", "DB time"), ("db cpu (s)", "DB CPU"), ("bg time (s)", "background elapsed time")];
+    let names = names.into_iter().chain([("bg cpu (s)", "background cpu time")]);
+    let mut count = 0;
+    for (column, name) in names {
+        count += sum(&mut report.time_model, cells, column, name);
+    }
+    count
+}
+
+fn cluster_systems(report: &mut Report, table: &Table) -> u32 {
+    let cells = Cells::of(report, table);
+    sum(&mut report.systems, cells, "cpu #cpus", "NUM_CPUS")
+        + sum(&mut report.systems, cells, "cpu #cores", "NUM_CPU_CORES")
+}
+
+fn sum(numbers: &mut Numbers, cells: Cells<'_>, column: &str, name: &str) -> u32 {
+    let column = cells.table.column(column);
+    let instances = cells.table.rows.iter().filter(|row| cells.numerals.number(row.cell(0)).is_some());
+    let found: Vec<Said> = instances.filter_map(|row| cells.found(row, name, column)).collect();
+    let value = found.iter().map(|said| said.value).sum();
+    if let Some(last) = found.last() {
+        numbers.insert(name.to_owned(), Said { value, ..last.clone() });
+    }
+    found.len() as u32
+}
+
+fn profile(report: &mut Report, table: &Table) -> u32 {
+    let cells = Cells::of(report, table);
+    let mut count = 0;
+    for row in &table.rows {
+        let name = row.cell(0).trim_end_matches(':');
+        let numbers = [1, 2, 3].map(|column| cells.found(row, name, Some(column)));
+        count += numbers.iter().flatten().count() as u32;
+        report.profile.insert(name.to_owned(), numbers);
+    }
+    count
+}
+
+fn traffic(report: &mut Report, section: Section, table: &Table) -> u32 {
+    let cells = Cells::of(report, table);
+    let of = |names: [&str; 2]| -> Vec<usize> {
+        let fits = |column: &String| names.iter().any(|name| column.starts_with(name));
+        table.columns.iter().enumerate().filter(|(_, column)| fits(column)).map(|(index, _)| index).collect()
+    };
+    // Reads stand before writes, under the same names.
+    let (requests, data) = (of(["reqs per sec", "requests /sec"]), of(["data per sec", "data vol/sec"]));
+    // Times are milliseconds where the column or the cell names no unit.
+    let time = |row: &Row, name: &str, column: Option<usize>| {
+        let column = column?;
+        let value = cells.numerals.seconds(row.cell(column), 1e-3)?;
+        Some(cells.said(row, name, column, value))
+    };
+    // Without a suffix it is MB: so in 11.2.0.3.
+    let bytes = |row: &Row, name: &str, column: Option<&usize>| {
+        let column = *column?;
+        let value = cells.numerals.bytes(row.cell(column), MIB)?;
+        Some(cells.said(row, name, column, value))
+    };
+    let (small, large) = (table.column_like("small read"), table.column_like("large read"));
+    let mut count = 0;
+    for row in &table.rows {
+        let name = row.cell(0);
+        let traffic = Traffic {
+            name: name.to_owned(),
+            read_iops: cells.found(row, name, requests.first().copied()),
+            read_bytes_s: bytes(row, name, data.first()),
+            write_iops: cells.found(row, name, requests.get(1).copied()),
+            write_bytes_s: bytes(row, name, data.get(1)),
+            small_read_s: time(row, name, small),
+            large_read_s: time(row, name, large),
+        };
+        count += [&traffic.read_iops, &traffic.read_bytes_s, &traffic.write_iops, &traffic.write_bytes_s]
+            .iter()
+            .filter(|said| said.is_some())
+            .count() as u32;
+        let rows = if section == Section::FileTypes { &mut report.file_types } else { &mut report.functions };
+        rows.push(traffic);
+    }
+    count
+}
+
+fn cluster_file_types(report: &mut Report, table: &Table) -> u32 {
+    let cells = Cells::of(report, table);
+    let column = |name: &str| table.column(name);
+    let mut count = 0;
+    for row in table.rows.iter().filter(|row| row.cell(0) == "*") {
+        let name = row.cell(1);
+        let scaled = |column: Option<usize>, scale: f64| {
+            cells.found(row, name, column).map(|said| Said { value: said.value * scale, ..said })
+        };
+        let time = |column: Option<usize>| {
+            let column = column?;
+            let value = cells.numerals.seconds(row.cell(column), 1e-3)?;
+            Some(cells.said(row, name, column, value))
+        };
+        report.file_types.push(Traffic {
+            name: if name == "Total" { "TOTAL".to_owned() } else { name.to_owned() },
+            read_iops: scaled(column("requests reads/s"), 1.0),
+            read_bytes_s: scaled(column("mb read mb/s"), MIB),
+            write_iops: scaled(column("requests writes/s"), 1.0),
+            write_bytes_s: scaled(column("mb write mb/s"), MIB),
+            small_read_s: time(column("service time small read")),
+            large_read_s: time(column("service time large read")),
+        });
+        count += 4;
+    }
+    count
+}
+
+fn places(report: &mut Report, section: Section, table: &Table) -> u32 {
+    let cells = Cells::of(report, table);
+    let name_column = table.column(if section == Section::Files { "filename" } else { "tablespace" });
+    let (reads, writes) = (table.column("reads"), table.column("writes"));
+    let (latency, blocks) = (table.column("av rd(ms)"), table.column("av blks/rd"));
+    let mut count = 0;
+    for row in &table.rows {
+        let Some(name) = text_of(row, name_column) else { continue };
+        let place = Place {
+            name: name.to_owned(),
+            reads: cells.found(row, name, reads),
+            writes: cells.found(row, name, writes),
+            read_s: cells.found(row, name, latency).map(|said| Said { value: said.value * 1e-3, ..said }),
+            blocks_a_read: cells.number(row, blocks),
+        };
+        count += 4;
+        if section == Section::Files { &mut report.files } else { &mut report.tablespaces }.push(place);
+    }
+    count
+}
+
+fn advice(report: &mut Report, table: &Table) -> u32 {
+    let cells = Cells::of(report, table);
+    let columns = [
+        ["size for est (m)"; 2],
+        ["size factor", "size factr"],
+        ["est phys read factor", "est phys read factr"],
+        ["estimated phys reads (thousands)"; 2],
+    ];
+    let columns = columns.map(|names| names.iter().find_map(|name| table.column(name)));
+    let mut count = 0;
+    for row in &table.rows {
+        let [Some(size), Some(factor), Some(reads_factor), Some(reads)] =
+            columns.map(|column| cells.number(row, column))
+        else {
+            continue;
+        };
+        report.advice.push(Advice {
+            pool: row.cell(0).to_owned(),
+            size_bytes: size * MIB,
+            size_factor: factor,
+            read_factor: reads_factor,
+            reads: reads * 1000.0,
+            line: row.line,
+        });
+        count += 4;
+    }
+    count
 }

@@ -1,6 +1,6 @@
-//! Which table of a report is which.
+//! The tables of a report, recognised by their columns.
 
-use crate::table::Table;
+use crate::text::table::Table;
 
 /// The tables that say something of storage.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]

@@ -1,41 +1,26 @@
 //! AWR reports and Statspack as text: columns under rulers, in pages.
 
-mod page;
-
-use memchr::memmem;
-
-use self::page::Pages;
 use super::compare::ComparedLines;
 use super::figures;
+use super::report::{Reach, Report};
+use super::rows;
 use super::section::Section;
 use crate::builder::Builder;
-use crate::format::{Form, Resemblance, Takes};
-use crate::kind::Kind;
-use crate::lines::{LineFormat, Lines};
+use crate::form::{Form, Head, LineFormat, Resemblance};
 use crate::refusal::Refusal;
-
-const AWR: Kind = Kind { id: "awr-text", name: "AWR report (text)" };
-const STATSPACK: Kind = Kind { id: "statspack", name: "Statspack report" };
+use crate::text::table::{Row, Ruler, Table, titles};
 
 /// AWR reports as text.
-pub(crate) const FORM: Form =
-    Form { kind: AWR, takes: Takes::Text, resembles: is_awr, open: |_| Box::new(Lines::new(Text::new(AWR))) };
+pub(crate) const FORM: Form = Form::lines("awr-text", "AWR report (text)", is_awr, |_| Box::new(Text::default()));
 
 /// Statspack reports.
-pub(crate) const STATSPACK_FORM: Form = Form {
-    kind: STATSPACK,
-    takes: Takes::Text,
-    resembles: is_statspack,
-    open: |_| Box::new(Lines::new(Text::new(STATSPACK))),
-};
+pub(crate) const STATSPACK_FORM: Form = Form::lines("statspack", "Statspack report", is_statspack, |_| {
+    Box::new(Text { lacks: &[Section::IoProfile, Section::FileTypes], ..Text::default() })
+});
 
-fn has(head: &[u8], text: &str) -> bool {
-    memmem::find(head, text.as_bytes()).is_some()
-}
-
-fn is_awr(head: &[u8]) -> Resemblance {
-    let is_html = has(head, "<h1") || has(head, "<table") || has(head, "<TABLE");
-    match (has(head, "WORKLOAD REPOSITORY"), has(head, "Begin Snap:")) {
+fn is_awr(head: &Head<'_>) -> Resemblance {
+    let is_html = head.has("<h1") || head.has("<table") || head.has("<TABLE");
+    match (head.has("WORKLOAD REPOSITORY"), head.has("Begin Snap:")) {
         _ if is_html => Resemblance::None,
         (true, _) => Resemblance::Is { marks: 2 },
         (false, true) => Resemblance::Near { marks: 2, missing: "heading WORKLOAD REPOSITORY" },
@@ -43,8 +28,8 @@ fn is_awr(head: &[u8]) -> Resemblance {
     }
 }
 
-fn is_statspack(head: &[u8]) -> Resemblance {
-    match (has(head, "STATSPACK report for"), has(head, "STATSPACK") || has(head, "Snap Id")) {
+fn is_statspack(head: &Head<'_>) -> Resemblance {
+    match (head.has("STATSPACK report for"), head.has("STATSPACK") || head.has("Snap Id")) {
         (true, _) => Resemblance::Is { marks: 2 },
         (false, true) => Resemblance::Near { marks: 1, missing: "line `STATSPACK report for`" },
         _ => Resemblance::None,
@@ -53,7 +38,7 @@ fn is_statspack(head: &[u8]) -> Resemblance {
 
 /// What a text says.
 #[cfg(test)]
-pub(super) fn report(text: &str) -> super::report::Report {
+pub(super) fn report(text: &str) -> Report {
     let mut pages = Pages::default();
     for (index, line) in text.lines().enumerate() {
         pages.line(line, index as u64 + 1);
@@ -61,24 +46,16 @@ pub(super) fn report(text: &str) -> super::report::Report {
     pages.finish()
 }
 
+#[derive(Default)]
 struct Text {
-    kind: Kind,
     pages: Pages,
+    /// Sections that its kind never has: Statspack knows no profile and no file types.
+    lacks: &'static [Section],
     /// Once its title says that it compares two periods.
     compared: Option<ComparedLines>,
 }
 
-impl Text {
-    fn new(kind: Kind) -> Self {
-        Self { kind, pages: Pages::default(), compared: None }
-    }
-}
-
 impl LineFormat for Text {
-    fn kind(&self) -> Kind {
-        self.kind
-    }
-
     fn line(&mut self, line: &str, number: u64, _: &mut Builder) -> Result<(), Refusal> {
         if line.contains("COMPARE PERIOD") && line.contains("WORKLOAD REPOSITORY") {
             self.compared.get_or_insert_default().title(line);
@@ -92,13 +69,244 @@ impl LineFormat for Text {
 
     fn end(&mut self, out: &mut Builder) -> Result<(), Refusal> {
         if let Some(compared) = self.compared.take() {
-            return compared.finish().make(self.kind, out);
+            return compared.finish().make(out);
         }
         let mut report = self.pages.finish();
-        // Statspack knows no profile, and never has file types: it does not miss them.
-        if self.kind == STATSPACK {
-            report.lacks = vec![Section::IoProfile, Section::FileTypes];
-        }
-        figures::make(&report, self.kind, out)
+        report.lacks = self.lacks.to_vec();
+        figures::make(&report, out)
     }
+}
+
+/// Collects a report from its lines.
+#[derive(Default)]
+struct Pages {
+    report: Report,
+    /// The section's heading, once there was one.
+    heading: String,
+    /// Lines that may be the headings of columns.
+    heads: Vec<String>,
+    table: Option<Drawing>,
+    /// The snapshots, which have a name before each line.
+    snapshots: Table,
+    caches: Table,
+    /// A line that a program put into the text: a ruler follows.
+    injected: bool,
+    /// There was a line of dashes.
+    ruled: bool,
+    number: u64,
+}
+
+/// A table that has not ended.
+struct Drawing {
+    ruler: Ruler,
+    /// Columns of a first line of each row, for tables of two.
+    first: Option<(Ruler, Vec<String>)>,
+    table: Table,
+    /// The first line of a row, as long as the second has not come.
+    waiting: Option<Vec<String>>,
+}
+
+const MOST_ROWS: usize = 200_000;
+
+impl Pages {
+    fn line(&mut self, line: &str, number: u64) {
+        self.number = number;
+        self.report.ended |= line.contains("End of Report");
+        let line = line.trim_start_matches('\u{c}').trim_end();
+        if let Some((heading, about)) = line.split_once("DB/Inst:") {
+            self.begin_section(heading, about);
+        } else if line.is_empty() {
+            self.blank();
+        } else if line == "OUTPUT" {
+            self.injected = true;
+        } else if let Some(ruler) = Ruler::of(line) {
+            self.rule(ruler);
+        } else if !self.first_page(line) {
+            self.row(line);
+        }
+    }
+
+    /// The report, when all lines have come.
+    fn finish(&mut self) -> Report {
+        let cut = self.table.is_some() && !self.heading.is_empty();
+        if let (true, Some(drawing)) = (cut, &mut self.table) {
+            drawing.table.cut = true;
+        }
+        self.end_table();
+        let mut report = std::mem::take(&mut self.report);
+        report.unruled = !self.ruled;
+        for (section, table) in [(Section::Snapshots, &self.snapshots), (Section::CacheSizes, &self.caches)] {
+            if !table.rows.is_empty() {
+                rows::read(&mut report, section, table);
+            }
+        }
+        report
+    }
+
+    fn begin_section(&mut self, heading: &str, about: &str) {
+        self.end_table();
+        heading.trim().clone_into(&mut self.heading);
+        self.heads.clear();
+        // Statspack leaves the name of the database out at the top.
+        let names = about.split_whitespace().next().and_then(|names| names.split_once('/'));
+        if let Some((database, instance)) = names {
+            if self.report.database.is_empty() {
+                database.clone_into(&mut self.report.database);
+            }
+            if self.report.instance.is_empty() {
+                instance.clone_into(&mut self.report.instance);
+            }
+        }
+    }
+
+    fn blank(&mut self) {
+        self.heads.clear();
+        if self.table.as_ref().is_some_and(|drawing| drawing.first.is_none() && !drawing.table.rows.is_empty()) {
+            self.end_table();
+        }
+    }
+
+    fn rule(&mut self, ruler: Ruler) {
+        self.ruled = true;
+        if std::mem::take(&mut self.injected) && ruler.is_single() {
+            return;
+        }
+        let has_rows = self.table.as_ref().is_some_and(|drawing| !drawing.table.rows.is_empty());
+        let heads = std::mem::take(&mut self.heads);
+        match self.table.take() {
+            // The lines that looked like rows are the headings of a second line.
+            Some(drawing) if drawing.is_name_alone() && !ruler.is_inner() => {
+                let lines: Vec<String> = drawing.table.rows.into_iter().map(|row| row.cells.concat()).collect();
+                let columns = titles(&ruler, &lines);
+                let first = Some((drawing.ruler, drawing.table.columns));
+                self.open(ruler, columns, first);
+            }
+            Some(drawing) if has_rows || ruler.is_inner() => {
+                self.table = Some(drawing);
+                self.end_table();
+            }
+            // Below a heading over several columns: their own come yet.
+            None if ruler.is_inner() => {}
+            _ => {
+                let columns = titles(&ruler, &heads);
+                if columns.iter().any(|column| !column.is_empty()) {
+                    self.open(ruler, columns, None);
+                }
+            }
+        }
+    }
+
+    fn open(&mut self, ruler: Ruler, mut columns: Vec<String>, first: Option<(Ruler, Vec<String>)>) {
+        if let Some((_, names)) = &first {
+            columns.splice(0..0, names.iter().cloned());
+        }
+        let table = Table { heading: self.heading.clone(), line: self.number, columns, ..Table::default() };
+        self.table = Some(Drawing { ruler, first, table, waiting: None });
+    }
+
+    fn row(&mut self, line: &str) {
+        let line_number = self.number;
+        let Some(drawing) = &mut self.table else {
+            // Notes stand between a heading and its table; ornaments stand for headings over several columns.
+            if !line.starts_with("->") && !line.contains("---") {
+                self.heads.push(line.to_owned());
+            }
+            if self.heads.len() > 8 {
+                self.heads.remove(0);
+            }
+            return;
+        };
+        if drawing.table.rows.len() >= MOST_ROWS {
+            drawing.table.cut = true;
+            return;
+        }
+        let cells = drawing.cells(line);
+        drawing.table.rows.extend(cells.map(|cells| Row { line: line_number, cells }));
+    }
+
+    fn end_table(&mut self) {
+        let Some(drawing) = self.table.take() else { return };
+        let table = drawing.table;
+        match Section::of_text(&table) {
+            Some(section) => rows::read(&mut self.report, section, &table),
+            None if !table.heading.is_empty() => self.report.ignore(&table.heading),
+            None => {}
+        }
+    }
+
+    /// What stands on the first page under no ruler: names, each with what follows it.
+    fn first_page(&mut self, line: &str) -> bool {
+        if !self.heading.is_empty() {
+            return false;
+        }
+        if line.contains("WORKLOAD REPOSITORY PDB") {
+            self.report.reach = Reach::Pluggable;
+        }
+        let text = line.trim_start();
+        for name in ["Begin Snap:", "End Snap:", "Elapsed:", "DB Time:", "DB time:"] {
+            if let Some(rest) = text.strip_prefix(name) {
+                let value = if name.contains("Snap") { moment_of(rest) } else { up_to_bracket(rest) };
+                let name = if name == "DB time:" { "DB Time:" } else { name };
+                let cells = vec![name.to_owned(), value];
+                self.snapshots.columns = vec![String::new(), "snap time".to_owned()];
+                self.snapshots.rows.push(Row { line: self.number, cells });
+                self.table = None;
+                return true;
+            }
+        }
+        let mut found = false;
+        for name in ["Buffer Cache:", "Std Block Size:"] {
+            if let Some((_, rest)) = text.split_once(name) {
+                let value = rest.split_whitespace().next().unwrap_or_default();
+                self.caches.rows.push(Row { line: self.number, cells: vec![name.to_owned(), value.to_owned()] });
+                found = true;
+            }
+        }
+        found
+    }
+}
+
+impl Drawing {
+    /// True for the first of two rulers: a tablespace, or a tablespace and a file.
+    fn is_name_alone(&self) -> bool {
+        let names = &self.table.columns;
+        names.first().is_some_and(|name| name == "tablespace")
+            && (names.len() == 1 || names[1] == "filename")
+            && self.first.is_none()
+    }
+
+    /// The cells of a row; none when its second line has to come yet.
+    fn cells(&mut self, line: &str) -> Option<Vec<String>> {
+        if let Some((ruler, _)) = &self.first {
+            let Some(mut names) = self.waiting.take() else {
+                self.waiting = Some(ruler.cells(line));
+                return None;
+            };
+            names.extend(self.ruler.cells(line));
+            return Some(names);
+        }
+        let is_profile = self.table.columns.first().is_some_and(|name| name.ends_with("profile"));
+        if is_profile {
+            // Names reach over the ruler's end here, and no cell but the last ones is blank.
+            let (name, numbers) = line.split_once(": ").unwrap_or((line.trim_end_matches(':'), ""));
+            let name = name.split_whitespace().collect::<Vec<&str>>().join(" ");
+            return Some(std::iter::once(name).chain(numbers.split_whitespace().map(str::to_owned)).collect());
+        }
+        // The lines between two rulers are wanted as they are.
+        if self.is_name_alone() { Some(vec![line.to_owned()]) } else { Some(self.ruler.cells(line)) }
+    }
+}
+
+/// The two words of a line that are a moment: a date with its hyphens, and what follows it.
+fn moment_of(text: &str) -> String {
+    // Names of months are filled up with blanks in some languages.
+    let text = text.replace(" -", "-");
+    let words: Vec<&str> = text.split_whitespace().collect();
+    let at = words.iter().position(|word| word.matches('-').count() == 2);
+    at.and_then(|at| Some(format!("{} {}", words[at], words.get(at + 1)?))).unwrap_or_default()
+}
+
+/// `60.22 (mins)` of `60.22 (mins) Av Act Sess: 7.1`.
+fn up_to_bracket(text: &str) -> String {
+    text.split_inclusive(')').next().unwrap_or_default().trim().to_owned()
 }

@@ -3,30 +3,22 @@
 //! One byte at a time measures system calls, and creating files measures a file system: both are left out. `+++++` is
 //! printed of what took less than half a second: it is absent, and said.
 
-use super::{has, without_results, words};
 use crate::builder::Builder;
-use crate::evidence::{Evidence, Setting};
-use crate::figure::Scope;
-use crate::format::{Form, Resemblance, Takes};
-use crate::kind::Kind;
-use crate::lines::{LineFormat, Lines};
-use crate::reading::Fate;
+use crate::form::{Form, Head, LineFormat, Resemblance};
+use crate::reading::{Evidence, Fate, Scope, Setting};
 use crate::refusal::Refusal;
-
-const KIND: Kind = Kind { id: "bonnie", name: "Bonnie++" };
+use crate::text;
 
 /// Bonnie++.
-pub(crate) const FORM: Form =
-    Form { kind: KIND, takes: Takes::Text, resembles, open: |_| Box::new(Lines::new(Bonnie::default())) };
+pub(crate) const FORM: Form = Form::lines("bonnie", "Bonnie++", resembles, |_| Box::new(Bonnie::default()));
 
-fn resembles(head: &[u8]) -> Resemblance {
-    let titles = has(head, "Sequential Output") && has(head, "--Seeks--");
-    let text = String::from_utf8_lossy(&head[..head.len().min(16 << 10)]);
-    if text.lines().any(|line| Csv::of(line).is_some()) {
+fn resembles(head: &Head<'_>) -> Resemblance {
+    let titles = head.has("Sequential Output") && head.has("--Seeks--");
+    if head.text().lines().take(1_000).any(|line| Csv::of(line).is_some()) {
         Resemblance::Is { marks: 2 }
-    } else if titles && has(head, "/sec %CP") {
+    } else if titles && head.has("/sec %CP") {
         Resemblance::Is { marks: 3 }
-    } else if titles || has(head, "onnie") && has(head, "%CP") {
+    } else if titles || head.has("onnie") && head.has("%CP") {
         Resemblance::Near { marks: 2, missing: "line of columns `K/sec %CP`" }
     } else {
         Resemblance::None
@@ -76,15 +68,15 @@ struct Csv<'a> {
 impl<'a> Csv<'a> {
     fn of(line: &'a str) -> Option<Self> {
         let cells: Vec<&str> = line.trim().split(',').collect();
-        let is_version = |cell: &str| cell.len() >= 3 && words::number(cell).is_some_and(|n| (1.0..10.0).contains(&n));
+        let is_version = |cell: &str| cell.len() >= 3 && text::number(cell).is_some_and(|n| (1.0..10.0).contains(&n));
         let is_size = |cell: &str| {
             let size = cell.split(':').next().unwrap_or_default();
-            size.ends_with(['M', 'G', 'T', 'k']) && words::number(size).is_some()
+            size.ends_with(['M', 'G', 'T', 'k']) && text::number(size).is_some()
         };
-        let is_rate = |cell: &str| cell.is_empty() || cell.starts_with('+') || words::number(cell).is_some();
+        let is_rate = |cell: &str| cell.is_empty() || cell.starts_with('+') || text::number(cell).is_some();
         let has_versions = cells.len() >= 44 && is_version(cells[0]) && is_version(cells[1]) && is_size(cells[5]);
         let is_old = (14..=27).contains(&cells.len()) && is_size(cells[1]);
-        let names_seeks = has_versions && words::number(cells[0]).is_some_and(|format| format >= 1.98);
+        let names_seeks = has_versions && text::number(cells[0]).is_some_and(|format| format >= 1.98);
         let first = match (has_versions, names_seeks) {
             (true, true) => 9,
             (true, false) => 7,
@@ -99,8 +91,8 @@ impl<'a> Csv<'a> {
         let size = cell(if self.has_versions { 5 } else { 1 });
         Run {
             machine: cell(if self.has_versions { 2 } else { 0 }),
-            concurrency: if self.has_versions { words::number(&cell(3)) } else { None },
-            chunk_bytes: chunk(&size).or_else(|| if self.has_versions { words::size(&cell(6)) } else { None }),
+            concurrency: if self.has_versions { text::number(&cell(3)) } else { None },
+            chunk_bytes: chunk(&size).or_else(|| if self.has_versions { text::size(&cell(6)) } else { None }),
             rates: std::array::from_fn(|phase| cell(self.first + 2 * phase)),
             latencies: std::array::from_fn(|phase| {
                 if self.has_versions { cell(self.first + 29 + phase) } else { String::new() }
@@ -112,7 +104,7 @@ impl<'a> Csv<'a> {
 
 /// Bytes of a piece, of a size that names them: `8G:64k`.
 fn chunk(size: &str) -> Option<f64> {
-    words::size(size.split_once(':')?.1)
+    text::size(size.split_once(':')?.1)
 }
 
 #[derive(Default)]
@@ -127,10 +119,6 @@ struct Bonnie {
 }
 
 impl LineFormat for Bonnie {
-    fn kind(&self) -> Kind {
-        KIND
-    }
-
     fn line(&mut self, line: &str, number: u64, out: &mut Builder) -> Result<(), Refusal> {
         let text = line.trim();
         if let Some(rest) = text.strip_prefix("Version") {
@@ -138,7 +126,7 @@ impl LineFormat for Bonnie {
             out.version(version);
             self.below = None;
         } else if let Some(rest) = text.strip_prefix("Concurrency") {
-            self.concurrency = words::number(rest);
+            self.concurrency = text::number(rest);
         } else if text.contains("/sec %CP") {
             // The second table is of files: its units have no K.
             self.below = (text.contains("K/sec") || text.contains("Size")).then(|| text.starts_with("Machine"));
@@ -163,7 +151,7 @@ impl LineFormat for Bonnie {
     fn end(&mut self, out: &mut Builder) -> Result<(), Refusal> {
         self.flush(out);
         if self.runs == 0 {
-            return Err(without_results(KIND, "its table has no row: was it saved completely?"));
+            return Err(out.unusable("its table has no row: was it saved completely?"));
         }
         if self.broken {
             out.part("rows", Fate::Broken);
@@ -204,10 +192,10 @@ impl Bonnie {
             line: number,
             ..Run::default()
         };
-        let is_rate = |cell: &&str| cell.starts_with('+') || words::number(cell).is_some();
-        if place(&mut run.rates, &rates) && rates.iter().all(is_rate) && words::size(size).is_some() {
+        let is_rate = |cell: &&str| cell.starts_with('+') || text::number(cell).is_some();
+        if place(&mut run.rates, &rates) && rates.iter().all(is_rate) && text::size(size).is_some() {
             self.run = Some(run);
-        } else if words::number(size).is_some() {
+        } else if text::number(size).is_some() {
             self.broken = true;
             let origin = out.origin(number, "", cells[0]);
             out.caution(Some(origin), "a row whose columns cannot be told apart: give the line with commas instead");
@@ -246,7 +234,7 @@ impl Bonnie {
                 },
                 iops: if index == 5 { Some(rate) } else { None },
                 bytes_s: if index == 5 { None } else { Some(rate) },
-                quantiles: words::seconds(&run.latencies[index], 1.0)
+                quantiles: text::seconds(&run.latencies[index], 1.0)
                     .map(|longest| (1.0, longest))
                     .into_iter()
                     .collect(),
@@ -259,7 +247,7 @@ impl Bonnie {
 
 /// Bytes a second, of KiB or of a cell with its own unit (`1.4g`); seeks a second as they are.
 fn rate(cell: &str, is_seeks: bool) -> Option<f64> {
-    let value = words::number(cell)?;
+    let value = text::number(cell)?;
     let scale = match (cell.bytes().last()?.to_ascii_lowercase(), is_seeks) {
         (b'0'..=b'9', true) => 1.0,
         (b'k', true) => 1e3,

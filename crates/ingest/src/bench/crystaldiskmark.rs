@@ -1,29 +1,26 @@
 //! CrystalDiskMark from 2 to 9, and `KDiskMark`, which prints the same: a line for each test.
 //!
-//! A score is the best of several runs. Which drive it was stands below the scores, so they wait for it.
+//! A score is the best of several runs. The drive is named below the scores, so they wait for it.
 
-use super::{MOST_RESULTS, has, part, too_many, without_results, words};
+use super::{MOST_RESULTS, part, too_many};
 use crate::builder::Builder;
-use crate::evidence::{Evidence, Setting};
-use crate::format::{Form, Resemblance, Takes};
-use crate::kind::Kind;
-use crate::lines::{LineFormat, Lines};
-use crate::reading::Fate;
+use crate::form::{Form, Head, LineFormat, Resemblance};
+use crate::reading::{Evidence, Fate, Setting};
 use crate::refusal::Refusal;
-
-const KIND: Kind = Kind { id: "crystaldiskmark", name: "CrystalDiskMark or KDiskMark" };
+use crate::text;
+use crate::text::table::spaced;
 
 /// CrystalDiskMark and `KDiskMark`.
 pub(crate) const FORM: Form =
-    Form { kind: KIND, takes: Takes::Text, resembles, open: |_| Box::new(Lines::new(Marks::default())) };
+    Form::lines("crystaldiskmark", "CrystalDiskMark or KDiskMark", resembles, |_| Box::new(Marks::default()));
 
-fn resembles(head: &[u8]) -> Resemblance {
-    let named = has(head, "CrystalDiskMark ") || has(head, "KDiskMark (");
-    let tests = has(head, "Sequential") || has(head, "SEQ ") || has(head, "Random") || has(head, "RND ");
-    let old = has(head, "Sequential Read :") && has(head, "Random Read 4KB");
-    match (named, tests && has(head, " MB/s")) {
+fn resembles(head: &Head<'_>) -> Resemblance {
+    let named = head.has("CrystalDiskMark ") || head.has("KDiskMark (");
+    let tests = head.has("Sequential") || head.has("SEQ ") || head.has("Random") || head.has("RND ");
+    let old = head.has("Sequential Read :") && head.has("Random Read 4KB");
+    match (named, tests && head.has(" MB/s")) {
         (true, true) => Resemblance::Is { marks: 3 },
-        (false, true) if old || (has(head, "(Q=") && has(head, "[Read]")) => Resemblance::Is { marks: 2 },
+        (false, true) if old || (head.has("(Q=") && head.has("[Read]")) => Resemblance::Is { marks: 2 },
         (true, false) => Resemblance::Near { marks: 2, missing: "line with a score in MB/s" },
         _ => Resemblance::None,
     }
@@ -41,10 +38,6 @@ struct Marks {
 }
 
 impl LineFormat for Marks {
-    fn kind(&self) -> Kind {
-        KIND
-    }
-
     fn line(&mut self, line: &str, number: u64, out: &mut Builder) -> Result<(), Refusal> {
         let text = line.trim();
         if let Some(at) = text.find("CrystalDiskMark ").or_else(|| text.find("KDiskMark (")) {
@@ -59,7 +52,7 @@ impl LineFormat for Marks {
             if score.contains("MB/s") && is_test(name) {
                 self.score(name.trim(), score, number, out);
                 if self.waiting.len() > MOST_RESULTS {
-                    return Err(too_many(KIND, number));
+                    return Err(too_many(number, out));
                 }
             } else if name.trim_end() == "Test" {
                 self.drive = drive(score);
@@ -71,7 +64,7 @@ impl LineFormat for Marks {
     fn end(&mut self, out: &mut Builder) -> Result<(), Refusal> {
         self.flush(out);
         if self.found == 0 {
-            return Err(without_results(KIND, "none of its tests has a score: save the text after a run"));
+            return Err(out.unusable("none of its tests has a score: save the text after a run"));
         }
         Ok(())
     }
@@ -80,7 +73,7 @@ impl LineFormat for Marks {
 impl Marks {
     fn score(&mut self, name: &str, score: &str, number: u64, out: &mut Builder) {
         let origin = out.origin(number, "", name);
-        let Some(megabytes) = words::number(score) else {
+        let Some(megabytes) = text::number(score) else {
             return out.caution(Some(origin), "no number before MB/s: left out");
         };
         // What was not run has a score of nought.
@@ -88,13 +81,13 @@ impl Marks {
             return out.part(name, Fate::Empty);
         }
         let setting = Setting { reads: share_of_reads(name).or(self.reads), ..setting(name) };
-        let printed = score.split_once('[').and_then(|(_, rest)| words::number(rest));
+        let printed = score.split_once('[').and_then(|(_, rest)| text::number(rest));
         let bytes_s = megabytes * 1e6;
         self.found += 1;
         self.waiting.push(Evidence {
             iops: printed.or(setting.block_bytes.map(|bytes| bytes_s / bytes)),
             bytes_s: Some(bytes_s),
-            mean_s: score.split_once('<').and_then(|(_, rest)| words::number(rest)).map(|micros| micros * 1e-6),
+            mean_s: score.split_once('<').and_then(|(_, rest)| text::number(rest)).map(|micros| micros * 1e-6),
             setting,
             ..Evidence::new(0, spaced(name), origin)
         });
@@ -116,10 +109,6 @@ impl Marks {
     }
 }
 
-fn spaced(text: &str) -> String {
-    text.split_whitespace().collect::<Vec<&str>>().join(" ")
-}
-
 fn is_test(name: &str) -> bool {
     let name = name.trim_start();
     ["Sequential", "SEQ", "Random", "RND"].iter().any(|start| name.starts_with(start))
@@ -130,7 +119,7 @@ fn share_of_reads(text: &str) -> Option<f64> {
     let lower = text.to_ascii_lowercase();
     if lower.contains("mix") {
         let digits = text.find(|letter: char| letter.is_ascii_digit())?;
-        return words::number(&text[digits..]).filter(|percent| *percent <= 100.0).map(|percent| percent / 100.0);
+        return text::number(&text[digits..]).filter(|percent| *percent <= 100.0).map(|percent| percent / 100.0);
     }
     match (lower.contains("read"), lower.contains("write")) {
         (true, false) => Some(1.0),
@@ -142,13 +131,13 @@ fn share_of_reads(text: &str) -> Option<f64> {
 /// What the name of a test says of it.
 fn setting(name: &str) -> Setting {
     let (test, rest) = name.split_once('(').unwrap_or((name, ""));
-    let queues = words::number_after(rest, "QD=").or_else(|| words::number_after(rest, "Q="));
-    let threads = words::number_after(rest, "T=");
+    let queues = text::number_after(rest, "QD=").or_else(|| text::number_after(rest, "Q="));
+    let threads = text::number_after(rest, "T=");
     let size = test.find(|letter: char| letter.is_ascii_digit());
     Setting {
         reads: None,
         sequential: Some(name.starts_with('S')),
-        block_bytes: size.and_then(|at| words::size(&test[at..])).filter(|bytes| *bytes > 0.0),
+        block_bytes: size.and_then(|at| text::size(&test[at..])).filter(|bytes| *bytes > 0.0),
         depth: queues.map(|queues| queues * threads.unwrap_or(1.0)),
         threads,
     }

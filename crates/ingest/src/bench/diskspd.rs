@@ -1,17 +1,17 @@
-//! diskspd, as text and as XML: one result for each span of time, and its two directions where it was mixed.
+//! diskspd, as text and as XML: one result for each span of time, and its two directions if mixed.
 
-mod text;
-mod xml;
+use std::collections::BTreeSet;
 
-pub(crate) use text::FORM as TEXT_FORM;
-pub(crate) use xml::FORM as XML_FORM;
+use roxmltree::{Document, Node};
 
 use super::part;
 use crate::builder::Builder;
-use crate::evidence::{Evidence, Setting};
-use crate::figure::Origin;
+use crate::form::{Form, Head, Input, LineFormat, Resemblance};
+use crate::reading::{Evidence, Fate, Origin, Setting};
+use crate::refusal::Refusal;
+use crate::text;
 
-/// What was asked of one file or disk.
+/// The parameters of one file or disk.
 #[derive(Clone, Debug, Default, PartialEq)]
 struct Target {
     path: String,
@@ -23,7 +23,7 @@ struct Target {
     sequential: Option<bool>,
 }
 
-/// What one direction got, or both.
+/// The result of one direction, or of both.
 #[derive(Clone, Debug, Default, PartialEq)]
 struct Got {
     bytes: f64,
@@ -34,7 +34,7 @@ struct Got {
     line: u64,
 }
 
-/// A span of time, with all that is said of it.
+/// A span of time, with its results.
 #[derive(Clone, Debug, Default, PartialEq)]
 struct Span {
     number: usize,
@@ -45,7 +45,7 @@ struct Span {
 }
 
 impl Span {
-    /// Hands over what was got, and how many results that was.
+    /// Hands over the results, and returns their number.
     fn put(self, targets: &[Target], out: &mut Builder) -> usize {
         let [total, reads, writes] = &self.got;
         let total_operations = total.as_ref().map(|got| got.operations).filter(|operations| *operations > 0.0);
@@ -82,7 +82,7 @@ impl Span {
     }
 }
 
-/// What was asked of all targets together: what differs between them is not said.
+/// The common parameters of all targets: those that differ are absent.
 fn setting(targets: &[Target], threads: Option<f64>) -> Setting {
     fn same<T: PartialEq + Copy>(targets: &[Target], of: impl Fn(&Target) -> Option<T>) -> Option<T> {
         let first = of(targets.first()?)?;
@@ -96,5 +96,342 @@ fn setting(targets: &[Target], threads: Option<f64>) -> Setting {
         block_bytes: same(targets, |target| target.block_bytes),
         depth: depths.filter(|depths| !depths.is_empty()).map(|depths| depths.iter().sum()),
         threads,
+    }
+}
+
+const MOST_TARGETS: usize = 10_000;
+
+/// diskspd's text.
+pub(crate) const TEXT_FORM: Form =
+    Form::lines("diskspd-text", "diskspd (text)", is_text, |_| Box::new(Text::default()));
+
+fn is_text(head: &Head<'_>) -> Resemblance {
+    let marks = ["actual test time:", "I/O per s", "Results for timespan", "thread |", "diskspd"];
+    match head.count(&marks) {
+        3.. => Resemblance::Is { marks: 3 },
+        2 => Resemblance::Near { marks: 2, missing: "table with the column `I/O per s`" },
+        _ => Resemblance::None,
+    }
+}
+
+#[derive(Default)]
+struct Text {
+    /// The parameters of each span, in order.
+    plans: Vec<Vec<Target>>,
+    /// The parameters from the command, for texts without others.
+    command: Vec<Target>,
+    span: Option<Span>,
+    table: Table,
+    /// Threads that the first table has rows of.
+    seen: BTreeSet<u32>,
+    /// The last line with text.
+    above: String,
+    found: usize,
+}
+
+/// The table that lines are in.
+#[derive(Default)]
+enum Table {
+    #[default]
+    None,
+    /// Of both directions, reads or writes: names of its columns, once they came.
+    Rates(usize, Vec<String>),
+    Percentiles,
+}
+
+impl LineFormat for Text {
+    fn line(&mut self, line: &str, number: u64, out: &mut Builder) -> Result<(), Refusal> {
+        let text = line.trim();
+        if text.is_empty() {
+            return Ok(());
+        }
+        if let Some(command) = text.strip_prefix("Command Line:") {
+            self.flush(out);
+            self.plans.clear();
+            self.command = commanded(command);
+        } else if let Some(rest) = text.strip_prefix("Results for timespan") {
+            self.flush(out);
+            self.span = Some(Span { number: text::number(rest).unwrap_or(1.0) as usize, ..Span::default() });
+        } else if self.span.is_some() {
+            self.result(text, number, out);
+        } else if let Some((name, value)) = text.split_once(':') {
+            self.asked(name, value);
+        } else {
+            self.addressed(text);
+        }
+        text.clone_into(&mut self.above);
+        Ok(())
+    }
+
+    fn end(&mut self, out: &mut Builder) -> Result<(), Refusal> {
+        let is_cut = self.span.as_ref().is_some_and(|span| span.got.iter().any(Option::is_none));
+        self.flush(out);
+        if self.found == 0 {
+            return Err(out.unusable("no table of it has a line of totals: was it saved completely?"));
+        }
+        if is_cut {
+            out.caution(None, "it ends before its last table: save the whole text");
+            out.part("tables", Fate::Broken);
+        }
+        Ok(())
+    }
+}
+
+impl Text {
+    /// A line of `Input parameters`.
+    fn asked(&mut self, name: &str, value: &str) {
+        let name = name.trim();
+        if name == "timespan" {
+            if self.plans.len() < MOST_TARGETS {
+                self.plans.push(Vec::new());
+            }
+        } else if name == "path"
+            && let Some(plan) = self.plans.last_mut().filter(|plan| plan.len() < MOST_TARGETS)
+        {
+            let path = value.trim().trim_matches('\'').to_owned();
+            plan.push(Target { path, ..Target::default() });
+        }
+        let Some(target) = self.plans.last_mut().and_then(|plan| plan.last_mut()) else { return };
+        match name {
+            "block size" => target.block_bytes = text::size(value),
+            "threads per file" => target.threads = text::number(value),
+            name if name.starts_with("number of outstanding I/O operations") => {
+                target.outstanding = text::number(value);
+            }
+            _ => self.addressed(name),
+        }
+    }
+
+    /// `using random I/O (alignment: 8192)`, `using sequential I/O (stride: 65536)`
+    fn addressed(&mut self, text: &str) {
+        let Some(target) = self.plans.last_mut().and_then(|plan| plan.last_mut()) else { return };
+        if let Some(rest) = text.strip_prefix("using ").filter(|rest| rest.contains("I/O (")) {
+            target.sequential = match (rest.contains("random"), rest.contains("sequential")) {
+                (true, false) => Some(false),
+                (false, true) => Some(true),
+                _ => None,
+            };
+        }
+    }
+
+    fn result(&mut self, text: &str, number: u64, out: &mut Builder) {
+        let Some(span) = &mut self.span else { return };
+        if let Some(time) = text.strip_prefix("actual test time:") {
+            span.seconds = text::seconds(time, 1.0).filter(|seconds| *seconds > 0.0);
+        } else if let Some(count) = text.strip_prefix("thread count:") {
+            span.threads = text::number(count);
+        } else if let Some(direction) = ["Total IO", "Read IO", "Write IO"].iter().position(|name| *name == text) {
+            self.table = Table::Rates(direction, Vec::new());
+        } else if text.starts_with("%-ile") {
+            // Each target may have such a table as well: the heading of the total is different.
+            let is_total = self.above.to_ascii_lowercase().starts_with("total");
+            self.table = if is_total { Table::Percentiles } else { Table::None };
+        } else if text.contains('|') {
+            let cells: Vec<&str> = text.split('|').map(str::trim).collect();
+            match &mut self.table {
+                Table::Rates(_, columns) if cells[0] == "thread" => {
+                    *columns = cells.iter().map(|&cell| cell.to_owned()).collect();
+                }
+                Table::Rates(0, _) if self.seen.len() < MOST_TARGETS => self.seen.extend(cells[0].parse::<u32>()),
+                Table::Percentiles => percentile(&mut span.got, &cells),
+                _ => {}
+            }
+        }
+        self.total(text, number, out);
+    }
+
+    /// `total:  24952832 |  6092 |  4.75 |  1215.24 |  6.531 |  396.90 |  13.584`
+    fn total(&mut self, text: &str, number: u64, out: &mut Builder) {
+        let (Table::Rates(direction, columns), Some(span)) = (&self.table, &mut self.span) else { return };
+        let Some(rest) = text.strip_prefix("total:").filter(|rest| rest.contains('|')) else { return };
+        // The name stands in the first column, and shares it with the bytes.
+        let cells: Vec<&str> = rest.split('|').collect();
+        let cell = |name: &str| {
+            let column = columns.iter().position(|column| column == name)?.checked_sub(1)?;
+            text::number(cells.get(column)?)
+        };
+        let (Some(bytes), Some(operations)) = (cell("bytes"), cell("I/Os")) else {
+            let origin = out.origin(number, "", "total");
+            return out.caution(Some(origin), "totals without bytes and operations: left out");
+        };
+        span.got[*direction] = Some(Got {
+            bytes,
+            operations,
+            iops: cell("I/O per s"),
+            mean_s: cell("AvgLat").map(|milliseconds| milliseconds * 1e-3),
+            quantiles: Vec::new(),
+            line: number,
+        });
+    }
+
+    fn flush(&mut self, out: &mut Builder) {
+        self.table = Table::None;
+        let seen = std::mem::take(&mut self.seen).len();
+        let Some(span) = self.span.take() else { return };
+        if let Some(threads) = span.threads.filter(|threads| seen > 0 && *threads > seen as f64) {
+            let text = format!("rows of {seen} of so many threads as {threads}: its totals may lack the others");
+            out.caution(None, text);
+        }
+        let plan = span.number.checked_sub(1).and_then(|index| self.plans.get(index));
+        let targets = plan.filter(|plan| !plan.is_empty()).unwrap_or(&self.command);
+        self.found += span.put(targets, out);
+    }
+}
+
+/// `3-nines |  1.608 |  8.378 |  7.432`: reads, writes, all; milliseconds.
+fn percentile(got: &mut [Option<Got>; 3], cells: &[&str]) {
+    let share = match cells[0] {
+        "min" => 0.0,
+        "max" => 1.0,
+        name => match (text::number(name), name.ends_with("-nines")) {
+            (Some(nines), true) if (1.0..=12.0).contains(&nines) => 1.0 - 0.1_f64.powf(nines),
+            (Some(percent), false) if percent <= 100.0 => percent / 100.0,
+            _ => return,
+        },
+    };
+    for (column, direction) in [(1, 1), (2, 2), (3, 0)] {
+        let seconds = cells.get(column).and_then(|cell| text::number(cell)).map(|milliseconds| milliseconds * 1e-3);
+        if let (Some(seconds), Some(got)) = (seconds, &mut got[direction]) {
+            got.quantiles.push((share, seconds));
+        }
+    }
+}
+
+/// The parameters of each file from the command, with the program's own defaults.
+fn commanded(command: &str) -> Vec<Target> {
+    let mut asked = Target {
+        path: String::new(),
+        block_bytes: Some(65_536.0),
+        outstanding: Some(2.0),
+        threads: Some(1.0),
+        sequential: Some(true),
+    };
+    let mut paths: Vec<&str> = Vec::new();
+    for word in command.split_whitespace().skip(1) {
+        let Some(flag) = word.strip_prefix(['-', '/']) else {
+            paths.push(word);
+            continue;
+        };
+        let (name, value) = flag.split_at(flag.chars().next().map_or(0, char::len_utf8));
+        match name {
+            // The parameters of a profile are not in the command.
+            "X" => return Vec::new(),
+            "b" => asked.block_bytes = text::size(value),
+            "o" => asked.outstanding = text::number(value),
+            "t" => asked.threads = text::number(value),
+            "F" => asked.threads = None,
+            // A part of random ones is neither.
+            "r" if value.starts_with('s') => asked.sequential = None,
+            "r" => asked.sequential = Some(false),
+            _ => {}
+        }
+    }
+    paths.iter().take(MOST_TARGETS).map(|&path| Target { path: path.to_owned(), ..asked.clone() }).collect()
+}
+
+/// diskspd's XML.
+pub(crate) const XML_FORM: Form = Form::document("diskspd-xml", "diskspd (XML)", is_xml, read_xml);
+
+fn is_xml(head: &Head<'_>) -> Resemblance {
+    let marks = ["<Results>", "<TimeSpan>", "<Profile>", "<ResultFormat>xml", "<TestTimeSeconds>"];
+    match head.count(&marks) {
+        3.. => Resemblance::Is { marks: 3 },
+        2 => Resemblance::Near { marks: 2, missing: "element TimeSpan with TestTimeSeconds" },
+        _ => Resemblance::None,
+    }
+}
+
+fn read_xml(_: &Input, document: &[u8], out: &mut Builder) -> Result<(), Refusal> {
+    let text = String::from_utf8_lossy(document);
+    let document = Document::parse(text.trim_start())
+        .map_err(|error| out.unusable(format!("{error}: was it saved completely?")))?;
+    let results = document.root_element();
+    if let Some(version) = descend(results, &["System", "Tool", "Version"]).and_then(|node| node.text()) {
+        out.version(version);
+    }
+    let plans: Vec<Vec<Target>> = descend(results, &["Profile", "TimeSpans"])
+        .map(|spans| children(spans, "TimeSpan").map(targets).collect())
+        .unwrap_or_default();
+    let mut found = 0;
+    for (index, span) in children(results, "TimeSpan").enumerate() {
+        let targets = plans.get(index).map_or(&[][..], Vec::as_slice);
+        found += span_of(span, index + 1, &document).put(targets, out);
+    }
+    if found == 0 {
+        return Err(out.unusable("no span of time in it has an operation: give the result of a finished run"));
+    }
+    Ok(())
+}
+
+fn children<'a, 'd>(node: Node<'a, 'd>, name: &'static str) -> impl Iterator<Item = Node<'a, 'd>> {
+    node.children().filter(move |child| child.has_tag_name(name))
+}
+
+fn descend<'a, 'd>(node: Node<'a, 'd>, path: &[&'static str]) -> Option<Node<'a, 'd>> {
+    path.iter().try_fold(node, |node, name| children(node, name).next())
+}
+
+fn node_number(node: Node<'_, '_>, name: &'static str) -> Option<f64> {
+    children(node, name).next()?.text().and_then(text::number)
+}
+
+/// The parameters of a span of the profile.
+fn targets(span: Node<'_, '_>) -> Vec<Target> {
+    let shared = node_number(span, "ThreadCount").is_some_and(|count| count > 0.0);
+    let Some(list) = children(span, "Targets").next() else { return Vec::new() };
+    let of = |target: Node<'_, '_>| {
+        let text = |name| children(target, name).next().and_then(|node| node.text()).unwrap_or_default();
+        // Newer versions give the share of random operations beside their alignment.
+        let sequential = match node_number(target, "RandomRatio") {
+            Some(percent) if percent > 0.0 && percent < 100.0 => None,
+            Some(percent) => Some(percent <= 0.0),
+            None => Some(node_number(target, "Random").is_none()),
+        };
+        Target {
+            path: text("Path").to_owned(),
+            block_bytes: node_number(target, "BlockSize"),
+            outstanding: node_number(target, "RequestCount"),
+            threads: node_number(target, "ThreadsPerFile").filter(|_| !shared),
+            sequential,
+        }
+    };
+    children(list, "Target").map(of).collect()
+}
+
+fn span_of(span: Node<'_, '_>, index: usize, document: &Document<'_>) -> Span {
+    let line = u64::from(document.text_pos_at(span.range().start).row);
+    let latency = children(span, "Latency").next();
+    let direction = |counts: &[&'static str], bytes: &[&'static str], mean: &'static str, quantile: &'static str| {
+        let mut got = Got { line, ..Got::default() };
+        for target in children(span, "Thread").flat_map(|thread| children(thread, "Target")) {
+            got.operations += counts.iter().filter_map(|name| node_number(target, name)).sum::<f64>();
+            got.bytes += bytes.iter().filter_map(|name| node_number(target, name)).sum::<f64>();
+        }
+        if let Some(latency) = latency {
+            got.mean_s = node_number(latency, mean).map(|milliseconds| milliseconds * 1e-3);
+            got.quantiles = children(latency, "Bucket")
+                .filter_map(|bucket| {
+                    Some((node_number(bucket, "Percentile")? / 100.0, node_number(bucket, quantile)? * 1e-3))
+                })
+                .filter(|(share, _)| (0.0..=1.0).contains(share))
+                .collect();
+        }
+        Some(got)
+    };
+    let got = [
+        direction(
+            &["ReadCount", "WriteCount"],
+            &["ReadBytes", "WriteBytes"],
+            "AverageTotalMilliseconds",
+            "TotalMilliseconds",
+        ),
+        direction(&["ReadCount"], &["ReadBytes"], "AverageReadMilliseconds", "ReadMilliseconds"),
+        direction(&["WriteCount"], &["WriteBytes"], "AverageWriteMilliseconds", "WriteMilliseconds"),
+    ];
+    Span {
+        number: index,
+        seconds: node_number(span, "TestTimeSeconds").filter(|seconds| *seconds > 0.0),
+        threads: node_number(span, "ThreadCount"),
+        got,
     }
 }

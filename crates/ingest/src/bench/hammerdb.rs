@@ -1,25 +1,19 @@
-//! `HammerDB`, which counts transactions of a database a minute: what the database got, not its storage.
+//! `HammerDB`, which counts transactions of a database a minute: a result of the database, not of its storage.
 
-use super::{has, without_results, words};
 use crate::builder::Builder;
-use crate::evidence::{Evidence, Setting};
-use crate::figure::Scope;
-use crate::format::{Form, Resemblance, Takes};
-use crate::kind::Kind;
-use crate::lines::{LineFormat, Lines};
+use crate::form::{Form, Head, LineFormat, Resemblance};
+use crate::reading::{Evidence, Scope, Setting};
 use crate::refusal::Refusal;
-
-const KIND: Kind = Kind { id: "hammerdb", name: "HammerDB" };
+use crate::text;
 
 /// `HammerDB`.
-pub(crate) const FORM: Form =
-    Form { kind: KIND, takes: Takes::Text, resembles, open: |_| Box::new(Lines::new(Hammer::default())) };
+pub(crate) const FORM: Form = Form::lines("hammerdb", "HammerDB", resembles, |_| Box::new(Hammer::default()));
 
-fn resembles(head: &[u8]) -> Resemblance {
+fn resembles(head: &Head<'_>) -> Resemblance {
     let marks = ["HammerDB", "Vuser 1:", "Virtual Users Created", "TEST RESULT :"];
-    match marks.iter().filter(|mark| has(head, mark)).count() {
+    match head.count(&marks) {
         2.. => Resemblance::Is { marks: 3 },
-        1 if has(head, "HammerDB") || has(head, "TEST RESULT :") => {
+        1 if head.has("HammerDB") || head.has("TEST RESULT :") => {
             Resemblance::Near { marks: 1, missing: "line of a virtual user (`Vuser 1:`)" }
         }
         _ => Resemblance::None,
@@ -34,28 +28,24 @@ struct Hammer {
 }
 
 impl LineFormat for Hammer {
-    fn kind(&self) -> Kind {
-        KIND
-    }
-
     fn line(&mut self, line: &str, number: u64, out: &mut Builder) -> Result<(), Refusal> {
         if let Some(version) = line.split_once("HammerDB CLI v").and_then(|(_, rest)| rest.split_whitespace().next()) {
             out.version(version);
         } else if let Some((_, rest)) = line.split_once("Timing test period of") {
-            self.minutes = words::number(rest);
+            self.minutes = text::number(rest);
         } else if line.contains("Active Virtual Users configured") {
-            self.users = line.rsplit_once(':').and_then(|(_, rest)| words::number(rest));
+            self.users = line.rsplit_once(':').and_then(|(_, rest)| text::number(rest));
         } else if let Some((_, result)) = line.split_once("TEST RESULT") {
             self.result(result, number, out);
         }
         Ok(())
     }
 
-    fn end(&mut self, _: &mut Builder) -> Result<(), Refusal> {
+    fn end(&mut self, out: &mut Builder) -> Result<(), Refusal> {
         if self.found == 0 {
             let what =
                 "no line says `TEST RESULT : System achieved`: the run did not finish; give the log of one that did";
-            return Err(without_results(KIND, what));
+            return Err(out.unusable(what));
         }
         Ok(())
     }
@@ -67,7 +57,7 @@ impl Hammer {
         let tokens: Vec<&str> = text.split_whitespace().collect();
         let before = |unit: &str| {
             let at = tokens.iter().position(|word| word.trim_end_matches('.') == unit)?;
-            tokens[..at].iter().rev().find_map(|word| words::number(word))
+            tokens[..at].iter().rev().find_map(|word| text::number(word))
         };
         let lasted_s = self.minutes.map(|minutes| minutes * 60.0);
         let scope = out.scope(Scope::default());

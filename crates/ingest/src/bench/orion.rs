@@ -1,47 +1,36 @@
 //! Orion: its summary, and the matrices of its points as comma-separated values.
 //!
-//! A matrix does not say what it measures; its file's name does (`_iops`, `_mbps`), and where that is lost it is refused.
-//! So is a matrix of latencies: they are milliseconds or microseconds by release, and it does not say which. A megabyte
-//! is 1,048,576 bytes here.
+//! A matrix does not state its quantity; its file's name does (`_iops`, `_mbps`), and without that it is refused. So is
+//! a matrix of latencies: they are milliseconds or microseconds by release. A megabyte is 1,048,576 bytes here.
 
-use super::{has, part, without_results, words};
+use super::part;
 use crate::builder::Builder;
-use crate::evidence::{Evidence, Setting};
-use crate::format::{Form, Input, Resemblance, Takes};
-use crate::kind::Kind;
-use crate::lines::{LineFormat, Lines};
-use crate::reading::Fate;
+use crate::form::{Form, Head, Input, LineFormat, Resemblance};
+use crate::reading::{Evidence, Fate, Setting};
 use crate::refusal::Refusal;
+use crate::text;
 
-const SUMMARY: Kind = Kind { id: "orion", name: "Orion summary" };
-const MATRIX: Kind = Kind { id: "orion-matrix", name: "Orion matrix" };
 const MIB: f64 = 1_048_576.0;
 
 /// Orion's summary.
-pub(crate) const FORM: Form =
-    Form { kind: SUMMARY, takes: Takes::Text, resembles, open: |_| Box::new(Lines::new(Summary::default())) };
+pub(crate) const FORM: Form = Form::lines("orion", "Orion summary", resembles, |_| Box::new(Summary::default()));
 
 /// Orion's matrices.
-pub(crate) const MATRIX_FORM: Form = Form {
-    kind: MATRIX,
-    takes: Takes::Text,
-    resembles: is_matrix,
-    open: |input| Box::new(Lines::new(Matrix::new(input))),
-};
+pub(crate) const MATRIX_FORM: Form =
+    Form::lines("orion-matrix", "Orion matrix", is_matrix, |input| Box::new(Matrix::new(input)));
 
-fn resembles(head: &[u8]) -> Resemblance {
+fn resembles(head: &Head<'_>) -> Resemblance {
     let maxima = ["Maximum Large MBPS=", "Maximum Small IOPS=", "Minimum Small Latency="];
-    let named = has(head, "ORION VERSION") || has(head, "ORION: ORacle");
-    match (maxima.iter().any(|name| has(head, name)), named) {
+    let named = head.has("ORION VERSION") || head.has("ORION: ORacle");
+    match (maxima.iter().any(|name| head.has(name)), named) {
         (true, _) => Resemblance::Is { marks: 3 },
         (false, true) => Resemblance::Near { marks: 2, missing: "line `Maximum Small IOPS` or `Maximum Large MBPS`" },
         _ => Resemblance::None,
     }
 }
 
-fn is_matrix(head: &[u8]) -> Resemblance {
-    let first =
-        String::from_utf8_lossy(head.split(|byte| *byte == b'\n').find(|line| line.len() > 2).unwrap_or_default());
+fn is_matrix(head: &Head<'_>) -> Resemblance {
+    let first = head.text().lines().find(|line| line.len() > 2).unwrap_or_default();
     if first.trim_start().starts_with("Large/Small") { Resemblance::Is { marks: 3 } } else { Resemblance::None }
 }
 
@@ -65,10 +54,6 @@ struct Plan {
 }
 
 impl LineFormat for Summary {
-    fn kind(&self) -> Kind {
-        SUMMARY
-    }
-
     fn line(&mut self, line: &str, number: u64, out: &mut Builder) -> Result<(), Refusal> {
         let text = line.trim();
         if let Some(version) = text.strip_prefix("ORION VERSION") {
@@ -90,10 +75,7 @@ impl LineFormat for Summary {
     fn end(&mut self, out: &mut Builder) -> Result<(), Refusal> {
         self.flush(out);
         if self.found == 0 {
-            return Err(without_results(
-                SUMMARY,
-                "none of its results is a number: give the summary of a finished run",
-            ));
+            return Err(out.unusable("none of its results is a number: give the summary of a finished run"));
         }
         out.caution(None, "a maximum over points, each with its own load: the matrices beside it have all points");
         Ok(())
@@ -108,10 +90,10 @@ impl Plan {
     fn line(&mut self, text: &str) {
         let Some((name, value)) = text.split_once(':') else { return };
         match name.trim() {
-            "Small IO size" => self.small_bytes = words::size(value),
-            "Large IO size" => self.large_bytes = words::size(value),
-            "Write" => self.reads = words::number(value).map(|percent| 1.0 - percent / 100.0),
-            "Duration for each Data Point" => self.lasted_s = words::number(value),
+            "Small IO size" => self.small_bytes = text::size(value),
+            "Large IO size" => self.large_bytes = text::size(value),
+            "Write" => self.reads = text::number(value).map(|percent| 1.0 - percent / 100.0),
+            "Duration for each Data Point" => self.lasted_s = text::number(value),
             "IO Types" => self.is_sequential = value.contains("Large Sequential"),
             "Name" if self.devices.len() < 1_000 => {
                 self.devices.extend(value.split_whitespace().next().map(str::to_owned));
@@ -128,10 +110,10 @@ impl Summary {
         let name = name.trim();
         let origin = out.origin(number, "", name);
         let (figure, place) = value.split_once('@').unwrap_or((value, ""));
-        let Some(amount) = words::number(figure) else {
+        let Some(amount) = text::number(figure) else {
             return out.caution(Some(origin), "no number: left out");
         };
-        let (small, large) = (words::number_after(place, "Small="), words::number_after(place, "Large="));
+        let (small, large) = (text::number_after(place, "Small="), text::number_after(place, "Large="));
         let is_large = name.ends_with("MBPS");
         let scope = part(out, &self.plan.devices.join(" "));
         let plan = &self.plan;
@@ -158,7 +140,7 @@ impl Summary {
         let Some(last) = self.last.as_mut().filter(|last| last.setting.reads.is_none_or(|reads| reads >= 1.0)) else {
             return;
         };
-        let micros = |mark: &str| words::number_after(text, mark).map(|micros| micros * 1e-6);
+        let micros = |mark: &str| text::number_after(text, mark).map(|micros| micros * 1e-6);
         last.mean_s = last.mean_s.or(micros("avg="));
         last.quantiles = [(0.0, micros("min=")), (1.0, micros("max="))]
             .into_iter()
@@ -217,21 +199,17 @@ impl Matrix {
 }
 
 impl LineFormat for Matrix {
-    fn kind(&self) -> Kind {
-        MATRIX
-    }
-
     fn line(&mut self, line: &str, number: u64, out: &mut Builder) -> Result<(), Refusal> {
         const MOST_COLUMNS: usize = 10_000;
         let text = line.trim();
-        let measured = self.measured.map_err(|what| without_results(MATRIX, what))?;
+        let measured = self.measured.map_err(|what| out.unusable(what))?;
         let mut cells = text.split(',').map(str::trim);
         let Some(first) = cells.next().filter(|first| !first.is_empty()) else { return Ok(()) };
         if first.starts_with("Large/Small") {
-            self.small = cells.take(MOST_COLUMNS).filter_map(words::number).collect();
+            self.small = cells.take(MOST_COLUMNS).filter_map(text::number).collect();
             return Ok(());
         }
-        let Some(large) = words::number(first) else {
+        let Some(large) = text::number(first) else {
             self.broken = true;
             let origin = out.origin(number, "", first);
             out.caution(Some(origin), "no number of large operations: the row is left out");
@@ -239,7 +217,7 @@ impl LineFormat for Matrix {
         };
         for (small, cell) in self.small.clone().into_iter().zip(cells) {
             // Points that were not run are blank.
-            if let Some(value) = words::number(cell) {
+            if let Some(value) = text::number(cell) {
                 self.point(measured, (small, large), value, number, out);
             }
         }
@@ -248,7 +226,7 @@ impl LineFormat for Matrix {
 
     fn end(&mut self, out: &mut Builder) -> Result<(), Refusal> {
         if self.found == 0 {
-            return Err(without_results(MATRIX, "it has no point: give the matrix of a finished run"));
+            return Err(out.unusable("it has no point: give the matrix of a finished run"));
         }
         if self.broken {
             out.part("rows", Fate::Broken);

@@ -1,24 +1,18 @@
-//! pgbench, which counts transactions of PostgreSQL: what a database got, not its storage.
+//! pgbench, which counts transactions of PostgreSQL: a result of the database, not of its storage.
 
-use super::{has, without_results, words};
 use crate::builder::Builder;
-use crate::evidence::{Evidence, Setting};
-use crate::figure::{Origin, Scope};
-use crate::format::{Form, Resemblance, Takes};
-use crate::kind::Kind;
-use crate::lines::{LineFormat, Lines};
+use crate::form::{Form, Head, LineFormat, Resemblance};
+use crate::reading::{Evidence, Origin, Scope, Setting};
 use crate::refusal::Refusal;
-
-const KIND: Kind = Kind { id: "pgbench", name: "pgbench" };
+use crate::text;
 
 /// pgbench.
-pub(crate) const FORM: Form =
-    Form { kind: KIND, takes: Takes::Text, resembles, open: |_| Box::new(Lines::new(Pgbench::default())) };
+pub(crate) const FORM: Form = Form::lines("pgbench", "pgbench", resembles, |_| Box::new(Pgbench::default()));
 
-fn resembles(head: &[u8]) -> Resemblance {
+fn resembles(head: &Head<'_>) -> Resemblance {
     let marks = ["transaction type:", "scaling factor:", "query mode:", "number of clients:"];
-    let found = marks.iter().filter(|mark| has(head, mark)).count();
-    match (has(head, "tps = "), found) {
+    let found = head.count(&marks);
+    match (head.has("tps = "), found) {
         (true, 2..) => Resemblance::Is { marks: 3 },
         (false, 2..) => Resemblance::Near { marks: 2, missing: "line `tps =`" },
         _ => Resemblance::None,
@@ -46,10 +40,6 @@ struct Run {
 }
 
 impl LineFormat for Pgbench {
-    fn kind(&self) -> Kind {
-        KIND
-    }
-
     fn line(&mut self, line: &str, number: u64, out: &mut Builder) -> Result<(), Refusal> {
         let text = line.trim();
         if let Some(test) = text.strip_prefix("transaction type:") {
@@ -66,7 +56,7 @@ impl LineFormat for Pgbench {
     fn end(&mut self, out: &mut Builder) -> Result<(), Refusal> {
         self.flush(out);
         if self.found == 0 {
-            return Err(without_results(KIND, "no line says `tps =` with a number: give the output of a finished run"));
+            return Err(out.unusable("no line says `tps =` with a number: give the output of a finished run"));
         }
         Ok(())
     }
@@ -76,12 +66,12 @@ impl Run {
     fn line(&mut self, text: &str, number: u64, out: &mut Builder) {
         let Some((name, value)) = text.split_once([':', '=']) else { return };
         match name.trim() {
-            "number of clients" => self.threads = words::number(value),
-            "duration" => self.lasted_s = words::number(value),
-            "latency average" => self.mean_s = words::seconds(value, 1e-3),
+            "number of clients" => self.threads = text::number(value),
+            "duration" => self.lasted_s = text::number(value),
+            "latency average" => self.mean_s = text::seconds(value, 1e-3),
             "tps" => {
                 let origin = out.origin(number, "", "tps");
-                let Some(tps) = words::number(value) else {
+                let Some(tps) = text::number(value) else {
                     return out.caution(Some(origin), "no number of transactions: left out");
                 };
                 let with = value.contains("including");

@@ -2,27 +2,23 @@
 //!
 //! Latencies of the table are microseconds; megabytes are 1,048,576 bytes.
 
-use super::{has, part, without_results, words};
+use super::part;
 use crate::builder::Builder;
-use crate::evidence::{Evidence, Setting};
-use crate::format::{Form, Resemblance, Takes};
-use crate::kind::Kind;
-use crate::lines::{LineFormat, Lines};
-use crate::reading::Fate;
+use crate::form::{Form, Head, LineFormat, Resemblance};
+use crate::reading::{Evidence, Fate, Setting};
 use crate::refusal::Refusal;
+use crate::text;
 
-const KIND: Kind = Kind { id: "slob", name: "SLOB or pgio results" };
 const MIB: f64 = 1_048_576.0;
 
 /// SLOB and pgio.
-pub(crate) const FORM: Form =
-    Form { kind: KIND, takes: Takes::Text, resembles, open: |_| Box::new(Lines::new(Slob::default())) };
+pub(crate) const FORM: Form = Form::lines("slob", "SLOB or pgio results", resembles, |_| Box::new(Slob::default()));
 
-fn resembles(head: &[u8]) -> Resemblance {
-    let table = has(head, "FILE|SESSIONS|") && has(head, "|PREADS|");
-    match table || has(head, "RIOPS >") && has(head, "CACHE_HITS/s >") {
+fn resembles(head: &Head<'_>) -> Resemblance {
+    let table = head.has("FILE|SESSIONS|") && head.has("|PREADS|");
+    match table || head.has("RIOPS >") && head.has("CACHE_HITS/s >") {
         true => Resemblance::Is { marks: 3 },
-        false if has(head, "UPDATE_PCT=") && has(head, "WORK_UNIT=") => {
+        false if head.has("UPDATE_PCT=") && head.has("WORK_UNIT=") => {
             Resemblance::Near { marks: 2, missing: "table of results: these are its settings" }
         }
         false => Resemblance::None,
@@ -38,10 +34,6 @@ struct Slob {
 }
 
 impl LineFormat for Slob {
-    fn kind(&self) -> Kind {
-        KIND
-    }
-
     fn line(&mut self, line: &str, number: u64, out: &mut Builder) -> Result<(), Refusal> {
         if line.starts_with("FILE|SESSIONS|") {
             self.columns = line.split('|').map(|name| name.trim().to_owned()).collect();
@@ -56,7 +48,7 @@ impl LineFormat for Slob {
     fn end(&mut self, out: &mut Builder) -> Result<(), Refusal> {
         if self.rows == 0 {
             let what = "its table has no row: give the output of awr_info.sh over the reports of the runs";
-            return Err(without_results(KIND, what));
+            return Err(out.unusable(what));
         }
         if self.broken > 0 {
             out.part("rows", Fate::Broken);
@@ -70,7 +62,7 @@ impl Slob {
         let cells: Vec<&str> = line.split('|').map(str::trim).collect();
         let said = |name: &str| {
             let column = self.columns.iter().position(|column| column == name)?;
-            words::number(cells.get(column)?)
+            text::number(cells.get(column)?)
         };
         let run = cells[0].to_owned();
         let (Some(reads), Some(writes)) = (said("PREADS"), said("PWRITES")) else {
@@ -115,13 +107,13 @@ impl Slob {
     /// `DBNAME: pg10. 4 schemas, 2 threads(each). Run time: 120 seconds. RIOPS >74097< CACHE_HITS/s >2799<`
     fn pgio(&mut self, line: &str, number: u64, out: &mut Builder) {
         let origin = out.origin(number, "", "RIOPS");
-        let Some(iops) = words::number_after(line, "RIOPS >") else {
+        let Some(iops) = text::number_after(line, "RIOPS >") else {
             self.broken += 1;
             return out.caution(Some(origin), "RIOPS without a number: left out");
         };
         let before = |word: &str| {
             let text = line.split_once(word)?.0.trim_end();
-            words::number(text.rsplit(|letter: char| !letter.is_ascii_digit()).next()?)
+            text::number(text.rsplit(|letter: char| !letter.is_ascii_digit()).next()?)
         };
         let threads = before("schemas").zip(before("threads")).map(|(schemas, threads)| schemas * threads);
         let scope = part(out, "");
@@ -132,7 +124,7 @@ impl Slob {
         out.evidence(Evidence {
             setting: Setting { sequential: Some(false), threads, ..Setting::default() },
             iops: Some(iops),
-            lasted_s: words::number_after(line, "Run time:").filter(|seconds| *seconds > 0.0),
+            lasted_s: text::number_after(line, "Run time:").filter(|seconds| *seconds > 0.0),
             ..Evidence::new(scope, "pgio: reads", origin)
         });
     }

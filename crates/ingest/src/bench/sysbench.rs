@@ -3,27 +3,21 @@
 //! Lines are known by their names, which changed less than their order. Megabytes are 1,048,576 bytes, whatever they are
 //! called. Latencies are of all events: in the file test of reads, writes and flushes alike.
 
-use super::{has, without_results, words};
 use crate::builder::Builder;
-use crate::evidence::{Evidence, Setting};
-use crate::figure::{Origin, Scope};
-use crate::format::{Form, Resemblance, Takes};
-use crate::kind::Kind;
-use crate::lines::{LineFormat, Lines};
-use crate::reading::Fate;
+use crate::form::{Form, Head, LineFormat, Resemblance};
+use crate::reading::{Evidence, Fate, Origin, Scope, Setting};
 use crate::refusal::Refusal;
+use crate::text;
 
-const KIND: Kind = Kind { id: "sysbench", name: "sysbench" };
 const MIB: f64 = 1_048_576.0;
 
 /// sysbench.
-pub(crate) const FORM: Form =
-    Form { kind: KIND, takes: Takes::Text, resembles, open: |_| Box::new(Lines::new(Sysbench::default())) };
+pub(crate) const FORM: Form = Form::lines("sysbench", "sysbench", resembles, |_| Box::new(Sysbench::default()));
 
-fn resembles(head: &[u8]) -> Resemblance {
-    let named = has(head, "sysbench ") || has(head, "Running the test with following options");
+fn resembles(head: &Head<'_>) -> Resemblance {
+    let named = head.has("sysbench ") || head.has("Running the test with following options");
     let marks = ["Number of threads:", "Threads started!", "Threads fairness:", "total number of events:"];
-    match (named, marks.iter().filter(|mark| has(head, mark)).count()) {
+    match (named, head.count(&marks)) {
         (true, 1..) | (false, 2..) => Resemblance::Is { marks: 3 },
         _ => Resemblance::None,
     }
@@ -57,10 +51,6 @@ struct Run {
 }
 
 impl LineFormat for Sysbench {
-    fn kind(&self) -> Kind {
-        KIND
-    }
-
     fn line(&mut self, line: &str, number: u64, out: &mut Builder) -> Result<(), Refusal> {
         let text = line.trim();
         if let Some(version) = text.strip_prefix("sysbench ").and_then(|rest| rest.split_whitespace().next()) {
@@ -76,10 +66,10 @@ impl LineFormat for Sysbench {
     fn end(&mut self, out: &mut Builder) -> Result<(), Refusal> {
         self.flush(out);
         match (self.found, self.others) {
-            (0, 0) => Err(without_results(KIND, "it has no statistics: give the output of a finished run")),
+            (0, 0) => Err(out.unusable("it has no statistics: give the output of a finished run")),
             (0, _) => {
                 let what = "it tests neither files nor a database: give the output of fileio or of an OLTP test";
-                Err(without_results(KIND, what))
+                Err(out.unusable(what))
             }
             _ => Ok(()),
         }
@@ -93,52 +83,52 @@ impl Run {
             return;
         }
         if let Some(size) = text.strip_prefix("Block size ") {
-            self.block_bytes = words::size(size);
+            self.block_bytes = text::size(size);
             return;
         }
         if let Some((rate, _)) = text.split_once(" Requests/sec executed") {
-            self.events_s = words::number(rate);
+            self.events_s = text::number(rate);
             return self.place(number, "Requests/sec", out);
         }
         if text.starts_with("Read ") && text.contains("Total transferred") {
-            self.bytes_s = text.rsplit_once('(').and_then(|(_, rest)| words::number(rest)).map(|rate| rate * MIB);
+            self.bytes_s = text.rsplit_once('(').and_then(|(_, rest)| text::number(rest)).map(|rate| rate * MIB);
             return;
         }
         let Some((name, value)) = text.split_once(':') else { return };
         match name.trim() {
-            "Number of threads" => self.threads = words::number(value),
+            "Number of threads" => self.threads = text::number(value),
             "Operations performed" => self.performed = performed(value),
             "reads/s" => {
-                self.reads_s = words::number(value);
+                self.reads_s = text::number(value);
                 self.place(number, "reads/s", out);
             }
-            "writes/s" => self.writes_s = words::number(value),
-            "fsyncs/s" => self.flushes_s = words::number(value),
-            "read, MiB/s" | "written, MiB/s" => self.add_megabytes(words::number(value)),
+            "writes/s" => self.writes_s = text::number(value),
+            "fsyncs/s" => self.flushes_s = text::number(value),
+            "read, MiB/s" | "written, MiB/s" => self.add_megabytes(text::number(value)),
             "read" | "write" | "fsync" if value.contains("IOPS=") => {
-                let rate = words::number_after(value, "IOPS=");
+                let rate = text::number_after(value, "IOPS=");
                 *match name.trim() {
                     "read" => &mut self.reads_s,
                     "write" => &mut self.writes_s,
                     _ => &mut self.flushes_s,
                 } = rate;
                 let megabytes = value.split_once("IOPS=").and_then(|(_, rest)| rest.split_whitespace().nth(1));
-                self.add_megabytes(megabytes.and_then(words::number));
+                self.add_megabytes(megabytes.and_then(text::number));
                 self.place(number, "IOPS", out);
             }
             "transactions" => {
-                self.transactions_s = value.split_once('(').and_then(|(_, rest)| words::number(rest));
+                self.transactions_s = value.split_once('(').and_then(|(_, rest)| text::number(rest));
                 self.place(number, "transactions", out);
             }
-            "total time" | "time elapsed" => self.lasted_s = words::seconds(value, 1.0),
+            "total time" | "time elapsed" => self.lasted_s = text::seconds(value, 1.0),
             "total number of events" => self.place(number, "events", out),
-            "avg" => self.mean_s = words::seconds(value, 1e-3),
+            "avg" => self.mean_s = text::seconds(value, 1e-3),
             "min" => self.quantile(0.0, value),
             "max" => self.quantile(1.0, value),
             name => {
                 // `95th percentile`, and before 1.0 `approx.  95 percentile`.
                 let digits = name.trim_start_matches("approx.");
-                if let (true, Some(percent)) = (name.ends_with("percentile"), words::number(digits)) {
+                if let (true, Some(percent)) = (name.ends_with("percentile"), text::number(digits)) {
                     self.quantile(percent / 100.0, value);
                 }
             }
@@ -159,7 +149,7 @@ impl Run {
 
     fn quantile(&mut self, share: f64, value: &str) {
         // Nought is printed of a percentile that was not asked for.
-        let seconds = words::seconds(value, 1e-3).filter(|seconds| *seconds > 0.0 || share == 0.0);
+        let seconds = text::seconds(value, 1e-3).filter(|seconds| *seconds > 0.0 || share == 0.0);
         if let Some(seconds) = seconds.filter(|_| self.quantiles.len() < 10) {
             self.quantiles.push((share, seconds));
         }
@@ -179,7 +169,7 @@ impl Run {
 
 /// `6000 Read, 4000 Write, 12800 Other = 22800 Total`
 fn performed(text: &str) -> Option<[f64; 3]> {
-    let mut counts = text.split([',', '=']).map(words::number);
+    let mut counts = text.split([',', '=']).map(text::number);
     Some([counts.next()??, counts.next()??, counts.next()??])
 }
 

@@ -2,26 +2,21 @@
 //!
 //! A megabyte is 1,048,576 bytes here.
 
-use super::{has, without_results, words};
 use crate::builder::Builder;
-use crate::evidence::{Evidence, Setting};
-use crate::figure::Scope;
-use crate::format::{Form, Resemblance, Takes};
-use crate::kind::Kind;
-use crate::lines::{LineFormat, Lines};
+use crate::form::{Form, Head, LineFormat, Resemblance};
+use crate::reading::{Evidence, Scope, Setting};
 use crate::refusal::Refusal;
+use crate::text;
 
-const KIND: Kind = Kind { id: "tiotest", name: "tiotest or tiobench" };
 const MIB: f64 = 1_048_576.0;
 
 /// tiotest and tiobench.
-pub(crate) const FORM: Form =
-    Form { kind: KIND, takes: Takes::Text, resembles, open: |_| Box::new(Lines::new(Tio::default())) };
+pub(crate) const FORM: Form = Form::lines("tiotest", "tiotest or tiobench", resembles, |_| Box::new(Tio::default()));
 
-fn resembles(head: &[u8]) -> Resemblance {
-    let test = has(head, "Tiotest results for");
-    let bench = has(head, "Identifier") && has(head, "Thr") && has(head, "(CPU%)");
-    match (test || bench, has(head, "| Rate") || bench && has(head, "Rate ")) {
+fn resembles(head: &Head<'_>) -> Resemblance {
+    let test = head.has("Tiotest results for");
+    let bench = head.has("Identifier") && head.has("Thr") && head.has("(CPU%)");
+    match (test || bench, head.has("| Rate") || bench && head.has("Rate ")) {
         (true, true) => Resemblance::Is { marks: 3 },
         (true, false) => Resemblance::Near { marks: 2, missing: "column Rate" },
         _ => Resemblance::None,
@@ -70,15 +65,11 @@ impl Phase {
 }
 
 impl LineFormat for Tio {
-    fn kind(&self) -> Kind {
-        KIND
-    }
-
     fn line(&mut self, line: &str, number: u64, out: &mut Builder) -> Result<(), Refusal> {
         let text = line.trim();
         if let Some(rest) = text.strip_prefix("Tiotest results for") {
             self.flush(out);
-            self.threads = words::number(rest);
+            self.threads = text::number(rest);
         } else if text.starts_with('|') {
             self.boxed(text, number, out);
         } else if let Some(phase) = Phase::of(text).filter(|phase| phase.name == text) {
@@ -92,7 +83,7 @@ impl LineFormat for Tio {
     fn end(&mut self, out: &mut Builder) -> Result<(), Refusal> {
         self.flush(out);
         if self.found == 0 {
-            return Err(without_results(KIND, "it has no row with a rate: was it saved completely?"));
+            return Err(out.unusable("it has no row with a rate: was it saved completely?"));
         }
         Ok(())
     }
@@ -107,13 +98,13 @@ impl Tio {
         let cell = |index: usize| cells.get(index).copied().unwrap_or_default();
         let origin = out.origin(number, "", phase.name);
         if cell(2).contains("MB/s") {
-            let Some(rate) = words::number(cell(2)) else {
+            let Some(rate) = text::number(cell(2)) else {
                 return out.caution(Some(origin), "no number before MB/s: left out");
             };
             self.waiting.push(Evidence {
                 setting: phase.setting(self.threads, None),
                 bytes_s: Some(rate * MIB),
-                lasted_s: words::seconds(cell(1), 1.0).filter(|seconds| *seconds > 0.0),
+                lasted_s: text::seconds(cell(1), 1.0).filter(|seconds| *seconds > 0.0),
                 ..Evidence::new(out.scope(Scope::default()), phase.name, origin)
             });
             self.found += 1;
@@ -121,8 +112,8 @@ impl Tio {
                 self.flush(out);
             }
         } else if let Some(evidence) = self.waiting.iter_mut().rev().find(|evidence| evidence.test == phase.name) {
-            evidence.mean_s = words::seconds(cell(1), 1e-3);
-            evidence.quantiles = words::seconds(cell(2), 1e-3).map(|longest| (1.0, longest)).into_iter().collect();
+            evidence.mean_s = text::seconds(cell(1), 1e-3);
+            evidence.quantiles = text::seconds(cell(2), 1e-3).map(|longest| (1.0, longest)).into_iter().collect();
         }
     }
 
@@ -132,12 +123,12 @@ impl Tio {
         let Some(percent) = cells.iter().position(|cell| cell.ends_with('%')).filter(|at| *at >= 4) else { return };
         // A share below ten per cent may stand apart from its bracket.
         let before = if cells[percent - 1].ends_with('(') { percent - 1 } else { percent };
-        let back = |steps: usize| before.checked_sub(steps).and_then(|at| words::number(cells[at]));
+        let back = |steps: usize| before.checked_sub(steps).and_then(|at| text::number(cells[at]));
         let origin = out.origin(number, phase.name, cells[0]);
         let (Some(rate), Some(threads), Some(block)) = (back(1), back(2), back(3)) else {
             return out.caution(Some(origin), "a row without rate, threads and size of blocks: left out");
         };
-        let milliseconds = |at: usize| cells.get(percent + at).and_then(|cell| words::seconds(cell, 1e-3));
+        let milliseconds = |at: usize| cells.get(percent + at).and_then(|cell| text::seconds(cell, 1e-3));
         let scope = out.scope(Scope::default());
         self.found += 1;
         out.evidence(Evidence {

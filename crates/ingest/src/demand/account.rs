@@ -1,70 +1,68 @@
-//! How the sessions of a database spent its windows: what faster storage could give back of it, and what not.
+//! Time of a database's sessions: the part that faster storage could return, and the rest.
 //!
 //! Knows nothing of forms or products. Waits of instances and windows add up, with their histograms; each event keeps
 //! the place where it was longest.
 
-mod merge;
-
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
+use super::Placed;
 use crate::events::Waited;
-use crate::figure::{Class, Origin};
-use crate::reading::{Reading, Wait};
+use crate::reading::{CacheAdvice, Class, Origin, Reading, Wait};
 
-/// How the sessions of a database spent their time.
+/// Time of a database's sessions.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Account {
-    /// All windows together that say it, each counted once.
+    /// All windows together that state it, each counted once.
     pub whole: Spent,
-    /// By window, in the order of [`crate::Subject::slots`], without histograms; none where no input says it.
+    /// By window, in the order of [`crate::Subject::slots`], without histograms; none if no input states it.
     pub slots: Vec<Option<Spent>>,
-    /// Bytes of the buffer caches of all instances together, in the last window that says it.
+    /// Bytes of the buffer caches of all instances together, in the last window that states them.
     pub cache_bytes: Option<f64>,
-    /// Bytes of memory of all hosts together, in the last window that says it.
+    /// Bytes of memory of all hosts together, in the last window that states them.
     pub memory_bytes: Option<f64>,
-    /// What another size of the buffer cache would give: of each instance and pool, in the window with the most reads.
+    /// Estimates for other sizes of the buffer cache: of each instance and pool, in the window with the most reads.
     pub caches: Vec<CacheCurve>,
 }
 
-/// How the sessions of a database spent some windows.
+/// Time of a database's sessions in some windows.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Spent {
     /// Seconds of the windows.
     pub seconds: f64,
-    /// Seconds of sessions that worked or waited.
+    /// Seconds of sessions, working or waiting.
     pub database_s: f64,
-    /// Seconds of these on a processor; none when a window does not say it.
+    /// Seconds of these on a processor; none if a window does not state it.
     pub processor_s: Option<f64>,
-    /// Processors of all hosts; of several windows the most.
+    /// Processors of all hosts; of several windows the maximum.
     pub processors: Option<f64>,
-    /// Share of the hosts' processors that was busy, 0 to 1, with whatever else ran there.
+    /// Busy share of the hosts' processors, 0 to 1, including other programs.
     pub host_busy: Option<f64>,
-    /// Transactions committed; none when a window does not say it.
+    /// Transactions committed; none if a window does not state them.
     pub commits: Option<f64>,
-    /// What sessions and the processes behind them waited for, the longest first, without what is idle.
+    /// Waits of sessions and background processes, the longest first, without idle ones.
     pub waits: Vec<EventTime>,
-    /// Where the database's time was read; of several windows the busiest.
+    /// The place of the database's time; of several windows the busiest.
     pub place: Place,
 }
 
 /// Waits for one event.
 #[derive(Clone, Debug, PartialEq)]
 pub struct EventTime {
-    /// As the database calls it.
+    /// The database's name of the event.
     pub event: Arc<str>,
-    /// What it stands for.
+    /// Its meaning.
     pub waited: Waited,
-    /// True for sessions of users, whose waits are part of the database's time; false for processes behind them.
+    /// True for sessions of users, whose waits are part of the database's time; false for background processes.
     pub foreground: bool,
-    /// How often.
+    /// Number of waits.
     pub count: f64,
-    /// Seconds in all.
+    /// Seconds of all waits together.
     pub total_s: f64,
-    /// Upper bounds in seconds, ascending, the last endless, and how many waits ended up to each and after the one
-    /// before; empty where it is not said. It may hold more waits than `count`: those of both kinds of sessions.
+    /// Upper bounds in seconds, ascending, the last infinite, and the number of waits in each bucket; empty if not
+    /// stated. It may hold more waits than `count`: those of both kinds of sessions.
     pub histogram: Vec<(f64, f64)>,
-    /// Where it was read; of several windows, where it was longest.
+    /// Its place in the input; of several windows the longest.
     pub place: Place,
 }
 
@@ -73,35 +71,35 @@ pub struct EventTime {
 pub struct Place {
     /// The input's name.
     pub input: Arc<str>,
-    /// Where in it.
+    /// The place in it.
     pub origin: Origin,
 }
 
-/// Reads over the size of a buffer cache, as the database estimates them.
+/// A database's estimate of its reads by the size of its buffer cache.
 #[derive(Clone, Debug, PartialEq)]
 pub struct CacheCurve {
-    /// The instance; empty where it is not said.
+    /// The instance; empty if not stated.
     pub instance: String,
-    /// Which cache; `D` is the default one.
+    /// The cache; `D` is the default one.
     pub pool: String,
-    /// Bytes of it at present.
+    /// Its present bytes.
     pub size_bytes: f64,
     /// Reads in the window at the present size.
     pub reads: f64,
-    /// Sizes over the present one, ascending, each with its reads over the present ones.
+    /// Sizes relative to the present one, ascending, each with its relative reads.
     pub points: Vec<(f64, f64)>,
-    /// Where it begins.
+    /// Its place in the input.
     pub place: Place,
 }
 
 impl EventTime {
-    /// Seconds of one wait, in the mean.
+    /// Mean seconds of a wait.
     pub fn mean_s(&self) -> Option<f64> {
         (self.count > 0.0).then(|| self.total_s / self.count)
     }
 
-    /// Seconds in which this share (0 to 1) of the waits ended: the bound of the histogram above it. None without a
-    /// histogram, and endless where it ends in its last bucket.
+    /// Seconds in which this share (0 to 1) of the waits ended: the next bound of the histogram. None without a
+    /// histogram, infinite in its last bucket.
     pub fn within_s(&self, share: f64) -> Option<f64> {
         let all: f64 = self.histogram.iter().map(|(_, waits)| waits).sum();
         let mut passed = 0.0;
@@ -119,13 +117,13 @@ impl Spent {
         self.waits.iter().filter(|wait| wait.foreground)
     }
 
-    /// Seconds that user sessions waited for what `is` says.
+    /// Seconds that user sessions waited for events selected by `is`.
     pub fn waited_s(&self, is: impl Fn(Waited) -> bool) -> f64 {
         self.foreground().filter(|wait| is(wait.waited)).map(|wait| wait.total_s).sum()
     }
 
-    /// How long one operation of a class takes, in the mean, as those say who wait for just that: user sessions, or
-    /// the processes behind them where no user session waits for it.
+    /// Mean seconds of an operation of a class, from the waits for exactly that: of user sessions, or of background
+    /// processes if no user session waits for it.
     pub fn operation_s(&self, class: Class) -> Option<f64> {
         let mean = |foreground: bool| {
             let of_class = |wait: &&EventTime| wait.waited == Waited::Storage(class) && wait.foreground == foreground;
@@ -134,17 +132,17 @@ impl Spent {
                 waits.fold((0.0, 0.0), |sum, wait| (sum.0 + wait.count, sum.1 + wait.total_s));
             (times > 0.0 && seconds > 0.0).then(|| seconds / times)
         };
-        // Only the log's writer writes the log.
+        // Only the log writer writes the log.
         if class == Class::RedoWrite { mean(false).or_else(|| mean(true)) } else { mean(true).or_else(|| mean(false)) }
     }
 }
 
 impl Reading {
-    /// Drops the waits that no account has a use for: idle ones, those of processes behind the sessions that are not
-    /// for storage, and histograms of what is not storage. Of what remains, short ones that hang on no storage become
-    /// one for each thing that is waited for. Accounts stay the same but for those names.
+    /// Drops waits without use for an account: idle ones, those of background processes that are not for storage, and
+    /// histograms of other waits than for storage. Of the rest, short waits unrelated to storage become one for each
+    /// meaning. Accounts stay the same but for those names.
     pub fn thin(&mut self) {
-        /// Waits with a name of their own among those that hang on no storage.
+        /// Waits unrelated to storage that keep their own names.
         const NAMED: usize = 12;
         let mut kept: Vec<Wait> = Vec::new();
         let mut others: Vec<(Waited, Wait)> = Vec::new();
@@ -164,7 +162,7 @@ impl Reading {
         longest.truncate(NAMED);
         let is_long = |wait: &Wait| longest.iter().any(|(name, _)| *name == wait.event);
         kept.extend(others.extract_if(.., |(_, wait)| is_long(wait)).map(|(_, wait)| wait));
-        kept.extend(merge::short(others));
+        kept.extend(short(others));
         kept.shrink_to_fit();
         self.waits = kept;
         self.figures.shrink_to_fit();
@@ -172,4 +170,293 @@ impl Reading {
     }
 }
 
-pub(super) use merge::account as of;
+/// Joins the short waits of each scope, window and meaning.
+fn short(waits: Vec<(Waited, Wait)>) -> Vec<Wait> {
+    let mut together: BTreeMap<(u32, u32, Waited), Wait> = BTreeMap::new();
+    for (waited, wait) in waits {
+        let sum = together.entry((wait.scope, wait.window, waited)).or_insert_with(|| Wait {
+            event: waited.rest().to_owned(),
+            count: 0.0,
+            total_s: 0.0,
+            histogram: Vec::new(),
+            ..wait.clone()
+        });
+        sum.count += wait.count;
+        sum.total_s += wait.total_s;
+    }
+    together.into_values().collect()
+}
+
+/// The account of the scopes selected by `is_meant`; none if no window of theirs states the time of sessions.
+pub(super) fn account(
+    readings: &[&Reading],
+    placed: &Placed,
+    is_meant: impl Fn(&Reading, u32) -> bool,
+) -> Option<Account> {
+    let mut sums: Vec<Sum> = placed.slots.iter().map(|slot| Sum::new(slot.length.as_secs_f64())).collect();
+    let mut inputs: BTreeMap<usize, Arc<str>> = BTreeMap::new();
+    let mut curves: BTreeMap<(String, String, usize, u32, u32), CacheCurve> = BTreeMap::new();
+    for (number, reading) in readings.iter().enumerate() {
+        let mut place = |origin: &Origin| Place {
+            input: Arc::clone(inputs.entry(number).or_insert_with(|| Arc::from(reading.name.as_str()))),
+            origin: origin.clone(),
+        };
+        let slot = |scope: u32, window: u32| {
+            is_meant(reading, scope).then(|| placed.slot_of.get(&(number, window)).copied()).flatten()
+        };
+        for time in &reading.times {
+            let Some(slot) = slot(time.scope, time.window) else { continue };
+            let sum = &mut sums[slot];
+            let longest = sum.place.as_ref().is_none_or(|_| time.database_s > sum.longest_s);
+            if longest {
+                (sum.place, sum.longest_s) = (Some(place(&time.origin)), time.database_s);
+            }
+            sum.database_s += time.database_s;
+            sum.processor_s.add(time.processor_s);
+            sum.commits.add(time.commits);
+            sum.processors(reading, time.scope, time.processors.map(f64::from));
+        }
+        for host in &reading.hosts {
+            let Some(slot) = slot(host.scope, host.window) else { continue };
+            let name = who(reading, host.scope);
+            sums[slot].hosts.insert(name, (host.busy_s, host.busy_s + host.idle_s));
+        }
+        for database in &reading.databases {
+            let Some(slot) = slot(database.scope, database.window) else { continue };
+            sums[slot].processors(reading, database.scope, database.processors);
+            let instance = reading.scopes[database.scope as usize].instance.clone();
+            sums[slot].caches.extend(database.cache_bytes.map(|bytes| (instance, bytes)));
+            sums[slot].memories.extend(database.memory_bytes.map(|bytes| (who(reading, database.scope), bytes)));
+        }
+        for wait in &reading.waits {
+            let Some(slot) = slot(wait.scope, wait.window) else { continue };
+            sums[slot].wait(wait, &mut place);
+        }
+        for advice in &reading.advice {
+            if slot(advice.scope, advice.window).is_none() || !(advice.size_factor > 0.0 && advice.read_factor >= 0.0) {
+                continue;
+            }
+            let instance = reading.scopes[advice.scope as usize].instance.clone();
+            let key = (instance.clone(), advice.pool.clone(), number, advice.scope, advice.window);
+            let curve = curves.entry(key).or_insert_with(|| CacheCurve {
+                instance,
+                pool: advice.pool.clone(),
+                size_bytes: 0.0,
+                reads: 0.0,
+                points: Vec::new(),
+                place: place(&advice.origin),
+            });
+            point(curve, advice);
+        }
+    }
+    let last = |of: fn(&Sum) -> &BTreeMap<String, f64>| {
+        sums.iter().rev().map(of).find(|by_name| !by_name.is_empty()).map(|by_name| by_name.values().sum())
+    };
+    let (cache_bytes, memory_bytes) = (last(|sum| &sum.caches), last(|sum| &sum.memories));
+    let slots: Vec<Option<Spent>> = sums.into_iter().map(Sum::spent).collect();
+    let whole = whole(&slots)?;
+    let slots = slots.into_iter().map(|slot| slot.map(without_histograms)).collect();
+    Some(Account { whole, slots, cache_bytes, memory_bytes, caches: busiest(curves.into_values()) })
+}
+
+/// A host by its name, or the instance if the host has none.
+fn who(reading: &Reading, scope: u32) -> String {
+    let scope = &reading.scopes[scope as usize];
+    if scope.host.is_empty() { scope.instance.clone() } else { scope.host.clone() }
+}
+
+/// A sum of values; none if one of them is absent.
+#[derive(Default)]
+struct Total {
+    sum: Option<f64>,
+    is_lacking: bool,
+}
+
+impl Total {
+    fn add(&mut self, value: Option<f64>) {
+        match value {
+            Some(value) => *self.sum.get_or_insert(0.0) += value,
+            None => self.is_lacking = true,
+        }
+    }
+
+    fn said(&self) -> Option<f64> {
+        self.sum.filter(|_| !self.is_lacking)
+    }
+}
+
+/// A window under construction.
+#[derive(Default)]
+struct Sum {
+    seconds: f64,
+    database_s: f64,
+    longest_s: f64,
+    place: Option<Place>,
+    processor_s: Total,
+    commits: Total,
+    processors: BTreeMap<String, f64>,
+    /// Busy and total seconds of processors, by host.
+    hosts: BTreeMap<String, (f64, f64)>,
+    caches: BTreeMap<String, f64>,
+    memories: BTreeMap<String, f64>,
+    waits: Waits,
+}
+
+impl Sum {
+    /// The tolerance for counters read one after the other, and for waits that work as well.
+    const SLACK: f64 = 1.25;
+
+    fn new(seconds: f64) -> Self {
+        Self { seconds, ..Self::default() }
+    }
+
+    fn processors(&mut self, reading: &Reading, scope: u32, processors: Option<f64>) {
+        if let Some(processors) = processors.filter(|processors| *processors > 0.0) {
+            self.processors.insert(who(reading, scope), processors);
+        }
+    }
+
+    fn wait(&mut self, wait: &Wait, place: &mut impl FnMut(&Origin) -> Place) {
+        let waited = Waited::of(&wait.event);
+        if waited == Waited::Idle {
+            return;
+        }
+        let histogram: Vec<(f64, f64)> =
+            wait.histogram.iter().map(|(bound, share)| (*bound, share * wait.count)).collect();
+        let one = EventTime {
+            event: Arc::from(wait.event.as_str()),
+            waited,
+            foreground: wait.foreground,
+            count: wait.count,
+            total_s: wait.total_s,
+            histogram,
+            place: place(&wait.origin),
+        };
+        self.waits.add(&one);
+    }
+
+    fn spent(mut self) -> Option<Spent> {
+        // Time beyond all work is part of no session's time: it is idle by another name.
+        let left_s = self.database_s - self.processor_s.said().unwrap_or(0.0);
+        self.waits.drop_longer(left_s * Self::SLACK);
+        let (busy, all) = self.hosts.values().fold((0.0, 0.0), |(busy, all), host| (busy + host.0, all + host.1));
+        Some(Spent {
+            seconds: self.seconds,
+            database_s: self.database_s,
+            processor_s: self.processor_s.said(),
+            processors: (!self.processors.is_empty()).then(|| self.processors.values().sum()),
+            host_busy: (all > 0.0).then(|| busy / all),
+            commits: self.commits.said(),
+            waits: self.waits.sorted(),
+            place: self.place?,
+        })
+    }
+}
+
+/// Waits by event, with the place of the longest.
+#[derive(Default)]
+struct Waits {
+    by_event: BTreeMap<(Arc<str>, bool), (EventTime, f64)>,
+}
+
+impl Waits {
+    fn add(&mut self, one: &EventTime) {
+        let key = (Arc::clone(&one.event), one.foreground);
+        let Some((sum, longest_s)) = self.by_event.get_mut(&key) else {
+            self.by_event.insert(key, (one.clone(), one.total_s));
+            return;
+        };
+        if one.total_s > *longest_s {
+            (sum.place, *longest_s) = (one.place.clone(), one.total_s);
+        }
+        sum.count += one.count;
+        sum.total_s += one.total_s;
+        sum.histogram = both(&sum.histogram, &one.histogram);
+    }
+
+    /// Drops events of sessions that are not known and longer than this.
+    fn drop_longer(&mut self, seconds: f64) {
+        let is_idle =
+            |wait: &EventTime| wait.waited == Waited::Other && wait.foreground && wait.total_s > seconds.max(1.0);
+        self.by_event.retain(|_, (wait, _)| !is_idle(wait));
+    }
+
+    fn sorted(self) -> Vec<EventTime> {
+        let mut waits: Vec<EventTime> = self.by_event.into_values().map(|(wait, _)| wait).collect();
+        waits.sort_by(|a, b| b.total_s.total_cmp(&a.total_s));
+        waits
+    }
+}
+
+/// Waits of two histograms by their bounds. A wait stays below its stated bound.
+fn both(a: &[(f64, f64)], b: &[(f64, f64)]) -> Vec<(f64, f64)> {
+    let mut sum: Vec<(f64, f64)> = a.iter().chain(b).copied().collect();
+    sum.sort_by(|a, b| a.0.total_cmp(&b.0));
+    sum.dedup_by(|next, kept| {
+        let same = next.0.total_cmp(&kept.0).is_eq();
+        if same {
+            kept.1 += next.1;
+        }
+        same
+    });
+    sum
+}
+
+/// All windows as one.
+fn whole(slots: &[Option<Spent>]) -> Option<Spent> {
+    let mut waits = Waits::default();
+    let mut whole: Option<Spent> = None;
+    let (mut busy, mut longest_s) = ((0.0, 0.0), 0.0);
+    for slot in slots.iter().flatten() {
+        slot.waits.iter().for_each(|wait| waits.add(wait));
+        if let Some(share) = slot.host_busy {
+            busy = (busy.0 + share * slot.seconds, busy.1 + slot.seconds);
+        }
+        let Some(sum) = &mut whole else {
+            whole = Some(Spent { waits: Vec::new(), ..slot.clone() });
+            longest_s = slot.database_s;
+            continue;
+        };
+        if slot.database_s > longest_s {
+            (sum.place, longest_s) = (slot.place.clone(), slot.database_s);
+        }
+        sum.seconds += slot.seconds;
+        sum.database_s += slot.database_s;
+        sum.processor_s = sum.processor_s.zip(slot.processor_s).map(|(a, b)| a + b);
+        sum.commits = sum.commits.zip(slot.commits).map(|(a, b)| a + b);
+        sum.processors = [sum.processors, slot.processors].into_iter().flatten().max_by(f64::total_cmp);
+    }
+    let mut whole = whole?;
+    whole.host_busy = (busy.1 > 0.0).then(|| busy.0 / busy.1);
+    whole.waits = waits.sorted();
+    Some(whole)
+}
+
+fn without_histograms(mut spent: Spent) -> Spent {
+    spent.waits.iter_mut().for_each(|wait| wait.histogram = Vec::new());
+    spent
+}
+
+/// Adds a row of the advice. The row nearest to the present size gives that size.
+fn point(curve: &mut CacheCurve, advice: &CacheAdvice) {
+    let distance = (advice.size_factor - 1.0).abs();
+    if curve.points.iter().all(|(factor, _)| (factor - 1.0).abs() > distance) {
+        (curve.size_bytes, curve.reads) = (advice.size_bytes / advice.size_factor, advice.reads);
+    }
+    let at = curve.points.partition_point(|(factor, _)| *factor < advice.size_factor);
+    curve.points.insert(at, (advice.size_factor, advice.read_factor));
+}
+
+/// Of each instance and pool the curve with the most reads.
+fn busiest(curves: impl Iterator<Item = CacheCurve>) -> Vec<CacheCurve> {
+    let mut kept: Vec<CacheCurve> = Vec::new();
+    let mut seen: BTreeSet<(String, String)> = BTreeSet::new();
+    let mut curves: Vec<CacheCurve> = curves.filter(|curve| curve.points.len() > 1).collect();
+    curves.sort_by(|a, b| b.reads.total_cmp(&a.reads));
+    for curve in curves {
+        if seen.insert((curve.instance.clone(), curve.pool.clone())) {
+            kept.push(curve);
+        }
+    }
+    kept
+}

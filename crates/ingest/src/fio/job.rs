@@ -1,16 +1,16 @@
-//! A job of fio, in whatever form it was told, as evidence.
+//! A job of fio as evidence, from any of fio's outputs.
 
 use crate::builder::Builder;
-use crate::evidence::{Evidence, Setting};
-use crate::figure::{Origin, Scope};
+use crate::reading::{Evidence, Origin, Scope, Setting};
+use crate::text;
 
-/// What one job got, or several that were told as one.
+/// The result of one job, or of several reported as one.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Job {
     pub(super) name: String,
     /// The host that it ran on, where several took part.
     pub(super) host: String,
-    /// What it asked: a device, a file, a folder.
+    /// Its target: a device, a file, a folder.
     pub(super) part: String,
     /// Jobs of one group ran at once.
     pub(super) group: u64,
@@ -18,7 +18,7 @@ pub(super) struct Job {
     pub(super) reads: Option<Got>,
     pub(super) writes: Option<Got>,
     pub(super) trims: Option<Got>,
-    /// Reads and writes, where they were told together.
+    /// Reads and writes, if reported together.
     pub(super) mixed: Option<Got>,
     /// Commands that make data durable.
     pub(super) syncs: Option<Got>,
@@ -26,12 +26,12 @@ pub(super) struct Job {
     pub(super) error: u64,
 }
 
-/// What operations of one direction got. What is not said is none.
+/// The result of one direction. Absent values are none.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Got {
     pub(super) iops: Option<f64>,
     pub(super) bytes_s: Option<f64>,
-    /// How many there were.
+    /// The number of operations.
     pub(super) operations: Option<f64>,
     pub(super) mean_s: Option<f64>,
     pub(super) quantiles: Vec<(f64, f64)>,
@@ -108,7 +108,7 @@ impl Job {
             .collect()
     }
 
-    /// The share of reads, by what was done; otherwise by what was asked.
+    /// The share of reads, of the operations done; otherwise of those requested.
     fn share(&self) -> Option<f64> {
         let count = |got: &Option<Got>| got.as_ref().and_then(|got| got.operations.or(got.iops)).unwrap_or(0.0);
         let (reads, writes) = (count(&self.reads), count(&self.writes));
@@ -121,7 +121,7 @@ impl Job {
         (!parts.is_empty()).then(|| Got::together(&parts))
     }
 
-    /// Says it where its numbers do not fit each other.
+    /// Adds a caution if its numbers contradict each other.
     fn doubt(&self, out: &mut Builder) {
         for (name, _, got) in self.present().into_iter().filter(|(_, _, got)| !got.is_sound()) {
             let origin = got.origin(&self.name, out);
@@ -142,7 +142,7 @@ impl Job {
         }
     }
 
-    /// How many numbers it has, once they are handed over.
+    /// The number of its figures, once they are handed over.
     fn tell(&self, out: &mut Builder) -> u32 {
         let scope = out.scope(Scope { host: self.host.clone(), part: self.part.clone(), ..Scope::default() });
         let mut told = 0;
@@ -177,7 +177,7 @@ impl Job {
     }
 }
 
-/// Hands jobs over. Those of one group ran at once, so what they got together comes first.
+/// Hands jobs over. Those of one group ran at once, so their common result comes first.
 pub(super) fn tell(jobs: &[Job], out: &mut Builder) -> u32 {
     let mut told = 0;
     let mut rest = jobs;
@@ -226,7 +226,7 @@ fn together(jobs: &[Job]) -> Job {
     }
 }
 
-/// What all jobs were asked alike; depths and threads add up.
+/// The common parameters of all jobs; depths and threads add up.
 fn setting_of(jobs: &[Job]) -> Setting {
     let sum = |of: fn(&Setting) -> Option<f64>| jobs.iter().map(|job| of(&job.setting)).sum();
     let first = &jobs[0].setting;
@@ -237,5 +237,110 @@ fn setting_of(jobs: &[Job]) -> Setting {
         block_bytes: first.block_bytes.filter(|_| alike(|a, b| a.block_bytes == b.block_bytes)),
         depth: sum(|setting| setting.depth),
         threads: sum(|setting| setting.threads),
+    }
+}
+
+/// The options of a job that matter here, those of its own after those of all.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Options {
+    pub(super) rw: Option<String>,
+    pub(super) block: Option<f64>,
+    pub(super) depth: Option<f64>,
+    pub(super) jobs: Option<f64>,
+    pub(super) engine: Option<String>,
+    /// Percent of reads in a mix.
+    pub(super) reads: Option<f64>,
+    pub(super) part: Option<String>,
+}
+
+impl Options {
+    /// Takes one option; later ones overrule. Those that do not matter are passed over.
+    pub(super) fn take(&mut self, name: &str, value: &str) {
+        match name {
+            "rw" | "readwrite" => self.rw = Some(value.to_owned()),
+            // Of ranges and of sizes by direction the first is as good as any, if all are alike.
+            "bs" | "blocksize" => self.block = alike(value),
+            "bssplit" | "bsrange" | "blocksize_range" => self.block = None,
+            "iodepth" => self.depth = text::count(value),
+            "numjobs" => self.jobs = text::count(value),
+            "ioengine" => self.engine = Some(value.to_owned()),
+            "rwmixread" => self.reads = text::count(value),
+            "rwmixwrite" => self.reads = text::count(value).map(|writes| 100.0 - writes),
+            "filename" | "directory" => self.part = Some(value.to_owned()),
+            _ => {}
+        }
+    }
+
+    /// The parameters of one result, which stands for this many jobs.
+    pub(super) fn setting(&self, threads: Option<f64>) -> Setting {
+        // These engines wait for each operation, whatever depth was asked for.
+        let waits = self
+            .engine
+            .as_deref()
+            .is_some_and(|engine| ["sync", "psync", "vsync", "pvsync", "pvsync2", "mmap"].contains(&engine));
+        // fio's own default, if the output gives the options.
+        let depth = if waits { Some(1.0) } else { self.depth.or(self.rw.is_some().then_some(1.0)) };
+        let (sequential, reads) = self.rw.as_deref().map_or((None, None), |rw| pattern(rw, self.reads));
+        Setting {
+            reads,
+            sequential,
+            block_bytes: self.block,
+            depth: depth.zip(threads).map(|(depth, threads)| depth * threads),
+            threads,
+        }
+    }
+}
+
+/// A size, where all directions have the same: `4k`, `4k,4k`, `4K-4K/4K-4K/4K-4K`.
+pub(super) fn alike(value: &str) -> Option<f64> {
+    let mut sizes = value.split([',', '-', '/']).filter(|part| !part.is_empty()).map(text::size);
+    let first = sizes.next()??;
+    sizes.all(|size| size.is_some_and(|size| (size - first).abs() < 0.5)).then_some(first)
+}
+
+/// Whether a pattern is sequential, and its share of reads.
+fn pattern(rw: &str, percent: Option<f64>) -> (Option<bool>, Option<f64>) {
+    let name = rw.split(':').next().unwrap_or(rw);
+    let mix = || Some(percent.unwrap_or(50.0) / 100.0);
+    match name {
+        "read" => (Some(true), Some(1.0)),
+        "write" => (Some(true), Some(0.0)),
+        "randread" => (Some(false), Some(1.0)),
+        "randwrite" => (Some(false), Some(0.0)),
+        "rw" | "readwrite" => (Some(true), mix()),
+        "randrw" => (Some(false), mix()),
+        "trim" => (Some(true), None),
+        "randtrim" => (Some(false), None),
+        _ => (None, None),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Options;
+
+    #[test]
+    fn options_say_what_was_asked() {
+        let setting = |options: &[(&str, &str)], told: Option<f64>| {
+            let mut all = Options::default();
+            for (name, value) in options {
+                all.take(name, value);
+            }
+            let setting = all.setting(told);
+            (setting.reads, setting.sequential, setting.block_bytes, setting.depth, setting.threads)
+        };
+        let mixed = [
+            ("rw", "randrw:2"),
+            ("rwmixread", "70"),
+            ("bs", "8k"),
+            ("iodepth", "16"),
+            ("numjobs", "4"),
+            ("ioengine", "libaio"),
+        ];
+        assert_eq!(setting(&mixed, Some(1.0)), (Some(0.7), Some(false), Some(8192.0), Some(16.0), Some(1.0)));
+        assert_eq!(setting(&mixed, Some(4.0)).3, Some(64.0));
+        let waits = [("rw", "write"), ("iodepth", "32"), ("ioengine", "psync"), ("bs", "4k,8k")];
+        assert_eq!(setting(&waits, Some(1.0)), (Some(0.0), Some(true), None, Some(1.0), Some(1.0)));
+        assert_eq!(setting(&[], None), (None, None, None, None, None));
     }
 }

@@ -6,30 +6,24 @@ use memchr::{memchr, memmem};
 use plimsoll_units::Bytes;
 use serde_json::{Map, Value};
 
-use super::job::{Got, Job, tell};
-use super::options::Options;
+use super::job::{Got, Job, Options, tell};
 use crate::builder::Builder;
-use crate::format::{Form, Resemblance, Takes};
-use crate::kind::Kind;
+use crate::form::{Form, Head, Input, Resemblance};
+use crate::json;
 use crate::reading::Fate;
 use crate::refusal::Refusal;
-use crate::whole::{Whole, WholeFormat};
-
-const KIND: Kind = Kind { id: "fio-json", name: "fio result (JSON)" };
 
 /// JSON of fio.
-pub(crate) const FORM: Form =
-    Form { kind: KIND, takes: Takes::Text, resembles: is_fio, open: |_| Box::new(Whole::new(Json)) };
+pub(crate) const FORM: Form = Form::document("fio-json", "fio result (JSON)", is_fio, read);
 
 /// Bytes of an input: each becomes several in memory.
 const LARGEST: usize = 64 << 20;
 /// Places that look like the beginning of a document and are none.
 const MOST_TRIES: usize = 200;
 
-fn is_fio(head: &[u8]) -> Resemblance {
-    let has = |text: &str| memmem::find(head, text.as_bytes()).is_some();
-    let jobs = has("\"jobs\"") || has("\"client_stats\"");
-    match (has("\"fio version\""), jobs, has("\"jobname\"")) {
+fn is_fio(head: &Head<'_>) -> Resemblance {
+    let jobs = head.has("\"jobs\"") || head.has("\"client_stats\"");
+    match (head.has("\"fio version\""), jobs, head.has("\"jobname\"")) {
         (true, _, _) => Resemblance::Is { marks: 8 },
         (false, true, true) => Resemblance::Is { marks: 5 },
         (false, true, false) => Resemblance::Near { marks: 1, missing: "`fio version`" },
@@ -37,41 +31,34 @@ fn is_fio(head: &[u8]) -> Resemblance {
     }
 }
 
-struct Json;
-
-impl WholeFormat for Json {
-    fn read(&mut self, document: &[u8], out: &mut Builder) -> Result<(), Refusal> {
-        if document.len() > LARGEST {
-            return Err(Refusal::TooLarge { limit: Bytes::new(LARGEST as u64) });
-        }
-        let (documents, cut) = documents(&mended(document));
-        let mut told = 0;
-        for (number, document) in documents.iter().enumerate() {
-            let jobs = jobs(document);
-            if is_repeated(&jobs, document, &documents[number + 1..]) {
-                out.part("results of a test that still ran", Fate::Ignored);
-                continue;
-            }
-            if let Some(version) = document.get("fio version").and_then(Value::as_str) {
-                out.version(version);
-            }
-            let numbers = tell(&jobs, out);
-            told += numbers;
-            out.part("result", if numbers > 0 { Fate::Read(numbers) } else { Fate::Empty });
-        }
-        if cut {
-            out.caution(
-                None,
-                "the last result is cut off, or no JSON: what stands before it is used; copy the file again",
-            );
-            out.part("result", Fate::Broken);
-        }
-        if told == 0 {
-            let what = "no job in it did anything, or the results are cut off: was fio ended early?".to_owned();
-            return Err(Refusal::Unusable { kind: KIND, origin: None, what });
-        }
-        Ok(())
+fn read(_: &Input, document: &[u8], out: &mut Builder) -> Result<(), Refusal> {
+    if document.len() > LARGEST {
+        return Err(Refusal::TooLarge { limit: Bytes::new(LARGEST as u64) });
     }
+    let (documents, cut) = documents(&mended(document));
+    let mut told = 0;
+    for (number, document) in documents.iter().enumerate() {
+        let jobs = jobs(document);
+        if is_repeated(&jobs, document, &documents[number + 1..]) {
+            out.part("results of a test that still ran", Fate::Ignored);
+            continue;
+        }
+        if let Some(version) = document.get("fio version").and_then(Value::as_str) {
+            out.version(version);
+        }
+        let numbers = tell(&jobs, out);
+        told += numbers;
+        out.part("result", if numbers > 0 { Fate::Read(numbers) } else { Fate::Empty });
+    }
+    if cut {
+        out.caution(None, "the last result is cut off, or no JSON: what stands before it is used; copy the file again");
+        out.part("result", Fate::Broken);
+    }
+    if told == 0 {
+        let what = "no job in it did anything, or the results are cut off: was fio ended early?".to_owned();
+        return Err(out.unusable(what));
+    }
+    Ok(())
 }
 
 /// What old versions write and JSON does not know: numbers that are none, and backslashes of paths.
@@ -142,9 +129,8 @@ fn text(entry: &Map<String, Value>, key: &str) -> Option<String> {
 }
 
 fn number(entry: &Map<String, Value>, key: &str) -> Option<f64> {
-    let value = entry.get(key)?;
-    // Some tools that pass results on make texts of numbers.
-    value.as_f64().or_else(|| value.as_str()?.trim().parse().ok()).filter(|number| number.is_finite())
+    // Some tools that pass results on quote numbers.
+    json::number(entry.get(key)?)
 }
 
 fn jobs(document: &Map<String, Value>) -> Vec<Job> {

@@ -1,25 +1,16 @@
-//! fio's logs: `milliseconds, value, direction, size` and, by version, more. What the values are is not in the file: fio
-//! puts it into the name (`_bw`, `_iops`, `_lat`, `_clat`, `_slat`), so that is where it is read.
+//! fio's logs: `milliseconds, value, direction, size` and, by version, more. The quantity is not in the file: fio puts
+//! it into the name (`_bw`, `_iops`, `_lat`, `_clat`, `_slat`), so it is read there.
 
-use super::series::Series;
+use super::json::of_bins;
 use crate::builder::Builder;
-use crate::evidence::{Evidence, Setting};
-use crate::figure::{Origin, Scope};
-use crate::format::{Form, Input, Resemblance, Takes};
-use crate::kind::Kind;
-use crate::lines::{LineFormat, Lines};
-use crate::reading::Fate;
+use crate::form::{Form, Head, Input, LineFormat, Resemblance};
+use crate::reading::{Evidence, Fate, Origin, Scope, Setting};
 use crate::refusal::Refusal;
 
-const KIND: Kind = Kind { id: "fio-log", name: "fio log" };
-
 /// Logs of bandwidth, operations and latencies.
-pub(crate) const FORM: Form =
-    Form { kind: KIND, takes: Takes::Text, resembles: is_log, open: |input| Box::new(Lines::new(Log::new(input))) };
+pub(crate) const FORM: Form = Form::lines("fio-log", "fio log", is_log, |input| Box::new(Log::new(input)));
 
-pub(crate) use super::hist::FORM as HISTOGRAM_FORM;
-
-/// What the values of a log are.
+/// The quantity of a log.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Value {
     Bandwidth,
@@ -30,7 +21,7 @@ enum Value {
 }
 
 impl Value {
-    /// What fio puts into names for it.
+    /// The part of names by which fio marks it.
     const NAMES: [(&'static str, Self); 5] = [
         ("_bw", Self::Bandwidth),
         ("_iops", Self::Operations),
@@ -88,10 +79,10 @@ impl Row {
     }
 }
 
-fn is_log(head: &[u8]) -> Resemblance {
-    let text = String::from_utf8_lossy(head);
-    let whole =
-        if head.len() >= Form::HEAD - 4 { text.rsplit_once('\n').map_or("", |(whole, _)| whole) } else { &text };
+fn is_log(head: &Head<'_>) -> Resemblance {
+    let text = head.text();
+    let is_cut = head.bytes().len() >= Form::HEAD - 4;
+    let whole = if is_cut { text.rsplit_once('\n').map_or("", |(whole, _)| whole) } else { text };
     let (mut one, mut two, mut lines) = (0, 0, 0);
     for line in whole.lines().map(str::trim).filter(|line| !line.is_empty()).take(200) {
         // fio puts a blank behind each comma, and others do not.
@@ -107,10 +98,11 @@ fn is_log(head: &[u8]) -> Resemblance {
     }
 }
 
+#[derive(Default)]
 struct Log {
     name: String,
     value: Option<Value>,
-    /// Rows before it is known how many values they have.
+    /// Rows before the number of their values is known.
     early: Vec<(u64, String)>,
     two_values: Option<bool>,
     series: [Series; 3],
@@ -136,17 +128,8 @@ impl Log {
         Self {
             value: Value::of(&input.name),
             name: input.name.rsplit(['/', '\\']).next().unwrap_or_default().to_owned(),
-            early: Vec::new(),
-            two_values: None,
-            series: Default::default(),
-            fields: 0,
-            origin_ms: None,
-            last_ms: 0,
-            single: false,
-            too_long: false,
             least: f64::INFINITY,
-            broken: 0,
-            back: 0,
+            ..Self::default()
         }
     }
 
@@ -177,7 +160,7 @@ impl Log {
         self.series[row.direction].add(since_ms, row.value, number);
     }
 
-    /// Seconds of a latency's unit, and what is to be said about it.
+    /// Seconds of a latency's unit, with a caution if it is assumed.
     fn unit(&self) -> (f64, Option<&'static str>) {
         if self.fields > 5 || self.too_long {
             return (1e-9, None);
@@ -195,10 +178,6 @@ impl Log {
 }
 
 impl LineFormat for Log {
-    fn kind(&self) -> Kind {
-        KIND
-    }
-
     fn line(&mut self, line: &str, number: u64, out: &mut Builder) -> Result<(), Refusal> {
         if line.trim().is_empty() {
             return Ok(());
@@ -222,14 +201,10 @@ impl LineFormat for Log {
             let what = "nothing in a log says what its values are: keep the name that fio gave it, such as \
                         test_bw.1.log, test_iops.1.log, test_lat.1.log or test_clat.1.log"
                 .to_owned();
-            return Err(Refusal::Unusable { kind: KIND, origin: None, what });
+            return Err(out.unusable(what));
         };
         if self.series.iter().all(|series| series.whole().rows == 0.0) {
-            return Err(Refusal::Unusable {
-                kind: KIND,
-                origin: None,
-                what: "it has no row: did the test end?".to_owned(),
-            });
+            return Err(out.unusable("it has no row: did the test end?"));
         }
         if value == Value::Submission {
             out.caution(
@@ -295,6 +270,234 @@ impl Log {
     }
 }
 
+/// The sums of a moment.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+struct Cell {
+    /// Rows.
+    rows: f64,
+    /// The sum of their values.
+    sum: f64,
+    /// The first of them.
+    line: u64,
+}
+
+impl Cell {
+    fn merge(&mut self, other: &Self) {
+        self.rows += other.rows;
+        self.sum += other.sum;
+        if self.line == 0 {
+            self.line = other.line;
+        }
+    }
+}
+
+/// Values by moment.
+#[derive(Clone, Debug)]
+struct Series {
+    cells: Vec<Cell>,
+    width_ms: u64,
+}
+
+impl Default for Series {
+    fn default() -> Self {
+        Self { cells: Vec::new(), width_ms: 1_000 }
+    }
+}
+
+impl Series {
+    /// Moments that are kept, at most.
+    const MOST: u64 = 10_000;
+
+    fn add(&mut self, since_ms: u64, value: f64, line: u64) {
+        while since_ms / self.width_ms >= Self::MOST {
+            self.width_ms = self.width_ms.saturating_mul(2);
+            let longer = self.cells.chunks(2).map(|cells| {
+                let mut whole = Cell::default();
+                for cell in cells {
+                    whole.merge(cell);
+                }
+                whole
+            });
+            self.cells = longer.collect();
+        }
+        let index = (since_ms / self.width_ms) as usize;
+        if index >= self.cells.len() {
+            self.cells.resize(index + 1, Cell::default());
+        }
+        self.cells[index].merge(&Cell { rows: 1.0, sum: value, line });
+    }
+
+    /// The moments with rows: seconds from the begin, with their sums.
+    fn moments(&self) -> impl Iterator<Item = (f64, Cell)> {
+        let width_s = self.width_s();
+        let all = self.cells.iter().enumerate().map(move |(index, cell)| (index as f64 * width_s, *cell));
+        all.filter(|(_, cell)| cell.rows > 0.0)
+    }
+
+    /// Seconds of a moment.
+    fn width_s(&self) -> f64 {
+        self.width_ms as f64 / 1e3
+    }
+
+    /// All of it.
+    fn whole(&self) -> Cell {
+        let mut whole = Cell::default();
+        for cell in &self.cells {
+            whole.merge(cell);
+        }
+        whole
+    }
+}
+
+/// Logs of histograms.
+pub(crate) const HISTOGRAM_FORM: Form =
+    Form::lines("fio-histogram-log", "fio histogram log", is_histogram_log, |_| Box::new(Histograms::default()));
+
+/// Bins of a group: each group is twice as wide as the one before.
+const IN_GROUP: u64 = 64;
+/// Bins of versions 2 and 3, and the unit of their values.
+const BINS: [(usize, f64); 2] = [(19 * 64, 1e-6), (29 * 64, 1e-9)];
+/// The maximum of intervals handed over one by one.
+const MOST: usize = 10_000;
+
+/// How bins were joined: every so many are one, and their unit.
+#[derive(Clone, Copy)]
+struct Scale {
+    joined: u64,
+    unit_s: f64,
+}
+
+impl Scale {
+    /// By the count of bins in a row.
+    fn of(count: usize) -> Option<Self> {
+        // At most six halvings, which is what fio takes.
+        (0..=6).find_map(|halved| {
+            let (_, unit_s) = BINS.into_iter().find(|(bins, _)| bins >> halved == count)?;
+            Some(Self { joined: 1 << halved, unit_s })
+        })
+    }
+
+    /// The middle of a bin.
+    fn value(self, bin: usize) -> f64 {
+        let lowest = |index: u64| -> f64 {
+            if index < 2 * IN_GROUP {
+                return index as f64;
+            }
+            let doubled = index / IN_GROUP - 1;
+            ((IN_GROUP + index % IN_GROUP) as f64) * (1_u64 << doubled) as f64
+        };
+        let first = bin as u64 * self.joined;
+        f64::midpoint(lowest(first), lowest(first + self.joined))
+    }
+}
+
+fn is_histogram_log(head: &Head<'_>) -> Resemblance {
+    let mut lines = head.text().lines().filter(|line| !line.trim().is_empty()).take(3).map(row);
+    match lines.next() {
+        Some(Some((_, direction, counts))) if direction < 3 && Scale::of(counts.len()).is_some() => {
+            Resemblance::Is { marks: 7 }
+        }
+        _ => Resemblance::None,
+    }
+}
+
+/// Milliseconds, direction and counts of a row.
+fn row(line: &str) -> Option<(u64, usize, Vec<f64>)> {
+    let mut fields = line.split(',').map(str::trim).filter(|field| !field.is_empty());
+    let (ms, direction) = (fields.next()?.parse().ok()?, fields.next()?.parse().ok()?);
+    fields.next()?.parse::<u64>().ok()?;
+    let counts =
+        fields.map(|field| field.parse::<u64>().ok().map(|count| count as f64)).collect::<Option<Vec<f64>>>()?;
+    Some((ms, direction, counts))
+}
+
+#[derive(Default)]
+struct Histograms {
+    /// Of each direction, all counts together, and when the last interval ended.
+    totals: [(Vec<f64>, u64); 3],
+    told: u32,
+    first_ms: Option<u64>,
+}
+
+impl LineFormat for Histograms {
+    fn line(&mut self, line: &str, number: u64, out: &mut Builder) -> Result<(), Refusal> {
+        if line.trim().is_empty() {
+            return Ok(());
+        }
+        let known = row(line).filter(|(_, direction, _)| *direction < 3);
+        let Some((ms, direction, counts, scale)) = known.and_then(|(ms, direction, counts)| {
+            let scale = Scale::of(counts.len())?;
+            Some((ms, direction, counts, scale))
+        }) else {
+            out.caution(Some(Origin::line(number)), "it is no row of a histogram: left out");
+            out.part("row", Fate::Broken);
+            return Ok(());
+        };
+        let first = *self.first_ms.get_or_insert(ms);
+        let (total, before) = &mut self.totals[direction];
+        let begin = if *before == 0 { first.min(ms) } else { *before };
+        let lasted_s = ms.saturating_sub(begin) as f64 / 1e3;
+        *before = ms;
+        if total.len() < counts.len() {
+            total.resize(counts.len(), 0.0);
+        }
+        for (total, count) in total.iter_mut().zip(&counts) {
+            *total += count;
+        }
+        if (self.told as usize) < MOST {
+            self.told += tell(direction, &counts, scale, (Some(begin as f64 / 1e3), lasted_s, number), out);
+        }
+        Ok(())
+    }
+
+    fn end(&mut self, out: &mut Builder) -> Result<(), Refusal> {
+        for (direction, (total, last)) in std::mem::take(&mut self.totals).into_iter().enumerate() {
+            if let Some(scale) = Scale::of(total.len()) {
+                self.told += tell(direction, &total, scale, (None, last as f64 / 1e3, 0), out);
+            }
+        }
+        if self.told == 0 {
+            return Err(out.unusable("it counts nothing: did the test end?"));
+        }
+        out.part("intervals", Fate::Read(self.told));
+        Ok(())
+    }
+}
+
+/// One interval, or all; nothing where nothing was counted.
+fn tell(
+    direction: usize,
+    counts: &[f64],
+    scale: Scale,
+    (at_s, lasted_s, line): (Option<f64>, f64, u64),
+    out: &mut Builder,
+) -> u32 {
+    let bins: Vec<(f64, f64)> = counts
+        .iter()
+        .enumerate()
+        .filter(|(_, count)| **count > 0.0)
+        .map(|(bin, count)| (scale.value(bin), *count))
+        .collect();
+    let all: f64 = bins.iter().map(|(_, count)| count).sum();
+    if all <= 0.0 {
+        return 0;
+    }
+    let sum: f64 = bins.iter().map(|(value, count)| value * count).sum();
+    let scope = out.scope(Scope::default());
+    let name = ["reads", "writes", "discards"][direction];
+    let origin = out.origin(line, "", name);
+    out.evidence(Evidence {
+        setting: Setting { reads: [Some(1.0), Some(0.0), None][direction], ..Setting::default() },
+        iops: (lasted_s > 0.0).then(|| all / lasted_s),
+        mean_s: Some(sum / all * scale.unit_s),
+        quantiles: of_bins(&bins, scale.unit_s),
+        lasted_s: (lasted_s > 0.0).then_some(lasted_s),
+        at_s,
+        ..Evidence::new(scope, name, origin)
+    });
+    1
+}
+
 #[cfg(test)]
 mod tests {
     use super::{Row, Value};
@@ -321,5 +524,39 @@ mod tests {
         assert_eq!(row("1, 2, 1, 4096, 8192, 0x0, 77", false), Some((1, 2, 1, 7)));
         assert_eq!(row("1, 2, 9, 1, 4096, 0, 0", true), Some((1, 2, 1, 7)));
         assert_eq!((row("1, 2, 3, 4", false), row("1, x, 0, 0", false), row("1, 2, 0", false)), (None, None, None));
+    }
+}
+
+#[cfg(test)]
+mod series_tests {
+    use super::Series;
+
+    #[test]
+    fn long_series_lose_nothing() {
+        let mut series = Series::default();
+        for second in 0..25_000 {
+            series.add(second * 1_000, 2.0, second + 1);
+        }
+        let moments: Vec<_> = series.moments().collect();
+        assert_eq!((moments.len(), series.width_s() as u64), (6_250, 4));
+        assert_eq!((moments[1].0 as u64, moments[1].1.sum as u64, moments[1].1.line), (4, 8, 5));
+        assert_eq!((series.whole().rows as u64, series.whole().sum as u64), (25_000, 50_000));
+    }
+}
+
+#[cfg(test)]
+mod hist_tests {
+    use super::Scale;
+
+    #[test]
+    fn bins_are_those_of_fio() {
+        let fine = Scale::of(1856).unwrap();
+        assert_eq!((fine.value(0), fine.value(100), fine.value(128)).0.to_bits(), 0.5_f64.to_bits());
+        // The third group has steps of two, the fourth of four.
+        let near = |found: f64, expected: f64| (found - expected).abs() < 1e-9;
+        assert!(near(fine.value(128), 129.0) && near(fine.value(191), 255.0) && near(fine.value(192), 258.0));
+        let coarse = Scale::of(1856 >> 3).unwrap();
+        assert!(near(coarse.value(16), 136.0), "{}", coarse.value(16));
+        assert!(Scale::of(1216).is_some_and(|scale| scale.unit_s > 1e-9) && Scale::of(100).is_none());
     }
 }

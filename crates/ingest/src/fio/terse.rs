@@ -1,27 +1,20 @@
 //! fio's terse lines, versions 2 to 5: one line for each job, fields between semicolons, microseconds and KiB.
 
 use super::job::{Got, Job, tell};
-use super::words;
 use crate::builder::Builder;
-use crate::figure::Origin;
-use crate::format::{Form, Resemblance, Takes};
-use crate::kind::Kind;
-use crate::lines::{LineFormat, Lines};
-use crate::reading::Fate;
+use crate::form::{Form, Head, LineFormat, Resemblance};
+use crate::reading::{Fate, Origin};
 use crate::refusal::Refusal;
-
-const KIND: Kind = Kind { id: "fio-terse", name: "fio result (terse)" };
+use crate::text;
 
 /// Terse lines of fio.
-pub(crate) const FORM: Form =
-    Form { kind: KIND, takes: Takes::Text, resembles: is_terse, open: |_| Box::new(Lines::new(Terse::default())) };
+pub(crate) const FORM: Form = Form::lines("fio-terse", "fio result (terse)", is_terse, |_| Box::new(Terse::default()));
 
 /// Jobs of one file.
 const MOST: usize = 100_000;
 
-fn is_terse(head: &[u8]) -> Resemblance {
-    let text = String::from_utf8_lossy(head);
-    let lines = || text.lines().take(200);
+fn is_terse(head: &Head<'_>) -> Resemblance {
+    let lines = || head.text().lines().take(200);
     match (lines().any(|line| read(line, 1).is_some()), lines().any(is_beginning)) {
         (true, _) => Resemblance::Is { marks: 6 },
         (false, true) => Resemblance::Near { marks: 2, missing: "line with the fields of both directions" },
@@ -45,10 +38,6 @@ struct Terse {
 }
 
 impl LineFormat for Terse {
-    fn kind(&self) -> Kind {
-        KIND
-    }
-
     fn line(&mut self, line: &str, number: u64, out: &mut Builder) -> Result<(), Refusal> {
         if !is_beginning(line) {
             return Ok(());
@@ -60,7 +49,7 @@ impl LineFormat for Terse {
             Some(job) if self.jobs.len() < MOST => self.jobs.push(job),
             Some(_) => {
                 let what = format!("more than {MOST} jobs: give them in parts");
-                return Err(Refusal::Unusable { kind: KIND, origin: Some(Origin::line(number)), what });
+                return Err(out.unusable_at(Origin::line(number), what));
             }
             None => {
                 out.caution(Some(Origin::line(number)), "the line ends before its figures do: left out; copy it again");
@@ -74,7 +63,7 @@ impl LineFormat for Terse {
         let told = tell(&self.jobs, out);
         if told == 0 {
             let what = "no job in it did anything: was fio ended early?".to_owned();
-            return Err(Refusal::Unusable { kind: KIND, origin: None, what });
+            return Err(out.unusable(what));
         }
         out.part("jobs", Fate::Read(told));
         Ok(())
@@ -90,13 +79,13 @@ impl<'a> Fields<'a> {
     }
 
     fn number(&mut self) -> Option<f64> {
-        words::count(self.text()?)
+        text::count(self.text()?)
     }
 
     /// Minimum, maximum, mean and deviation: the mean in seconds, and zero where it is no number.
     fn mean_s(&mut self) -> Option<f64> {
         let [_, _, mean, _] = [self.text()?, self.text()?, self.text()?, self.text()?];
-        Some(words::count(mean).map_or(0.0, |us| us / 1e6))
+        Some(text::count(mean).map_or(0.0, |us| us / 1e6))
     }
 }
 
@@ -134,7 +123,7 @@ fn direction(fields: &mut Fields<'_>, version: u32, line: u64, field: &str) -> O
     let completion = fields.mean_s()?;
     let mut quantiles = Vec::new();
     while let Some((percent, us)) = fields.0.peek().and_then(|field| field.split_once("%=")) {
-        let pair = percent.trim().parse::<f64>().ok().zip(words::count(us));
+        let pair = percent.trim().parse::<f64>().ok().zip(text::count(us));
         quantiles.extend(pair.filter(|pair| pair.0 > 0.0 && pair.1 > 0.0).map(|pair| (pair.0 / 100.0, pair.1 / 1e6)));
         fields.text();
     }

@@ -1,34 +1,24 @@
-//! What fio prints for people, in versions 2 and 3; several runs in one file, each line possibly behind `<host>`.
+//! fio's output for people, versions 2 and 3; several runs in one file, each line possibly after `<host>`.
 
-use memchr::memmem;
-
-use super::job::{Got, Job, tell};
-use super::options::{Options, alike};
-use super::words::{self, after};
+use super::job::{Got, Job, Options, alike, tell};
 use crate::builder::Builder;
-use crate::figure::Origin;
-use crate::format::{Form, Resemblance, Takes};
-use crate::kind::Kind;
-use crate::lines::{LineFormat, Lines};
-use crate::reading::Fate;
+use crate::form::{Form, Head, LineFormat, Resemblance};
+use crate::reading::{Fate, Origin};
 use crate::refusal::Refusal;
-
-const KIND: Kind = Kind { id: "fio-text", name: "fio result (text)" };
+use crate::text;
 
 /// Text of fio.
-pub(crate) const FORM: Form =
-    Form { kind: KIND, takes: Takes::Text, resembles: is_fio, open: |_| Box::new(Lines::new(Text::default())) };
+pub(crate) const FORM: Form = Form::lines("fio-text", "fio result (text)", is_fio, |_| Box::new(Text::default()));
 
 /// Jobs of one file.
 const MOST: usize = 100_000;
 
-fn is_fio(head: &[u8]) -> Resemblance {
-    let has = |text: &str| memmem::find(head, text.as_bytes()).is_some();
+fn is_fio(head: &Head<'_>) -> Resemblance {
     // The manual has examples of all of it.
-    let is_manual = head.starts_with(b".TH") || has("\n.SH ") || has("\n.. option::");
-    let result = has(": (groupid=") && has("err=");
-    let begun = has(": (g=") && has("ioengine=");
-    match (result, begun, has("BW=") || has(" bw=")) {
+    let is_manual = head.text().starts_with(".TH") || head.has("\n.SH ") || head.has("\n.. option::");
+    let result = head.has(": (groupid=") && head.has("err=");
+    let begun = head.has(": (g=") && head.has("ioengine=");
+    match (result, begun, head.has("BW=") || head.has(" bw=")) {
         _ if is_manual => Resemblance::None,
         (true, _, true) => Resemblance::Is { marks: 6 },
         (true, ..) => Resemblance::Near { marks: 3, missing: "line of reads or writes" },
@@ -67,10 +57,6 @@ enum Latency {
 }
 
 impl LineFormat for Text {
-    fn kind(&self) -> Kind {
-        KIND
-    }
-
     fn line(&mut self, line: &str, number: u64, out: &mut Builder) -> Result<(), Refusal> {
         // What servers say is put behind the name of the server.
         let (host, line) = match line.strip_prefix('<').and_then(|rest| rest.split_once("> ")) {
@@ -83,7 +69,7 @@ impl LineFormat for Text {
             return Ok(());
         }
         if let Some((name, rest)) = trimmed.split_once(": (groupid=") {
-            return self.job(host, name, rest, number);
+            return self.job(host, name, rest, number, out);
         }
         if trimmed.starts_with("Run status group") {
             // Jobs of a group stand together; the next group may have the same number in another run.
@@ -104,7 +90,7 @@ impl LineFormat for Text {
         self.flush(out);
         if self.told == 0 {
             let what = "no job in it did anything: was fio ended early?".to_owned();
-            return Err(Refusal::Unusable { kind: KIND, origin: None, what });
+            return Err(out.unusable(what));
         }
         out.part("jobs", Fate::Read(self.told));
         Ok(())
@@ -139,21 +125,21 @@ impl Text {
     }
 
     /// `NAME: (groupid=0, jobs=8): err= 0: pid=4692: Tue Apr  4 17:34:19 2017`.
-    fn job(&mut self, host: &str, name: &str, rest: &str, number: u64) -> Result<(), Refusal> {
+    fn job(&mut self, host: &str, name: &str, rest: &str, number: u64, out: &Builder) -> Result<(), Refusal> {
         if self.jobs.len() >= MOST {
             let what = format!("more than {MOST} jobs: give them in parts");
-            return Err(Refusal::Unusable { kind: KIND, origin: Some(Origin::line(number)), what });
+            return Err(out.unusable_at(Origin::line(number), what));
         }
         let asked = self.asked.iter().find(|(known, _)| known == name).map(|(_, options)| options.clone());
         let known = asked.is_some();
-        let setting = asked.unwrap_or_default().setting(after(rest, "jobs=").and_then(words::count));
+        let setting = asked.unwrap_or_default().setting(after(rest, "jobs=").and_then(text::count));
         let group = rest.split([',', ')']).next().and_then(|group| group.trim().parse().ok());
         self.jobs.push(Job {
             name: name.to_owned(),
             host: host.to_owned(),
             group: group.unwrap_or(0),
             error: after(rest, "err=").and_then(|error| error.trim_matches([':', ' ', '-']).parse().ok()).unwrap_or(0),
-            setting: crate::evidence::Setting { depth: setting.depth.filter(|_| known), ..setting },
+            setting: crate::reading::Setting { depth: setting.depth.filter(|_| known), ..setting },
             ..Job::default()
         });
         (self.direction, self.quantiles) = (None, None);
@@ -185,7 +171,7 @@ impl Text {
         } else if let Some((latency, unit, is_quantiles)) = latency(line) {
             if is_quantiles {
                 self.quantiles = Some((latency, unit));
-            } else if let Some(mean) = after(rest_of(line), "avg=").and_then(words::count) {
+            } else if let Some(mean) = after(rest_of(line), "avg=").and_then(text::count) {
                 self.mean(latency, mean * unit);
             }
         } else if key.starts_with("issued") {
@@ -226,7 +212,7 @@ impl Text {
         for pair in line.split(']') {
             let Some((percent, value)) = pair.split_once("th=[") else { continue };
             let percent = percent.trim_matches(['|', ',', ' ']).parse::<f64>();
-            if let (Ok(percent), Some(value)) = (percent, words::count(value)) {
+            if let (Ok(percent), Some(value)) = (percent, text::count(value)) {
                 // Those of the total come after those of completion, from the first on again.
                 if got.quantiles.last().is_some_and(|(last, _)| *last >= percent / 100.0) && latency == Latency::Total {
                     got.quantiles.clear();
@@ -269,11 +255,11 @@ fn rates(line: &str) -> Got {
         after(line, "runt=").or_else(|| line.rsplit_once('/').map(|(_, end)| end.split(')').next().unwrap_or("")));
     let lasted = runtime.and_then(|text| {
         let digits = text.trim_end_matches(char::is_alphabetic);
-        Some(words::count(digits)? * words::seconds(&text[digits.len()..])?)
+        Some(text::count(digits)? * text::time_unit(&text[digits.len()..])?)
     });
     Got {
-        iops: either("IOPS=", "iops=").and_then(words::count),
-        bytes_s: either("BW=", "bw=").and_then(words::bytes),
+        iops: either("IOPS=", "iops=").and_then(text::count),
+        bytes_s: either("BW=", "bw=").and_then(text::size),
         lasted_s: lasted.filter(|seconds| *seconds > 0.0),
         ..Got::default()
     }
@@ -283,7 +269,7 @@ fn rates(line: &str) -> Got {
 fn latency(line: &str) -> Option<(Latency, f64, bool)> {
     let (name, rest) = line.split_once('(')?;
     let (unit, rest) = rest.split_once(')')?;
-    let unit = words::seconds(unit.trim())?;
+    let unit = text::time_unit(unit.trim())?;
     let name = name.trim();
     let is_quantiles = name.ends_with("percentiles");
     let latency = match name.trim_end_matches("percentiles").trim() {
@@ -294,4 +280,24 @@ fn latency(line: &str) -> Option<(Latency, f64, bool)> {
     };
     // Shares of latencies look alike, but have no mean.
     (is_quantiles || rest.contains("avg=")).then_some((latency, unit, is_quantiles))
+}
+
+/// What stands behind `key`, without blanks before it, up to a comma, bracket or blank.
+fn after<'a>(line: &'a str, key: &str) -> Option<&'a str> {
+    let at = line.match_indices(key).find(|(at, _)| *at == 0 || !line.as_bytes()[at - 1].is_ascii_alphanumeric())?.0;
+    let rest = line[at + key.len()..].trim_start();
+    let end = rest.find([',', ')', '(', ' ', ';', ']']).unwrap_or(rest.len());
+    (end > 0).then(|| &rest[..end])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::after;
+
+    #[test]
+    fn values_stand_behind_their_keys() {
+        let line = "  read : io=6115.0MB, bw=103759KB/s, iops=101, runt= 60349msec";
+        assert_eq!((after(line, "bw="), after(line, "runt=")), (Some("103759KB/s"), Some("60349msec")));
+        assert_eq!((after(line, "no="), after("aggrbw=1, bw=2", "bw=")), (None, Some("2")));
+    }
 }

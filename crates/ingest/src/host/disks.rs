@@ -1,17 +1,12 @@
-//! Rows of devices, sample by sample, as figures. Knows what columns mean and which devices count, and no form.
-
-mod heading;
+//! Rows of devices, sample by sample, as figures: the meaning of columns and the choice of devices, for every form.
 
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use self::heading::Take;
-pub(super) use self::heading::{Heading, NameAt};
-use super::digits;
 use crate::builder::Builder;
-use crate::figure::{Class, Measure, Origin, Scope};
 use crate::layers::{Layer, Layers};
-use crate::reading::Fate;
+use crate::reading::{Class, Fate, Measure, Origin, Scope};
+use crate::text;
 
 /// The devices of one host.
 #[derive(Debug, Default)]
@@ -21,12 +16,12 @@ pub(super) struct Disks {
     devices: Vec<Device>,
     layers: Layers,
     by_name: HashMap<Box<str>, u32>,
-    /// The sample that is being read: rows, and a number for each column of each.
+    /// The current sample: its rows, and a number for each column of each.
     rows: Vec<Row>,
     values: Vec<f64>,
-    /// The device that the next row is likely to be of.
+    /// The likely device of the next row.
     next: usize,
-    /// So many devices there were when those that count were chosen.
+    /// The number of devices at the last choice.
     chosen: usize,
     counted: usize,
     samples: u32,
@@ -40,19 +35,19 @@ struct Device {
     name: Box<str>,
     text: Arc<str>,
     scope: Option<u32>,
-    /// Its layer, when its figures are taken.
+    /// Its layer, if its figures are taken.
     layer: Option<Layer>,
-    /// Discards and flushes are told from when there are any.
+    /// Discards and flushes are handed over once there are any.
     discards: bool,
     flushes: bool,
-    /// The sample that it was in last.
+    /// Its last sample.
     seen: u32,
 }
 
-/// What a device did that has no row in a sample.
+/// The meaning of a device without a row in a sample.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Absent {
-    /// Nothing.
+    /// It was idle.
     Idle,
     /// The sample may have been cut.
     Unknown,
@@ -64,7 +59,7 @@ struct Row {
     line: u64,
 }
 
-/// What the devices of a sample did together.
+/// The sums of a sample's devices.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Sums {
     operations: f64,
@@ -85,9 +80,9 @@ impl Sums {
 }
 
 impl Disks {
-    /// The most devices that are told apart.
+    /// The maximum of devices.
     const MOST: usize = 4_096;
-    /// Samples that leave out idle devices are filled up to so many.
+    /// The maximum of devices up to which samples without idle devices are completed.
     const MOST_FILLED: usize = 256;
 
     pub(super) fn of(host: &str) -> Self {
@@ -104,13 +99,13 @@ impl Disks {
         self.heading.is(heading) || Heading::read(heading).map(|read| self.heading = read).is_some()
     }
 
-    /// Begins a sample with columns that are known.
+    /// Begins a sample with known columns.
     pub(super) fn put_heading(&mut self, heading: Heading) {
         self.drop_rows();
         self.heading = heading;
     }
 
-    /// The columns as they are.
+    /// The current columns.
     pub(super) fn heading(&self) -> &Heading {
         &self.heading
     }
@@ -125,7 +120,7 @@ impl Disks {
         self.rows.is_empty()
     }
 
-    /// True when samples were handed over.
+    /// True if samples were handed over.
     pub(super) fn has_given(&self) -> bool {
         self.has_given
     }
@@ -149,11 +144,11 @@ impl Disks {
         self.rows.first().map_or(0, |row| row.line)
     }
 
-    /// Takes a row of text. False when it is none of this table.
+    /// Takes a row of text. False if it is no row of this table.
     pub(super) fn row(&mut self, text: &str, line: u64, out: &mut Builder) -> bool {
         let start = self.values.len();
         let Some((name, rest)) = self.heading.split(text) else { return false };
-        if digits::numbers(rest.as_bytes(), &mut self.values) && self.values.len() - start == self.heading.len() {
+        if text::columns(rest.as_bytes(), b' ', &mut self.values) && self.values.len() - start == self.heading.len() {
             self.named(name, line, out);
             return true;
         }
@@ -163,7 +158,7 @@ impl Disks {
         true
     }
 
-    /// Takes a row whose numbers are known: as many as there are columns, `NaN` for what is not said.
+    /// Takes a row of numbers: one for each column, `NaN` for absent ones.
     pub(super) fn numbers(&mut self, name: &str, line: u64, numbers: &[f64], out: &mut Builder) {
         self.values.extend_from_slice(numbers);
         self.named(name, line, out);
@@ -241,7 +236,7 @@ impl Disks {
         sums
     }
 
-    /// Devices that were idle may have no row (`iostat -z`): they did nothing, which is known as well.
+    /// Idle devices may have no row (`iostat -z`): their figures are zero.
     fn fill(&mut self, window: u32, out: &mut Builder) {
         let line = self.line();
         for device in self.devices.iter_mut().filter(|device| device.layer.is_some() && device.seen != self.samples) {
@@ -250,7 +245,7 @@ impl Disks {
         }
     }
 
-    /// Chooses the devices that count among all that were seen.
+    /// Chooses among all devices seen.
     fn choose(&mut self) {
         self.layers.choose();
         for device in &mut self.devices {
@@ -260,7 +255,7 @@ impl Disks {
         self.chosen = self.devices.len();
     }
 
-    /// Says which devices were taken, and which not.
+    /// Lists the devices, taken or not.
     pub(super) fn end(&self, name: &str, out: &mut Builder) {
         if self.samples == 0 {
             return;
@@ -290,7 +285,7 @@ impl Device {
         })
     }
 
-    /// True when a class is told of: nearly no device gets discards and flushes, which would be a half of all figures.
+    /// True if a class is handed over: few devices get discards and flushes, which would be half of all figures.
     fn tells(&mut self, class: Class, operations: f64) -> bool {
         let told = match class {
             Class::Discard => &mut self.discards,
@@ -322,5 +317,391 @@ impl Sums {
             Measure::Depth => *self.depth.get_or_insert(0.0) += value,
             _ => {}
         }
+    }
+}
+
+/// The place of a row's device name.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) enum NameAt {
+    #[default]
+    First,
+    Last,
+}
+
+/// The columns of a table.
+#[derive(Debug, Default)]
+pub(super) struct Heading {
+    text: String,
+    names: Vec<String>,
+    columns: Vec<Option<Column>>,
+    /// The factor of each column.
+    units: Vec<f64>,
+    name_at: NameAt,
+    takes: Vec<Take>,
+    /// Columns of bytes a second and of total bytes, and the factor between their units.
+    totals: Vec<(usize, usize, f64)>,
+}
+
+/// A figure of each row.
+#[derive(Debug)]
+struct Take {
+    from: From,
+    class: Class,
+    measure: Measure,
+    /// The columns of its operations a second, which add up.
+    operations: [Option<usize>; 2],
+    name: Arc<str>,
+}
+
+#[derive(Clone, Copy, Debug)]
+enum From {
+    /// A column, and its unit.
+    Column(usize, f64),
+    /// The sum of two columns.
+    Sum(usize, usize),
+    /// Bytes over operations: columns of both, and the unit of the first.
+    Ratio(usize, usize, f64),
+}
+
+/// Rates have two decimals: the mean size of fewer operations a second would be chance.
+const ENOUGH: f64 = 1.0;
+
+impl Heading {
+    /// Reads a line of names. None when it is no heading of devices.
+    pub(super) fn read(text: &str) -> Option<Self> {
+        let mut names: Vec<String> = text.split_whitespace().map(str::to_owned).collect();
+        let name_at = if known(names.first()?).is_none() { NameAt::First } else { NameAt::Last };
+        let name = if name_at == NameAt::First { names.remove(0) } else { names.pop()? };
+        let heading = Self::of(names, name_at).filter(|_| known(&name).is_none())?;
+        Some(Self { text: text.to_owned(), ..heading })
+    }
+
+    /// The columns of these names. None if too few of them are known.
+    pub(super) fn of(names: Vec<String>, name_at: NameAt) -> Option<Self> {
+        let known: Vec<Option<Known>> = names.iter().map(|name| known(name)).collect();
+        let value = |known: &Option<Known>| match known {
+            Some(Known::Value(column)) => Some(*column),
+            _ => None,
+        };
+        let columns: Vec<Option<Column>> = known.iter().map(value).collect();
+        let rates = columns.iter().flatten().filter(|column| column.measure == Measure::Iops).count();
+        let bytes = columns.iter().flatten().filter(|column| column.measure == Measure::Throughput).count();
+        let strange = known.iter().filter(|known| known.is_none()).count();
+        if rates == 0 || bytes == 0 || strange * 2 > names.len() {
+            return None;
+        }
+        let unit = |known: &Option<Known>| match known {
+            Some(Known::Value(column)) => column.factor,
+            Some(Known::Total(_, factor)) => *factor,
+            _ => 1.0,
+        };
+        let units = known.iter().map(unit).collect();
+        let totals = totals(&known, &columns);
+        let mut heading = Self { text: String::new(), names, columns, units, name_at, takes: Vec::new(), totals };
+        heading.plan();
+        Some(heading)
+    }
+
+    /// The heading of a line.
+    pub(super) fn with_text(self, text: &str) -> Self {
+        Self { text: text.to_owned(), ..self }
+    }
+
+    /// True if this is the heading of that line.
+    pub(super) fn is(&self, text: &str) -> bool {
+        !text.is_empty() && self.text == text
+    }
+
+    pub(super) fn len(&self) -> usize {
+        self.columns.len()
+    }
+
+    fn at(&self, class: Class, measure: Measure) -> Option<usize> {
+        let is = |column: &Option<Column>| column.is_some_and(|one| (one.class, one.measure) == (class, measure));
+        self.columns.iter().position(is)
+    }
+
+    /// The figures of a row. Operations precede their latencies and sizes.
+    fn plan(&mut self) {
+        let split = self.at(Class::Read, Measure::Latency).is_some();
+        let mut takes = Vec::new();
+        for (index, column) in self.columns.iter().enumerate() {
+            let Some(Column { class, measure, factor }) = *column else { continue };
+            let mut operations = [self.at(class, Measure::Iops), None];
+            let of_all = class == Class::All && operations[0].is_none();
+            if of_all {
+                operations = [self.at(Class::Read, Measure::Iops), self.at(Class::Write, Measure::Iops)];
+            }
+            // Figures of reads and writes are not repeated for both together, nor in two units.
+            let twice = self.at(class, measure) != Some(index);
+            let again = twice || (of_all && (measure == Measure::Size || (measure == Measure::Latency && split)));
+            if !again {
+                let name = Arc::from(self.names[index].as_str());
+                takes.push(Take { from: From::Column(index, factor), class, measure, operations, name });
+            }
+        }
+        takes.extend(self.all_operations());
+        takes.extend(self.sizes());
+        takes.sort_by_key(|take| take.measure != Measure::Iops);
+        self.takes = takes;
+    }
+
+    /// If latency is given for all operations only, their number weights it.
+    fn all_operations(&self) -> Option<Take> {
+        let (reads, writes) = (self.at(Class::Read, Measure::Iops)?, self.at(Class::Write, Measure::Iops)?);
+        let needed = self.at(Class::All, Measure::Latency).is_some()
+            && self.at(Class::Read, Measure::Latency).is_none()
+            && self.at(Class::All, Measure::Iops).is_none();
+        let name = Arc::from(format!("{} + {}", self.names[reads], self.names[writes]));
+        let from = From::Sum(reads, writes);
+        needed.then_some(Take { from, class: Class::All, measure: Measure::Iops, operations: [None; 2], name })
+    }
+
+    /// Sizes missing from the table, from its bytes and operations.
+    fn sizes(&self) -> Vec<Take> {
+        let mut takes = Vec::new();
+        for class in [Class::Read, Class::Write, Class::Discard, Class::All] {
+            let (bytes, operations) = (self.at(class, Measure::Throughput), self.at(class, Measure::Iops));
+            let (Some(bytes), Some(operations)) = (bytes, operations) else { continue };
+            if self.at(class, Measure::Size).is_none() {
+                let factor = self.columns[bytes].map_or(1.0, |column| column.factor);
+                let name = Arc::from(format!("{} over {}", self.names[bytes], self.names[operations]));
+                let from = From::Ratio(bytes, operations, factor);
+                takes.push(Take { from, class, measure: Measure::Size, operations: [Some(operations), None], name });
+            }
+        }
+        takes
+    }
+
+    /// Cuts a row into the device's name and its numbers. Names of groups keep the blank before them.
+    fn split<'a>(&self, text: &'a str) -> Option<(&'a str, &'a str)> {
+        let blank = |byte: &u8| matches!(byte, b' ' | b'\t');
+        let text = text.trim_end();
+        let bytes = text.as_bytes();
+        if self.name_at == NameAt::Last {
+            let name = bytes.iter().rposition(blank)? + 1;
+            return Some((&text[name..], &text[..name]));
+        }
+        let start = bytes.iter().position(|byte| !blank(byte))?;
+        let end = start + bytes[start..].iter().position(blank)?;
+        Some((&text[start.saturating_sub(1)..end], &text[end..]))
+    }
+
+    /// Reads a row with blanks in its name, or with units behind its numbers.
+    fn read_slowly<'a>(&self, text: &'a str, into: &mut Vec<f64>) -> Option<&'a str> {
+        let start = into.len();
+        let mut rest = text.trim_end();
+        for index in 0..self.len() {
+            let (column, word) = if self.name_at == NameAt::First {
+                let at = rest.rfind([' ', '\t'])?;
+                let word = &rest[at + 1..];
+                rest = rest[..at].trim_end();
+                (self.len() - 1 - index, word)
+            } else {
+                let (word, others) = rest.trim_start().split_once([' ', '\t'])?;
+                rest = others;
+                (index, word)
+            };
+            let Some(value) = self.value(column, word) else {
+                into.truncate(start);
+                return None;
+            };
+            into.push(value);
+        }
+        if self.name_at == NameAt::First {
+            into[start..].reverse();
+        }
+        let rest = rest.trim_end();
+        let blanks = rest.len() - rest.trim_start().len();
+        if blanks == rest.len() {
+            into.truncate(start);
+            return None;
+        }
+        Some(if self.name_at == NameAt::First { &rest[blanks.saturating_sub(1)..] } else { &rest[blanks..] })
+    }
+
+    /// A number in the column's unit, without its suffix.
+    fn value(&self, column: usize, word: &str) -> Option<f64> {
+        let bare = word.trim_start_matches('-');
+        if bare.eq_ignore_ascii_case("nan") || bare.eq_ignore_ascii_case("inf") {
+            return Some(f64::NAN);
+        }
+        let (value, unit) = text::with_unit(word)?;
+        Some(unit.map_or(value, |unit| value * unit / self.units[column]))
+    }
+
+    /// Seconds of a sample: bytes in all over bytes a second, of the row that had the most.
+    fn seconds(&self, values: &[f64]) -> Option<f64> {
+        let rows = values.chunks_exact(self.len().max(1));
+        let pairs = rows.flat_map(|row| self.totals.iter().map(|(rate, total, unit)| (row[*rate] * unit, row[*total])));
+        let (rate, total) = pairs.max_by(|a, b| a.1.total_cmp(&b.1))?;
+        // Both are rounded: few bytes are too inexact.
+        (rate >= 10.0 && total >= 100.0).then(|| (total / rate * 100.0).round() / 100.0)
+    }
+
+    /// Hands over a row and returns its number of figures.
+    fn put(
+        &self,
+        device: &mut Device,
+        at: (u32, u32),
+        line: u64,
+        values: &[f64],
+        sums: &mut Sums,
+        out: &mut Builder,
+    ) -> u32 {
+        let mut count = 0;
+        for take in &self.takes {
+            let operations: f64 = take.operations.iter().flatten().map(|column| values[*column]).sum();
+            let Some(value) = take.value(values, operations) else { continue };
+            if !device.tells(take.class, if take.measure == Measure::Iops { value } else { 0.0 }) {
+                continue;
+            }
+            if device.is_untimed(take.measure, value) {
+                continue;
+            }
+            if take.class == Class::All && device.layer != Some(Layer::Array) {
+                sums.add(take.measure, value, operations);
+            }
+            out.mean(at, take.class, take.measure, value, device.origin(line, take));
+            count += 1;
+        }
+        count
+    }
+
+    /// The figures of a device without a row: zero.
+    fn put_idle(&self, device: &mut Device, at: (u32, u32), line: u64, out: &mut Builder) {
+        for take in &self.takes {
+            let rate = matches!(take.measure, Measure::Iops | Measure::Throughput | Measure::Depth | Measure::Busy);
+            if rate && device.tells(take.class, 0.0) && !device.is_untimed(take.measure, 0.0) {
+                out.mean(at, take.class, take.measure, 0.0, device.origin(line, take));
+            }
+        }
+    }
+}
+
+impl Take {
+    /// The figure of a row, if it has one: without operations there is no latency.
+    fn value(&self, values: &[f64], operations: f64) -> Option<f64> {
+        let value = match self.from {
+            From::Column(index, factor) => values[index] * factor,
+            From::Sum(a, b) => values[a] + values[b],
+            From::Ratio(bytes, _, _) if values[bytes] <= 0.0 || operations < ENOUGH => return None,
+            From::Ratio(bytes, operations, factor) => values[bytes] * factor / values[operations],
+        };
+        match self.measure {
+            _ if value.is_nan() => None,
+            Measure::Latency | Measure::Size if operations <= 0.0 && self.operations[0].is_some() => None,
+            // These programs print a mean of zero if it is unknown.
+            Measure::Size if value <= 0.0 => None,
+            Measure::Busy => Some(value.min(1.0)),
+            _ => Some(value),
+        }
+    }
+}
+
+/// Columns that give the length of the window together.
+fn totals(known: &[Option<Known>], columns: &[Option<Column>]) -> Vec<(usize, usize, f64)> {
+    let mut totals = Vec::new();
+    for (total, known) in known.iter().enumerate() {
+        let Some(Known::Total(class, unit)) = known else { continue };
+        let is = |column: &Option<Column>| {
+            column.is_some_and(|column| column.class == *class && column.measure == Measure::Throughput)
+        };
+        if let Some(rate) = columns.iter().position(is) {
+            totals.push((rate, total, columns[rate].map_or(1.0, |column| column.factor / unit)));
+        }
+    }
+    totals
+}
+
+/// A column about storage.
+#[derive(Clone, Copy, Debug, PartialEq)]
+struct Column {
+    class: Class,
+    measure: Measure,
+    /// The factor to base units.
+    factor: f64,
+}
+
+/// The meaning of a name.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Known {
+    /// A figure.
+    Value(Column),
+    /// Bytes of a class in all of the window: what is read beside a rate says how long the window was.
+    Total(Class, f64),
+    /// A column of these tables without a use beside the others.
+    Beside,
+}
+
+const SECTOR: f64 = 512.0;
+const KIB: f64 = 1024.0;
+const MIB: f64 = 1_048_576.0;
+
+/// The meaning of a column. None for unknown names.
+fn known(name: &str) -> Option<Known> {
+    let value = |class, measure, factor| Some(Known::Value(Column { class, measure, factor }));
+    match name {
+        "tps" => value(Class::All, Measure::Iops, 1.0),
+        "r/s" | "rtps" => value(Class::Read, Measure::Iops, 1.0),
+        "w/s" | "wtps" => value(Class::Write, Measure::Iops, 1.0),
+        "d/s" | "dtps" => value(Class::Discard, Measure::Iops, 1.0),
+        "f/s" => value(Class::Flush, Measure::Iops, 1.0),
+        "areq-sz" => value(Class::All, Measure::Size, KIB),
+        "avgrq-sz" => value(Class::All, Measure::Size, SECTOR),
+        "rareq-sz" => value(Class::Read, Measure::Size, KIB),
+        "wareq-sz" => value(Class::Write, Measure::Size, KIB),
+        "dareq-sz" => value(Class::Discard, Measure::Size, KIB),
+        "await" => value(Class::All, Measure::Latency, 1e-3),
+        "r_await" => value(Class::Read, Measure::Latency, 1e-3),
+        "w_await" => value(Class::Write, Measure::Latency, 1e-3),
+        "d_await" => value(Class::Discard, Measure::Latency, 1e-3),
+        "f_await" => value(Class::Flush, Measure::Latency, 1e-3),
+        "aqu-sz" | "avgqu-sz" => value(Class::All, Measure::Depth, 1.0),
+        "%util" | "util" | "util-percent" => value(Class::All, Measure::Busy, 0.01),
+        "svctm" | "rqm/s" | "%rqm" | "rqm" | "rrqm/s" | "wrqm/s" | "drqm/s" | "%rrqm" | "%wrqm" | "%drqm" | "rrqm"
+        | "wrqm" | "drqm" => Some(Known::Beside),
+        _ => bytes(name),
+    }
+}
+
+/// Columns of bytes: `rkB/s`, `MB_read/s`, `Blk_wrtn`, `rd_sec/s`, `bread/s`.
+fn bytes(name: &str) -> Option<Known> {
+    let rate = |class, factor| Some(Known::Value(Column { class, measure: Measure::Throughput, factor }));
+    let (stem, is_rate) = name.strip_suffix("/s").map_or((name, false), |stem| (stem, true));
+    if let Some((unit, what)) = stem.split_once('_')
+        && let Some(factor) = unit_of(unit)
+    {
+        let class = match what {
+            "read" => Class::Read,
+            "wrtn" | "w+d" => Class::Write,
+            "dscd" => Class::Discard,
+            _ => return None,
+        };
+        return if is_rate { rate(class, factor) } else { Some(Known::Total(class, factor)) };
+    }
+    match stem {
+        "rkB" => rate(Class::Read, KIB),
+        "wkB" => rate(Class::Write, KIB),
+        "dkB" => rate(Class::Discard, KIB),
+        "kB" if is_rate => rate(Class::All, KIB),
+        "rMB" => rate(Class::Read, MIB),
+        "wMB" => rate(Class::Write, MIB),
+        "dMB" => rate(Class::Discard, MIB),
+        "MB" if is_rate => rate(Class::All, MIB),
+        "rsec" | "rd_sec" | "bread" => rate(Class::Read, SECTOR),
+        "wsec" | "wr_sec" | "bwrtn" => rate(Class::Write, SECTOR),
+        "dsec" | "dc_sec" | "bdscd" => rate(Class::Discard, SECTOR),
+        "sec" if is_rate => rate(Class::All, SECTOR),
+        _ => None,
+    }
+}
+
+fn unit_of(text: &str) -> Option<f64> {
+    match text {
+        "kB" => Some(KIB),
+        "MB" => Some(MIB),
+        "Blk" => Some(SECTOR),
+        _ => None,
     }
 }

@@ -1,45 +1,35 @@
 //! iostat of Linux as text: every generation of its columns, with or without times.
 
-use memchr::memmem;
-
 use super::disks::{Absent, Heading};
-use super::noted::Noted;
-use super::reports::{Follows, Reports};
-use super::timeline::{self, UNDATED};
+use super::{Follows, Noted, Reports, UNDATED};
 use crate::builder::Builder;
-use crate::figure::Origin;
-use crate::format::{Form, Input, Resemblance, Takes};
-use crate::kind::Kind;
-use crate::lines::{LineFormat, Lines};
-use crate::reading::Fate;
+use crate::form::{Form, Head, Input, LineFormat, Resemblance};
+use crate::reading::{Fate, Origin};
 use crate::refusal::Refusal;
-use crate::timestamp::{self, Stamp};
-
-const KIND: Kind = Kind { id: "iostat", name: "iostat (text)" };
+use crate::text::timestamp::{self, Stamp};
 
 /// iostat as text.
-pub(crate) const FORM: Form =
-    Form { kind: KIND, takes: Takes::Text, resembles, open: |input| Box::new(Lines::new(Iostat::new(input))) };
+pub(crate) const FORM: Form = Form::lines("iostat", "iostat (text)", resembles, |input| Box::new(Iostat::new(input)));
 
-fn resembles(head: &[u8]) -> Resemblance {
-    let has = |text: &str| memmem::find(head, text.as_bytes()).is_some();
+fn resembles(head: &Head<'_>) -> Resemblance {
     // What other programs print beside the same columns.
-    if has("rtps") || has("# hostname;") || head.starts_with(b"{") || has("extended device statistics") {
+    if head.has("rtps")
+        || head.has("# hostname;")
+        || head.text().starts_with('{')
+        || head.has("extended device statistics")
+    {
         return Resemblance::None;
     }
-    let lines = head.split(|byte| *byte == b'\n').filter(|line| line.len() < 1_000 && line.contains(&b'/'));
-    let is_heading = |line: &[u8]| {
-        std::str::from_utf8(line).is_ok_and(|line| Heading::read(line).is_some() && !line.contains(" DEV"))
-    };
-    let banner = head.starts_with(b"Linux ") || has("\nLinux ");
-    match lines.into_iter().any(is_heading) {
-        true => Resemblance::Is { marks: 3 + u8::from(banner) + u8::from(has("avg-cpu")) },
-        false if has("avg-cpu") => Resemblance::Near { marks: 2, missing: "table of devices (run it without -c)" },
+    let mut lines = head.text().lines().filter(|line| line.len() < 1_000 && line.contains('/'));
+    let banner = head.text().starts_with("Linux ") || head.has("\nLinux ");
+    match lines.any(|line| Heading::read(line).is_some() && !line.contains(" DEV")) {
+        true => Resemblance::Is { marks: 3 + u8::from(banner) + u8::from(head.has("avg-cpu")) },
+        false if head.has("avg-cpu") => Resemblance::Near { marks: 2, missing: "table of devices (run it without -c)" },
         false => Resemblance::None,
     }
 }
 
-#[derive(Debug)]
+#[derive(Debug, Default)]
 struct Iostat {
     reports: Reports,
     /// True between the heading of devices and what is no row of them.
@@ -57,23 +47,14 @@ struct Iostat {
 
 impl Iostat {
     fn new(input: &Input) -> Self {
-        Self {
-            reports: Reports::new(input),
-            in_table: false,
-            indent: 0,
-            printed: None,
-            coming: None,
-            complete: false,
-            doubted: false,
-            noted: Noted::default(),
-        }
+        Self { reports: Reports::new(input), ..Self::default() }
     }
 
     /// Ends the report that is being read. `follows` says whether another one of the same run follows.
     fn close(&mut self, follows: Follows, out: &mut Builder) {
         self.in_table = false;
         let absent = if self.complete { Absent::Idle } else { Absent::Unknown };
-        let at = self.printed.map(|stamp| timeline::instant(stamp, out));
+        let at = self.printed.map(|stamp| super::instant(stamp, out));
         self.reports.close(at, absent, follows, out);
     }
 
@@ -141,10 +122,6 @@ impl Iostat {
 }
 
 impl LineFormat for Iostat {
-    fn kind(&self) -> Kind {
-        KIND
-    }
-
     fn line(&mut self, line: &str, number: u64, out: &mut Builder) -> Result<(), Refusal> {
         let indent = line.get(..self.indent).filter(|indent| indent.trim_start().is_empty());
         let row = &line[indent.map_or(0, str::len)..];
@@ -167,7 +144,7 @@ impl LineFormat for Iostat {
         }
         let what = "it has a heading of devices and no row below it: check that it was copied completely, and that the \
                     devices named to iostat exist";
-        Err(Refusal::Unusable { kind: KIND, origin: None, what: what.to_owned() })
+        Err(out.unusable(what))
     }
 }
 

@@ -1,61 +1,45 @@
-//! iostat and sadf as JSON. The samples of a document are read one by one, so that one that was cut gives all before it.
+//! iostat and sadf as JSON. The samples of a document are read one by one, so that a cut document gives all before the
+//! cut.
 
-mod walk;
+use std::fmt;
 
 use jiff::civil::DateTime;
-use memchr::memmem;
+use serde::de::{DeserializeSeed, Deserializer, Error, IgnoredAny, MapAccess, SeqAccess, Visitor};
 use serde_json::Value;
+use serde_json::value::RawValue;
 
 use super::disks::{Absent, Disks, Heading, NameAt};
-use super::reports::{Follows, Reports};
 use super::sadf::whole;
-use super::timeline::Timeline;
+use super::{Follows, Reports, Timeline};
 use crate::builder::Builder;
-use crate::figure::Origin;
-use crate::format::{Form, Input, Resemblance, Takes};
-use crate::kind::Kind;
-use crate::reading::Fate;
+use crate::form::{Form, Head, Input, Resemblance};
+use crate::reading::{Fate, Origin};
 use crate::refusal::Refusal;
-use crate::timestamp;
-use crate::whole::{Whole, WholeFormat};
-
-const KIND: Kind = Kind { id: "sysstat-json", name: "iostat or sadf (JSON)" };
+use crate::text::timestamp;
 
 /// `iostat -o JSON` and `sadf -j`.
-pub(crate) const FORM: Form = Form {
-    kind: KIND,
-    takes: Takes::Text,
-    resembles,
-    open: |input| Box::new(Whole::new(Json { input: input.clone() })),
-};
+pub(crate) const FORM: Form = Form::document("sysstat-json", "iostat or sadf (JSON)", resembles, read);
 
-fn resembles(head: &[u8]) -> Resemblance {
-    let has = |text: &str| memmem::find(head, text.as_bytes()).is_some();
-    let is_json = head.trim_ascii_start().starts_with(b"{");
-    match (has("\"sysstat\""), has("\"hosts\"")) {
+fn resembles(head: &Head<'_>) -> Resemblance {
+    let is_json = head.begins(b"{");
+    match (head.has("\"sysstat\""), head.has("\"hosts\"")) {
         (true, true) if is_json => Resemblance::Is { marks: 6 },
-        _ if is_json && (has("\"disk_device\"") || has("\"disk-device\"")) => {
+        _ if is_json && (head.has("\"disk_device\"") || head.has("\"disk-device\"")) => {
             Resemblance::Near { marks: 3, missing: "object `sysstat` with `hosts` around its statistics" }
         }
         _ => Resemblance::None,
     }
 }
 
-struct Json {
-    input: Input,
-}
-
-impl WholeFormat for Json {
-    fn read(&mut self, document: &[u8], out: &mut Builder) -> Result<(), Refusal> {
-        let mut samples = Samples::new(&self.input);
-        let walked = walk::samples(document, &mut |found| samples.take(found, out));
-        samples.end(out);
-        let Err(error) = walked else { return samples.verdict(None, out) };
-        let what = format!(
-            "it is no JSON from here on ({error}): was it cut, or does its host print decimal commas? Run it with LC_ALL=C"
-        );
-        samples.verdict(Some((Origin::line(error.line() as u64), what)), out)
-    }
+fn read(input: &Input, document: &[u8], out: &mut Builder) -> Result<(), Refusal> {
+    let mut samples = Samples::new(input);
+    let walked = walk(document, &mut |found| samples.take(found, out));
+    samples.end(out);
+    let Err(error) = walked else { return samples.verdict(None, out) };
+    let what = format!(
+        "it is no JSON from here on ({error}): was it cut, or does its host print decimal commas? Run it with LC_ALL=C"
+    );
+    samples.verdict(Some((Origin::line(error.line() as u64), what)), out)
 }
 
 /// What comes out of a document.
@@ -154,11 +138,11 @@ impl Samples {
                 out.part("document", Fate::Broken);
                 Ok(())
             }
-            Some((origin, what)) => Err(Refusal::Unusable { kind: KIND, origin: Some(origin), what }),
+            Some((origin, what)) => Err(out.unusable_at(origin, what)),
             None if given => Ok(()),
             None => {
                 let what = "it has no disks: take iostat -dxt -o JSON 10, or sadf -j FILE -- -b -d".to_owned();
-                Err(Refusal::Unusable { kind: KIND, origin: None, what })
+                Err(out.unusable(what))
             }
         }
     }
@@ -194,5 +178,103 @@ fn put(rows: &[Value], columns: &mut Vec<String>, disks: &mut Disks, line: u64, 
         numbers.clear();
         numbers.extend(columns.iter().map(|column| row[column.as_str()].as_f64().unwrap_or(f64::NAN)));
         disks.numbers(name, line, &numbers, out);
+    }
+}
+
+/// Hands over every host and sample of a document, as far as it is JSON.
+fn walk(document: &[u8], take: &mut dyn FnMut(Found<'_>)) -> serde_json::Result<()> {
+    let mut reader = serde_json::Deserializer::from_slice(document);
+    let mut path = Path { document, counted: 0, line: 1, take };
+    Step { path: &mut path, place: Place::Document }.deserialize(&mut reader)?;
+    reader.end()
+}
+
+struct Path<'a> {
+    document: &'a [u8],
+    /// Bytes whose lines were counted.
+    counted: usize,
+    line: u64,
+    take: &'a mut dyn FnMut(Found<'_>),
+}
+
+impl Path<'_> {
+    /// The line in which a piece of the document begins.
+    fn line_of(&mut self, piece: &str) -> u64 {
+        let start = (piece.as_ptr() as usize).saturating_sub(self.document.as_ptr() as usize);
+        if let Some(between) = self.document.get(self.counted..start) {
+            self.line += memchr::memchr_iter(b'\n', between).count() as u64;
+            self.counted = start;
+        }
+        self.line
+    }
+}
+
+/// How far it has come on its way.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Place {
+    Document,
+    Sysstat,
+    Hosts,
+    Host,
+    Statistics,
+}
+
+struct Step<'a, 'b> {
+    path: &'a mut Path<'b>,
+    place: Place,
+}
+
+impl<'de> DeserializeSeed<'de> for Step<'_, '_> {
+    type Value = ();
+
+    fn deserialize<D: Deserializer<'de>>(self, reader: D) -> Result<(), D::Error> {
+        reader.deserialize_any(self)
+    }
+}
+
+impl<'de> Visitor<'de> for Step<'_, '_> {
+    type Value = ();
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("an object or a list of sysstat")
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<(), A::Error> {
+        if self.place == Place::Host {
+            (self.path.take)(Found::Host(""));
+        }
+        while let Some(key) = map.next_key::<String>()? {
+            let place = match (self.place, key.as_str()) {
+                (Place::Document, "sysstat") => Place::Sysstat,
+                (Place::Sysstat, "hosts") => Place::Hosts,
+                (Place::Host, "statistics") => Place::Statistics,
+                (Place::Host, "nodename" | "release") => {
+                    let value: Value = map.next_value()?;
+                    let text = value.as_str().unwrap_or_default();
+                    (self.path.take)(if key == "release" { Found::Release(text) } else { Found::Host(text) });
+                    continue;
+                }
+                _ => {
+                    map.next_value::<IgnoredAny>()?;
+                    continue;
+                }
+            };
+            map.next_value_seed(Step { path: self.path, place })?;
+        }
+        Ok(())
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<(), A::Error> {
+        if self.place == Place::Statistics {
+            while let Some(piece) = list.next_element::<&RawValue>()? {
+                let line = self.path.line_of(piece.get());
+                let value: Value = serde_json::from_str(piece.get()).map_err(A::Error::custom)?;
+                (self.path.take)(Found::Sample(&value, line));
+            }
+            return Ok(());
+        }
+        let place = if self.place == Place::Hosts { Place::Host } else { self.place };
+        while list.next_element_seed(Step { path: self.path, place })?.is_some() {}
+        Ok(())
     }
 }

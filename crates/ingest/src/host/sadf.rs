@@ -3,40 +3,30 @@
 use std::collections::BTreeMap;
 
 use jiff::civil::DateTime;
-use memchr::memmem;
 
-use super::digits;
 use super::disks::{Absent, Disks, Heading, NameAt};
-use super::noted::Noted;
-use super::timeline::Timeline;
+use super::{Noted, Timeline};
 use crate::builder::Builder;
-use crate::figure::{Class, Measure, Origin, Scope};
-use crate::format::{Form, Input, Resemblance, Takes};
-use crate::kind::Kind;
-use crate::lines::{LineFormat, Lines};
-use crate::reading::Fate;
+use crate::form::{Form, Head, Input, LineFormat, Resemblance};
+use crate::reading::{Class, Fate, Measure, Origin, Scope};
 use crate::refusal::Refusal;
-use crate::timestamp;
-
-const KIND: Kind = Kind { id: "sadf", name: "sadf -d" };
+use crate::text::{self, timestamp};
 
 /// `sadf -d`, with semicolons or what a table program made of them.
-pub(crate) const FORM: Form =
-    Form { kind: KIND, takes: Takes::Text, resembles, open: |input| Box::new(Lines::new(Sadf::new(input))) };
+pub(crate) const FORM: Form = Form::lines("sadf", "sadf -d", resembles, |input| Box::new(Sadf::new(input)));
 
-fn resembles(head: &[u8]) -> Resemblance {
-    let heading = memmem::find(head, b"hostname;interval;timestamp").is_some()
-        || memmem::find(head, b"hostname,interval,timestamp").is_some();
-    let restart = memmem::find(head, b";LINUX-RESTART").is_some();
-    match (heading, restart) {
+fn resembles(head: &Head<'_>) -> Resemblance {
+    let heading = head.has("hostname;interval;timestamp") || head.has("hostname,interval,timestamp");
+    match (heading, head.has(";LINUX-RESTART")) {
         (true, _) => Resemblance::Is { marks: 6 },
         (false, true) => Resemblance::Near { marks: 3, missing: "line `# hostname;interval;timestamp;...`" },
         _ => Resemblance::None,
     }
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 enum In {
+    #[default]
     Others,
     Disks,
     Transfers,
@@ -51,7 +41,7 @@ struct Host {
     sample: Option<(DateTime, f64)>,
 }
 
-#[derive(Debug)]
+#[derive(Debug, Default)]
 struct Sadf {
     hosts: BTreeMap<String, Host>,
     timeline: Timeline,
@@ -67,15 +57,7 @@ impl Sadf {
     const MOST_HOSTS: usize = 1_000;
 
     fn new(input: &Input) -> Self {
-        Self {
-            hosts: BTreeMap::new(),
-            timeline: Timeline::new(input),
-            separator: b';',
-            table: In::Others,
-            heading: String::new(),
-            numbers: Vec::new(),
-            noted: Noted::default(),
-        }
+        Self { timeline: Timeline::new(input), separator: b';', ..Self::default() }
     }
 
     fn named(&mut self, line: &str, out: &mut Builder) {
@@ -109,7 +91,7 @@ impl Sadf {
     fn row(&mut self, line: &str, number: u64, out: &mut Builder) -> Option<()> {
         let mut fields = line.splitn(4, char::from(self.separator));
         let (name, seconds, at, rest) = (fields.next()?, fields.next()?, fields.next()?, fields.next()?);
-        let seconds: f64 = digits::number(seconds)?;
+        let seconds: f64 = text::decimal(seconds)?;
         if seconds < 0.0 || rest.starts_with("LINUX-RESTART") || rest.starts_with("COM") {
             self.close(out);
             return Some(());
@@ -132,10 +114,10 @@ impl Sadf {
             _ => ("", rest),
         };
         self.numbers.clear();
-        if !digits::separated(rest.as_bytes(), self.separator, &mut self.numbers) {
+        if !text::columns(rest.as_bytes(), self.separator, &mut self.numbers) {
             self.numbers.clear();
             self.numbers
-                .extend(rest.split(char::from(self.separator)).map(|field| digits::number(field).unwrap_or(f64::NAN)));
+                .extend(rest.split(char::from(self.separator)).map(|field| text::decimal(field).unwrap_or(f64::NAN)));
         }
         if self.table == In::Disks && host.sample.is_some_and(|sample| sample != (at, seconds)) {
             host.close(&mut self.timeline, out);
@@ -195,10 +177,6 @@ pub(super) fn whole(host: &str, sums: super::disks::Sums, window: u32, line: u64
 }
 
 impl LineFormat for Sadf {
-    fn kind(&self) -> Kind {
-        KIND
-    }
-
     fn line(&mut self, line: &str, number: u64, out: &mut Builder) -> Result<(), Refusal> {
         let text = line.trim();
         if text.is_empty() {
@@ -224,6 +202,6 @@ impl LineFormat for Sadf {
             return Ok(());
         }
         let what = "it has no table of disks: take sadf -d FILE -- -b -d";
-        Err(Refusal::Unusable { kind: KIND, origin: None, what: what.to_owned() })
+        Err(out.unusable(what))
     }
 }

@@ -1,33 +1,26 @@
-//! sar as text: its tables of disks (`-d`), and of transfers (`-b`), which has all of the host.
+//! sar as text: its tables of disks (`-d`), and of transfers (`-b`) for the whole host.
 //!
-//! Times are times of day: a heading has that from which its first row goes on, a row that at which it ends.
+//! Times are times of day: the time of a heading is the begin of its first row, that of a row its end.
 
 use jiff::SignedDuration;
 use jiff::civil::{Date, DateTime};
-use memchr::memmem;
 
 use super::disks::{Absent, Disks, Heading, NameAt};
 use super::iostat::banner;
-use super::noted::Noted;
 use super::sadf::whole;
-use super::timeline::{self, Timeline};
+use super::{Noted, Timeline};
 use crate::builder::Builder;
-use crate::figure::Origin;
-use crate::format::{Form, Input, Resemblance, Takes};
-use crate::kind::Kind;
-use crate::lines::{LineFormat, Lines};
-use crate::reading::Fate;
+use crate::form::{Form, Head, Input, LineFormat, Resemblance};
+use crate::reading::{Fate, Origin};
 use crate::refusal::Refusal;
-use crate::timestamp::{self, Stamp};
-
-const KIND: Kind = Kind { id: "sar", name: "sar (text)" };
+use crate::text;
+use crate::text::timestamp::{self, Stamp};
 
 /// sar as text.
-pub(crate) const FORM: Form =
-    Form { kind: KIND, takes: Takes::Text, resembles, open: |input| Box::new(Lines::new(Sar::new(input))) };
+pub(crate) const FORM: Form = Form::lines("sar", "sar (text)", resembles, |input| Box::new(Sar::new(input)));
 
-fn resembles(head: &[u8]) -> Resemblance {
-    let text = String::from_utf8_lossy(head);
+fn resembles(head: &Head<'_>) -> Resemblance {
+    let text = head.text();
     let mut timed = 0;
     for line in text.lines().filter(|line| line.len() < 2_000) {
         let Some((_, rest)) = timed_line(line) else { continue };
@@ -36,11 +29,10 @@ fn resembles(head: &[u8]) -> Resemblance {
             return Resemblance::Is { marks: 5 };
         }
     }
-    let banner = memmem::find(head, b"Linux ").is_some();
     // The tables of disks stand behind many others, perhaps behind what was looked at.
     let others = ["%idle", "cswch/s", "pgpgin/s", "rxpck/s", "kbmemfree", "ldavg-1", "LINUX RESTART"];
     let is_sar = others.iter().any(|name| text.contains(name)) && timed > 1 && !text.contains("avg-cpu");
-    if is_sar && banner { Resemblance::Is { marks: 4 } } else { Resemblance::None }
+    if is_sar && head.has("Linux ") { Resemblance::Is { marks: 4 } } else { Resemblance::None }
 }
 
 /// What a line says behind its time of day, and the time.
@@ -78,14 +70,15 @@ impl Table {
     }
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 enum In {
+    #[default]
     Nothing,
     Disks,
     Transfers,
 }
 
-#[derive(Debug)]
+#[derive(Debug, Default)]
 struct Sar {
     disks: Disks,
     /// The host as one device without a name.
@@ -104,19 +97,8 @@ struct Sar {
 
 impl Sar {
     fn new(input: &Input) -> Self {
-        let begin = input.begin.map_or(timeline::UNDATED, DateTime::date);
-        Self {
-            disks: Disks::of(""),
-            host: Disks::of(""),
-            timeline: Timeline::new(input),
-            date: begin,
-            table: In::Nothing,
-            from: None,
-            at: None,
-            blank: true,
-            noted: Noted::default(),
-            numbers: Vec::new(),
-        }
+        let begin = input.begin.map_or(super::UNDATED, DateTime::date);
+        Self { timeline: Timeline::new(input), date: begin, blank: true, ..Self::default() }
     }
 
     /// Ends the sample of devices that is being read.
@@ -131,7 +113,7 @@ impl Sar {
     }
 
     fn window(&mut self, at: DateTime, line: u64, out: &mut Builder) -> u32 {
-        let mut instant = |at: DateTime| timeline::instant(Stamp::on(at.date(), at.time()), out);
+        let mut instant = |at: DateTime| super::instant(Stamp::on(at.date(), at.time()), out);
         let (from, until) = (self.from.map(&mut instant), instant(at));
         self.timeline.from(from);
         self.from = Some(at);
@@ -187,7 +169,7 @@ impl Sar {
         let at = self.moment(time);
         if self.table == In::Transfers {
             self.numbers.clear();
-            let is = super::digits::numbers(text.as_bytes(), &mut self.numbers);
+            let is = text::columns(text.as_bytes(), b' ', &mut self.numbers);
             if !is || self.numbers.len() != self.host.heading().len() {
                 return false;
             }
@@ -220,10 +202,6 @@ impl Sar {
 }
 
 impl LineFormat for Sar {
-    fn kind(&self) -> Kind {
-        KIND
-    }
-
     fn line(&mut self, line: &str, number: u64, out: &mut Builder) -> Result<(), Refusal> {
         // A blank line stands before each heading.
         let after_blank = std::mem::replace(&mut self.blank, line.trim_start().is_empty());
@@ -258,6 +236,6 @@ impl LineFormat for Sar {
         }
         let what =
             "it has no table of disks; take both: LC_ALL=C sar -bd 10, or sar -bd -f FILE for a day that is over";
-        Err(Refusal::Unusable { kind: KIND, origin: None, what: what.to_owned() })
+        Err(out.unusable(what))
     }
 }

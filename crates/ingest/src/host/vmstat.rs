@@ -3,46 +3,31 @@
 //! A block of `bi` and `bo` is 1 KiB, whatever unit memory is printed in. The first line is a mean since the host was
 //! started.
 
-mod counters;
-
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use jiff::civil::DateTime;
-use memchr::memmem;
 
-use self::counters::Counters;
-use super::digits;
-use super::noted::Noted;
-use super::timeline::Timeline;
+use super::{Noted, Timeline, UNDATED};
 use crate::builder::Builder;
-use crate::figure::{Class, Measure, Origin, Scope};
-use crate::format::{Form, Input, Resemblance, Takes};
-use crate::kind::Kind;
-use crate::lines::{LineFormat, Lines};
-use crate::reading::Fate;
+use crate::form::{Form, Head, Input, LineFormat, Resemblance};
+use crate::layers::{self, Layer};
+use crate::reading::{Class, Fate, Measure, Origin, Scope};
 use crate::refusal::Refusal;
-use crate::timestamp;
-
-const KIND: Kind = Kind { id: "vmstat", name: "vmstat" };
+use crate::snapshot::{Count, Counted, Snapshot};
+use crate::text::{self, timestamp};
 
 /// vmstat in all of its modes that speak of disks.
-pub(crate) const FORM: Form =
-    Form { kind: KIND, takes: Takes::Text, resembles, open: |input| Box::new(Lines::new(Vmstat::new(input))) };
+pub(crate) const FORM: Form = Form::lines("vmstat", "vmstat", resembles, |input| Box::new(Vmstat::new(input)));
 
 const BLOCK: f64 = 1024.0;
 
-fn resembles(head: &[u8]) -> Resemblance {
-    let mut lines = head.split(|byte| *byte == b'\n').filter(|line| line.len() < 1_000);
-    let is_heading = |line: &[u8]| {
-        std::str::from_utf8(line).is_ok_and(|line| Columns::read(line).is_some() || counters::is_heading(line))
-    };
-    if lines.any(is_heading) {
-        return Resemblance::Is { marks: 4 };
-    }
-    let has = |text: &str| memmem::find(head, text.as_bytes()).is_some();
-    match has("milli reading") || has("pages paged in") {
+fn resembles(head: &Head<'_>) -> Resemblance {
+    let mut lines = head.text().lines().filter(|line| line.len() < 1_000);
+    let is_heading = |line: &str| Columns::read(line).is_some() || is_heading(line);
+    match lines.any(is_heading) || head.has("milli reading") || head.has("pages paged in") {
         true => Resemblance::Is { marks: 4 },
-        false if has("-----memory---") => Resemblance::Near { marks: 2, missing: "columns `bi` and `bo`" },
+        false if head.has("-----memory---") => Resemblance::Near { marks: 2, missing: "columns `bi` and `bo`" },
         false => Resemblance::None,
     }
 }
@@ -69,7 +54,7 @@ impl Columns {
     }
 }
 
-#[derive(Debug)]
+#[derive(Debug, Default)]
 struct Vmstat {
     timeline: Timeline,
     columns: Option<Columns>,
@@ -95,15 +80,9 @@ impl Vmstat {
     fn new(input: &Input) -> Self {
         Self {
             timeline: Timeline::new(input),
-            columns: None,
-            first: None,
-            rows: 0,
-            given: 0,
-            noted: Noted::default(),
-            numbers: Vec::new(),
             names: [Arc::from("bi"), Arc::from("bo")],
-            scope: None,
             counters: Counters::new(input),
+            ..Self::default()
         }
     }
 
@@ -111,7 +90,7 @@ impl Vmstat {
         let text = line.trim();
         let Some(end) = end_of(text, columns.count) else { return false };
         self.numbers.clear();
-        if !digits::numbers(&text.as_bytes()[..end], &mut self.numbers) || self.numbers.len() != columns.count {
+        if !text::columns(&text.as_bytes()[..end], b' ', &mut self.numbers) || self.numbers.len() != columns.count {
             return false;
         }
         let at = timestamp::parse(&text[end..]).map(|at| out.instant(at));
@@ -156,10 +135,6 @@ fn end_of(text: &str, words: usize) -> Option<usize> {
 }
 
 impl LineFormat for Vmstat {
-    fn kind(&self) -> Kind {
-        KIND
-    }
-
     fn line(&mut self, line: &str, number: u64, out: &mut Builder) -> Result<(), Refusal> {
         if let Some(columns) = self.columns
             && self.row(columns, line, number, out)
@@ -195,8 +170,149 @@ impl LineFormat for Vmstat {
         }
         self.noted.tell(out);
         match self.counters.refusal(out) {
-            Some(what) if self.given == 0 => Err(Refusal::Unusable { kind: KIND, origin: None, what: what.to_owned() }),
+            Some(what) if self.given == 0 => Err(out.unusable(what)),
             _ => Ok(()),
         }
+    }
+}
+
+/// Disks and the samples of them.
+#[derive(Debug, Default)]
+struct Counters {
+    begin: Option<DateTime>,
+    interval: Option<f64>,
+    in_table: bool,
+    /// Tables so far: each is a sample, but for headings that are repeated.
+    samples: u32,
+    seen: Vec<String>,
+    disks: u32,
+    left_out: Vec<String>,
+    scopes: BTreeMap<u32, Layer>,
+    numbers: Vec<f64>,
+    undated: bool,
+    /// A table of another kind that is known by name.
+    other: bool,
+}
+
+/// The columns below `disk- ---reads--- ---writes--- ---IO---`.
+fn is_heading(line: &str) -> bool {
+    line.starts_with("disk-") && line.contains("reads") && line.contains("writes")
+}
+
+const SECTOR: f64 = 512.0;
+
+impl Counters {
+    const MOST: usize = 4_096;
+
+    fn new(input: &Input) -> Self {
+        Self { begin: input.begin, interval: input.interval.map(plimsoll_units::Span::as_secs_f64), ..Self::default() }
+    }
+
+    /// Takes a line. False when it is none of these tables.
+    fn line(&mut self, line: &str, number: u64, out: &mut Builder) -> bool {
+        if is_heading(line) {
+            self.in_table = true;
+            return true;
+        }
+        if line.contains("milli reading") || line.contains("pages paged in") {
+            self.other = true;
+        }
+        if !self.in_table {
+            return false;
+        }
+        let Some((name, rest)) = line.trim_end().split_once(' ') else { return false };
+        // Ten counters, and of `-t` a time behind them.
+        let rest = rest.trim_start();
+        let Some(end) = end_of(rest, 10) else { return rest.contains("merged") };
+        self.numbers.clear();
+        let is = text::columns(&rest.as_bytes()[..end], b' ', &mut self.numbers) && self.numbers.len() == 10;
+        if name.is_empty() || !is {
+            return line.contains("merged");
+        }
+        let at = timestamp::parse(&rest[end..]).map(|at| out.instant(at));
+        self.disk(name, at, number, out);
+        true
+    }
+
+    fn disk(&mut self, name: &str, at: Option<DateTime>, line: u64, out: &mut Builder) {
+        if self.seen.iter().any(|seen| seen == name) {
+            self.samples += 1;
+            self.seen.clear();
+        }
+        if self.seen.len() < Self::MOST {
+            self.seen.push(name.to_owned());
+        }
+        let Some(layer) = layers::whole(name) else {
+            if self.left_out.len() < Self::MOST && !self.left_out.iter().any(|known| known == name) {
+                self.left_out.push(name.to_owned());
+            }
+            return;
+        };
+        let passed = self.interval.map(|seconds| seconds * f64::from(self.samples));
+        // Without a date of its own only the time between samples counts.
+        let begin = self.begin.unwrap_or(UNDATED.to_datetime(jiff::civil::Time::midnight()));
+        self.undated |= at.is_none() && self.begin.is_none();
+        let at = at.or_else(|| passed.and_then(|passed| timestamp::later(begin, passed)));
+        let scope = out.scope(Scope { part: name.to_owned(), ..Scope::default() });
+        self.scopes.insert(scope, layer);
+        let counts = self.counts(line, name, layer, out);
+        let origin = out.origin(line, name, "");
+        self.disks += 1;
+        if at.is_some() {
+            out.snapshot(Snapshot { scope, at, age: None, counts, origin });
+        }
+    }
+
+    fn counts(&self, line: u64, name: &str, layer: Layer, out: &mut Builder) -> Vec<Count> {
+        // Older kernels do not time the operations of arrays.
+        let untimed = layer == Layer::Array && self.numbers[3] + self.numbers[7] <= 0.0;
+        let columns = [
+            (Counted::Operations(Class::Read), 0, 1.0, "reads"),
+            (Counted::Bytes(Class::Read), 2, SECTOR, "sectors read"),
+            (Counted::OperationSeconds(Class::Read), 3, 1e-3, "ms of reads"),
+            (Counted::Operations(Class::Write), 4, 1.0, "writes"),
+            (Counted::Bytes(Class::Write), 6, SECTOR, "sectors written"),
+            (Counted::OperationSeconds(Class::Write), 7, 1e-3, "ms of writes"),
+            (Counted::BusySeconds(Class::All), 9, 1.0, "seconds of I/O"),
+        ];
+        let count = |(counted, column, factor, field): (Counted, usize, f64, &str)| Count {
+            counted,
+            value: self.numbers[column] * factor,
+            wraps_at: None,
+            origin: out.origin(line, name, field),
+        };
+        columns.into_iter().filter(|(counted, ..)| !(untimed && counted.is_time())).map(count).collect()
+    }
+
+    fn end(&self, out: &mut Builder) {
+        out.arrays(self.scopes.iter().map(|(scope, layer)| (*scope, *layer)));
+        if self.disks > 0 {
+            out.part("disks", Fate::Read(self.disks));
+        }
+        for name in &self.left_out {
+            out.part(format!("device {name}"), Fate::Ignored);
+        }
+    }
+
+    /// True when samples were placed in time by their distance alone.
+    fn is_undated(&self) -> bool {
+        self.undated
+    }
+
+    /// Why nothing came of it.
+    fn refusal(&self, out: &Builder) -> Option<&'static str> {
+        if out.count() > 0 {
+            return None;
+        }
+        Some(match self.disks {
+            0 if self.other => {
+                "sums of all devices count what lies over one another twice; take vmstat -dt 10, or iostat -xt 10"
+            }
+            0 => "it has no row of numbers: check that it was copied completely",
+            _ if self.samples == 0 => {
+                "one sample of counters says no rate; take several with their times: vmstat -dt 10"
+            }
+            _ => "counters without times say no rate; take vmstat -dt 10, or say their distance with --interval",
+        })
     }
 }

@@ -6,11 +6,8 @@ use proptest::prelude::*;
 
 use super::{Count, Counted, Snapshot, join};
 use crate::builder::Builder;
-use crate::figure::{Class, Measure, Origin, Scope, Window};
-use crate::kind::Kind;
-use crate::reading::Reading;
+use crate::reading::{Class, Measure, Origin, Reading, Scope, Window};
 
-const KIND: Kind = Kind { id: "test", name: "test" };
 const READS: Counted = Counted::Operations(Class::Read);
 const WRAP: Option<f64> = Some(4_294_967_296.0);
 
@@ -32,7 +29,7 @@ fn reads(second: i64, value: f64) -> Snapshot {
 }
 
 fn input(snapshots: impl IntoIterator<Item = Snapshot>) -> Reading {
-    let mut out = Builder::new(&"test".into(), KIND);
+    let mut out = Builder::test();
     out.scope(Scope { part: "a".to_owned(), ..Scope::default() });
     for snapshot in snapshots {
         out.snapshot(snapshot);
@@ -114,7 +111,7 @@ fn a_restart_is_known_by_its_age() {
 fn without_a_clock_somebody_must_say_how_far_apart() {
     let snapshot = |value| taken(None, None, vec![count(READS, value, None)]);
     check(&[input([snapshot(0.0), snapshot(50.0), snapshot(90.0)])], &[], &["without times"]);
-    let mut out = Builder::new(&"test".into(), KIND);
+    let mut out = Builder::test();
     out.scope(Scope::default());
     for value in [0.0, 50.0, 150.0] {
         let window = out.sample(Window { begin: None, length: Span::from_secs(5) });
@@ -126,7 +123,7 @@ fn without_a_clock_somebody_must_say_how_far_apart() {
 #[test]
 fn windows_of_one_length_are_told_apart_by_their_ages() {
     let snapshot = |scope, age, value| Snapshot { scope, ..taken(None, Some(age), vec![count(READS, value, None)]) };
-    let mut out = Builder::new(&"test".into(), KIND);
+    let mut out = Builder::test();
     for part in ["a", "b"] {
         out.scope(Scope { part: part.to_owned(), ..Scope::default() });
     }

@@ -1,22 +1,17 @@
-//! What was counted of a trace, as figures: of each window for all of it, of the whole time for each volume, and its
-//! working set.
+//! Figures of a trace: of each window for all of it, of the whole time for each volume, and its working set.
 
 use jiff::SignedDuration;
 use jiff::civil::DateTime;
 use plimsoll_units::Span;
 
-use super::dialect::{About, Counts as CountsOf};
-use super::tally::{OfVolume, Tally};
-use super::volumes::Volumes;
-use super::windows::{Cell, Count, Counts, Peak, SECOND, Sort};
+use super::dialect::{About, Counts as CountsOf, Volumes};
+use super::tally::{Cell, Count, Counts, OfVolume, Peak, SECOND, Sort, Tally};
 use crate::builder::Builder;
-use crate::figure::{Class, Figure, Measure, Origin, Scope, Statistic, Window};
-use crate::format::Input;
-use crate::kind::Kind;
-use crate::reading::{Fate, MissCurve};
+use crate::form::Input;
+use crate::reading::{Class, Fate, Figure, Measure, MissCurve, Origin, Scope, Statistic, Window};
 use crate::refusal::Refusal;
 
-/// Volumes that are told one by one.
+/// The maximum of volumes handed over one by one.
 const MOST_VOLUMES: usize = 1_000;
 /// Latencies speak for all operations when so much of them is known.
 const MOST_OF_THEM: f64 = 0.9;
@@ -36,17 +31,10 @@ const CLASSES: [(Class, &[Sort]); 7] = [
 const PEAKS: [Class; 3] = [Class::All, Class::Read, Class::Write];
 
 /// Tells all of a trace.
-pub(super) fn tell(
-    kind: Kind,
-    mut tally: Tally,
-    about: &About,
-    input: &Input,
-    out: &mut Builder,
-) -> Result<(), Refusal> {
+pub(super) fn tell(mut tally: Tally, about: &About, input: &Input, out: &mut Builder) -> Result<(), Refusal> {
     broken(&tally, about, out);
     if tally.operations == 0 {
-        let what = "there is no operation in it that can be read: was it copied completely?".to_owned();
-        return Err(Refusal::Unusable { kind, origin: None, what });
+        return Err(out.unusable("there is no operation in it that can be read: was it copied completely?"));
     }
     for doubt in &about.doubts {
         out.caution(None, doubt.as_str());
@@ -61,7 +49,7 @@ pub(super) fn tell(
     if has_rates {
         windows(&mut tally, whole, begin, span, about, out);
     }
-    // Behind the others: what is said of the whole time has a window of its own.
+    // After the others: the whole time has a window of its own.
     let at = out.sample(Window { begin, length: span });
     curve(&tally, (whole, at), about, out);
     if has_rates {
@@ -73,7 +61,7 @@ pub(super) fn tell(
     Ok(())
 }
 
-/// What could not be read.
+/// Unreadable records.
 fn broken(tally: &Tally, about: &About, out: &mut Builder) {
     for (number, what) in &tally.broken {
         let origin = place(*number, about.counts, "", out);
@@ -94,7 +82,7 @@ fn doubts(tally: &Tally, about: &About, out: &mut Builder) {
     if about.dropped > 0 {
         out.caution(None, format!("the recorder could not keep {} operations: the demand was higher", about.dropped));
     }
-    if tally.volumes.overflowed() {
+    if tally.volumes.overflowed {
         let text = format!("more than {} volumes: those beyond are told as one", Volumes::MOST);
         out.caution(None, text);
     }
@@ -116,7 +104,7 @@ fn begin(tally: &Tally, about: &About) -> Option<DateTime> {
     jiff::civil::date(1970, 1, 1).at(0, 0, 0, 0).checked_add(SignedDuration::new(seconds, ns)).ok()
 }
 
-/// Whom figures are about.
+/// The scope of figures.
 struct Scopes {
     whole: Scope,
     volumes: Vec<Scope>,
@@ -251,7 +239,7 @@ impl Telling<'_> {
             let mut sum = Count::default();
             for sort in sorts {
                 let mut count = counts[*sort as usize];
-                // What is given back is not moved.
+                // Discarded bytes are not moved.
                 if *sort == Sort::Discard && class == Class::All {
                     count.bytes = 0;
                 }

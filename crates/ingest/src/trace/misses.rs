@@ -1,5 +1,5 @@
-//! How often a cache of each size would have had to ask the storage: a miss-ratio curve of least recently used pages, from
-//! one pass over a trace (Mattson et al. 1970). Pages are sampled by a hash of their address, fewer as there are more of
+//! The miss-ratio curve of least recently used pages: how often a cache of each size would ask the storage, from one
+//! pass over a trace (Mattson et al. 1970). Pages are sampled by a hash of their address, fewer as there are more of
 //! them, so that time and memory are bounded (SHARDS: Waldspurger et al. 2015, with its correction of the shortest
 //! distances). Knows no dialect.
 
@@ -25,14 +25,14 @@ const STEPS: u64 = 8;
 /// All sizes that 64 bits hold.
 const BUCKETS: usize = 64 * STEPS as usize;
 
-/// What was seen of a sampled page.
+/// The history of a sampled page.
 #[derive(Clone, Copy)]
 struct Seen {
     position: u32,
     bytes: u32,
 }
 
-/// Hashes are what pages are known by: they need no other.
+/// Hashes identify pages: they need no other.
 #[derive(Clone, Copy, Default)]
 struct Same(u64);
 
@@ -66,7 +66,7 @@ pub(super) struct Misses {
     /// Reads, counted and as the sample tells.
     reads: f64,
     estimated: f64,
-    /// Reads that a cache of more than so many bytes answers.
+    /// Reads answered by a cache of more than this many bytes.
     hits: Vec<f64>,
     /// Reads of pages that were not asked for before.
     cold: f64,
@@ -75,7 +75,7 @@ pub(super) struct Misses {
     passed: u64,
 }
 
-/// A curve, and what it stands on.
+/// A curve, with its basis.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Curve {
     pub(super) reads: f64,
@@ -83,7 +83,7 @@ pub(super) struct Curve {
     pub(super) sampled: f64,
     /// Bytes of a cache, and the share of reads that it does not answer.
     pub(super) points: Vec<(f64, f64)>,
-    /// Operations that are larger than what caches keep.
+    /// Operations larger than caches keep.
     pub(super) passed: u64,
 }
 
@@ -241,13 +241,13 @@ impl Misses {
         if self.reads == 0.0 || self.estimated == 0.0 {
             return Vec::new();
         }
-        // What the sample has too much or too little of are pages that are asked for often.
+        // The surplus or lack of the sample is in frequently used pages.
         let mut missing = self.reads;
         let mut correction = self.reads - self.estimated;
         let mut points = vec![(0.0, 1.0)];
         for (number, hits) in self.hits.iter().enumerate().filter(|(_, hits)| **hits > 0.0) {
             let hits = hits + correction;
-            // What is more than the first step has is taken from the next.
+            // A surplus beyond the first step is taken from the next.
             correction = hits.min(0.0);
             if hits > 0.0 {
                 missing -= hits;
@@ -276,7 +276,7 @@ fn upper(bucket: usize) -> f64 {
 mod tests {
     use super::{Curve, Misses, PAGE, bucket, upper};
 
-    /// The share of reads that a cache of so many pages does not answer, by keeping one.
+    /// The miss ratio of a cache of this many pages, from one.
     fn kept(pages: &[u64], room: usize) -> f64 {
         let mut cache: Vec<u64> = Vec::new();
         let mut missed = 0_u32;
@@ -334,7 +334,7 @@ mod tests {
         assert_eq!(Some(curve.sampled), Some(1.0));
         for room in [16, 64, 128, 512, 1_024] {
             let (expected, found) = (kept(&pages, room), at(&curve, room as f64 * PAGE as f64));
-            // A step of the axis is an eighth of an octave: what lies in it is one.
+            // A step of the axis is an eighth of an octave.
             let wider = kept(&pages, room + room / 8);
             assert!(
                 found <= kept(&pages, room - room / 8) + 1e-9 && found >= wider - 1e-9,

@@ -1,5 +1,5 @@
-//! A trace as operations to be asked again, whatever dialect it is in and whether it is compressed: read as it is needed,
-//! in the order of time. What cannot be replayed is refused, with its place.
+//! The operations of a trace, in the order of time, for replay: of any dialect, compressed or not, read as needed. An
+//! operation that cannot be replayed is refused with its place.
 
 use std::collections::VecDeque;
 use std::io::{self, Read};
@@ -7,18 +7,14 @@ use std::io::{self, Read};
 use plimsoll_record::{Action, Asked};
 use plimsoll_units::Span;
 
-use super::DIALECTS;
-use super::dialect::{Counts, Mark, Order, Reader, Said, Sink};
-use super::volumes::{Volume, Volumes};
-use crate::decode::Decoder;
-use crate::format::{Form, Resemblance, Takes};
-use crate::kind::Kind;
-use crate::unpack::{Ending, Gunzip};
+use super::dialect::{Counts, Dialect, Mark, Order, Said, Sink, Volume, Volumes};
+use crate::form::{FORMS, Form, Head, Kind, Reader, Resemblance, Takes};
+use crate::unpack::{Decoder, Ending, Gunzip};
 
-/// One operation of a trace, and what it was asked of.
+/// One operation of a trace, with its target.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Request {
-    /// What was asked, and when after the first.
+    /// The operation, and its time after the first.
     pub asked: Asked,
     /// Which volume: numbers from 0, in the order in which the trace names them.
     pub volume: u32,
@@ -30,7 +26,7 @@ pub struct Request {
 pub struct TraceFault {
     /// The line, from 1; none where there are no lines, or no place.
     pub line: Option<u64>,
-    /// What is wrong, and what to do about it.
+    /// The fault, and the remedy.
     pub what: String,
 }
 
@@ -38,7 +34,7 @@ pub struct TraceFault {
 pub struct Requests<R> {
     source: Source<R>,
     kind: Kind,
-    dialect: Box<dyn Reader>,
+    dialect: Box<dyn Dialect>,
     queue: Queue,
     ended: bool,
 }
@@ -52,18 +48,24 @@ impl<R: Read> Requests<R> {
     /// Recognises a trace by its first bytes.
     ///
     /// # Errors
-    /// It is no trace that is known, or says too little to be replayed.
+    /// It is no known trace, or has too little to be replayed.
     pub fn new(source: R) -> Result<Self, TraceFault> {
         let mut source = Source::new(source);
         let mut head = Vec::new();
         while head.len() < Form::HEAD && source.more(&mut head)? {}
-        let known = DIALECTS.iter().filter_map(|known| match resemblance(&known.form, &head) {
-            Resemblance::Is { marks } => Some((marks, known)),
-            _ => None,
+        let raw = &head[..head.len().min(Form::HEAD)];
+        let text = Head::decoded(raw);
+        let begin = Head::new(raw, &text);
+        let known = FORMS.iter().filter_map(|form| {
+            let Reader::Trace(takes, open) = form.reader else { return None };
+            match (form.resembles)(&begin) {
+                Resemblance::Is { marks } => Some((marks, form.kind, takes, open)),
+                _ => None,
+            }
         });
         // The first among those with the most marks.
         let best = known.reduce(|best, other| if other.0 > best.0 { other } else { best });
-        let Some((_, known)) = best else {
+        let Some((_, kind, takes, open)) = best else {
             return Err(TraceFault {
                 line: None,
                 what: "it is no trace of a dialect that is known: plimsoll.trace/1, blktrace, blkparse, fio's I/O log, MSR, \
@@ -71,16 +73,15 @@ impl<R: Read> Requests<R> {
                     .to_owned(),
             });
         };
-        source.takes = known.form.takes;
-        let mut requests =
-            Self { source, kind: known.form.kind, dialect: (known.open)(), queue: Queue::default(), ended: false };
+        source.takes = takes;
+        let mut requests = Self { source, kind, dialect: open(), queue: Queue::default(), ended: false };
         let about = requests.dialect.about();
         (requests.queue.order, requests.queue.counts) = (about.order, about.counts);
         requests.feed(&head);
         Ok(requests)
     }
 
-    /// What it was recognised as.
+    /// Its recognised form.
     pub const fn kind(&self) -> Kind {
         self.kind
     }
@@ -90,7 +91,7 @@ impl<R: Read> Requests<R> {
         self.dialect.about().dropped
     }
 
-    /// What was guessed or is missing, as far as the trace was read: a sentence each.
+    /// Guesses and gaps, as far as the trace was read: a sentence each.
     pub fn doubts(&self) -> Vec<String> {
         self.dialect.about().doubts
     }
@@ -175,7 +176,7 @@ impl Queue {
         self.fault.get_or_insert(TraceFault { line, what });
     }
 
-    /// What is asked; or what is missing for that.
+    /// The operation; or the reason why there is none.
     fn wanted(said: &Said) -> Result<(u64, Request), String> {
         let (Some(at_ns), Some(action), Some(length)) = (said.at_ns, said.action, said.length) else {
             return Err(
@@ -244,7 +245,7 @@ impl<R: Read> Source<R> {
         Self { bytes, gunzip, decoder, takes: Takes::Bytes, piece: vec![0; PIECE], over: false }
     }
 
-    /// Appends what comes next. False when there is no more.
+    /// Appends the next ones. False at the end.
     fn more(&mut self, out: &mut Vec<u8>) -> Result<bool, TraceFault> {
         let fault = |what: String| TraceFault { line: None, what };
         let before = out.len();
@@ -266,17 +267,4 @@ impl<R: Read> Source<R> {
         }
         Ok(out.len() > before)
     }
-}
-
-fn resemblance(form: &Form, head: &[u8]) -> Resemblance {
-    let head = &head[..head.len().min(Form::HEAD)];
-    if form.takes == Takes::Bytes {
-        return (form.resembles)(head);
-    }
-    let (mut decoder, mut text) = (Decoder::default(), Vec::new());
-    decoder.push(head, &mut text);
-    if head.len() < Form::HEAD {
-        decoder.end(&mut text);
-    }
-    (form.resembles)(&text)
 }

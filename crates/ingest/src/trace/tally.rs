@@ -1,13 +1,9 @@
-//! What a trace asks for, counted: by window of time, by volume, and as a working set. Knows no dialect.
+//! The load of a trace, counted: by window of time, by volume, and as a working set.
 
 use plimsoll_record::Action;
 
-use super::dialect::{Mark, Said, Sink};
-use super::misses::Misses;
-use super::pages::PAGE;
-use super::streams::Streams;
-use super::volumes::{Volume, Volumes};
-use super::windows::{Counts, Sort, Windows};
+use super::dialect::{Mark, Said, Sink, Volume, Volumes};
+use super::misses::{Misses, PAGE};
 use crate::builder::Builder;
 
 /// A record that comes so much later is no record: its time is damaged.
@@ -20,19 +16,19 @@ pub(super) struct Tally {
     pub(super) by_volume: Vec<OfVolume>,
     pub(super) windows: Windows,
     pub(super) misses: Misses,
-    /// What cannot be read: the first of it, and how much.
+    /// Unreadable records: the first, and their number.
     pub(super) broken: Vec<(u64, String)>,
     pub(super) broken_count: u64,
     pub(super) operations: u64,
     pub(super) first_ns: u64,
     pub(super) last_ns: u64,
-    /// How far a time fell behind one before it, at most, and where first.
+    /// The largest step back in time, and the place of the first.
     pub(super) back: Option<Back>,
     /// True when records have times.
     pub(super) timed: bool,
 }
 
-/// What one volume is asked.
+/// The load of one volume.
 #[derive(Default)]
 pub(super) struct OfVolume {
     pub(super) counts: Counts,
@@ -129,5 +125,287 @@ impl Sink for Tally {
         if self.broken.len() < Builder::MOST_CAUTIONS {
             self.broken.push((number, what.to_owned()));
         }
+    }
+}
+
+/// The operations, as far as a trace tells them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Sort {
+    RandomRead,
+    SequentialRead,
+    Write,
+    Flush,
+    Discard,
+    /// The trace does not tell.
+    Unsaid,
+}
+
+impl Sort {
+    pub(super) const COUNT: usize = 6;
+}
+
+/// Operations of one sort.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub(super) struct Count {
+    pub(super) operations: u64,
+    /// Bytes that they moved, or gave back.
+    pub(super) bytes: u64,
+    /// Operations with a known time.
+    pub(super) answered: u64,
+    /// Their times together.
+    pub(super) took_ns: u64,
+}
+
+impl Count {
+    pub(super) fn add(&mut self, other: &Self) {
+        self.operations += other.operations;
+        self.bytes = self.bytes.saturating_add(other.bytes);
+        self.answered += other.answered;
+        self.took_ns = self.took_ns.saturating_add(other.took_ns);
+    }
+}
+
+/// Operations of every sort, in the order of [`Sort`].
+pub(super) type Counts = [Count; Sort::COUNT];
+
+/// The most of a second: of all operations, of reads, of writes.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Peak {
+    pub(super) operations: u64,
+    pub(super) bytes: u64,
+}
+
+impl Peak {
+    fn or_more(&mut self, other: &Self) {
+        self.operations = self.operations.max(other.operations);
+        self.bytes = self.bytes.max(other.bytes);
+    }
+}
+
+/// One window.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(super) struct Cell {
+    pub(super) counts: Counts,
+    pub(super) peaks: [Peak; 3],
+    /// The first record in it; zero where there is none.
+    pub(super) first: u64,
+}
+
+impl Cell {
+    pub(super) fn merge(&mut self, other: &Self) {
+        for (count, other) in self.counts.iter_mut().zip(&other.counts) {
+            count.add(other);
+        }
+        for (peak, other) in self.peaks.iter_mut().zip(&other.peaks) {
+            peak.or_more(other);
+        }
+        if self.first == 0 {
+            self.first = other.first;
+        }
+    }
+}
+
+pub(super) const SECOND: u64 = 1_000_000_000;
+
+/// Seconds of windows, each a multiple of the one before; then twice as long each time.
+const WIDTHS: [u64; 11] = [1, 5, 10, 30, 60, 300, 600, 1_800, 3_600, 21_600, 86_400];
+
+/// All windows of a trace.
+#[derive(Debug, Default)]
+pub(super) struct Windows {
+    cells: Vec<Cell>,
+    /// The begin of the first window, in the clock of the trace.
+    origin_ns: u64,
+    /// The number of times that windows were lengthened.
+    step: usize,
+    width_ns: u64,
+    /// The last second with operations: its begin, and its counts so far.
+    second: (u64, [Peak; 3]),
+    /// The window that was asked for last, and when it began.
+    last: (u64, usize),
+}
+
+impl Windows {
+    /// The most that are kept.
+    pub(super) const MOST: usize = 10_000;
+
+    pub(super) fn count(&mut self, at_ns: u64, sort: Sort, number: u64, bytes: u64) {
+        let index = self.index(at_ns);
+        let cell = &mut self.cells[index];
+        if cell.first == 0 {
+            cell.first = number;
+        }
+        let count = &mut cell.counts[sort as usize];
+        count.operations += 1;
+        count.bytes = count.bytes.saturating_add(bytes);
+        self.peak(at_ns, sort, bytes);
+    }
+
+    pub(super) fn answer(&mut self, at_ns: u64, sort: Sort, took_ns: u64) {
+        let index = self.index(at_ns);
+        let count = &mut self.cells[index].counts[sort as usize];
+        count.answered += 1;
+        count.took_ns = count.took_ns.saturating_add(took_ns);
+    }
+
+    /// The begin of the first window, the length of windows, and their counts.
+    pub(super) fn finish(mut self) -> (u64, u64, Vec<Cell>) {
+        self.end_second();
+        (self.origin_ns, self.width_ns, self.cells)
+    }
+
+    /// The window of a moment, which is made when it is not there.
+    fn index(&mut self, at_ns: u64) -> usize {
+        if self.cells.is_empty() {
+            (self.origin_ns, self.width_ns, self.second.0, self.last) = (at_ns, SECOND, at_ns, (at_ns, 0));
+            self.cells.push(Cell::default());
+        }
+        if at_ns.wrapping_sub(self.last.0) < self.width_ns {
+            return self.last.1;
+        }
+        if at_ns < self.origin_ns {
+            self.begin_earlier(at_ns);
+        }
+        let mut index = (at_ns - self.origin_ns) / self.width_ns;
+        while index >= Self::MOST as u64 {
+            self.lengthen();
+            index = (at_ns - self.origin_ns) / self.width_ns;
+        }
+        let index = index as usize;
+        if index >= self.cells.len() {
+            self.cells.resize(index + 1, Cell::default());
+        }
+        self.last = (self.origin_ns + index as u64 * self.width_ns, index);
+        index
+    }
+
+    fn begin_earlier(&mut self, at_ns: u64) {
+        let missing = |windows: &Self| (windows.origin_ns - at_ns).div_ceil(windows.width_ns);
+        while missing(self) + self.cells.len() as u64 > Self::MOST as u64 {
+            self.lengthen();
+        }
+        let more = missing(self);
+        // Before the clock's own zero there is no window: the first one is that much shorter.
+        self.origin_ns = self.origin_ns.saturating_sub(more * self.width_ns);
+        self.cells.splice(0..0, std::iter::repeat_n(Cell::default(), more as usize));
+    }
+
+    fn lengthen(&mut self) {
+        self.end_second();
+        let factor = match WIDTHS.get(self.step..self.step + 2) {
+            Some([now, next]) => next / now,
+            _ => 2,
+        };
+        self.step += 1;
+        self.width_ns = self.width_ns.saturating_mul(factor);
+        let longer = self.cells.chunks(factor as usize).map(|cells| {
+            let mut whole = Cell::default();
+            for cell in cells {
+                whole.merge(cell);
+            }
+            whole
+        });
+        self.cells = longer.collect();
+    }
+
+    fn peak(&mut self, at_ns: u64, sort: Sort, bytes: u64) {
+        if at_ns.wrapping_sub(self.second.0) >= SECOND {
+            self.end_second();
+            // Seconds count from the origin, so that each lies within one window.
+            self.second = (at_ns - (at_ns - self.origin_ns) % SECOND, [Peak::default(); 3]);
+        }
+        let moved = if sort == Sort::Discard { 0 } else { bytes };
+        let part = match sort {
+            Sort::RandomRead | Sort::SequentialRead => Some(1),
+            Sort::Write => Some(2),
+            Sort::Flush | Sort::Discard | Sort::Unsaid => None,
+        };
+        for peak in [Some(0), part].into_iter().flatten() {
+            self.second.1[peak].operations += 1;
+            self.second.1[peak].bytes = self.second.1[peak].bytes.saturating_add(moved);
+        }
+    }
+
+    /// Keeps the counts of the last second if they are the highest of its window.
+    fn end_second(&mut self) {
+        let (begin, peaks) = self.second;
+        let index = begin.saturating_sub(self.origin_ns).checked_div(self.width_ns).unwrap_or(0) as usize;
+        if let Some(cell) = self.cells.get_mut(index) {
+            for (kept, peak) in cell.peaks.iter_mut().zip(&peaks) {
+                kept.or_more(peak);
+            }
+        }
+    }
+}
+
+/// Runs that are followed at once.
+const RUNS: usize = 32;
+
+/// The ends of the runs of one volume.
+#[derive(Clone, Debug)]
+struct Streams {
+    ends: [u64; RUNS],
+    used: [u32; RUNS],
+    clock: u32,
+}
+
+impl Default for Streams {
+    fn default() -> Self {
+        Self { ends: [u64::MAX; RUNS], used: [0; RUNS], clock: 0 }
+    }
+}
+
+impl Streams {
+    /// Takes a read. True when it begins where another ended.
+    fn follows(&mut self, place: u64, length: u64) -> bool {
+        // After four thousand million reads the order of runs is forgotten once.
+        self.clock = self.clock.wrapping_add(1);
+        let found = self.ends.iter().position(|end| *end == place);
+        let oldest = || (0..RUNS).min_by_key(|run| self.used[*run]).unwrap_or(0);
+        let run = found.unwrap_or_else(oldest);
+        self.ends[run] = place.saturating_add(length);
+        self.used[run] = self.clock;
+        found.is_some()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{RUNS, SECOND, Sort, Streams, Windows};
+
+    /// Seconds of a window, and operations of each window.
+    fn check(seconds: &[u64]) -> (u64, u64, Vec<u64>, u64) {
+        let mut windows = Windows::default();
+        for (number, second) in (1..).zip(seconds) {
+            windows.count(second * SECOND, Sort::Write, number, 10);
+        }
+        let (origin, width, cells) = windows.finish();
+        let peak = cells.iter().map(|cell| cell.peaks[2].operations).max();
+        let counts = cells.iter().map(|cell| cell.counts[Sort::Write as usize].operations).collect();
+        (origin / SECOND, width / SECOND, counts, peak.unwrap_or(0))
+    }
+
+    #[test]
+    fn windows_grow_and_lose_nothing() {
+        assert_eq!(check(&[7, 7, 9]), (7, 1, vec![2, 0, 1], 2));
+        assert_eq!(check(&[9, 7, 8, 7]), (7, 1, vec![2, 1, 1], 1), "seconds that come again are not joined");
+        let (origin, width, counts, peak) = check(&[0, 1, 1, 9_999, 10_000, 200_000]);
+        assert_eq!((origin, width, counts.len(), peak), (0, 30, 6_667, 2));
+        assert_eq!((counts[0], counts[333], counts[6_666], counts.iter().sum::<u64>()), (3, 2, 1, 6));
+        let (_, width, counts, _) = check(&[1 << 33, 0, 1 << 33]);
+        assert!(width > 86_400 && counts.len() <= Windows::MOST, "{width} {}", counts.len());
+        assert_eq!(counts.iter().sum::<u64>(), 3);
+    }
+
+    #[test]
+    fn runs_go_on_beside_each_other() {
+        let mut streams = Streams::default();
+        let count = |streams: &mut Streams, runs: u64| {
+            let reads = (0..10).flat_map(|step| (0..runs).map(move |run| (run << 32) + step * 4096));
+            reads.filter(|place| streams.follows(*place, 4096)).count()
+        };
+        assert_eq!(count(&mut streams, RUNS as u64), 9 * RUNS, "all but the first of each");
+        assert_eq!(count(&mut Streams::default(), RUNS as u64 + 1), 0, "one run more than are remembered");
+        assert!(!Streams::default().follows(0, 4096));
     }
 }

@@ -1,20 +1,14 @@
 //! Recognising, cutting and refusing, with a form of two words: `load NAME READS` in each line.
 
 use plimsoll_ingest::{
-    Builder, Class, Fate, Form, Ingest, Kind, LineFormat, Lines, Measure, Outcome, Reading, Refusal, Resemblance,
-    Scope, Takes, Verdict, Window,
+    Builder, Class, Fate, Form, Head, Ingest, LineFormat, Measure, Outcome, Reading, Refusal, Resemblance, Scope,
+    Verdict, Window,
 };
 use plimsoll_units::Span;
-
-const WORDS: Kind = Kind { id: "words", name: "words of a test" };
 
 struct Words;
 
 impl LineFormat for Words {
-    fn kind(&self) -> Kind {
-        WORDS
-    }
-
     fn line(&mut self, line: &str, number: u64, out: &mut Builder) -> Result<(), Refusal> {
         if line.is_empty() {
             return Ok(());
@@ -28,7 +22,7 @@ impl LineFormat for Words {
                 out.mean((scope, window), Class::Read, Measure::Iops, reads, origin);
             }
             (Some("stop"), None) => {
-                return Err(Refusal::Unusable { kind: WORDS, origin: Some(origin), what: "it says stop".to_owned() });
+                return Err(out.unusable_at(origin, "it says stop"));
             }
             _ => {
                 out.caution(Some(origin), "no number: left out");
@@ -45,19 +39,18 @@ impl LineFormat for Words {
     }
 }
 
-const FORMS: [Form; 1] = [Form {
-    kind: WORDS,
-    takes: Takes::Text,
-    resembles: |head| match head {
-        [b'l', b'o', b'a', b'd', b' ', ..] => Resemblance::Is { marks: 1 },
-        [b'l', b'o', ..] => Resemblance::Near { marks: 1, missing: "word `load`" },
+const WORDS: Form = Form::lines("words", "words of a test", resembles, |_| Box::new(Words));
+
+fn resembles(head: &Head<'_>) -> Resemblance {
+    match (head.text().starts_with("load "), head.text().starts_with("lo")) {
+        (true, _) => Resemblance::Is { marks: 1 },
+        (false, true) => Resemblance::Near { marks: 1, missing: "word `load`" },
         _ => Resemblance::None,
-    },
-    open: |_| Box::new(Lines::new(Words)),
-}];
+    }
+}
 
 pub fn outcomes(bytes: &[u8], step: usize) -> Vec<Outcome> {
-    let mut ingest = Ingest::among(&FORMS, "test");
+    let mut ingest = Ingest::among(&[WORDS], "test");
     for piece in bytes.chunks(step) {
         ingest.feed(piece);
     }
@@ -91,7 +84,7 @@ fn cuts_change_nothing() {
     let reading = whole.reading().unwrap();
     let values: Vec<_> = reading.figures.iter().map(|f| (f.scope, f.window, f.value, f.origin.line)).collect();
     assert_eq!(values, [(0, 0, 1.0, 1), (1, 0, 2.0, 2), (0, 0, 3.5, 3)]);
-    assert_eq!((whole.verdict(), whole.kind()), (Verdict::Read, Some(WORDS)));
+    assert_eq!((whole.verdict(), whole.kind()), (Verdict::Read, Some(WORDS.kind)));
     for step in 1..text.len() {
         assert_eq!(outcome(text, step), whole, "step {step}");
     }

@@ -6,6 +6,7 @@ use fastrand::Rng;
 use plimsoll_units::{Kind, Op, splitmix64};
 
 use super::{LaneSpec, Sizes, Turns};
+use crate::mix::weighted;
 use crate::place::{Pattern, Places, Region};
 
 /// One direction of a job on its way.
@@ -167,19 +168,7 @@ impl Lane {
     #[inline]
     fn size(&mut self) -> u32 {
         match &self.sizes {
-            Sizes::Split(sizes) => {
-                if let [(size, _)] = sizes[..] {
-                    return size;
-                }
-                let mut ticket = self.rng.u32(0..self.weight);
-                for &(size, weight) in sizes {
-                    match ticket.checked_sub(weight) {
-                        Some(rest) => ticket = rest,
-                        None => return size,
-                    }
-                }
-                1
-            }
+            Sizes::Split(sizes) => weighted(sizes, self.weight, &mut self.rng),
             Sizes::Range { least, most, step } => least + self.rng.u32(0..=(most - least) / step) * step,
         }
     }

@@ -1,4 +1,4 @@
-//! What one worker asks for, as data.
+//! Specification of the job of a worker.
 
 use alloc::vec::Vec;
 
@@ -8,28 +8,28 @@ use serde::{Deserialize, Serialize};
 use crate::Arrival;
 use crate::place::{Pattern, Region};
 
-/// What a worker does.
+/// Operations of a worker.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum Work {
-    /// It reads.
+    /// Reads.
     Reads,
-    /// It writes.
+    /// Writes.
     Writes,
     /// Both.
     Mixed {
         /// Share of reads, 0 to 1.
         reads: f64,
     },
-    /// It reads, and writes back where it read.
+    /// Reads, and writes back to the same places.
     WriteBack {
-        /// Each so many reads; 1 for each.
+        /// Reads per write; 1 for a write after each read.
         every: u32,
     },
-    /// It discards, by the lane of writes.
+    /// Trims, by the lane of writes.
     Trims,
-    /// It discards by the lane of writes, and writes what it discarded. Bytes and operations count once for both.
+    /// Trims by the lane of writes, each followed by a write to the same place. Bytes and operations count once for both.
     TrimWrites,
 }
 
@@ -74,52 +74,52 @@ impl Sizes {
     }
 }
 
-/// In which order a worker turns to its files.
+/// Order in which a worker visits its files.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum Turns {
-    /// One after the other, so many operations each.
+    /// In turn, with this number of operations each.
     RoundRobin(u32),
-    /// Any, so many operations each.
+    /// At random, with this number of operations each.
     Random(u32),
-    /// The next one when all of a file was visited.
+    /// The next file when the previous one is completely visited.
     Sequential,
 }
 
-/// How a worker visits its files in one direction, reading or writing.
+/// Places, sizes and rate of a worker in one direction, reading or writing.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct LaneSpec {
     /// Sizes of the operations.
     pub sizes: Sizes,
-    /// Which block of a file comes next. Blocks are of `align` bytes.
+    /// Access pattern, in blocks of `align` bytes.
     pub pattern: Pattern,
-    /// Operations begin at multiples of this, in bytes, at least 1. [`Pattern::Sequential`] follows on without it.
+    /// Alignment of operations in bytes, at least 1. Not used by [`Pattern::Sequential`].
     pub align: u32,
-    /// [`Pattern::Sequential`]: bytes left out after each operation; below zero it goes back.
+    /// [`Pattern::Sequential`]: bytes skipped after each operation; negative to go back.
     pub gap: i64,
-    /// Other patterns: so many operations follow each other before the next place is drawn, at least 1.
+    /// Other patterns: number of consecutive operations before the next place is drawn, at least 1.
     pub hold: u32,
-    /// The operations of a hold go to one place instead of following each other.
+    /// Whether the operations of a hold go to the same place instead of following each other.
     #[serde(default, skip_serializing_if = "LaneSpec::is_off")]
     pub holds_place: bool,
-    /// Share of operations that go to a random place, whatever the pattern says, 0 to 1.
+    /// Share of operations at a random place regardless of the pattern, 0 to 1.
     pub random: f64,
-    /// Patterns other than [`Pattern::Sequential`]: share of operations that follow the last one, 0 to 1.
+    /// Patterns other than [`Pattern::Sequential`]: share of operations that follow the previous one, 0 to 1.
     #[serde(default, skip_serializing_if = "LaneSpec::is_none")]
     pub follows: f64,
     /// Parts of each file with their shares of the operations, as `(operations, space)`, each 0 to 1; empty for none.
     /// Places within a part are drawn by the pattern.
     pub zones: Vec<(f64, f64)>,
-    /// Units of `rate_unit` per second at most; an open load up to the depth.
+    /// Maximum rate in units of `rate_unit` per second: an open load up to the depth.
     pub rate: Option<(Iops, Arrival)>,
-    /// What the rate counts.
+    /// Unit of the rate.
     #[serde(default, skip_serializing_if = "RateUnit::is_operations")]
     pub rate_unit: RateUnit,
 }
 
-/// What a rate counts.
+/// Unit of a rate.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
@@ -127,7 +127,7 @@ pub enum RateUnit {
     /// Operations.
     #[default]
     Operations,
-    /// Bytes: the next operation is due when the rate allows the bytes of all operations before it.
+    /// Bytes: an operation is due when the rate allows the bytes of all previous operations.
     Bytes,
 }
 
@@ -148,7 +148,7 @@ impl RateUnit {
 }
 
 impl LaneSpec {
-    /// Operations of `bytes` by `pattern`, aligned to themselves, as fast as possible.
+    /// Operations of `bytes` by `pattern`, aligned to their size, without a rate.
     pub fn new(bytes: u32, pattern: Pattern) -> Self {
         let sizes = Sizes::one(bytes);
         Self {
@@ -179,19 +179,18 @@ impl LaneSpec {
     }
 }
 
-/// When a job is over: at whichever comes first.
+/// End of a job: the first of these conditions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Until {
-    /// So many bytes were asked for. Of sizes that differ, the last one is cut to what is left, unless that is less than the
-    /// smallest.
+    /// Number of requested bytes. The last operation is cut to the remaining bytes, unless these are less than the smallest size.
     pub bytes: u64,
-    /// So many operations were asked for, flushes not counted.
+    /// Number of requested operations, without flushes.
     pub operations: u64,
-    /// So much time has passed, in nanoseconds.
+    /// Elapsed time, in nanoseconds.
     #[serde(rename = "span_ns")]
     pub span: Span,
-    /// The time is looked at only after each so many operations: they are always whole passes or batches. At least 1.
+    /// Number of operations between checks of the time, for whole passes or batches. At least 1.
     #[serde(default = "Until::each_one", skip_serializing_if = "Until::is_each_one")]
     pub looks: u64,
 }
@@ -210,64 +209,64 @@ impl Until {
         *looks == 1
     }
 
-    /// After so many bytes.
+    /// After a number of bytes.
     pub const fn bytes(bytes: u64) -> Self {
         Self { bytes, ..Self::ENDLESS }
     }
 
-    /// After so many operations.
+    /// After a number of operations.
     pub const fn operations(operations: u64) -> Self {
         Self { operations, ..Self::ENDLESS }
     }
 
-    /// After so much time.
+    /// After a time.
     pub const fn span(span: Span) -> Self {
         Self { span, ..Self::ENDLESS }
     }
 
-    /// The same, with the time looked at only after each so many operations.
+    /// The same, with a check of the time only after each `operations`.
     pub const fn looked_at_each(self, operations: u64) -> Self {
         Self { looks: operations, ..self }
     }
 }
 
-/// What one worker asks for, as data.
+/// Specification of the job of a worker.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct JobSpec {
-    /// What it does.
+    /// Its operations.
     pub work: Work,
-    /// How it reads.
+    /// Lane of reads.
     pub reads: LaneSpec,
-    /// How it writes.
+    /// Lane of writes.
     pub writes: LaneSpec,
-    /// Its files, as stretches of the target. Never empty.
+    /// Its files as regions of the target. Never empty.
     pub files: Vec<Region>,
-    /// In which order it turns to them.
+    /// Order of the files.
     pub turns: Turns,
-    /// Operations in flight at most, at least 1.
+    /// Queue depth, at least 1.
     pub depth: u32,
-    /// Once all of the depth is in flight, nothing more is asked for before at most so many are; the depth or more for a
-    /// queue that is kept full.
+    /// After the queue was full, no operation is issued until at most this number is in flight; the depth or more for a queue
+    /// that is kept full.
     #[serde(default = "JobSpec::at_once", skip_serializing_if = "JobSpec::is_at_once")]
     pub refill: u32,
-    /// Each write answers only when durable (`O_DSYNC`).
+    /// Durable writes (`O_DSYNC`).
     pub durable: bool,
-    /// The file is flushed after so many writes to any of them, before the next operation; 0 for never. Nothing else is in
-    /// flight meanwhile, and nothing is flushed behind the last operation.
+    /// Number of writes, to any file, before the file is flushed; 0 for never. The queue is empty during a flush, and there is
+    /// no flush after the last operation.
     pub flush_every: u32,
-    /// The last written file is flushed when all else is done, as part of the job.
+    /// Whether the last written file is flushed at the end, as part of the job.
     pub flush_at_end: bool,
-    /// After so many operations it waits for so long; none for a worker that never thinks.
+    /// Number of operations before a pause, and its length; none for no pauses.
     pub think: Option<(u32, Span)>,
-    /// When it is over.
+    /// Its end.
     pub until: Until,
-    /// What determines its random numbers.
+    /// Seed of its random numbers.
     pub seed: u64,
 }
 
 impl JobSpec {
-    /// A job of one file, one operation at a time, both directions alike, never flushed.
+    /// A job on a single file with a queue depth of 1, equal lanes for both directions, and no flushes.
     pub fn new(work: Work, lane: LaneSpec, file: Region, until: Until) -> Self {
         Self {
             work,
@@ -304,12 +303,12 @@ impl JobSpec {
         reads.max(writes)
     }
 
-    /// True when some of its operations change the storage.
+    /// Whether it contains writes or trims.
     pub fn writes(&self) -> bool {
         !matches!(self.work, Work::Reads) && self.work != Work::Mixed { reads: 1.0 }
     }
 
-    /// True when some of its operations read.
+    /// Whether it contains reads.
     pub fn reads(&self) -> bool {
         !matches!(self.work, Work::Writes | Work::Trims | Work::TrimWrites) && self.work != Work::Mixed { reads: 0.0 }
     }

@@ -5,8 +5,7 @@ use std::path::Path;
 use std::process::Command;
 
 use plimsoll_device::Clock;
-use plimsoll_front::nbd::Offer;
-use plimsoll_front::{Files, Floor, Limits, Server};
+use plimsoll_front::{Files, Floor, Limits, Offer, Server};
 use plimsoll_model::ChainSpec;
 use plimsoll_units::Span;
 use plimsoll_volume::{Edit, Geometry, Serving, Slow, Store, VolumeId, Volumes};
@@ -39,10 +38,10 @@ pub fn serve(arguments: &[String]) {
     let mut server = Server::new(volumes, Files::memory(), Limits::default(), Clock::start()).unwrap();
     server.set_floor(Floor::measure(Span::from_millis(500)).unwrap());
     let create = Edit::Create { size, text: String::new() };
-    let offer = move |server: &mut Server<Volumes>, made: Result<(), _>| {
+    let offer = move |server: &mut Server, made: Result<(), _>| {
         made.unwrap();
-        let (service, now, _) = server.service();
-        let export = service.serve(now, &serving).unwrap();
+        let (volumes, now, _) = server.volumes();
+        let export = volumes.serve(now, &serving).unwrap();
         server.offer(Offer::new(export, "data", size));
     };
     server.edit(&create, offer).unwrap();

@@ -2,8 +2,8 @@
 
 use clap::Args;
 
+use super::forms::FormArgs;
 use super::inputs::InputArgs;
-use super::offers::ShownArgs;
 
 pub(super) const DEMAND_EXAMPLES: &str = "\
 Examples:
@@ -21,5 +21,5 @@ pub struct DemandArgs {
     #[arg(long)]
     pub origins: bool,
     #[command(flatten)]
-    pub shown: ShownArgs,
+    pub forms: FormArgs,
 }

@@ -1,11 +1,10 @@
 //! Flags of what says whether storage is the problem.
 
-use std::path::PathBuf;
-
 use clap::Args;
 
+use super::forms::FormArgs;
 use super::inputs::InputArgs;
-use super::offers::{ShownArgs, TermsArgs};
+use super::offers::TermsArgs;
 
 pub(super) const DIAGNOSE_EXAMPLES: &str = "\
 Examples:
@@ -25,8 +24,5 @@ pub struct DiagnoseArgs {
     #[command(flatten)]
     pub terms: TermsArgs,
     #[command(flatten)]
-    pub shown: ShownArgs,
-    /// Write a page with pictures and the place of every number (- for standard output), too
-    #[arg(long, value_name = "FILE")]
-    pub html: Option<PathBuf>,
+    pub forms: FormArgs,
 }

@@ -7,6 +7,7 @@ use plimsoll_catalogue::{Currency, Date};
 use plimsoll_record::Objective;
 use plimsoll_units::{Bytes, Iops};
 
+use super::forms::FormArgs;
 use crate::words::Percent;
 
 pub(super) const QUOTE_EXAMPLES: &str = "\
@@ -54,17 +55,6 @@ pub struct TermsArgs {
     pub products: Option<PathBuf>,
 }
 
-/// What becomes of an answer that is either text or JSON.
-#[derive(Debug, Args)]
-pub struct ShownArgs {
-    /// Write it as JSON (- for standard output) instead of text
-    #[arg(long, value_name = "FILE")]
-    pub json: Option<PathBuf>,
-    /// Print without colours
-    #[arg(long)]
-    pub no_color: bool,
-}
-
 /// `plimsoll quote`
 #[derive(Debug, Args)]
 pub struct QuoteArgs {
@@ -83,7 +73,7 @@ pub struct QuoteArgs {
     #[command(flatten)]
     pub terms: TermsArgs,
     #[command(flatten)]
-    pub shown: ShownArgs,
+    pub forms: FormArgs,
 }
 
 /// `plimsoll catalogue`
@@ -94,9 +84,8 @@ pub struct CatalogueArgs {
     pub command: Option<CatalogueCommand>,
     #[command(flatten)]
     pub terms: TermsArgs,
-    /// Print without colours
-    #[arg(long)]
-    pub no_color: bool,
+    #[command(flatten)]
+    pub forms: FormArgs,
 }
 
 /// What `plimsoll catalogue` does.
@@ -137,7 +126,7 @@ pub struct MatchArgs {
     #[command(flatten)]
     pub terms: TermsArgs,
     #[command(flatten)]
-    pub shown: ShownArgs,
+    pub forms: FormArgs,
 }
 
 /// `plimsoll explain`
@@ -151,7 +140,7 @@ pub struct ExplainArgs {
     #[command(flatten)]
     pub terms: TermsArgs,
     #[command(flatten)]
-    pub shown: ShownArgs,
+    pub forms: FormArgs,
 }
 
 /// `plimsoll fit`
@@ -165,7 +154,6 @@ pub struct FitArgs {
     /// Name of the product in it
     #[arg(long, value_name = "PROVIDER/NAME", default_value = "own/fitted")]
     pub name: String,
-    /// Print without colours
-    #[arg(long)]
-    pub no_color: bool,
+    #[command(flatten)]
+    pub forms: FormArgs,
 }

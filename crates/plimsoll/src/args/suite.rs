@@ -1,7 +1,6 @@
-//! Flags of `plimsoll suite`: one command for each suite, and what they have in common.
+//! Flags of `plimsoll suite`: a command for each suite, and the common flags.
 
 mod database;
-mod oltp;
 
 use std::path::PathBuf;
 
@@ -11,6 +10,7 @@ use plimsoll_suite::recipes::bonnie::BonnieOptions;
 use plimsoll_suite::recipes::crystaldiskmark::CrystalDiskMarkOptions;
 use plimsoll_suite::recipes::dd::DdOptions;
 use plimsoll_suite::recipes::ladder::LadderOptions;
+use plimsoll_suite::recipes::oltp::OltpOptions;
 use plimsoll_suite::recipes::slob::SlobOptions;
 use plimsoll_suite::recipes::snia::SniaOptions;
 use plimsoll_suite::recipes::sql_bench::SqlBenchOptions;
@@ -27,12 +27,12 @@ use super::offers::TermsArgs;
 
 pub(super) const SUITE_EXAMPLES: &str = "\
 Examples:
-  plimsoll suite crystaldiskmark .                      five runs of each test, the best of them, as that tool shows it
+  plimsoll suite crystaldiskmark .                      five runs of each test, the best is shown
   plimsoll suite bonnie /var/lib/postgresql --size 4GiB
-  plimsoll suite tiobench oci:50GB@0vpu                 the same on a product of the catalogue, simulated
+  plimsoll suite tiobench oci:50GB@0vpu                 simulated on a product of the catalogue
   plimsoll suite walfsync nbd://db1/data --destroy nbd://db1/data
-  plimsoll suite slob --make postgres --path /data --memory 256MiB   block reads and updates in a server made for it
-  plimsoll suite dd . --html dd.html                    what each variant of dd really measures";
+  plimsoll suite slob --make postgres --path /data --memory 256MiB   block reads and updates in a server created for it
+  plimsoll suite dd . --html dd.html                    what each variant of dd measures";
 
 /// `plimsoll suite`
 #[derive(Debug, Args)]
@@ -41,7 +41,7 @@ pub struct SuiteArgs {
     pub suite: SuiteCommand,
 }
 
-/// Where a suite runs, and what becomes of the result.
+/// The storage that a suite runs on, and the output.
 #[derive(Debug, Args)]
 pub struct PlaceArgs {
     /// A directory, a file, a block device, an export of an NBD server (`nbd://HOST/NAME`), a configuration of the
@@ -51,8 +51,7 @@ pub struct PlaceArgs {
     /// Allow writing to this existing file, block device or export: the same path or URI again. ITS DATA ARE LOST
     #[arg(long, value_name = "PATH|URI")]
     pub destroy: Vec<PathBuf>,
-    /// Memory of the host: with it the page cache before a product is simulated; of a real host, where it is to be taken
-    /// for another one
+    /// Memory of the host. With a product, its page cache is simulated; on a real host it replaces the detected size
     #[arg(long, value_name = "SIZE")]
     pub memory: Option<Bytes>,
     #[command(flatten)]
@@ -84,24 +83,24 @@ pub struct InDatabase<T: Args> {
 pub enum SuiteCommand {
     /// The benchmarks of a published article, next to its published table
     Articles(OnStorage<ArticlesOptions>),
-    /// Bonnie++: a byte at a time, blocks, rewriting, seeks of five processes, small files; its table and its CSV
+    /// Bonnie++: single bytes, blocks, rewriting, seeks of five processes, small files; its table and CSV line
     Bonnie(OnStorage<BonnieOptions>),
     /// CrystalDiskMark 3 or 8: sequential and random throughput, the best of several runs
     #[command(disable_version_flag = true)]
     Crystaldiskmark(OnStorage<CrystalDiskMarkOptions>),
-    /// dd: a copy in large blocks, through the page cache and past it, with what it leaves behind
+    /// dd: copies in large blocks, buffered and direct, and the dirty pages that remain
     Dd(OnStorage<DdOptions>),
     /// Your own SQL statement at increasing concurrency: response time, throughput and the binding limit
     Ladder(InDatabase<LadderOptions>),
-    /// Short transactions as pgbench has them, or TPC-C-like: by clients, and by arrivals up to the load line
-    Oltp(InDatabase<oltp::OltpArgs>),
-    /// SLOB: random reads and updates of single blocks by an increasing number of database sessions, to saturation
+    /// Short transactions like pgbench or TPC-C-like: closed loads by clients, open loads by rate up to the load line
+    Oltp(InDatabase<OltpOptions>),
+    /// SLOB: random reads and updates of single blocks by an increasing number of database sessions, up to saturation
     Slob(InDatabase<SlobOptions>),
     /// SNIA performance test specification: preconditioning, and rounds until steady state
     Snia(OnStorage<SniaOptions>),
     /// sql-bench: the eight tests of old `MySQL` releases, next to published results, with a check of commit durability
     SqlBench(InDatabase<SqlBenchOptions>),
-    /// tiotest and tiobench: threads that write and read files of their own, in order and at random
+    /// tiotest and tiobench: threads that write and read separate files, sequentially and at random
     Tiobench(OnStorage<TiobenchOptions>),
     /// Data verification: self-describing blocks are written, overwritten and read back; errors are located
     Verify(OnStorage<VerifyOptions>),
@@ -109,12 +108,12 @@ pub enum SuiteCommand {
     Walfsync(OnStorage<WalfsyncOptions>),
 }
 
-/// Where a suite runs.
+/// The place that a suite runs on.
 #[derive(Clone, Copy, Debug)]
 pub enum Place<'a> {
-    /// On storage, or on a product.
+    /// Storage, or a simulated product.
     Storage(&'a PlaceArgs),
-    /// In a database.
+    /// A database.
     Database(&'a DatabaseArgs),
 }
 

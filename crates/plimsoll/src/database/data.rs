@@ -1,7 +1,7 @@
 //! The data of a suite in a database that is there: loaded once, recognised by their marker, measured on, and dropped.
 
 use plimsoll_database::{Address, DataMarker, Database, Failure};
-use plimsoll_suite::{Facts, Phases, Recipe, Step, StepSeen};
+use plimsoll_suite::{Facts, Phases, Recipe, Step, StepResult};
 use plimsoll_units::Bytes;
 
 use super::{connected, trouble};
@@ -51,14 +51,14 @@ impl Data {
         let (found, others) = DataMarker::read(&*database).map_err(trouble)?;
         let wanted = DataMarker {
             suite: recipe.name().into(),
-            options: recipe.data().unwrap_or_default(),
+            options: recipe.data_key().unwrap_or_default(),
             version: crate::MADE_BY.into(),
             time: jiff::Timestamp::now().to_string(),
             ..DataMarker::default()
         };
         let reusable = |marker: &DataMarker| {
             marker.complete
-                && recipe.data().is_some()
+                && recipe.data_key().is_some()
                 && (&marker.suite, &marker.options, &marker.version)
                     == (&wanted.suite, &wanted.options, &wanted.version)
         };
@@ -132,8 +132,8 @@ impl Data {
     }
 
     /// A step ended, which may have created objects.
-    pub fn ended(&mut self, seen: &StepSeen) {
-        if let StepSeen::Statements(seen) = seen
+    pub fn ended(&mut self, seen: &StepResult) {
+        if let StepResult::Statements(seen) = seen
             && !seen.changes.is_empty()
         {
             self.try_to(|marker, database| marker.record(database, &seen.changes));
@@ -179,7 +179,7 @@ impl Data {
 
 /// Refuses phases that a recipe does not have, and those that contradict other flags.
 fn check_phase(args: &DatabaseArgs, recipe: &dyn Recipe) -> Result<(), Trouble> {
-    if recipe.data().is_none() && args.phase.is_some() {
+    if recipe.data_key().is_none() && args.phase.is_some() {
         let name = recipe.name();
         return Err(Trouble::usage(format!(
             "--phase: {name} makes its tables while it measures: leave --phase out, or drop what a run left with --phase cleanup"
@@ -198,7 +198,7 @@ fn check_phase(args: &DatabaseArgs, recipe: &dyn Recipe) -> Result<(), Trouble> 
 /// # Errors
 /// They are larger.
 pub fn check_room(recipe: &dyn Recipe, facts: &Facts, dropped: Bytes) -> Result<(), Trouble> {
-    let (loads, space) = (recipe.loads(), Bytes::new(facts.space.get().saturating_add(dropped.get())));
+    let (loads, space) = (recipe.data_size(), Bytes::new(facts.space.get().saturating_add(dropped.get())));
     if facts.database.is_none() || facts.space.get() == 0 || loads <= space {
         return Ok(());
     }

@@ -1,6 +1,6 @@
 //! The file of snapshots that a suite leaves beside its result: the counters of its database, as `plimsoll collect` writes them.
 //!
-//! Knows nothing about what counters mean. What cannot be written ends the file, and never the suite.
+//! What cannot be written ends the file, and never the suite.
 
 use std::fs::{self, File};
 use std::io::Write;
@@ -18,7 +18,7 @@ use crate::store::runs_folder;
 /// Seconds between two snapshots, as a suite takes them.
 const INTERVAL_S: u32 = 1;
 /// Fewer snapshots give no figures.
-const LEAST: u64 = 2;
+const MIN_SNAPSHOTS: u64 = 2;
 
 /// A file that is being written in the folder of kept runs, without a name that anybody looks for. It is removed when this is
 /// dropped, unless it was kept.
@@ -79,7 +79,7 @@ impl Snapshots {
     /// Gives the file its name. Returns that; none where there are too few snapshots for figures.
     pub fn keep(self, path: &Path) -> anyhow::Result<Option<String>> {
         let writing = self.writing.lock().unwrap_or_else(PoisonError::into_inner);
-        if writing.count < LEAST || writing.file.is_none() {
+        if writing.count < MIN_SNAPSHOTS || writing.file.is_none() {
             return Ok(None);
         }
         fs::rename(&self.draft, path).with_context(|| format!("writing {}", path.display()))?;

@@ -1,7 +1,5 @@
 //! An emulated volume for a server that is made for a run: served by this very program in a process of its own, attached with
 //! a filesystem, and taken down with all that was on it.
-//!
-//! Knows nothing about databases: it gives a directory, and says what the volume does meanwhile.
 
 mod folders;
 mod service;
@@ -12,19 +10,18 @@ use std::io::Write;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-use plimsoll_catalogue::Like;
 use plimsoll_device::{Access, Caching, disk_counters, drop_cache, host_time, open};
 use plimsoll_record::Finding;
 use plimsoll_service::api::{About, Create, Level, Stats, Volume};
 use plimsoll_service::client::volume_path;
-use plimsoll_suite::{Below, Looked};
+use plimsoll_suite::{StorageSample, UnderlyingStorage};
 use plimsoll_units::Span;
 
 use self::folders::Folders;
 use self::service::Service;
 use crate::args::{AttachArgs, MakeArgs, MakeFs};
 use crate::console::Console;
-use crate::offers::{Offers, SPACE};
+use crate::offers::{NamedModel, Offers, SPACE};
 use crate::trouble::Trouble;
 use crate::volumes::{Making, asked, attached, detached};
 
@@ -190,12 +187,12 @@ impl Drop for Stage {
     }
 }
 
-impl Below for Stage {
-    fn look(&mut self) -> Looked {
+impl UnderlyingStorage for Stage {
+    fn look(&mut self) -> StorageSample {
         let device =
             self.volume.attachment.as_ref().and_then(|attachment| attachment.device.as_deref()?.strip_prefix("/dev/"));
         let bound_by = self.stats().unwrap_or_default().bound_by;
-        Looked {
+        StorageSample {
             disk: device.and_then(disk_counters),
             host: host_time(),
             bound_by: bound_by.into_iter().map(|bound| (bound.limit, bound.count)).collect(),
@@ -262,14 +259,13 @@ fn late(begun: &Stats, now: &Stats) -> Option<Finding> {
     })
 }
 
-/// Bytes of a volume that says nothing of its size; none for a product, which does. Refuses what nobody sells before anything
-/// is begun.
+/// Size in bytes of a volume of stages, which have no capacity; none for a product. Refuses an unknown model before anything is
+/// created.
 fn size_of(like: &str, making: &MakeArgs) -> Result<Option<u64>, Trouble> {
-    let told = |error: &dyn std::fmt::Display| Trouble::usage(format!("--like {like}: {error}"));
-    match like.parse::<Like>().map_err(|error| told(&error))? {
-        Like::Stages(_) => Ok(Some(SPACE.get())),
-        Like::Config(_) => Offers::new(&making.terms)?.offer(like).map(|_| None).map_err(|trouble| told(&trouble)),
-    }
+    let mut offers = Offers::new(&making.terms)?;
+    let named = NamedModel::read(like, || Ok(&mut offers));
+    let named = named.map_err(|trouble| Trouble::usage(format!("--like {like}: {trouble}")))?;
+    Ok(named.offer.is_none().then_some(SPACE.get()))
 }
 
 /// What a service is started with is a flag of the suite's here.

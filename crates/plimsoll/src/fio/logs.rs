@@ -3,17 +3,17 @@
 use std::fs::File;
 use std::io::{self, BufWriter};
 
-use plimsoll_fio::print::{Counted, Direction, HistogramLog, Log, LogColumns, LogWriter, Seen, WindowValue, log_name};
-use plimsoll_fio::{Job, WindowValue as Asked};
+use plimsoll_fio::Job;
+use plimsoll_fio::print::{Counted, Direction, HistogramLog, Log, LogColumns, LogSample, LogWriter, log_name};
 use plimsoll_record::{Bins, Counter};
-use plimsoll_suite::{Logged, WorkerSeen};
+use plimsoll_suite::{LoggedOperation, WorkerResult};
 use plimsoll_units::{Instant, Kind, Span};
 
 use super::plan::{Member, logs_each};
 use super::tell::{Cut, cut};
 
 /// Writes the logs of one copy of a job, and says where something could not be written. `started_unix_ms` is when it began.
-pub fn write(job: &Job, member: &Member, seen: &WorkerSeen, started_unix_ms: u64) -> Vec<String> {
+pub fn write(job: &Job, member: &Member, seen: &WorkerResult, started_unix_ms: u64) -> Vec<String> {
     let logs = &job.logs;
     let bandwidth = logs.bandwidth.as_ref().map(|name| (name, vec![Log::Bandwidth]));
     let iops = logs.iops.as_ref().map(|name| (name, vec![Log::Operations]));
@@ -45,7 +45,7 @@ pub fn write(job: &Job, member: &Member, seen: &WorkerSeen, started_unix_ms: u64
 /// What lines are made of.
 struct Source<'a> {
     job: &'a Job,
-    seen: &'a WorkerSeen,
+    seen: &'a WorkerResult,
     cut: Cut<'a>,
     epoch_ms: u64,
 }
@@ -61,11 +61,7 @@ impl Source<'_> {
             priority: logs.priorities,
             issue_time: false,
             window: (!logs.window.is_zero()).then_some(logs.window),
-            value: match logs.window_value {
-                Asked::Mean => WindowValue::Mean,
-                Asked::Largest => WindowValue::Most,
-                Asked::Both => WindowValue::Both,
-            },
+            value: logs.window_value,
             epoch_ms: self.epoch_ms,
         };
         let mut writer = LogWriter::new(out, log, columns);
@@ -86,10 +82,10 @@ impl Source<'_> {
         for one in self.seen.log.iter().filter(|one| one.completed >= from) {
             let Some(direction) = direction(one.op.kind) else { continue };
             let (at, issued) = (one.completed.since(from), one.submitted.since(from));
-            let Logged { op, .. } = one;
+            let LoggedOperation { op, .. } = one;
             let (length, offset) = (u64::from(op.length), op.offset);
             let latency = one.completed.since(one.submitted);
-            writer.add(&Seen { at, latency, direction, length, offset, priority: 0, issued })?;
+            writer.add(&LogSample { at, latency, direction, length, offset, priority: 0, issued })?;
         }
         Ok(())
     }

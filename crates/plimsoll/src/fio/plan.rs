@@ -13,7 +13,7 @@ use std::collections::BTreeMap;
 use plimsoll_device::{Contents, Durable, Engine as Issuer, Flush, SyncMode};
 use plimsoll_fio::{Command, Engine, Job, Placing, Seed, Synchronous, groups};
 use plimsoll_load::{JobSpec, Repeat, Turns, Until, Work};
-use plimsoll_suite::{Access, Conduct, Descriptor, Endured, Worker};
+use plimsoll_suite::{Access, Conduct, Descriptor, ToleratedErrors, Worker};
 use plimsoll_units::{Bytes, Span};
 
 pub use contents::{Checks, Filling};
@@ -351,7 +351,7 @@ fn conduct(job: &Job, copy: u64) -> Conduct {
             rounds: if timed { 1 } else { job.life.loops },
             reads_back: contents::reads_back(job) && !timed,
         },
-        endures: Some(Endured {
+        endures: Some(ToleratedErrors {
             reads: continues.reads,
             writes: continues.writes,
             mismatches: continues.verification,

@@ -7,10 +7,10 @@ use std::path::Path;
 
 use plimsoll_fio::print::{self, Detail, Failure, Form, Heading, JobReport, Report, SteadyState, TerseVersion};
 use plimsoll_fio::{Base, Command, Flags, Format, Job};
-use plimsoll_suite::{Failed, WorkerSeen};
+use plimsoll_suite::{FailedOperation, WorkerResult};
 
 use super::plan::{Checks, FilePlan, Ground, Member, Plan, bases};
-use super::run::{Done, Ran, unix_ms};
+use super::run::{FinishedJob, Ran, unix_ms};
 use super::{steady, tell};
 use crate::output;
 use crate::trouble::Trouble;
@@ -121,13 +121,13 @@ impl Course<'_> {
     }
 
     /// The report of what ran, and of a stage that still runs.
-    pub fn report_with(&self, ran: &Ran, running: usize, partly: &[Done]) -> Report {
+    pub fn report_with(&self, ran: &Ran, running: usize, partly: &[FinishedJob]) -> Report {
         self.made(&|stage, place| {
             if stage == running { partly.get(place) } else { ran.stages.get(stage)?.get(place) }
         })
     }
 
-    fn made<'b>(&self, of: &dyn Fn(usize, usize) -> Option<&'b Done>) -> Report {
+    fn made<'b>(&self, of: &dyn Fn(usize, usize) -> Option<&'b FinishedJob>) -> Report {
         let mut jobs: Vec<JobReport> = Vec::new();
         let mut last_group = None;
         for (stage, members) in self.plan.stages.iter().enumerate() {
@@ -135,7 +135,7 @@ impl Course<'_> {
                 let job = &self.command.jobs[member.job];
                 let report = match of(stage, place) {
                     Some(done) => self.told(job, member, &done.seen, done.started_unix_ms),
-                    None => self.told(job, member, &WorkerSeen::default(), 0),
+                    None => self.told(job, member, &WorkerResult::default(), 0),
                 };
                 let joins = job.life.group_reporting && last_group == Some(member.group);
                 last_group = Some(member.group);
@@ -156,13 +156,13 @@ impl Course<'_> {
     }
 
     /// What was found where a steady state was asked for.
-    fn steady(&self, job: &Job, member: &Member, seen: &WorkerSeen) -> Option<SteadyState> {
+    fn steady(&self, job: &Job, member: &Member, seen: &WorkerResult) -> Option<SteadyState> {
         let asked = job.life.steady_state.as_ref()?;
         let reached = self.steady.get(&member.number).cloned();
         reached.or_else(|| steady::judge(asked, tell::cut(member, seen).slices))
     }
 
-    fn told(&self, job: &Job, member: &Member, seen: &WorkerSeen, started_unix_ms: u64) -> JobReport {
+    fn told(&self, job: &Job, member: &Member, seen: &WorkerResult, started_unix_ms: u64) -> JobReport {
         let mut report = tell::report(job, member, seen, started_unix_ms);
         report.elapsed_s = self.elapsed_s;
         if let Some(failed) = seen.failed {
@@ -174,7 +174,7 @@ impl Course<'_> {
 }
 
 /// What ended a copy of a job.
-pub fn failure(member: &Member, plan: &Plan, failed: Failed) -> Failure {
+pub fn failure(member: &Member, plan: &Plan, failed: FailedOperation) -> Failure {
     let file = located(member, &plan.files, Ground::Paths, failed.op.offset);
     tell::failure(failed.errno, file.map(|(path, _)| path))
 }

@@ -6,50 +6,50 @@ use plimsoll_device::Clock;
 use plimsoll_drive::{Fault, Onward, Torn};
 use plimsoll_fio::Job;
 use plimsoll_record::Slice;
-use plimsoll_suite::{Ground, IoSeen, IoStep, Worker, WorkerSeen};
+use plimsoll_suite::{Ground, IoResult, IoStep, Worker, WorkerResult};
 use plimsoll_units::{Instant, Span};
 
 use super::place::{Caching, Laid};
 use super::plan::{Member, Plan, slice};
 
-/// What became of a copy of a job.
+/// Result of a copy of a job.
 #[derive(Debug)]
-pub struct Done {
-    /// What it saw.
-    pub seen: WorkerSeen,
-    /// When its stage began, in milliseconds since 1970.
+pub struct FinishedJob {
+    /// Result of its worker.
+    pub seen: WorkerResult,
+    /// Start of its stage, in milliseconds since 1970.
     pub started_unix_ms: u64,
 }
 
-/// What became of all of them, by stage and place; nothing of those that did not begin.
+/// Results of all copies by stage and index, without those that did not start.
 #[derive(Debug, Default)]
 pub struct Ran {
     /// Stage by stage.
-    pub stages: Vec<Vec<Done>>,
-    /// What ended it in the middle.
+    pub stages: Vec<Vec<FinishedJob>>,
+    /// The fault that ended the run early.
     pub fault: Option<Fault>,
-    /// The user ended it.
+    /// Whether the user interrupted it.
     pub interrupted: bool,
 }
 
 impl Ran {
     /// The time of all stages, on their own lines.
     pub fn span(&self) -> Span {
-        let stage = |stage: &Vec<Done>| {
+        let stage = |stage: &Vec<FinishedJob>| {
             stage.iter().map(|done| done.seen.ended.since(Instant::ZERO)).max().unwrap_or(Span::ZERO)
         };
         self.stages.iter().map(stage).fold(Span::ZERO, |sum, span| sum + span)
     }
 }
 
-/// Who looks on.
-pub trait Looks {
+/// Observes a run.
+pub trait RunObserver {
     /// The series of a stage so far; `before` is what ran before it.
-    fn looks(&mut self, before: &Ran, stage: usize, series: &[Slice]) -> Onward;
+    fn observe(&mut self, before: &Ran, stage: usize, series: &[Slice]) -> Onward;
 }
 
 /// Runs all stages.
-pub fn run(plan: &Plan, jobs: &[Job], laid: &Laid<'_>, ground: &mut dyn Ground, watch: &mut dyn Looks) -> Ran {
+pub fn run(plan: &Plan, jobs: &[Job], laid: &Laid<'_>, ground: &mut dyn Ground, watch: &mut dyn RunObserver) -> Ran {
     let mut ran = Ran::default();
     for (number, stage) in plan.stages.iter().enumerate() {
         let started_unix_ms = unix_ms();
@@ -60,7 +60,7 @@ pub fn run(plan: &Plan, jobs: &[Job], laid: &Laid<'_>, ground: &mut dyn Ground, 
         }
         let mut stopped = false;
         let looked = ground.io(&step, &mut |series| {
-            let onward = watch.looks(&ran, number, series);
+            let onward = watch.observe(&ran, number, series);
             stopped |= onward.is_break();
             onward
         });
@@ -71,8 +71,8 @@ pub fn run(plan: &Plan, jobs: &[Job], laid: &Laid<'_>, ground: &mut dyn Ground, 
                 (until, Some(fault))
             }
         };
-        let done = |seen| Done { seen, started_unix_ms };
-        let IoSeen { workers, .. } = seen;
+        let done = |seen| FinishedJob { seen, started_unix_ms };
+        let IoResult { workers, .. } = seen;
         ran.stages.push(workers.into_iter().map(done).collect());
         ran.fault = fault;
         ran.interrupted = stopped;

@@ -2,10 +2,10 @@
 //! they rise, and a limit.
 //!
 //! fio's documentation of `steadystate`: figures are means of `steadystate_check_interval`, the window is
-//! `steadystate_duration` long, slopes are of a straight line by least squares. Knows nothing about who is asked to stop.
+//! `steadystate_duration` long, slopes are of a straight line by least squares. Knows nothing about who is option to stop.
 
 use plimsoll_fio::SteadyCriterion as Criterion;
-use plimsoll_fio::SteadyState as Asked;
+use plimsoll_fio::SteadyState as SteadyOption;
 use plimsoll_fio::print::SteadyState;
 use plimsoll_record::Slice;
 use plimsoll_units::{Kind, Span};
@@ -20,18 +20,18 @@ struct Figures {
 
 /// The state at the end of a job's series, or of several jobs' together, whose warm-up is cut off; none where fio looks for
 /// none.
-pub fn judge(asked: &Asked, series: &[Slice]) -> Option<SteadyState> {
-    if asked.duration.is_zero() || asked.interval.is_zero() {
+pub fn judge(option: &SteadyOption, series: &[Slice]) -> Option<SteadyState> {
+    if option.duration.is_zero() || option.interval.is_zero() {
         return None;
     }
-    let wanted = (asked.duration.as_nanos() / asked.interval.as_nanos()).max(1) as usize;
-    let all = intervals(asked, series);
+    let wanted = (option.duration.as_nanos() / option.interval.as_nanos()).max(1) as usize;
+    let all = intervals(option, series);
     let window = &all[all.len().saturating_sub(wanted)..];
-    let values: Vec<f64> = window.iter().map(|figures| value(asked.criterion, figures)).collect();
+    let values: Vec<f64> = window.iter().map(|figures| value(option.criterion, figures)).collect();
     let mean = values.iter().sum::<f64>() / values.len().max(1) as f64;
     let deviation = values.iter().map(|value| (value - mean).abs()).fold(0.0, f64::max);
-    let slope = slope(&values) / asked.interval.as_secs_f64();
-    let (measure, found) = match asked.criterion {
+    let slope = slope(&values) / option.interval.as_secs_f64();
+    let (measure, found) = match option.criterion {
         Criterion::Iops => ("iops", deviation),
         Criterion::Bandwidth => ("bw", deviation),
         Criterion::Latency => ("lat", deviation),
@@ -39,18 +39,18 @@ pub fn judge(asked: &Asked, series: &[Slice]) -> Option<SteadyState> {
         Criterion::BandwidthSlope => ("bw_slope", slope.abs()),
         Criterion::LatencySlope => ("lat_slope", slope.abs()),
     };
-    let criterion = match (asked.is_percent, mean > 0.0) {
+    let criterion = match (option.is_percent, mean > 0.0) {
         (true, true) => found / mean * 100.0,
         (true, false) => 0.0,
         (false, _) => found,
     };
-    let is_latency = matches!(asked.criterion, Criterion::Latency | Criterion::LatencySlope);
+    let is_latency = matches!(option.criterion, Criterion::Latency | Criterion::LatencySlope);
     Some(SteadyState {
         measure: measure.to_owned(),
-        limit: asked.limit,
-        in_percent: asked.is_percent,
-        duration_s: asked.duration.as_nanos() / 1_000_000_000,
-        attained: window.len() == wanted && criterion <= asked.limit,
+        limit: option.limit,
+        in_percent: option.is_percent,
+        duration_s: option.duration.as_nanos() / 1_000_000_000,
+        attained: window.len() == wanted && criterion <= option.limit,
         criterion,
         deviation,
         slope,
@@ -69,12 +69,12 @@ const fn value(criterion: Criterion, figures: &Figures) -> f64 {
 }
 
 /// Whole intervals behind `steadystate_ramp_time`.
-fn intervals(asked: &Asked, series: &[Slice]) -> Vec<Figures> {
+fn intervals(option: &SteadyOption, series: &[Slice]) -> Vec<Figures> {
     let mut figures = Vec::new();
     let (mut passed, mut span, mut sums) = (Span::ZERO, Span::ZERO, (0_u64, 0_u64, 0_u64));
     for slice in series {
         passed += slice.span;
-        if passed <= asked.ramp {
+        if passed <= option.ramp {
             continue;
         }
         span += slice.span;
@@ -82,7 +82,7 @@ fn intervals(asked: &Asked, series: &[Slice]) -> Vec<Figures> {
             let latencies = &counter.response;
             sums = (sums.0 + counter.bytes, sums.1 + counter.operations(), sums.2.saturating_add(latencies.sum_ns));
         }
-        if span >= asked.interval {
+        if span >= option.interval {
             let seconds = span.as_secs_f64();
             let (bytes, operations, sum_ns) = sums;
             let latency_ns = if operations > 0 { sum_ns as f64 / operations as f64 } else { 0.0 };
@@ -126,8 +126,8 @@ mod tests {
 
     fn check(criterion: Criterion, limit: f64, is_percent: bool, rates: &[u64], expected: (bool, f64)) {
         let (duration, interval, ramp) = (Span::from_secs(4), Span::from_secs(1), Span::from_secs(1));
-        let asked = Asked { criterion, limit, is_percent, duration, ramp, interval };
-        let found = judge(&asked, &series(rates)).expect("a window is asked for");
+        let option = SteadyOption { criterion, limit, is_percent, duration, ramp, interval };
+        let found = judge(&option, &series(rates)).expect("a window is option for");
         assert_eq!((found.attained, found.criterion), expected, "{criterion:?}: {found:?}");
     }
 
@@ -148,7 +148,7 @@ mod tests {
     #[test]
     fn without_a_window_nothing_is_looked_for() {
         let second = Span::from_secs(1);
-        let asked = Asked {
+        let option = SteadyOption {
             criterion: Criterion::Iops,
             limit: 1.0,
             is_percent: true,
@@ -156,6 +156,6 @@ mod tests {
             ramp: Span::ZERO,
             interval: second,
         };
-        assert_eq!(judge(&asked, &series(&[1, 1])), None);
+        assert_eq!(judge(&option, &series(&[1, 1])), None);
     }
 }

@@ -7,7 +7,7 @@ use plimsoll_fio::print::{
 };
 use plimsoll_fio::{Base, Job, RawOption, Reporting, Shown};
 use plimsoll_record::{Counter, Slice};
-use plimsoll_suite::WorkerSeen;
+use plimsoll_suite::WorkerResult;
 use plimsoll_units::{Instant, Kind, Span};
 
 use super::plan::Member;
@@ -26,7 +26,7 @@ pub struct Cut<'a> {
 }
 
 /// Cuts the warm-up off.
-pub fn cut<'a>(member: &Member, seen: &'a WorkerSeen) -> Cut<'a> {
+pub fn cut<'a>(member: &Member, seen: &'a WorkerResult) -> Cut<'a> {
     let warm = member.worker.conduct.counts_from;
     let begins = member.worker.begins;
     let series = &seen.seen.series;
@@ -42,7 +42,7 @@ pub fn cut<'a>(member: &Member, seen: &'a WorkerSeen) -> Cut<'a> {
 }
 
 /// When the job ended: with its last operation; where its time was over first, then.
-fn ended(member: &Member, seen: &WorkerSeen) -> Instant {
+fn ended(member: &Member, seen: &WorkerResult) -> Instant {
     let until = member.worker.job.until;
     let total = seen.total();
     let is_paced =
@@ -53,7 +53,7 @@ fn ended(member: &Member, seen: &WorkerSeen) -> Instant {
 }
 
 /// What is told of one copy of a job. `started_unix_ms` is when it began.
-pub fn report(job: &Job, member: &Member, seen: &WorkerSeen, started_unix_ms: u64) -> JobReport {
+pub fn report(job: &Job, member: &Member, seen: &WorkerResult, started_unix_ms: u64) -> JobReport {
     let cut = cut(member, seen);
     let counters: Vec<&Counter> = cut.slices.iter().flat_map(|slice| &slice.tally.0).collect();
     let usage = seen.usage.unwrap_or_default();
@@ -138,7 +138,7 @@ fn units(shown: &Shown) -> Units {
 }
 
 /// The time that figures of reads and of writes cover: what is written and then read back is two times.
-fn times(job: &Job, member: &Member, seen: &WorkerSeen, whole: Span) -> (Span, Span) {
+fn times(job: &Job, member: &Member, seen: &WorkerResult, whole: Span) -> (Span, Span) {
     let [own, back] = seen.spent;
     if !member.worker.conduct.repeat.reads_back || back.is_zero() {
         return (whole, whole);

@@ -7,12 +7,12 @@ use plimsoll_drive::{Onward, Seen};
 use plimsoll_fio::print::SteadyState;
 use plimsoll_fio::{Command, Eta, Flags};
 use plimsoll_record::Slice;
-use plimsoll_suite::WorkerSeen;
+use plimsoll_suite::WorkerResult;
 use plimsoll_units::{Instant, Span};
 
 use super::plan::{Member, Plan};
 use super::report::{Course, Results};
-use super::run::{Done, Looks, Ran, Since, onward};
+use super::run::{FinishedJob, Ran, RunObserver, Since, onward};
 use super::status;
 use super::steady::judge;
 use crate::console::Console;
@@ -126,27 +126,30 @@ impl<'a> Watch<'a> {
     }
 
     /// What each worker of a stage saw, as far as the series tells it.
-    fn partly(&self, stage: usize, series: &[Slice]) -> Vec<Done> {
+    fn partly(&self, stage: usize, series: &[Slice]) -> Vec<FinishedJob> {
         let one = |index: usize| {
             let of = |slice: &Slice| {
                 let tally = slice.tally.only(|counter| usize::from(counter.stream) == index.min(255));
                 Slice { tally, ..slice.clone() }
             };
             let begins = self.plan.stages[stage][index].worker.begins;
-            let seen = WorkerSeen {
+            let seen = WorkerResult {
                 seen: Seen { series: series.iter().map(of).collect(), ..Seen::default() },
                 began: Instant::ZERO + begins,
                 ended: Instant::ZERO + length(series),
-                ..WorkerSeen::default()
+                ..WorkerResult::default()
             };
-            Done { seen, started_unix_ms: super::run::unix_ms().saturating_sub(length(series).as_nanos() / 1_000_000) }
+            FinishedJob {
+                seen,
+                started_unix_ms: super::run::unix_ms().saturating_sub(length(series).as_nanos() / 1_000_000),
+            }
         };
         (0..self.plan.stages[stage].len()).map(one).collect()
     }
 }
 
-impl Looks for Watch<'_> {
-    fn looks(&mut self, before: &Ran, stage: usize, series: &[Slice]) -> Onward {
+impl RunObserver for Watch<'_> {
+    fn observe(&mut self, before: &Ran, stage: usize, series: &[Slice]) -> Onward {
         let now = self.since.elapsed();
         if self.stage.0 != stage {
             self.stage = (stage, now);

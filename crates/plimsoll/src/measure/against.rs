@@ -28,7 +28,6 @@ use crate::trouble::Trouble;
 
 /// Measures both, keeps both runs, and shows the comparison.
 pub(super) fn run(args: &Measure, path: &Path, outputs: &Outputs) -> Result<(), Trouble> {
-    outputs.fit_comparison()?;
     if args.target.engine == EngineWord::Fio {
         return Err(Trouble::usage("fio cannot be stopped between passes: leave out --engine fio, or --against"));
     }

@@ -6,7 +6,8 @@ use std::time::Duration;
 
 use anyhow::Context;
 use plimsoll_device::nbd::{Address, Host};
-use plimsoll_front::{Handle, Server, Service};
+use plimsoll_front::{Handle, Server};
+use plimsoll_volume::Flat;
 use rustix::process::{Pid, Signal, kill_process};
 
 use crate::systemd;
@@ -23,11 +24,7 @@ pub(super) struct Child {
 
 impl Child {
     /// Starts a shell command that finds the export at `address`, and stops the server when it ends.
-    pub(super) fn start<S: Service + 'static>(
-        command: &str,
-        address: Option<&Address>,
-        handle: Handle<S>,
-    ) -> Result<Self, Trouble> {
+    pub(super) fn start(command: &str, address: Option<&Address>, handle: Handle<Flat>) -> Result<Self, Trouble> {
         let mut shell = Command::new("/bin/sh");
         shell.arg("-c").arg(command);
         for name in systemd::TOLD {

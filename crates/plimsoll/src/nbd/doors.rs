@@ -5,7 +5,8 @@ use std::path::PathBuf;
 use anyhow::Context;
 use plimsoll_device::nbd::Address;
 use plimsoll_front::sockets::{Audience, Listening, NotBound, Place, SocketFile};
-use plimsoll_front::{Server, Service, TlsMode};
+use plimsoll_front::{Server, TlsMode};
+use plimsoll_volume::Flat;
 
 use crate::args::{NbdArgs, TlsArgs};
 use crate::systemd;
@@ -83,7 +84,7 @@ impl Doors {
     }
 
     /// Lets clients in.
-    pub(super) fn admit<S: Service + 'static>(self, server: &mut Server<S>) -> Result<Kept, Trouble> {
+    pub(super) fn admit(self, server: &mut Server<Flat>) -> Result<Kept, Trouble> {
         server.set_tls(self.mode);
         let mut files = Vec::new();
         for Listening { socket, place, file, .. } in self.listening {

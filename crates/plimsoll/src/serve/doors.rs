@@ -7,7 +7,6 @@ use anyhow::Context;
 use plimsoll_front::sockets::{Audience, Listening, NotBound, Place, SocketFile};
 use plimsoll_front::{Server, TlsMode};
 use plimsoll_service::http::{Entrance, Token};
-use plimsoll_volume::Volumes;
 
 use crate::args::{ServeArgs, TlsArgs};
 use crate::systemd;
@@ -68,7 +67,7 @@ impl Doors {
 
     /// Listens everywhere, and gives the server its listeners. What comes back are the entrances of the control, and the
     /// files of sockets, to be removed in the end.
-    pub(super) fn open(mut self, server: &mut Server<Volumes>) -> Result<(Vec<Entrance>, Vec<SocketFile>), Trouble> {
+    pub(super) fn open(mut self, server: &mut Server) -> Result<(Vec<Entrance>, Vec<SocketFile>), Trouble> {
         for place in &self.later {
             self.nbd.push(place.listen(Audience::Owner).map_err(taken)?);
         }

@@ -1,28 +1,28 @@
 //! Volumes and groups in tables. Pure.
 
-use plimsoll_report::{Cells, Heading, TextStyle, grid};
+use plimsoll_report::{Column, ColumnKind, TextStyle, grid};
 use plimsoll_service::api::{Group, Volume};
 use plimsoll_units::Bytes;
 
 use super::show;
 
-const fn column(name: &'static str, cells: Cells, expendable: u8) -> Heading {
-    Heading { name, unit: "", cells, expendable }
+const fn column(name: &'static str, kind: ColumnKind, priority: u8) -> Column {
+    Column::new(name, "", kind, priority)
 }
 
-const VOLUMES: [Heading; 8] = [
-    column("name", Cells::Words, 0),
-    column("size", Cells::Words, 0),
-    column("like", Cells::Words, 0),
-    column("level", Cells::Figures, 3),
-    column("clients", Cells::Figures, 2),
-    column("a month", Cells::Words, 4),
-    column("of", Cells::Words, 5),
-    column("device", Cells::Words, 1),
+const VOLUMES: [Column; 8] = [
+    column("name", ColumnKind::Text, 0),
+    column("size", ColumnKind::Text, 0),
+    column("like", ColumnKind::Text, 0),
+    column("level", ColumnKind::Share, 3),
+    column("clients", ColumnKind::Share, 2),
+    column("a month", ColumnKind::Text, 4),
+    column("of", ColumnKind::Text, 5),
+    column("device", ColumnKind::Text, 1),
 ];
 
-const GROUPS: [Heading; 3] =
-    [column("group", Cells::Words, 0), column("like", Cells::Words, 0), column("volumes", Cells::Words, 0)];
+const GROUPS: [Column; 3] =
+    [column("group", ColumnKind::Text, 0), column("like", ColumnKind::Text, 0), column("volumes", ColumnKind::Text, 0)];
 
 /// All volumes, a row each.
 pub fn volumes(volumes: &[Volume], style: &TextStyle) -> String {

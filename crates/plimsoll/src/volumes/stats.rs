@@ -1,6 +1,6 @@
 //! The counts of one volume in tables. Pure.
 
-use plimsoll_report::{Cells, Heading, TextStyle, facts, grid};
+use plimsoll_report::{Column, ColumnKind, TextStyle, facts, grid};
 use plimsoll_service::api::{Period, Stats};
 use plimsoll_units::{Bytes, Span};
 
@@ -9,17 +9,17 @@ use super::show;
 /// Seconds that are shown.
 const SHOWN: usize = 10;
 
-const fn figures(name: &'static str, unit: &'static str) -> Heading {
-    Heading { name, unit, cells: Cells::Figures, expendable: 0 }
+const fn figures(name: &'static str, unit: &'static str) -> Column {
+    Column::new(name, unit, ColumnKind::Share, 0)
 }
 
-const fn words(name: &'static str) -> Heading {
-    Heading { name, unit: "", cells: Cells::Words, expendable: 0 }
+const fn words(name: &'static str) -> Column {
+    Column::new(name, "", ColumnKind::Text, 0)
 }
 
-const KINDS: [Heading; 4] = [words("kind"), figures("answered", ""), figures("moved", ""), figures("errors", "")];
+const KINDS: [Column; 4] = [words("kind"), figures("answered", ""), figures("moved", ""), figures("errors", "")];
 
-const SECONDS: [Heading; 8] = [
+const SECONDS: [Column; 8] = [
     figures("second", ""),
     figures("answers", "IOPS"),
     figures("model", "IOPS"),

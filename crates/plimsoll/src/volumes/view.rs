@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use plimsoll_report::{Cells, Heading, TextStyle, grid};
+use plimsoll_report::{Column, ColumnKind, TextStyle, grid};
 use plimsoll_service::api::{Stats, Volume};
 use plimsoll_units::Span;
 
@@ -14,15 +14,15 @@ pub type Seen = BTreeMap<String, (Volume, Stats)>;
 /// Columns of a limit's name.
 const LIMIT: usize = 26;
 
-const fn figures(name: &'static str, unit: &'static str, expendable: u8) -> Heading {
-    Heading { name, unit, cells: Cells::Figures, expendable }
+const fn figures(name: &'static str, unit: &'static str, priority: u8) -> Column {
+    Column::new(name, unit, ColumnKind::Share, priority)
 }
 
-const fn words(name: &'static str, expendable: u8) -> Heading {
-    Heading { name, unit: "", cells: Cells::Words, expendable }
+const fn words(name: &'static str, priority: u8) -> Column {
+    Column::new(name, "", ColumnKind::Text, priority)
 }
 
-const HEADINGS: [Heading; 11] = [
+const HEADINGS: [Column; 11] = [
     words("volume", 0),
     words("like", 4),
     figures("answers", "IOPS", 0),

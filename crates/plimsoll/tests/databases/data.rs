@@ -171,11 +171,11 @@ fn progress_shows_the_figures_of_the_result() {
     empty(&place);
     let output = oltp(&place, &["--json", "suite.json"]);
     succeeded(&output);
-    let crowd = place.suite("suite.json").steps.into_iter().find_map(|step| match step.work {
-        StepWork::Crowd(crowd) => Some(crowd),
+    let sessions = place.suite("suite.json").steps.into_iter().find_map(|step| match step.work {
+        StepWork::Sessions(sessions) => Some(sessions),
         _ => None,
     });
-    let rate = crowd.unwrap().run.figures.iops.value;
+    let rate = sessions.unwrap().run.figures.iops.value;
     assert!(said(&output).contains(&format!("2 clients: {rate:.0} a second")), "{rate}: {}", said(&output));
 }
 

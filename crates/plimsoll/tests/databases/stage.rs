@@ -97,11 +97,11 @@ fn the_level_of_a_volume_changes_under_load() {
     let output = place.run(&[&CROWD[..], &changes].concat());
     assert!(output.status.success(), "{}", said(&output));
     let suite = place.suite("suite.json");
-    let crowds = suite.steps.iter().filter_map(|step| match &step.work {
-        StepWork::Crowd(crowd) => Some(crowd),
+    let sessions = suite.steps.iter().filter_map(|step| match &step.work {
+        StepWork::Sessions(sessions) => Some(sessions),
         _ => None,
     });
-    let marks: Vec<&str> = crowds.flat_map(|crowd| &crowd.marks).map(|(_, what)| what.as_str()).collect();
+    let marks: Vec<&str> = sessions.flat_map(|sessions| &sessions.marks).map(|(_, what)| what.as_str()).collect();
     assert!(matches!(marks[..], ["limit(90)", refused] if refused.starts_with("nothing(1) refused: ")), "{marks:?}");
     place.assert_clean();
 }

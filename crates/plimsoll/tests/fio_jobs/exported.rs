@@ -5,10 +5,9 @@ use std::path::Path;
 use std::sync::mpsc::channel;
 
 use plimsoll_device::Clock;
-use plimsoll_front::nbd::Offer;
-use plimsoll_front::{Files, Limits, Plain, Server};
+use plimsoll_front::{Files, Limits, Offer, Server};
 use plimsoll_units::Span;
-use plimsoll_volume::Export;
+use plimsoll_volume::{Export, Volumes};
 
 use super::{Folder, job, read, whole};
 
@@ -44,8 +43,8 @@ fn serve(socket: &Path) -> impl FnOnce() + use<> {
     let listener = UnixListener::bind(socket).unwrap();
     let (told, handle) = channel();
     let thread = std::thread::spawn(move || {
-        let service = Plain::after(Span::ZERO, [SIZE]);
-        let mut server = Server::new(service, Files::memory(), Limits::default(), Clock::start()).unwrap();
+        let volumes = Volumes::plain([SIZE], Span::ZERO);
+        let mut server = Server::new(volumes, Files::memory(), Limits::default(), Clock::start()).unwrap();
         server.offer(Offer::new(Export(0), "data", SIZE));
         server.listen(listener).unwrap();
         told.send(server.handle()).unwrap();

@@ -42,7 +42,8 @@ pub(crate) fn headline(suite: &SuiteRun, group: &Group<'_>) -> Headline {
 /// The law that was fitted to all points; it is said once, of the only curve.
 fn fitted(suite: &SuiteRun, group: &Group<'_>) -> Option<String> {
     let law = suite.database.as_ref()?.fitted.filter(|law| !law.demand.is_zero() && law.error.is_finite())?;
-    let all = suite.steps.iter().filter(|step| step.counts && matches!(step.work, plimsoll_record::StepWork::Crowd(_)));
+    let all =
+        suite.steps.iter().filter(|step| step.counts && matches!(step.work, plimsoll_record::StepWork::Sessions(_)));
     let own = group.points.iter().map(|point| point.rounds).sum::<usize>();
     let most = number::three(1.0 / law.demand.as_secs_f64());
     (all.count() == own).then(|| {

@@ -6,16 +6,12 @@ use plimsoll_units::Span;
 
 use super::{Group, Point};
 use crate::number;
-use crate::text::{Cells, Filled, Heading, NONE};
+use crate::page::{Column, ColumnKind, Table, UNKNOWN};
 use crate::words::clean;
 use crate::words::database::{PARTS, share, share_of, spent};
 
-const fn heading(name: &'static str, unit: &'static str, cells: Cells, expendable: u8) -> Heading {
-    Heading { name, unit, cells, expendable }
-}
-
 fn or_none<T>(value: Option<T>, told: impl FnOnce(T) -> String) -> String {
-    value.map_or(NONE.into(), told)
+    value.map_or(UNKNOWN.into(), told)
 }
 
 fn all<'a, 'b>(groups: &'b [Group<'a>]) -> impl Iterator<Item = &'b Point<'a>> {
@@ -23,26 +19,26 @@ fn all<'a, 'b>(groups: &'b [Group<'a>]) -> impl Iterator<Item = &'b Point<'a>> {
 }
 
 /// How many transactions were made, and how long they took.
-pub(crate) fn responses(groups: &[Group<'_>]) -> Filled {
-    let headings = [
-        heading("step", "", Cells::Words, 0),
-        heading("sessions", "", Cells::Figures, 5),
-        heading("done", "transactions/s", Cells::Figures, 0),
-        heading("95 % interval", "transactions/s", Cells::Words, 4),
-        heading("mean", "", Cells::Figures, 1),
-        heading("p50", "", Cells::Figures, 0),
-        heading("p99", "", Cells::Figures, 0),
-        heading("longest", "", Cells::Figures, 6),
-        heading("failed", "", Cells::Figures, 3),
-        heading("rounds", "", Cells::Figures, 7),
-        heading("limit", "", Cells::Words, 2),
+pub(crate) fn responses(groups: &[Group<'_>]) -> Table {
+    let columns = [
+        Column::new("step", "", ColumnKind::Text, 0),
+        Column::new("sessions", "", ColumnKind::Share, 5),
+        Column::new("done", "transactions/s", ColumnKind::Share, 0),
+        Column::new("95 % interval", "transactions/s", ColumnKind::Text, 4),
+        Column::new("mean", "", ColumnKind::Share, 1),
+        Column::new("p50", "", ColumnKind::Share, 0),
+        Column::new("p99", "", ColumnKind::Share, 0),
+        Column::new("longest", "", ColumnKind::Share, 6),
+        Column::new("failed", "", ColumnKind::Share, 3),
+        Column::new("rounds", "", ColumnKind::Share, 7),
+        Column::new("limit", "", ColumnKind::Text, 2),
     ];
     let rows: Vec<Vec<String>> = all(groups).map(response).collect();
     let mut notes = Vec::new();
     if all(groups).any(|point| point.rounds > 1) {
         notes.push("of several rounds the median one is shown".to_owned());
     }
-    Filled::new(&headings, rows, notes).said()
+    Table::of_texts(columns, &rows, notes).without_unknown()
 }
 
 fn response(point: &Point<'_>) -> Vec<String> {
@@ -67,22 +63,23 @@ fn response(point: &Point<'_>) -> Vec<String> {
 }
 
 /// What the database counted, and what its storage showed, over the same time.
-pub(crate) fn below(suite: &SuiteRun, groups: &[Group<'_>]) -> Filled {
-    let headings = [
-        heading("step", "", Cells::Words, 0),
-        heading("own cache", "hits", Cells::Figures, 6),
-        heading("block reads", "a second", Cells::Figures, 0),
-        heading("block writes", "a second", Cells::Figures, 1),
-        heading("read takes", "database", Cells::Figures, 0),
-        heading("read takes", "storage", Cells::Figures, 0),
-        heading("page cache", "of reads", Cells::Figures, 2),
-        heading("log flushes", "a second", Cells::Figures, 3),
-        heading("flush takes", "database", Cells::Figures, 4),
-        heading("client", "processors", Cells::Figures, 7),
-        heading("device", "busy", Cells::Figures, 8),
+pub(crate) fn below(suite: &SuiteRun, groups: &[Group<'_>]) -> Table {
+    let columns = [
+        Column::new("step", "", ColumnKind::Text, 0),
+        Column::new("own cache", "hits", ColumnKind::Share, 6),
+        Column::new("block reads", "a second", ColumnKind::Share, 0),
+        Column::new("block writes", "a second", ColumnKind::Share, 1),
+        Column::new("read takes", "database", ColumnKind::Share, 0),
+        Column::new("read takes", "storage", ColumnKind::Share, 0),
+        Column::new("page cache", "of reads", ColumnKind::Share, 2),
+        Column::new("log flushes", "a second", ColumnKind::Share, 3),
+        Column::new("flush takes", "database", ColumnKind::Share, 4),
+        Column::new("client", "processors", ColumnKind::Share, 7),
+        Column::new("device", "busy", ColumnKind::Share, 8),
     ];
     let block = suite.database.as_ref().map_or(0, |side| side.about.block.get());
-    Filled::new(&headings, all(groups).map(|point| under(point, block)).collect(), Vec::new()).said()
+    Table::of_texts(columns, &all(groups).map(|point| under(point, block)).collect::<Vec<_>>(), Vec::new())
+        .without_unknown()
 }
 
 fn under(point: &Point<'_>, block: u64) -> Vec<String> {
@@ -114,16 +111,17 @@ fn under(point: &Point<'_>, block: u64) -> Vec<String> {
 const RANKS: [u8; 8] = [0, 0, 2, 0, 1, 3, 5, 4];
 
 /// Where the time of sessions went, as far as somebody looked.
-pub(crate) fn splits(groups: &[Group<'_>]) -> Filled {
-    let mut headings = vec![heading("step", "", Cells::Words, 0)];
-    headings.extend(PARTS.iter().zip(RANKS).map(|(part, rank)| heading(spent(*part).0, "", Cells::Figures, rank)));
-    headings.push(heading("known by", "", Cells::Words, 6));
+pub(crate) fn splits(groups: &[Group<'_>]) -> Table {
+    let mut columns = vec![Column::new("step", "", ColumnKind::Text, 0)];
+    columns
+        .extend(PARTS.iter().zip(RANKS).map(|(part, rank)| Column::new(spent(*part).0, "", ColumnKind::Share, rank)));
+    columns.push(Column::new("known by", "", ColumnKind::Text, 6));
     let row = |point: &Point<'_>| {
         let split = point.crowd.split.as_ref()?;
         let mut cells = vec![point.name()];
         cells.extend(PARTS.iter().map(|part| or_none(share_of(split, *part), share)));
-        cells.push(if split.method.is_empty() { NONE.into() } else { clean(&split.method) });
+        cells.push(if split.method.is_empty() { UNKNOWN.into() } else { clean(&split.method) });
         Some(cells)
     };
-    Filled::new(&headings, all(groups).filter_map(row).collect(), Vec::new()).said()
+    Table::of_texts(columns, &all(groups).filter_map(row).collect::<Vec<_>>(), Vec::new()).without_unknown()
 }

@@ -1,7 +1,7 @@
 //! A suite as comma-separated values: one row for each step and round.
 
 use plimsoll_load::Pace;
-use plimsoll_record::{Bins, Counter, Crowd, DatabaseCounters, DiskCounters, Spent, StepWork, SuiteRun};
+use plimsoll_record::{Bins, Counter, DatabaseCounters, DiskCounters, SessionRun, Spent, StepWork, SuiteRun};
 use plimsoll_units::Span;
 
 use super::{plain, row};
@@ -108,7 +108,7 @@ fn figures(work: &StepWork) -> Vec<String> {
         }
         StepWork::Files { files, span, each, cpu } => (1, *span, *files, None, None, each.clone(), Some(*cpu)),
         StepWork::Statements(work) => (1, work.span, work.done, None, None, work.each.clone(), Some(work.client)),
-        StepWork::Crowd(crowd) => {
+        StepWork::Sessions(crowd) => {
             let total = &crowd.run.total;
             let failed = Some(total.errors());
             let sessions = crowd.sessions as usize;
@@ -153,12 +153,12 @@ fn database(work: &StepWork) -> Vec<String> {
             cells.resize(DATABASE.len(), String::new());
             cells
         }
-        StepWork::Crowd(crowd) => of_crowd(crowd),
+        StepWork::Sessions(crowd) => of_crowd(crowd),
         _ => vec![String::new(); DATABASE.len()],
     }
 }
 
-fn of_crowd(crowd: &Crowd) -> Vec<String> {
+fn of_crowd(crowd: &SessionRun) -> Vec<String> {
     let run = &crowd.run;
     let offered = match run.offered {
         Pace::Open { rate, .. } => plain(rate.as_f64()),
@@ -176,7 +176,7 @@ fn of_crowd(crowd: &Crowd) -> Vec<String> {
 }
 
 /// Transactions by their kind: `read 1200; update 300`.
-fn kinds(crowd: &Crowd) -> String {
+fn kinds(crowd: &SessionRun) -> String {
     let count = |stream: usize| {
         let of_kind = crowd.run.total.0.iter().filter(|counter| usize::from(counter.stream) == stream);
         of_kind.map(Counter::operations).sum::<u64>()

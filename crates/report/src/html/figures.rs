@@ -143,7 +143,7 @@ fn seconds(value: f64) -> String {
 }
 
 /// A chart in its wide and its narrow form.
-pub(super) fn both(id: &str, title: &str, description: &str, draw: impl Fn(Size) -> Drawing) -> Markup {
+pub(crate) fn both(id: &str, title: &str, description: &str, draw: impl Fn(Size) -> Drawing) -> Markup {
     let one = |size: Size, form: &str| {
         let caption =
             Caption { id: format!("{id}-{form}"), title: title.to_owned(), description: description.to_owned() };
@@ -164,6 +164,6 @@ fn section(title: &str, lead: &str, chart: &Markup, curves: &[&Curve]) -> Markup
 }
 
 /// A chart with where its figures come from.
-pub(super) fn figure(chart: &Markup, source: &Markup) -> Markup {
+pub(crate) fn figure(chart: &Markup, source: &Markup) -> Markup {
     html! { figure { (chart) figcaption { "Source: " (source) "." } } }
 }

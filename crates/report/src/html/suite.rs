@@ -10,7 +10,7 @@ use plimsoll_units::Span;
 
 use super::figures::{both, figure};
 use super::framed;
-use super::grid::filled;
+use super::page;
 use super::prose::listed;
 use crate::chart::{Bar, Fill, bars, plimsoll_mark, sentence, typeset};
 use crate::crowds::{Group, groups};
@@ -54,8 +54,8 @@ fn sheet(suite: &SuiteRun, index: usize) -> Markup {
         (pictures(suite, &rows, index))
         section {
             @if !steps.rows.is_empty() || !asked.rows.is_empty() { h2 { "Behind these figures" } }
-            (filled("Statements", &asked, |_, _| None))
-            (filled("Steps", &steps, |_, _| None))
+            (page::table(&asked, "Statements"))
+            (page::table(&steps, "Steps"))
             (meanings(suite, &rows))
         }
         (listed(&doubts::of_suite(suite)))
@@ -119,7 +119,7 @@ fn meanings(suite: &SuiteRun, rows: &[Row<'_>]) -> Markup {
 fn pictures(suite: &SuiteRun, rows: &[Row<'_>], index: usize) -> Markup {
     let source = html! { (suite.source.word()) " on " (clean(&suite.subject.name)) };
     let rates: Vec<Bar> = rows.iter().filter_map(moved).take(MOST_BARS).collect();
-    let single = rows.iter().filter(|row| !matches!(row.step.work, StepWork::Crowd(_)));
+    let single = rows.iter().filter(|row| !matches!(row.step.work, StepWork::Sessions(_)));
     let times: Vec<Bar> = single.flat_map(times).take(2 * MOST_BARS).collect();
     let chart = |id: &str, title: &str, lead: &str, drawn: &[Bar]| {
         if drawn.is_empty() {

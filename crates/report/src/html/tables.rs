@@ -4,9 +4,10 @@ use maud::{Markup, html};
 use plimsoll_record::{Counter, Curve, Estimate, LoadLine, Run, Steadiness};
 use plimsoll_units::Span;
 
+use super::page;
 use crate::chart::typeset;
 use crate::latency::{self, Unit};
-use crate::{number, pick, words};
+use crate::{number, pages, pick, words};
 
 /// One row a run, closed loads first.
 pub(super) fn runs(curve: &Curve) -> Markup {
@@ -121,7 +122,7 @@ fn estimates(
 }
 
 /// Values with their decimal points below each other; a dash for what is not known.
-fn aligned(values: Vec<Option<String>>) -> Vec<Markup> {
+pub(super) fn aligned(values: Vec<Option<String>>) -> Vec<Markup> {
     let cells: Vec<String> = values.into_iter().map(|value| value.unwrap_or("–".into())).collect();
     let pads = latency::pads(&cells);
     let cell = |(cell, pad): (&String, latency::Pad)| {
@@ -242,38 +243,7 @@ pub(super) fn ladder(lines: &[LoadLine]) -> Markup {
         section {
             h2 { "Load line by objective" }
             p class="lead" { "How much may be asked when the objective is stricter or laxer." }
-            div class="scroll" tabindex="0" role="region" aria-label="Load line by objective" {
-                table {
-                    thead { tr {
-                        th class="l" scope="col" { "objective" }
-                        th scope="col" { "load line" small { "IOPS" } }
-                        th scope="col" { "95 % interval" small { "IOPS" } }
-                        th class="l" scope="col" { "verdict" }
-                    } }
-                    tbody { @for line in lines { (rung(line)) } }
-                }
-            }
-        }
-    }
-}
-
-fn rung(line: &LoadLine) -> Markup {
-    let iops = pick::line_iops(line);
-    let interval = iops.as_ref().and_then(number::interval);
-    let verdict = match line {
-        LoadLine::At { .. } => "the objective binds".to_owned(),
-        LoadLine::Beyond { .. } => "met at the highest load seen: at least this".to_owned(),
-        LoadLine::Never { least, .. } => {
-            format!("missed at the lightest load: least {} {least}", line.objective().bounded())
-        }
-        LoadLine::Refused { .. } => words::load_line(line),
-    };
-    html! {
-        tr {
-            th scope="row" { (typeset(&line.objective().to_string())) }
-            td { (iops.map_or("–".into(), |iops| number::three(iops.value))) }
-            td { (interval.map_or("–".into(), |(low, high)| format!("{} – {}", number::three(low), number::three(high)))) }
-            td class="l" { (typeset(&verdict)) }
+            (page::table(&pages::ladder(lines), "Load line by objective"))
         }
     }
 }

@@ -6,7 +6,7 @@ use plimsoll_ingest::{
 use serde_json::{Value, json};
 
 use super::number;
-use crate::text::measure_name;
+use crate::pages::measure_name;
 
 pub(super) fn demand(outcomes: &[Outcome], demand: &Demand) -> Value {
     json!({

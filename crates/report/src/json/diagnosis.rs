@@ -7,7 +7,7 @@ use plimsoll_ingest::{EventTime, Outcome, Place};
 use serde_json::{Value, json};
 
 use super::{demand, number};
-use crate::text::measure_name;
+use crate::pages::measure_name;
 use crate::words::diagnosis::{part, told};
 
 pub(super) fn diagnoses(outcomes: &[Outcome], diagnoses: &[Diagnosis]) -> Value {

@@ -1,6 +1,8 @@
 //! What was asked, what carries it and what does not, choice by choice.
 
-use plimsoll_choose::sizing::{Busiest, Choice, ClassLoad, Limit, Point, Rejection, Sizing, Step, Wanted, Why};
+use plimsoll_choose::sizing::{
+    Backlog, Busiest, Choice, ClassLoad, Limit, Point, Rejection, Sizing, Slower, Step, Wanted, Why,
+};
 use plimsoll_units::Span;
 use serde_json::{Value, json};
 
@@ -13,6 +15,8 @@ pub(super) fn sizing(sizing: &Sizing) -> Value {
         "wanted": wanted(&sizing.wanted),
         "looked_at": sizing.looked_at,
         "choices": sizing.choices.iter().map(choice).collect::<Vec<_>>(),
+        "frontier": sizing.frontier.iter().map(|one| frontier(&sizing.wanted.points[0], one)).collect::<Vec<_>>(),
+        "slower": sizing.slower.iter().map(choice).collect::<Vec<_>>(),
         "nearly": sizing.nearly.iter().map(choice).collect::<Vec<_>>(),
         "rejected": sizing.rejected.iter().map(rejection).collect::<Vec<_>>(),
     })
@@ -23,12 +27,19 @@ fn wanted(wanted: &Wanted) -> Value {
     json!({
         "subject": wanted.subject,
         "measured": {
-            "quantile": number(measured.quantile),
+            "quantile": measured.quantile.map(number),
             "windows": measured.windows,
             "longest_window_ns": measured.longest.as_nanos(),
             "iops": number(measured.iops),
             "bytes_per_second": number(measured.bytes_per_second),
+            "highest_iops": number(measured.highest_iops),
+            "highest_bytes_per_second": number(measured.highest_bytes_per_second),
         },
+        "answer": wanted.answer.as_ref().map(|answer| json!({ "id": answer.id(), "text": words::answer(wanted) })),
+        "today": wanted.today.iter().map(|(class, mean)| json!({ "class": class.name(), "mean_ns": mean.as_nanos() })).collect::<Vec<_>>(),
+        "may_be_slower": wanted.may_be_slower,
+        "may_wait": number(wanted.allowance.share),
+        "may_wait_longer_than_ns": wanted.allowance.wait.as_nanos(),
         "steps": wanted.steps.iter().map(step).collect::<Vec<_>>(),
         "points": wanted.points.iter().map(point).collect::<Vec<_>>(),
         "headroom": number(wanted.headroom),
@@ -90,6 +101,8 @@ fn choice(choice: &Choice) -> Value {
         "binds": choice.binds.as_ref().map(limit),
         "next": choice.next.as_ref().map(limit),
         "simulated_latency": choice.latency.iter().map(latency).collect::<Vec<_>>(),
+        "slower": choice.slower.iter().map(slower).collect::<Vec<_>>(),
+        "replayed": choice.backlog.as_ref().map(backlog),
         "simulated_objective_ns": choice.reached.map(Span::as_nanos),
         "burst": choice.peak.as_ref().map(burst),
         "machines": choice.machines.as_ref().map(|machines| json!({
@@ -100,6 +113,31 @@ fn choice(choice: &Choice) -> Value {
         "risks": choice.risks.iter().map(risk).collect::<Vec<_>>(),
     });
     offer::merged([offer::offer(&choice.offer), own])
+}
+
+fn frontier(point: &Point, choice: &Choice) -> Value {
+    json!({
+        "configuration": choice.offer.short().to_string(),
+        "price": choice.price.as_ref().map(offer::price),
+        "waiting_sessions": choice.waiting(point).map(number),
+    })
+}
+
+fn slower(slower: &Slower) -> Value {
+    json!({
+        "class": slower.class.name(),
+        "today_mean_ns": slower.today.as_nanos(),
+        "simulated_mean_ns": slower.then.as_nanos(),
+    })
+}
+
+fn backlog(backlog: &Backlog) -> Value {
+    json!({
+        "longest_wait_ns": backlog.longest_wait.as_nanos(),
+        "behind_ns": backlog.behind.as_nanos(),
+        "operations_share": number(backlog.operations),
+        "bytes_share": number(backlog.bytes),
+    })
 }
 
 fn limit(limit: &Limit) -> Value {

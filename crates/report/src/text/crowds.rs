@@ -4,10 +4,10 @@ use plimsoll_record::{Spent, Split, SuiteRun};
 
 use super::TextStyle;
 use super::paint::{Line, Tone, cut, wrap};
-use super::plot;
+use super::{page, plot};
 use crate::crowds::{Group, Point, below, groups, headline, responses, splits};
+use crate::page::Table;
 use crate::statements;
-use crate::text::Filled;
 use crate::words::Counted;
 use crate::words::database::{PARTS, share_of, spent};
 
@@ -44,8 +44,8 @@ fn head(suite: &SuiteRun, group: &Group<'_>, style: &TextStyle) -> Vec<Line> {
     lines.filter(|_| !told.rest.is_empty() || told.verdict.is_some()).collect()
 }
 
-fn titled(title: &str, table: &Filled, style: &TextStyle) -> Vec<Line> {
-    let lines: Vec<Line> = table.lay_out(style).into_iter().flatten().collect();
+fn titled(title: &str, table: &Table, style: &TextStyle) -> Vec<Line> {
+    let lines = page::table(table, style);
     if lines.is_empty() { lines } else { [Line::of(title, Tone::Strong)].into_iter().chain(lines).collect() }
 }
 

@@ -25,12 +25,12 @@ pub(super) fn by_run(curve: &Curve, style: &TextStyle) -> Vec<Line> {
     let remarked: Vec<String> = runs.iter().map(|run| remarks(run)).collect();
     let mut notes = Vec::new();
     if remarked.iter().any(|remark| !remark.is_empty()) {
-        let words = Column { name: "remarks", unit: "", align: Align::Left, expendable: 0, cells: remarked };
+        let words = Column { name: "remarks".into(), unit: "", align: Align::Left, expendable: 0, cells: remarked };
         table.columns.push(words);
         if !table.fits(style) {
             let (signs, legend) = signs(&runs);
             table.columns.pop();
-            table.columns.push(Column { name: "", unit: "", align: Align::Left, expendable: 0, cells: signs });
+            table.columns.push(Column { name: "".into(), unit: "", align: Align::Left, expendable: 0, cells: signs });
             notes.extend(legend);
         }
     }
@@ -60,14 +60,14 @@ fn groups(closed: &[&Run], open: &[&Run], runs: &[Run]) -> Vec<(usize, String)> 
 fn columns(curve: &Curve, runs: &[&Run], style: &TextStyle) -> Vec<Column> {
     let plus_minus = if style.unicode == Charset::Ascii { "+-" } else { "±" };
     let unit = Unit::of(curve);
-    let column = |name, unit, expendable, of: &dyn Fn(&Run) -> String| Column {
-        name,
+    let column = |name: &'static str, unit, expendable, of: &dyn Fn(&Run) -> String| Column {
+        name: name.into(),
         unit,
         align: Align::Point,
         expendable,
         cells: runs.iter().map(|run| of(run)).collect(),
     };
-    let time = |name, expendable, of: fn(&Figures) -> Estimate| {
+    let time = |name: &'static str, expendable, of: fn(&Figures) -> Estimate| {
         column(name, unit.name(), expendable, &|run| {
             if pick::grew(run) { "grew".into() } else { latency(&of(&run.figures), unit) }
         })
@@ -177,8 +177,8 @@ pub(super) fn by_stream(curve: &Curve, style: &TextStyle) -> Vec<Line> {
 fn stream_columns(curve: &Curve, run: &Run) -> Vec<Column> {
     let unit = Unit::of(curve);
     let rates = |counter: &Counter| pick::rates(run, counter).unwrap_or_default();
-    let column = |name, unit, align, expendable, of: &dyn Fn(&Counter) -> String| Column {
-        name,
+    let column = |name: &'static str, unit, align, expendable, of: &dyn Fn(&Counter) -> String| Column {
+        name: name.into(),
         unit,
         align,
         expendable,

@@ -4,6 +4,7 @@ use plimsoll_record::SuiteRun;
 
 use super::TextStyle;
 use super::crowds;
+use super::page;
 use super::paint::{INDENT, Line, Tone, hanging, wrap};
 use super::prose::told;
 use crate::chart::sentence;
@@ -23,12 +24,11 @@ pub(super) fn parts(suite: &SuiteRun, style: &TextStyle) -> Vec<Vec<Line>> {
     }
     parts.push(verdicts(suite, style));
     parts.extend(crowds::parts(suite, style));
-    let table = table(suite).lay_out(style);
-    if !table.is_empty() {
-        parts.push(vec![Line::of("Behind these figures", Tone::Strong)]);
-        let last = parts.len() - 1;
-        parts[last].extend(table.into_iter().flatten());
+    let mut steps = page::table(&table(suite), style);
+    if !steps.is_empty() {
+        steps.insert(0, Line::of("Behind these figures", Tone::Strong));
     }
+    parts.push(steps);
     parts.push(meanings(suite, style));
     parts.push(told(&doubts::of_suite(suite), style));
     parts.push(place(suite, style));

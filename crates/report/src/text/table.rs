@@ -1,4 +1,6 @@
-//! Aligned columns that fit the width: columns go one by one, by their rank, until the rest fits.
+//! Aligned columns that fit the width: columns are dropped by their rank, then cells of words wrap, until the rest fits.
+
+use std::borrow::Cow;
 
 use super::TextStyle;
 use super::paint::{Line, Tone, cut, wrap};
@@ -8,6 +10,8 @@ use crate::latency::pads;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Align {
     Left,
+    /// As `Left`, and never wrapped.
+    Kept,
     /// By the decimal point.
     Point,
 }
@@ -15,7 +19,7 @@ pub(super) enum Align {
 /// A column with its head in two lines: what it is, and the unit.
 #[derive(Clone, Debug)]
 pub(super) struct Column {
-    pub name: &'static str,
+    pub name: Cow<'static, str>,
     pub unit: &'static str,
     pub align: Align,
     /// 0 stays; of the others the highest goes first.
@@ -35,7 +39,7 @@ pub(super) struct Table {
 /// A table that was laid out, and what was left out for it.
 pub(super) struct Laid {
     pub lines: Vec<Line>,
-    pub left_out: Vec<&'static str>,
+    pub left_out: Vec<Cow<'static, str>>,
 }
 
 const GAP: usize = 2;
@@ -57,6 +61,7 @@ impl Table {
             let Some((index, _)) = last.max_by_key(|(_, column)| column.expendable) else { break };
             left_out.push(self.columns.remove(index).name);
         }
+        self.narrow(style.width);
         let gap = if self.width(GAP) > style.width { 1 } else { GAP };
         Laid { lines: self.lines(gap, style), left_out }
     }
@@ -66,6 +71,21 @@ impl Table {
             let pads = pads(&column.cells);
             for (cell, pad) in column.cells.iter_mut().zip(pads) {
                 cell.push_str(&" ".repeat(pad.digits + usize::from(pad.point)));
+            }
+        }
+    }
+
+    /// Wraps cells of words until the table fits; no word is broken.
+    fn narrow(&mut self, width: usize) {
+        while let Some(excess) = self.width(GAP).checked_sub(width + 1) {
+            let words = self.columns.iter_mut().filter(|column| column.align == Align::Left);
+            let Some(widest) = words.max_by_key(|column| column.width() - column.longest_word()) else { return };
+            let narrow = widest.width().saturating_sub(excess + 1).max(widest.longest_word());
+            if narrow == widest.width() {
+                return;
+            }
+            for cell in &mut widest.cells {
+                *cell = wrap(cell, narrow).join("\n");
             }
         }
     }
@@ -80,7 +100,7 @@ impl Table {
             let cells: Vec<_> = self.columns.iter().map(|column| column.set(&cell(column))).collect();
             cut(&cells.join(&" ".repeat(gap)), style.width)
         };
-        let mut out = vec![Line::of(line(&|column| column.name.into()), Tone::Quiet)];
+        let mut out = vec![Line::of(line(&|column| column.name.to_string()), Tone::Quiet)];
         if self.columns.iter().any(|column| !column.unit.is_empty()) {
             out.push(Line::of(line(&|column| column.unit.into()), Tone::Quiet));
         }
@@ -89,7 +109,9 @@ impl Table {
                 out.extend(wrap(heading, style.width).into_iter().map(|line| Line::of(line, Tone::Quiet)));
             }
             let tone = if self.strong == Some(row) { Tone::Strong } else { Tone::Plain };
-            out.push(Line::of(line(&|column| column.cells[row].clone()), tone));
+            let part = |column: &Column, index| column.cells[row].lines().nth(index).unwrap_or_default().to_owned();
+            let height = self.columns.iter().map(|column| column.cells[row].lines().count()).max().unwrap_or(0).max(1);
+            out.extend((0..height).map(|index| Line::of(line(&|column| part(column, index)), tone)));
         }
         out
     }
@@ -98,14 +120,20 @@ impl Table {
 impl Column {
     /// Columns of the widest cell or head.
     pub fn width(&self) -> usize {
-        let heads = [self.name, self.unit].map(|head| head.chars().count());
-        self.cells.iter().map(|cell| cell.chars().count()).chain(heads).max().unwrap_or(0)
+        let lines = self.cells.iter().flat_map(|cell| cell.lines());
+        lines.chain([&*self.name, self.unit]).map(|line| line.chars().count()).max().unwrap_or(0)
+    }
+
+    /// The least width of its cells.
+    fn longest_word(&self) -> usize {
+        let words = self.cells.iter().flat_map(|cell| cell.split_whitespace());
+        words.chain([&*self.name, self.unit]).map(|word| word.chars().count()).max().unwrap_or(0)
     }
 
     fn set(&self, cell: &str) -> String {
         let width = self.width();
         match self.align {
-            Align::Left => format!("{cell:<width$}"),
+            Align::Left | Align::Kept => format!("{cell:<width$}"),
             Align::Point => format!("{cell:>width$}"),
         }
     }

@@ -104,7 +104,7 @@ pub(crate) fn meant(suite: &SuiteRun) -> String {
              over the whole of a step",
         );
     }
-    if has(|work| matches!(work, StepWork::Crowd(_))) {
+    if has(|work| matches!(work, StepWork::Sessions(_))) {
         parts.push(
             "transactions: response times as a session saw them, over the measured time without the warm-up, with 95 % \
              intervals by batch means; blocks and log flushes as the database counted them, and the storage's latency as \

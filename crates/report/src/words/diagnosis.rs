@@ -32,6 +32,7 @@ pub(crate) const fn headline(verdict: &Verdict) -> Option<&'static str> {
     Some(match verdict {
         Verdict::Storage { .. } => "Storage is the problem",
         Verdict::StorageInPart { .. } => "Storage is part of the problem",
+        Verdict::LogBehindLocks { .. } => "The log may be behind the locks",
         Verdict::NotStorage { .. } => "Storage is not the problem",
         Verdict::StorageAtLeast { .. } => "Storage cannot be cleared",
         Verdict::Untold { .. } => "Not told by these inputs",
@@ -104,6 +105,37 @@ fn saving(saved: f64) -> String {
     format!("Storage ten times as fast would save {} of it.", share(saved.max(0.0)))
 }
 
+/// Hosts that are busy for less of the time have processors to spare.
+const IDLE: f64 = 0.5;
+
+/// How far a slow log may be behind what is held until a commit is written.
+fn log_behind_locks(write_s: f64, all: f64, held: f64, locks: f64) -> String {
+    format!(
+        "A write of the log takes {}. Sessions hold row locks and blocks of the cluster until their commit is \
+         written, so its time shows as theirs: storage is {} as counted, and up to {} with the waits that may \
+         hang on commits (locks {}).",
+        seconds(write_s),
+        of_all(all),
+        share(all + held),
+        share(locks)
+    )
+}
+
+/// What to do where the longest part is no storage.
+fn not_storage(main: Part, host_busy: Option<f64>) -> &'static str {
+    match main {
+        Part::Processor if host_busy.is_some_and(|busy| busy < IDLE) => {
+            "Do not buy storage, nor processors, which are idle most of the time: look at the statements that use \
+             them."
+        }
+        Part::Processor => {
+            "Do not buy storage for this: look at the statements that use the processors, or at more of these."
+        }
+        Part::Unsaid => "Do not buy storage for this: look at the processors of the host first.",
+        _ => "Do not buy storage for this: look at what sessions wait for.",
+    }
+}
+
 fn answer(verdict: &Verdict) -> Option<Told> {
     let (text, remedy) = match *verdict {
         Verdict::Storage { share: all, part, part_share, saved } => (
@@ -126,7 +158,12 @@ fn answer(verdict: &Verdict) -> Option<Told> {
             ),
             "Faster storage helps as far as that; look at the largest part as well.",
         ),
-        Verdict::NotStorage { share: all, at_most, main, main_share } => (
+        Verdict::LogBehindLocks { write_s, share: all, held, locks } => (
+            log_behind_locks(write_s, all, held, locks),
+            "Make the log's writes faster first, with a volume of their own or a higher level; then diagnose again: what \
+             is left of the locks is the application's.",
+        ),
+        Verdict::NotStorage { share: all, at_most, host_busy, main, main_share } => (
             format!(
                 "Storage is not the problem: {} is {}, and storage {}. No storage, however fast, saves more than {}.",
                 of_all(main_share),
@@ -134,13 +171,7 @@ fn answer(verdict: &Verdict) -> Option<Told> {
                 share(all),
                 share(at_most)
             ),
-            match main {
-                Part::Processor => {
-                    "Do not buy storage for this: look at the statements that use the processors, or at more of these."
-                }
-                Part::Unsaid => "Do not buy storage for this: look at the processors of the host first.",
-                _ => "Do not buy storage for this: look at what sessions wait for.",
-            },
+            not_storage(main, host_busy),
         ),
         Verdict::StorageAtLeast { share: all, unsaid } => (
             format!(

@@ -1,7 +1,9 @@
 //! Sizing in words: what was asked, what binds, and why something does not carry it. Knows nothing about layout.
 
 use plimsoll_catalogue::Counts;
-use plimsoll_choose::sizing::{Busiest, Choice, Limit, Point, RiskSort, Step, Wanted, Why};
+use plimsoll_choose::sizing::{
+    Allowance, Backlog, Busiest, Choice, Limit, Point, RiskSort, Sizing, Slower, Step, Wanted, Why,
+};
 use plimsoll_units::Bytes;
 
 use super::{clean, offer};
@@ -19,20 +21,101 @@ pub(crate) fn length(seconds: f64) -> String {
     }
 }
 
-/// What was measured: `1,230 IOPS and 45.6 MB/s, not exceeded in 95 % of 168 windows of 60 min`.
+/// Whether storage is the problem at all, and what to do then.
+pub(crate) fn answer(wanted: &Wanted) -> Option<String> {
+    let told = super::diagnosis::told(wanted.answer.as_ref()?);
+    Some(format!("{} {}", told.text, told.remedy))
+}
+
+/// What was measured: `1,230 IOPS and 45.6 MB/s let all 168 windows of up to 60 min pass, at most 1 % of the operations
+/// wait; the highest window has 2,510 IOPS, another 172 MB/s`.
 pub(crate) fn measured(wanted: &Wanted) -> String {
     let measured = &wanted.measured;
     let each = length(measured.longest.as_secs_f64());
-    let over = match measured.windows {
-        1 => format!("in one window of {each}"),
-        windows => format!(
-            "not exceeded in {} of {} windows of up to {each}",
-            number::percent(measured.quantile),
-            number::whole(windows as f64)
-        ),
+    let rates = |iops: f64, bytes: f64| (number::rate(iops), offer::megabytes(bytes));
+    let (iops, megabytes) = rates(measured.iops, measured.bytes_per_second);
+    let windows = number::whole(measured.windows as f64);
+    let over = match (measured.windows, measured.quantile) {
+        (1, _) => return format!("{iops} IOPS and {megabytes} MB/s, in one window of {each}"),
+        (_, Some(quantile)) => {
+            format!("not exceeded in {} of {windows} windows of up to {each}", number::percent(quantile))
+        }
+        (_, None) => format!("through which {windows} windows of up to {each} pass: {}", allowed(&wanted.allowance)),
     };
-    let iops = number::rate(measured.iops);
-    format!("{iops} IOPS and {} MB/s, {over}", offer::megabytes(measured.bytes_per_second))
+    let (highest_iops, highest_megabytes) = rates(measured.highest_iops, measured.highest_bytes_per_second);
+    format!(
+        "{iops} IOPS and {megabytes} MB/s, {over}; the highest windows have {highest_iops} IOPS and {highest_megabytes} MB/s"
+    )
+}
+
+/// `at most 1 % of the operations wait longer than 5 ms`.
+fn allowed(allowance: &Allowance) -> String {
+    let share = number::percent(allowance.share);
+    if allowance.wait.is_zero() {
+        format!("at most {share} of the operations wait")
+    } else {
+        format!("at most {share} of the operations wait longer than {}", allowance.wait)
+    }
+}
+
+/// What limits make of the whole series: `0.4 % of the operations and 2 % of the bytes wait, up to 3.2 s; behind for 12 s`.
+pub(crate) fn backlog(backlog: &Backlog) -> String {
+    if backlog.behind.is_zero() {
+        return "no window exceeds its limits".to_owned();
+    }
+    format!(
+        "{} of the operations and {} of the bytes wait too long, the longest {}; behind for {} in all",
+        number::percent(backlog.operations),
+        number::percent(backlog.bytes),
+        length(backlog.longest_wait.as_secs_f64()),
+        length(backlog.behind.as_secs_f64()),
+    )
+}
+
+/// Response times of the storage of today: `random reads 4 ms, redo 2 ms: no choice is slower by a fifth`.
+pub(crate) fn today(wanted: &Wanted) -> Option<String> {
+    let means: Vec<String> = wanted.today.iter().map(|(class, mean)| format!("{} {mean}", class.name())).collect();
+    let rule = if wanted.may_be_slower { "choices may be slower" } else { "choices are not slower by a fifth" };
+    (!means.is_empty()).then(|| format!("{} in the mean: {rule}", means.join(", ")))
+}
+
+/// `redo 12 ms instead of 2 ms (6 times); random reads 13.8 ms instead of 4 ms (3.45 times)`.
+pub(crate) fn slower(slower: &[Slower]) -> String {
+    let one = |one: &Slower| {
+        format!("{} {} instead of {} ({} times)", one.class.name(), one.then, one.today, number::three(one.times()))
+    };
+    slower.iter().map(one).collect::<Vec<_>>().join("; ")
+}
+
+/// A configuration of the frontier beside the one before it.
+pub(crate) struct FrontierStep {
+    /// Sessions that wait in the mean.
+    pub(crate) waiting: f64,
+    /// `+14 %: 3.4 times faster`; empty for the cheapest.
+    pub(crate) against_cheaper: String,
+    /// Its figures that were not read with the vendor: `price, latency`.
+    pub(crate) doubts: String,
+}
+
+/// The frontier in words, row by row.
+pub(crate) fn frontier(sizing: &Sizing) -> Vec<FrontierStep> {
+    let point = &sizing.wanted.points[0];
+    let monthly = |choice: &Choice| choice.price.as_ref().map_or(0.0, |price| price.monthly.as_f64());
+    let waiting = |choice: &Choice| choice.waiting(point).unwrap_or_default();
+    let step = |(index, choice): (usize, &Choice)| {
+        let against_cheaper = index.checked_sub(1).map_or_else(String::new, |before| {
+            let cheaper = &sizing.frontier[before];
+            let more = monthly(choice) / monthly(cheaper) - 1.0;
+            let more =
+                if more < 1.0 { format!("+{:.0} %", more * 100.0) } else { format!("x {}", number::three(more + 1.0)) };
+            format!("{more}: {} times faster", number::three(waiting(cheaper) / waiting(choice)))
+        });
+        let mut doubts: Vec<&str> =
+            choice.risks.iter().map(|one| risk(one.sort)).filter(|sort| *sort != "needs").collect();
+        doubts.dedup();
+        FrontierStep { waiting: waiting(choice), against_cheaper, doubts: doubts.join(", ") }
+    };
+    sizing.frontier.iter().enumerate().map(step).collect()
 }
 
 /// `x 3.13 for small operations and x 6.09 for those of 64 KiB and more (measured from 1.43 to 7.45): ...`.
@@ -108,6 +191,7 @@ pub(crate) fn why(why: &Why) -> String {
         Why::Ceiling(ceiling) => {
             format!("{}, which is {} of what is asked", limit(ceiling), number::percent(ceiling.over))
         }
+        Why::Waits(waits) => format!("replayed, {}", backlog(waits)),
         Why::Sustains { iops, wanted, held_by } => {
             let (iops, wanted) = (number::rate(*iops), number::rate(*wanted));
             format!("it sustains {iops} of {wanted} IOPS (modelled), held by {}", clean(held_by))

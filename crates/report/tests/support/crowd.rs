@@ -5,9 +5,9 @@ use std::sync::OnceLock;
 use plimsoll_analyse::{chosen_objective, knee, load_line};
 use plimsoll_load::{Arrival, Pace};
 use plimsoll_record::{
-    Bins, Counter, CpuTime, Crowd, DatabaseAbout, DatabaseCounters, DatabaseSide, DelayAndQueue, DiskCounters, Ended,
-    Estimate, Figures, Finding, Listing, Recorder, Run, SUITE_FORMAT, Slice, Source, Spent, Split, Statements,
-    Steadiness, StepRun, StepWork, StorageSide, Subject, SuiteRun, Tally,
+    Bins, Counter, CpuTime, DatabaseAbout, DatabaseCounters, DatabaseSide, DelayAndQueue, DiskCounters, Ended,
+    Estimate, Figures, Finding, Listing, Recorder, Run, SUITE_FORMAT, SessionRun, Slice, Source, Spent, Split,
+    Statements, Steadiness, StepRun, StepWork, StorageSide, Subject, SuiteRun, Tally,
 };
 use plimsoll_units::{Bytes, Instant, Iops, Kind, Span};
 
@@ -43,7 +43,7 @@ pub fn crowds(server: &Server, groups: &[(&str, f64)]) -> SuiteRun {
             let name = if group.is_empty() { String::new() } else { format!("{group}: ") };
             let name = if sessions == 1 { format!("{name}1 session") } else { format!("{name}{sessions} sessions") };
             let crowd = crowd(server, sessions, *updates, &mut dice);
-            steps.push(step(&name, StepWork::Crowd(Box::new(crowd))));
+            steps.push(step(&name, StepWork::Sessions(Box::new(crowd))));
         }
     }
     let runs: Vec<Run> = steps.iter().filter_map(|step| Some(crowd_in(&step.work)?.run.clone())).collect();
@@ -69,7 +69,7 @@ pub fn staged() -> SuiteRun {
     if let Some(side) = &mut run.database {
         (side.knee, side.load_line, side.fitted) = (None, None, None);
     }
-    if let StepWork::Crowd(crowd) = &mut run.steps[2].work {
+    if let StepWork::Sessions(crowd) = &mut run.steps[2].work {
         crowd.marks = vec![
             (Span::from_secs(12), "iops 3,000 to 6,000".into()),
             (Span::from_secs(24), "iops 6,000 to 3,000".into()),
@@ -130,9 +130,9 @@ pub fn tested() -> Vec<SuiteRun> {
 }
 
 /// The crowd that a step did.
-pub fn crowd_in(work: &StepWork) -> Option<&Crowd> {
+pub fn crowd_in(work: &StepWork) -> Option<&SessionRun> {
     match work {
-        StepWork::Crowd(crowd) => Some(crowd),
+        StepWork::Sessions(crowd) => Some(crowd),
         _ => None,
     }
 }
@@ -146,10 +146,10 @@ pub fn odd() -> Vec<(&'static str, SuiteRun)> {
         change(&mut run);
         run
     };
-    let each = |change: &dyn Fn(&mut Crowd)| {
+    let each = |change: &dyn Fn(&mut SessionRun)| {
         with(&|run| {
             for step in &mut run.steps {
-                if let StepWork::Crowd(crowd) = &mut step.work {
+                if let StepWork::Sessions(crowd) = &mut step.work {
                     change(crowd);
                 }
             }
@@ -228,7 +228,7 @@ pub fn hostile(mut run: SuiteRun) -> SuiteRun {
     }
     for step in &mut run.steps {
         step.name = format!("{name} {}", step.name);
-        if let StepWork::Crowd(crowd) = &mut step.work {
+        if let StepWork::Sessions(crowd) = &mut step.work {
             crowd.kinds = vec![name.clone()];
             crowd.limit = Some(name.clone());
             crowd.marks = vec![(Span::from_secs(3), name.clone())];
@@ -289,7 +289,7 @@ fn loading() -> StepRun {
     StepRun { counts: false, ..step("load", StepWork::Statements(Box::new(work))) }
 }
 
-fn crowd(server: &Server, sessions: u32, updates: f64, dice: &mut Dice) -> Crowd {
+fn crowd(server: &Server, sessions: u32, updates: f64, dice: &mut Dice) -> SessionRun {
     let capacity = server.capacity / (1.0 + updates);
     let (light, depth) = (f64::from(sessions) / (server.base_ms / 1e3), f64::from(sessions));
     let achieved = 1.0 / (light.powf(-2.2) + capacity.powf(-2.2)).powf(1.0 / 2.2);
@@ -301,7 +301,7 @@ fn crowd(server: &Server, sessions: u32, updates: f64, dice: &mut Dice) -> Crowd
     let (reads, flushes) = (count(BLOCKS), count(updates));
     let read_ns = mean_ns / BLOCKS * 0.8;
     let time = |count: u64, ns: f64| Span::from_nanos((count as f64 * ns) as u64);
-    Crowd {
+    SessionRun {
         sessions,
         kinds: vec!["read".into(), "update".into()],
         run,

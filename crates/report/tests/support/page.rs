@@ -22,6 +22,10 @@ pub fn check_page(name: &str, page: &str) {
     for named in values(page, "aria-labelledby=\"").iter().flat_map(|ids| ids.split(' ')) {
         assert!(ids.contains(&named), "{name}: {named} is not on the page");
     }
+    for place in values(page, "href=\"#") {
+        assert!(ids.contains(&place), "{name}: #{place} leads nowhere");
+    }
+    let page = &page.replace("href=\"#", "");
     for outside in ["src=", "href=", "url(", "@import", "fetch("] {
         assert!(!page.contains(outside), "{name}: {outside}");
     }

@@ -16,10 +16,10 @@ pub use monitor::Sink;
 
 use self::monitor::{Monitor, Observations};
 use super::{Facts, Ground, Unfit};
-use crate::below::Below;
-use crate::recipe::crowd_of;
-use crate::seen::{IoSeen, StepSeen};
-use crate::sql::{CrowdSeen, CrowdStep, StatementsSeen, StatementsStep};
+use crate::below::UnderlyingStorage;
+use crate::recipe::session_run;
+use crate::result::{IoResult, StepResult};
+use crate::sql::{SessionsResult, SessionsStep, StatementsResult, StatementsStep};
 use crate::step::{FileSpec, IoStep};
 use crate::workers::unstarted;
 
@@ -32,7 +32,7 @@ pub struct Database {
     target: Box<dyn plimsoll_database::Database>,
     facts: Facts,
     /// Dropped after the target: a server that was made on it is gone then.
-    below: Option<Box<dyn Below>>,
+    below: Option<Box<dyn UnderlyingStorage>>,
     sink: Option<Sink>,
     /// The first error of observing the database.
     observe_error: Option<String>,
@@ -44,8 +44,8 @@ impl Database {
         Self { target, facts, below: None, sink: None, observe_error: None }
     }
 
-    /// The same with what lies below it.
-    pub fn on(self, below: Option<Box<dyn Below>>) -> Self {
+    /// The same with the storage below it.
+    pub fn on(self, below: Option<Box<dyn UnderlyingStorage>>) -> Self {
         Self { below, ..self }
     }
 
@@ -92,10 +92,10 @@ fn watched<T>(
 }
 
 /// The result of a step, with the fault that ended it early.
-fn torn(fault: Option<Fault>, seen: StepSeen, is_empty: bool) -> Result<StepSeen, Box<Torn<Option<StepSeen>>>> {
+fn torn(fault: Option<Fault>, result: StepResult, is_empty: bool) -> Result<StepResult, Box<Torn<Option<StepResult>>>> {
     match fault {
-        None => Ok(seen),
-        Some(fault) => Err(Box::new(Torn { fault, until: (!is_empty).then_some(seen) })),
+        None => Ok(result),
+        Some(fault) => Err(Box::new(Torn { fault, until: (!is_empty).then_some(result) })),
     }
 }
 
@@ -132,11 +132,11 @@ impl Ground for Database {
         if files.is_empty() { Ok(()) } else { Err(Unfit::Names(self.facts.subject.name.clone())) }
     }
 
-    fn io(&mut self, _: &IoStep, _: Observe<'_>) -> Result<IoSeen, Box<Torn<IoSeen>>> {
+    fn io(&mut self, _: &IoStep, _: Observe<'_>) -> Result<IoResult, Box<Torn<IoResult>>> {
         let source = std::io::Error::new(std::io::ErrorKind::Unsupported, "a database has no blocks to ask for");
         Err(Box::new(Torn {
             fault: Fault { attempt: "running a step of blocks".into(), source },
-            until: IoSeen::default(),
+            until: IoResult::default(),
         }))
     }
 
@@ -144,7 +144,7 @@ impl Ground for Database {
         &mut self,
         step: &StatementsStep,
         observe: Observe<'_>,
-    ) -> Result<StepSeen, Box<Torn<Option<StepSeen>>>> {
+    ) -> Result<StepResult, Box<Torn<Option<StepResult>>>> {
         let unseen = |fault| Box::new(Torn { fault, until: None });
         let (clock, before) = (Clock::start(), cpu_time());
         let observer = self.observer();
@@ -158,13 +158,17 @@ impl Ground for Database {
         let part = observations.whole();
         let client = CpuTime { user: used.user - before.user, system: used.system - before.system };
         self.observe_error = self.observe_error.take().or(observations.error);
-        let seen = StatementsSeen { counted: part.counted, storage: part.storage, client, ..seen };
+        let seen = StatementsResult { counted: part.counted, storage: part.storage, client, ..seen };
         let is_empty = seen.done == 0 && seen.changes.is_empty();
         let fault = fault.map(|fault| self.explained(fault));
-        torn(fault, StepSeen::Statements(Box::new(seen)), is_empty)
+        torn(fault, StepResult::Statements(Box::new(seen)), is_empty)
     }
 
-    fn crowd(&mut self, step: &CrowdStep, observe: Observe<'_>) -> Result<StepSeen, Box<Torn<Option<StepSeen>>>> {
+    fn sessions(
+        &mut self,
+        step: &SessionsStep,
+        observe: Observe<'_>,
+    ) -> Result<StepResult, Box<Torn<Option<StepResult>>>> {
         let unseen = |fault| Box::new(Torn { fault, until: None });
         let refused =
             |failure: Failure| unseen(self.explained(sessions::fault("writing dirty blocks before a step", failure)));
@@ -190,7 +194,7 @@ impl Ground for Database {
             seen.findings = monitor::findings(&seen, *system, about);
         }
         let fault = fault.map(|fault| self.explained(fault));
-        torn(fault, StepSeen::Crowd(Box::new(seen)), is_empty)
+        torn(fault, StepResult::Sessions(Box::new(seen)), is_empty)
     }
 
     fn idle(&mut self, span: Span, observe: Observe<'_>) {
@@ -202,12 +206,12 @@ impl Ground for Database {
 }
 
 /// The result of concurrent sessions with the observations of the window that its figures cover.
-fn completed(step: &CrowdStep, seen: CrowdSeen, observations: &Observations, began: Instant) -> CrowdSeen {
-    let run = crowd_of(step, &seen).run;
+fn completed(step: &SessionsStep, seen: SessionsResult, observations: &Observations, began: Instant) -> SessionsResult {
+    let run = session_run(step, &seen).run;
     let window = (run.warm_up, run.warm_up + run.span);
     let part = observations.over(began + window.0, began + window.1, step.sessions);
     let marks = observations.marks.iter().map(|(at, what)| (at.since(began), what.clone())).collect();
-    CrowdSeen {
+    SessionsResult {
         window,
         counted: part.counted,
         storage: part.storage,

@@ -1,4 +1,4 @@
-//! Real storage: a directory in which files are made, or one file or block device that holds them end to end.
+//! Real storage: a directory with files, or a file or block device that contains them end to end.
 
 use std::os::fd::{AsFd, AsRawFd, OwnedFd};
 use std::path::{Path, PathBuf};
@@ -17,15 +17,15 @@ use super::opening::{claim_existing, covered, for_worker, on_storage, reopening,
 use super::side_by_side::Targets;
 use super::{Facts, Ground, Unfit, end_to_end, joined, placed};
 use crate::files::Tree;
-use crate::seen::{IoSeen, StepSeen};
+use crate::result::{IoResult, StepResult};
 use crate::step::{Before, FileSpec, FilesStep, IoStep, Worker};
 
-/// Where on real storage.
+/// A place on real storage.
 #[derive(Debug)]
 pub enum DiskPlace {
     /// A directory.
     Directory(PathBuf),
-    /// A file or block device that exists; with a claim to write to it, if there is one.
+    /// An existing file or block device, with a claim if it may be written to.
     Whole(PathBuf, Option<Claim>),
 }
 
@@ -38,31 +38,31 @@ pub struct Disk {
     files: Vec<Laid>,
     regions: Vec<Region>,
     tree: Option<Tree>,
-    /// Direct I/O was asked for, and the filesystem has none.
+    /// Whether direct I/O was requested and the filesystem does not support it.
     direct_refused: AtomicBool,
     findings: Vec<Finding>,
 }
 
-/// A file that was laid out.
+/// A prepared file.
 struct Laid {
     file: OwnedFd,
-    /// What opens it again.
+    /// Its path.
     path: PathBuf,
     size: Bytes,
     reserved: bool,
     writes: bool,
-    /// Keeps others from a file that exists.
+    /// Claim on an existing file.
     claim: Option<Claim>,
 }
 
 impl Disk {
-    /// A place that was looked at. `destroy` names files that exist and may be overwritten.
+    /// `destroy` names existing files that may be overwritten.
     pub fn new(place: DiskPlace, facts: Facts, destroy: Vec<PathBuf>) -> Self {
         let (direct_refused, findings) = (AtomicBool::new(false), Vec::new());
         Self { place, facts, destroy, files: Vec::new(), regions: Vec::new(), tree: None, direct_refused, findings }
     }
 
-    /// The same with what makes its figures questionable.
+    /// The same with doubts about its figures.
     pub fn doubted(self, findings: Vec<Finding>) -> Self {
         Self { findings, ..self }
     }
@@ -91,7 +91,7 @@ impl Disk {
         Ok(Laid { file, path, size: spec.size, reserved: spec.reserved, writes: spec.writes, claim })
     }
 
-    /// A file by name: made, or, if it exists, opened as far as that is allowed.
+    /// Creates a named file, or opens it if it exists and that is allowed.
     fn named(&self, path: &Path, spec: &FileSpec) -> Result<(OwnedFd, Option<Claim>), Unfit> {
         let failed = |source| Fault { attempt: format!("opening {}", path.display()), source };
         let space = if spec.reserved { Space::Reserve } else { Space::Sparse };
@@ -123,7 +123,7 @@ impl Disk {
         Ok(file)
     }
 
-    /// Empties files, or the page cache of them, before a step.
+    /// Truncates files, or drops them from the page cache, before a step.
     fn prepare(&self, step: &IoStep) -> std::io::Result<()> {
         let used = |index: usize| step.workers.iter().any(|w| w.parts.iter().any(|part| part.file == index));
         for laid in self.files.iter().enumerate().filter(|(index, _)| used(*index)).map(|(_, laid)| laid) {
@@ -199,13 +199,13 @@ impl Ground for Disk {
         Ok(())
     }
 
-    fn io(&mut self, step: &IoStep, observe: Observe<'_>) -> Result<IoSeen, Box<Torn<IoSeen>>> {
+    fn io(&mut self, step: &IoStep, observe: Observe<'_>) -> Result<IoResult, Box<Torn<IoResult>>> {
         on_storage(self, self.prepare(step), step, observe)
     }
 
-    fn files(&mut self, step: &FilesStep, observe: Observe<'_>) -> Result<StepSeen, Fault> {
+    fn files(&mut self, step: &FilesStep, observe: Observe<'_>) -> Result<StepResult, Fault> {
         let DiskPlace::Directory(directory) = &self.place else {
-            return Ok(StepSeen::Skipped("there are no files here, only blocks"));
+            return Ok(StepResult::Skipped("there are no files here, only blocks"));
         };
         let tree = match self.tree.take() {
             Some(tree) => tree,
@@ -213,7 +213,7 @@ impl Ground for Disk {
         };
         let seen = tree.work(step, observe);
         self.tree = Some(tree);
-        seen.map(StepSeen::Files)
+        seen.map(StepResult::Files)
     }
 
     fn idle(&mut self, span: Span, observe: Observe<'_>) {
@@ -221,7 +221,7 @@ impl Ground for Disk {
     }
 }
 
-/// Sleeps, and asks meanwhile whether to go on.
+/// Sleeps until the end of the span or until `observe` breaks off.
 pub(super) fn sleep(span: Span, observe: Observe<'_>) {
     let clock = Clock::start();
     loop {

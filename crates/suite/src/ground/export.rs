@@ -10,7 +10,7 @@ use plimsoll_units::Span;
 
 use super::side_by_side::{Targets, run};
 use super::{Facts, Ground, Unfit, end_to_end, placed_durable};
-use crate::seen::IoSeen;
+use crate::result::IoResult;
 use crate::step::{FileSpec, IoStep, Worker};
 
 /// An export, with a connection for each worker.
@@ -21,7 +21,7 @@ pub struct Export {
 }
 
 impl Export {
-    /// An export that was looked at.
+    /// An export with these facts.
     pub const fn new(address: Address, facts: Facts) -> Self {
         Self { address, facts, regions: Vec::new() }
     }
@@ -46,7 +46,7 @@ impl Ground for Export {
         Ok(())
     }
 
-    fn io(&mut self, step: &IoStep, observe: Observe<'_>) -> Result<IoSeen, Box<Torn<IoSeen>>> {
+    fn io(&mut self, step: &IoStep, observe: Observe<'_>) -> Result<IoResult, Box<Torn<IoResult>>> {
         run(self, step, observe)
     }
 

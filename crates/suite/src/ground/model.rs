@@ -1,4 +1,4 @@
-//! A model in virtual time: hours of a suite in seconds, with a simulated page cache before it or without one.
+//! A model in virtual time, optionally behind a simulated page cache: hours of a suite take seconds.
 
 use plimsoll_drive::{Cached, Fault, Observe, PageCache, Rules, Simulated, Streams, Target, Torn, drive};
 use plimsoll_load::{Due, Load, Outcome, Region, Together};
@@ -9,7 +9,7 @@ use plimsoll_units::{Bytes, Instant, Kind, Op, Slot, Span};
 use super::side_by_side::TrackedJob;
 use super::{Facts, Ground, Unfit, end_to_end, misfit, placed_durable, slice_of};
 use crate::conduct::Signal;
-use crate::seen::{IoSeen, Logged, WorkerSeen};
+use crate::result::{IoResult, LoggedOperation, WorkerResult};
 use crate::step::{Before, FileSpec, IoStep, Order};
 
 /// A model that keeps its state over all steps: credits that a step used up are missing in the next.
@@ -90,9 +90,14 @@ impl Model {
         Ok(())
     }
 
-    fn group(&mut self, step: &IoStep, only: Option<usize>, observe: Observe<'_>) -> Result<IoSeen, Box<Torn<IoSeen>>> {
+    fn group(
+        &mut self,
+        step: &IoStep,
+        only: Option<usize>,
+        observe: Observe<'_>,
+    ) -> Result<IoResult, Box<Torn<IoResult>>> {
         let origin = self.line.target().now();
-        let at_once = |fault| Box::new(Torn { fault, until: IoSeen::default() });
+        let at_once = |fault| Box::new(Torn { fault, until: IoResult::default() });
         let mut jobs = Vec::new();
         let mut depth = 0;
         for (index, worker) in step.workers.iter().enumerate() {
@@ -120,7 +125,7 @@ impl Model {
         let workers = numbers.iter().zip(load.jobs.into_members()).map(|(&number, job)| {
             let of =
                 |slice: &Slice| Slice { tally: slice.tally.only(|counter| counter.stream == number), ..slice.clone() };
-            WorkerSeen {
+            WorkerResult {
                 seen: plimsoll_drive::Seen { series: seen.series.iter().map(of).collect(), ..Default::default() },
                 began: Instant::ZERO + began(number),
                 ended: Instant::ZERO + job.rounds.ended().since(origin),
@@ -128,11 +133,15 @@ impl Model {
                 spent: job.rounds.spent(),
                 failed: job.failed,
                 log: logged(job.log, origin),
-                ..WorkerSeen::default()
+                ..WorkerResult::default()
             }
         });
-        let all =
-            IoSeen { workers: workers.collect(), bound_by: seen.bound_by, series: seen.series, ..IoSeen::default() };
+        let all = IoResult {
+            workers: workers.collect(),
+            bound_by: seen.bound_by,
+            series: seen.series,
+            ..IoResult::default()
+        };
         match fault {
             None => Ok(all),
             Some(fault) => Err(Box::new(Torn { fault, until: all })),
@@ -140,8 +149,8 @@ impl Model {
     }
 
     /// One worker after the other.
-    fn in_turn(&mut self, step: &IoStep, observe: Observe<'_>) -> Result<IoSeen, Box<Torn<IoSeen>>> {
-        let mut all = IoSeen::default();
+    fn in_turn(&mut self, step: &IoStep, observe: Observe<'_>) -> Result<IoResult, Box<Torn<IoResult>>> {
+        let mut all = IoResult::default();
         for index in 0..step.workers.len() {
             let before = all.span();
             let mut one = self.group(step, Some(index), observe)?;
@@ -188,8 +197,8 @@ impl Ground for Model {
         Ok(())
     }
 
-    fn io(&mut self, step: &IoStep, observe: Observe<'_>) -> Result<IoSeen, Box<Torn<IoSeen>>> {
-        self.prepare(step).map_err(|fault| Box::new(Torn { fault, until: IoSeen::default() }))?;
+    fn io(&mut self, step: &IoStep, observe: Observe<'_>) -> Result<IoResult, Box<Torn<IoResult>>> {
+        self.prepare(step).map_err(|fault| Box::new(Torn { fault, until: IoResult::default() }))?;
         let mut all =
             if step.order == Order::InTurn { self.in_turn(step, observe)? } else { self.group(step, None, observe)? };
         all.dirty = self.line.cache().map(|cache| cache.dirty());
@@ -209,9 +218,13 @@ impl Ground for Model {
 }
 
 /// Operations with their moments from the beginning of the step.
-fn logged(log: Option<Vec<Logged>>, origin: Instant) -> Vec<Logged> {
+fn logged(log: Option<Vec<LoggedOperation>>, origin: Instant) -> Vec<LoggedOperation> {
     let from = |moment: Instant| Instant::ZERO + moment.since(origin);
-    let of = |one: Logged| Logged { submitted: from(one.submitted), completed: from(one.completed), ..one };
+    let of = |one: LoggedOperation| LoggedOperation {
+        submitted: from(one.submitted),
+        completed: from(one.completed),
+        ..one
+    };
     log.unwrap_or_default().into_iter().map(of).collect()
 }
 

@@ -14,7 +14,7 @@ use plimsoll_load::Outcome;
 use plimsoll_units::{Instant, Kind, Op, Slot};
 
 use super::side_by_side::{Targets, run};
-use crate::seen::IoSeen;
+use crate::result::IoResult;
 use crate::step::{Access, Descriptor, IoStep, Worker};
 
 /// Claims an existing file or device for writing, if plimsoll created it or the user named it.
@@ -61,10 +61,10 @@ pub(super) fn on_storage(
     prepared: io::Result<()>,
     step: &IoStep,
     observe: Observe<'_>,
-) -> Result<IoSeen, Box<Torn<IoSeen>>> {
+) -> Result<IoResult, Box<Torn<IoResult>>> {
     prepared.map_err(|source| {
         let fault = Fault { attempt: "preparing files for a step".into(), source };
-        Box::new(Torn { fault, until: IoSeen::default() })
+        Box::new(Torn { fault, until: IoResult::default() })
     })?;
     let mut seen = run(targets, step, observe)?;
     seen.dirty = dirty_bytes();

@@ -1,6 +1,6 @@
-//! Files and block devices by their paths, wherever they are, and files of nothing for an engine that looks at none.
+//! Files and block devices by path, and placeholders for engines that use no files.
 //!
-//! What is not there is made, empty; what is there is written to only when plimsoll made it or it was named.
+//! Missing files are created empty; existing files are written to only if plimsoll created them or the user named them.
 
 use std::os::fd::{AsFd, OwnedFd};
 use std::path::PathBuf;
@@ -13,7 +13,7 @@ use plimsoll_units::{Bytes, Span};
 use super::opening::{claim_existing, for_worker, on_storage, reopening, uncache};
 use super::side_by_side::Targets;
 use super::{Facts, Ground, Unfit, joined, placed};
-use crate::seen::IoSeen;
+use crate::result::IoResult;
 use crate::step::{Before, FileSpec, IoStep, Worker};
 
 /// Files and devices by their paths.
@@ -24,17 +24,17 @@ pub struct Paths {
     files: Vec<Found>,
 }
 
-/// What is at a path.
+/// A file or device at a path.
 struct Found {
-    /// None for a file of nothing.
+    /// None for a placeholder.
     path: Option<PathBuf>,
     size: Bytes,
-    /// Keeps others from what is written to.
+    /// Claim on a file that is written to.
     claim: Option<Claim>,
 }
 
 impl Paths {
-    /// Nothing is looked at yet. `destroy` names what exists and may be overwritten.
+    /// No file is opened yet. `destroy` names existing files that may be overwritten.
     pub const fn new(facts: Facts, destroy: Vec<PathBuf>) -> Self {
         Self { facts, destroy, files: Vec::new() }
     }
@@ -65,7 +65,7 @@ impl Paths {
         Ok(Some(file))
     }
 
-    /// Empties the page cache of files before a step.
+    /// Drops files from the page cache before a step.
     fn prepare(&self, step: &IoStep) -> std::io::Result<()> {
         if step.before != Before::Uncached {
             return Ok(());
@@ -108,7 +108,7 @@ impl Ground for Paths {
         Ok(())
     }
 
-    fn io(&mut self, step: &IoStep, observe: Observe<'_>) -> Result<IoSeen, Box<Torn<IoSeen>>> {
+    fn io(&mut self, step: &IoStep, observe: Observe<'_>) -> Result<IoResult, Box<Torn<IoResult>>> {
         on_storage(self, self.prepare(step), step, observe)
     }
 

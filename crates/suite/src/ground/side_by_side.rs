@@ -1,4 +1,4 @@
-//! Workers on threads of their own, each with a target of its own.
+//! Concurrent workers, each with its own thread and target.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
@@ -10,8 +10,8 @@ use plimsoll_units::{Bytes, Instant, Op, Span};
 use rustix::thread::{CpuSet, sched_setaffinity};
 
 use super::{misfit, slice_of};
-use crate::conduct::{Endured, Signal};
-use crate::seen::{Failed, IoSeen, Logged, Queues, WorkerSeen};
+use crate::conduct::{Signal, ToleratedErrors};
+use crate::result::{FailedOperation, IoResult, LoggedOperation, Queues, WorkerResult};
 use crate::step::{IoStep, Order, Worker};
 use crate::workers::{StartBarrier, WorkerHandle, merge, together};
 
@@ -22,11 +22,11 @@ pub(super) trait Targets: Sync {
 }
 
 /// Runs the workers of a step.
-pub(super) fn run(targets: &dyn Targets, step: &IoStep, observe: Observe<'_>) -> Result<IoSeen, Box<Torn<IoSeen>>> {
+pub(super) fn run(targets: &dyn Targets, step: &IoStep, observe: Observe<'_>) -> Result<IoResult, Box<Torn<IoResult>>> {
     let clock = Clock::start();
     let numbered: Vec<_> = step.workers.iter().enumerate().collect();
     let groups: Vec<_> = if step.order == Order::InTurn { numbered.chunks(1).collect() } else { vec![&numbered[..]] };
-    let mut all = IoSeen::default();
+    let mut all = IoResult::default();
     for group in groups {
         let barrier = StartBarrier::new(group.len());
         let members = group.iter().map(|&(index, worker)| {
@@ -76,7 +76,7 @@ struct WorkerThread<'a> {
 }
 
 impl WorkerThread<'_> {
-    fn work(&self, handle: &mut WorkerHandle<'_>) -> Result<WorkerSeen, Box<Torn<WorkerSeen>>> {
+    fn work(&self, handle: &mut WorkerHandle<'_>) -> Result<WorkerResult, Box<Torn<WorkerResult>>> {
         sharpen_timers();
         let job = &self.worker.job;
         let access = &self.worker.access;
@@ -92,7 +92,7 @@ impl WorkerThread<'_> {
         let made = self.bind().and_then(|()| self.targets.target(self.worker, &shape, self.clock));
         // All are ready, or have failed, before the first one begins.
         self.barrier.wait();
-        let at_once = |fault| Box::new(Torn { fault, until: WorkerSeen::default() });
+        let at_once = |fault| Box::new(Torn { fault, until: WorkerResult::default() });
         let (mut target, spec) = made.map_err(at_once)?;
         self.await_others(handle);
         let began = target.now() + self.worker.begins;
@@ -114,7 +114,7 @@ impl WorkerThread<'_> {
         let closing = self.clock.now();
         drop(target);
         let closed = self.clock.now().since(closing);
-        let seen = WorkerSeen {
+        let seen = WorkerResult {
             seen,
             began,
             ended: load.rounds.ended(),
@@ -177,16 +177,16 @@ impl WorkerThread<'_> {
 #[derive(Debug)]
 pub(super) struct TrackedJob<'a> {
     pub(super) rounds: Rounds,
-    pub(super) log: Option<Vec<Logged>>,
+    pub(super) log: Option<Vec<LoggedOperation>>,
     pub(super) queues: Queues,
-    pub(super) failed: Option<Failed>,
+    pub(super) failed: Option<FailedOperation>,
     /// Usage of the thread when counting began.
     used_before: ThreadUsage,
     flights: Vec<(Op, Instant)>,
     /// The job ends when either of these is set; the observer, which also ends it, is called too rarely.
     stop_all: Option<&'a AtomicBool>,
     signal: Signal,
-    endures: Option<Endured>,
+    endures: Option<ToleratedErrors>,
     counts_from: Instant,
     counts: bool,
     in_flight: u32,
@@ -277,7 +277,7 @@ impl<'a> TrackedJob<'a> {
     #[cold]
     fn fail(&mut self, op: &Op, errno: i32) {
         if self.endures.as_ref().is_some_and(|endures| !endures.holds(op, errno)) {
-            self.failed.get_or_insert(Failed { op: *op, errno });
+            self.failed.get_or_insert(FailedOperation { op: *op, errno });
         }
     }
 }
@@ -341,7 +341,7 @@ impl Load for TrackedJob<'_> {
             && let Some(place) = self.flights.iter().position(|(flying, _)| flying == op)
         {
             let (op, submitted) = self.flights.swap_remove(place);
-            log.push(Logged { op, submitted, completed: now });
+            log.push(LoggedOperation { op, submitted, completed: now });
         }
     }
 }
@@ -389,11 +389,11 @@ mod tests {
         let op = load.take(Instant::ZERO);
         load.completed(Instant::ZERO, &op, Outcome::Failed(5));
         assert!(load.failed.is_none() && !load.is_done(), "everything is endured");
-        worker.conduct.endures = Some(Endured::default());
+        worker.conduct.endures = Some(ToleratedErrors::default());
         let mut load = watched(&worker);
         let op = load.take(Instant::ZERO);
         load.completed(Instant::ZERO, &op, Outcome::Failed(5));
-        assert_eq!(load.failed, Some(Failed { op, errno: 5 }));
+        assert_eq!(load.failed, Some(FailedOperation { op, errno: 5 }));
         assert!(load.is_done());
     }
 

@@ -17,8 +17,8 @@ use super::dd::{Dd, DdKind, DdOptions};
 use super::tiobench::{Tiobench, TiobenchOptions};
 use crate::ground::{Facts, Nature};
 use crate::options::{SuiteOptions, Surroundings};
-use crate::recipe::{Done, Recipe};
-use crate::seen::IoSeen;
+use crate::recipe::{CompletedStep, Recipe};
+use crate::result::IoResult;
 use crate::step::{Access, FileSpec, IoStep, Step, Work as StepWork, Worker};
 
 /// What `dd` of the article on levels of OCI left in memory when it ended: the same in its four runs, in bytes.
@@ -73,13 +73,13 @@ impl Article {
 /// minute for each step instead of the article's twenty, and two seconds on a model.
 #[derive(Clone, Debug, clap::Args)]
 pub struct ArticlesOptions {
-    /// Whose commands, and whose table beside them
+    /// The article whose commands are run and whose table is shown for comparison
     #[arg(long, value_enum)]
     pub article: Article,
-    /// Bytes of each file, instead of the article's
+    /// Size of each file, instead of the article's
     #[arg(long, value_name = "SIZE")]
     pub size: Option<Bytes>,
-    /// How long a step is, instead of the article's
+    /// Duration of a step, instead of the article's
     #[arg(long = "measure", value_name = "TIME")]
     pub span: Option<Span>,
     /// Memory of the host, for Bonnie++; zero if unknown.
@@ -124,7 +124,7 @@ impl Articles {
     /// Its commands on a ground with these facts.
     ///
     /// # Errors
-    /// What to say instead, in one line, as the benchmarks themselves say it.
+    /// A one-line message with the remedy, from the benchmarks themselves.
     pub fn new(options: ArticlesOptions, facts: &Facts) -> Result<Self, String> {
         let mut first_file = 0;
         let mut commands = Vec::new();
@@ -137,13 +137,13 @@ impl Articles {
     }
 
     /// The steps of each command that has begun.
-    fn parts<'a>(&self, done: &'a [Done]) -> Vec<&'a [Done]> {
+    fn parts<'a>(&self, done: &'a [CompletedStep]) -> Vec<&'a [CompletedStep]> {
         let ends = self.begins.iter().skip(1).copied().chain([done.len()]);
         let spans = self.begins.iter().zip(ends);
         spans.map(|(begin, end)| done.get(*begin..end.min(done.len())).unwrap_or_default()).collect()
     }
 
-    fn compared(&self, done: &[Done]) -> Option<Compared> {
+    fn compared(&self, done: &[CompletedStep]) -> Option<Compared> {
         self.options.article.table().map(|table| Compared::of(table, &self.parts(done)))
     }
 }
@@ -237,7 +237,7 @@ impl Recipe for Articles {
         self.commands.iter().map(|command| command.recipe.expected()).sum()
     }
 
-    fn next(&mut self, done: &[Done], facts: &Facts) -> Option<Step> {
+    fn next(&mut self, done: &[CompletedStep], facts: &Facts) -> Option<Step> {
         loop {
             let current = self.begins.len() - 1;
             let command = self.commands.get_mut(current)?;
@@ -254,7 +254,7 @@ impl Recipe for Articles {
         }
     }
 
-    fn listings(&self, done: &[Done], facts: &Facts) -> Vec<Listing> {
+    fn listings(&self, done: &[CompletedStep], facts: &Facts) -> Vec<Listing> {
         let name = self.options.article.name();
         let table = match self.compared(done) {
             Some(compared) => compared.text(),
@@ -267,7 +267,7 @@ impl Recipe for Articles {
         listings
     }
 
-    fn verdicts(&self, done: &[Done], facts: &Facts) -> Vec<String> {
+    fn verdicts(&self, done: &[CompletedStep], facts: &Facts) -> Vec<String> {
         let mut said: Vec<String> = Vec::new();
         if let Some(compared) = self.compared(done) {
             said.extend(compared.sentence());
@@ -276,7 +276,7 @@ impl Recipe for Articles {
             }
             if self.gathered {
                 said.push(
-                    "there is no page cache here: what a program reads or writes in order was asked for as a kernel would, \
+                    "there is no page cache here: what a program reads or writes in order was requested as a kernel would, \
                      128 KiB ahead, and 4 MiB at a time for each of several readers and what is written back; latencies of \
                      these steps are those of such requests"
                         .into(),
@@ -296,7 +296,7 @@ impl Recipe for Articles {
         said
     }
 
-    fn has_failed(&self, done: &[Done]) -> bool {
+    fn has_failed(&self, done: &[CompletedStep]) -> bool {
         self.commands.iter().zip(self.parts(done)).any(|(command, part)| command.recipe.has_failed(part))
     }
 }
@@ -320,14 +320,14 @@ fn in_memory(compared: &Compared, facts: &Facts) -> Option<String> {
 }
 
 /// What the text of the report says beside the ladder.
-fn arrays(done: &[Done]) -> String {
+fn arrays(done: &[CompletedStep]) -> String {
     let reads: Vec<_> = done
         .iter()
         .filter(|done| done.step.counts && done.step.name.starts_with("100 %"))
-        .filter_map(|done| done.seen.io())
+        .filter_map(|done| done.result.io())
         .collect();
     let micros =
-        |seen: Option<&&IoSeen>| seen.and_then(|seen| mean_read(seen)).map(|span| span.as_nanos() as f64 / 1e3);
+        |seen: Option<&&IoResult>| seen.and_then(|seen| mean_read(seen)).map(|span| span.as_nanos() as f64 / 1e3);
     let most = reads.iter().map(|seen| iops(seen)).reduce(f64::max);
     let got = [micros(reads.first()), micros(reads.last()), most];
     let shown = |value: Option<f64>| value.map_or_else(|| "-".into(), |value| format!("{value:.0}"));
@@ -412,7 +412,7 @@ struct Compared {
 
 impl Compared {
     /// With what the commands showed, each given as its own steps.
-    fn of(table: Table, commands: &[&[Done]]) -> Self {
+    fn of(table: Table, commands: &[&[CompletedStep]]) -> Self {
         let got = |row: &Row| commands.get(row.command).and_then(|done| figure(row, done));
         Self { got: table.rows.iter().map(got).collect(), table }
     }
@@ -476,22 +476,22 @@ impl Compared {
     }
 }
 
-fn figure(row: &Row, done: &[Done]) -> Option<f64> {
+fn figure(row: &Row, done: &[CompletedStep]) -> Option<f64> {
     let name = match row.find {
         Find::Named(name) => name,
         Find::Place(place) => names(done).get(place).copied()?,
     };
     let rounds = done.iter().filter(|done| done.step.counts && done.step.name == name);
-    let values = rounds.filter_map(|done| value(row.figure, done.seen.io()?));
+    let values = rounds.filter_map(|done| value(row.figure, done.result.io()?));
     // Of times the shortest is the best.
     if row.figure == Figure::MeanMillis { values.reduce(f64::min) } else { values.reduce(f64::max) }
 }
 
 /// Names of the steps that count, in their order.
-fn names(done: &[Done]) -> Vec<&str> {
+fn names(done: &[CompletedStep]) -> Vec<&str> {
     let mut names: Vec<&str> = Vec::new();
     for name in
-        done.iter().filter(|done| done.step.counts && done.seen.io().is_some()).map(|done| done.step.name.as_str())
+        done.iter().filter(|done| done.step.counts && done.result.io().is_some()).map(|done| done.step.name.as_str())
     {
         if !names.contains(&name) {
             names.push(name);
@@ -500,7 +500,7 @@ fn names(done: &[Done]) -> Vec<&str> {
     names
 }
 
-fn value(figure: Figure, seen: &IoSeen) -> Option<f64> {
+fn value(figure: Figure, seen: &IoResult) -> Option<f64> {
     let total = seen.total();
     let seconds = Some(seen.span().as_secs_f64()).filter(|seconds| *seconds > 0.0)?;
     let bytes = |wanted: fn(Kind) -> bool| total.only(|counter| wanted(counter.kind)).bytes() as f64;
@@ -594,25 +594,25 @@ impl Recipe for Loads {
         &self.steps
     }
 
-    fn listings(&self, done: &[Done], _facts: &Facts) -> Vec<Listing> {
+    fn listings(&self, done: &[CompletedStep], _facts: &Facts) -> Vec<Listing> {
         let head =
             format!("{:<42}{:>12}{:>10}{:>12}{:>12}{:>12}\n", "", "IOPS", "MiB/s", "read us", "read p99", "write us");
-        let lines = done.iter().filter(|done| done.step.counts).filter_map(|done| Some(line(done, done.seen.io()?)));
+        let lines = done.iter().filter(|done| done.step.counts).filter_map(|done| Some(line(done, done.result.io()?)));
         vec![Listing { title: self.name.into(), text: head + &lines.collect::<String>() }]
     }
 }
 
 /// Operations per second of a step.
-fn iops(seen: &IoSeen) -> f64 {
+fn iops(seen: &IoResult) -> f64 {
     seen.total().operations() as f64 / seen.span().as_secs_f64().max(1e-9)
 }
 
 /// Mean time of its reads; none where there are none.
-fn mean_read(seen: &IoSeen) -> Option<Span> {
+fn mean_read(seen: &IoResult) -> Option<Span> {
     seen.total().response_where(|counter| counter.kind == Kind::Read).mean()
 }
 
-fn line(done: &Done, seen: &IoSeen) -> String {
+fn line(done: &CompletedStep, seen: &IoResult) -> String {
     let total = seen.total();
     let reads = total.response_where(|counter| counter.kind == Kind::Read);
     let writes = total.response_where(|counter| counter.kind == Kind::Write);

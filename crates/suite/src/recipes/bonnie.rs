@@ -14,12 +14,12 @@ use plimsoll_units::{Bytes, Span};
 use super::phase::{Counts, Phase, fits, per_second};
 use crate::ground::{Facts, Nature};
 use crate::options::{SuiteOptions, Surroundings, block_size, defaults, switch};
-use crate::recipe::{Done, Plan, Recipe, settings};
-use crate::seen::{FilesSeen, StepSeen};
+use crate::recipe::{CompletedStep, Plan, Recipe, settings};
+use crate::result::{FilesResult, StepResult};
 use crate::step::{Access, Before, FileSpec, FileWork, FilesStep, Part, Step, Work as StepWork, Worker};
 
 /// Phases that take less time are printed as `+++++`.
-const LEAST: Span = Span::from_millis(500);
+const MIN_SPAN: Span = Span::from_millis(500);
 
 /// Many small files: units, largest size, smallest size and directories, as `-n` of Bonnie++ takes them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -66,28 +66,28 @@ type PerChar = Option<Bytes>;
 /// Options of Bonnie++.
 #[derive(Clone, Debug, PartialEq, Eq, clap::Args)]
 pub struct BonnieOptions {
-    /// Size of the file; twice the memory by default, so that the page cache cannot hold it (-s)
+    /// Size of the file; by default twice the memory, so that the page cache cannot hold it (-s)
     #[arg(long, value_name = "SIZE")]
     pub size: Option<Bytes>,
-    /// Bytes of a chunk: a power of two from 256 B to 1 MiB
+    /// Chunk size: a power of two from 256 B to 1 MiB
     #[arg(long, value_name = "SIZE", default_value = "8KiB", value_parser = block_size)]
     pub chunk: u32,
-    /// Leave out the phases of one byte at a time (-f)
+    /// Skip the phases of single bytes (-f)
     #[arg(long = "fast", action = ArgAction::SetTrue, value_parser = switch(Some(Bytes::mib(3)), None))]
     pub per_char: PerChar,
-    /// Small files: thousands (of 1024), largest, least size and directories; 0 for none (-n)
+    /// Small files: number in units of 1024, maximum size, minimum size, directories; 0 for none (-n)
     #[arg(long = "files", value_name = "N[:MAX[:MIN[:DIRS]]]", default_value = "16")]
     pub small_files: SmallFiles,
-    /// An fsync after each write (-b)
+    /// fsync after each write (-b)
     #[arg(long)]
     pub flushed: bool,
-    /// Past the page cache (-D)
+    /// Direct I/O (-D)
     #[arg(long)]
     pub direct: bool,
-    /// How often all of it is done (-x)
+    /// Number of repetitions (-x)
     #[arg(long, value_name = "TIMES", default_value_t = 1)]
     pub rounds: u32,
-    /// What the machine is called in the listings (-m)
+    /// Name of the machine in the listings (-m)
     #[arg(long, value_name = "NAME")]
     pub machine: Option<String>,
     /// Memory of the host (`-r`); zero if unknown.
@@ -161,10 +161,10 @@ pub struct Bonnie {
 }
 
 impl Bonnie {
-    /// With these options on this ground.
+    /// The recipe on a ground with these facts.
     ///
     /// # Errors
-    /// One line that says what does not fit, and what to give instead.
+    /// A one-line message with the unsuitable option and the remedy.
     pub fn new(options: BonnieOptions, facts: &Facts) -> Result<Self, String> {
         let size = size_of(&options)?;
         refuse(&options, size)?;
@@ -187,16 +187,16 @@ impl Bonnie {
     }
 
     /// The figures of an executed step.
-    fn cell(column: Column, seen: &StepSeen) -> Option<(Phase, f64)> {
+    fn cell(column: Column, seen: &StepResult) -> Option<(Phase, f64)> {
         let phase = match seen {
-            StepSeen::Io(seen) => {
+            StepResult::Io(seen) => {
                 let counts = match column {
                     Column::PutChar | Column::PutBlock => Counts::Writes,
                     _ => Counts::Reads,
                 };
                 Phase::of(seen, counts)
             }
-            StepSeen::Files(seen) => of_files(seen),
+            StepResult::Files(seen) => of_files(seen),
             _ => return None,
         };
         let rate = match column {
@@ -207,18 +207,18 @@ impl Bonnie {
     }
 
     /// Executed steps with their columns.
-    fn made<'a>(&'a self, done: &'a [Done]) -> impl Iterator<Item = (Column, &'a Done)> {
+    fn made<'a>(&'a self, done: &'a [CompletedStep]) -> impl Iterator<Item = (Column, &'a CompletedStep)> {
         self.plan.done(done).map(|(column, done)| (*column, done))
     }
 
-    fn row(&self, done: &[Done], round: u32) -> Row<'_> {
+    fn row(&self, done: &[CompletedStep], round: u32) -> Row<'_> {
         let cells = |columns: [Column; 6]| {
             columns.map(|wanted| {
                 let mut made = self.made(done).filter(|(column, done)| *column == wanted && done.step.round == round);
-                let figure = made.next().and_then(|(column, done)| Self::cell(column, &done.seen));
+                let figure = made.next().and_then(|(column, done)| Self::cell(column, &done.result));
                 figure.map_or(Cell::default(), |(phase, rate)| Cell {
-                    rate: Some(rate).filter(|_| phase.span >= LEAST),
-                    cpu: phase.cpu_percent().filter(|_| phase.span >= LEAST),
+                    rate: Some(rate).filter(|_| phase.span >= MIN_SPAN),
+                    cpu: phase.cpu_percent().filter(|_| phase.span >= MIN_SPAN),
                     longest: phase.longest(),
                     was_run: true,
                 })
@@ -229,7 +229,7 @@ impl Bonnie {
 }
 
 /// A step of files, each file an operation.
-fn of_files(seen: &FilesSeen) -> Phase {
+fn of_files(seen: &FilesResult) -> Phase {
     Phase { bytes: 0, operations: seen.files, span: seen.span, cpu: Some(seen.cpu), times: seen.each.clone() }
 }
 
@@ -309,7 +309,7 @@ impl Recipe for Bonnie {
         &self.plan.steps
     }
 
-    fn listings(&self, done: &[Done], _facts: &Facts) -> Vec<Listing> {
+    fn listings(&self, done: &[CompletedStep], _facts: &Facts) -> Vec<Listing> {
         let rounds = self.made(done).map(|(_, done)| done.step.round).max().unwrap_or(0);
         let rows: Vec<Row> = (1..=rounds).map(|round| self.row(done, round)).collect();
         if rows.is_empty() {
@@ -321,13 +321,13 @@ impl Recipe for Bonnie {
         ]
     }
 
-    fn verdicts(&self, done: &[Done], facts: &Facts) -> Vec<String> {
+    fn verdicts(&self, done: &[CompletedStep], facts: &Facts) -> Vec<String> {
         conclusions(self, done, facts)
     }
 }
 
 /// Operations per second of a step of files, for verdicts too.
-fn files_per_second(seen: &FilesSeen) -> Option<f64> {
+fn files_per_second(seen: &FilesResult) -> Option<f64> {
     per_second(seen.files as f64, seen.span)
 }
 
@@ -590,7 +590,7 @@ fn size_text(bytes: u64) -> String {
     if bytes.is_multiple_of(1024) { format!("{}k", bytes / 1024) } else { bytes.to_string() }
 }
 
-fn conclusions(bonnie: &Bonnie, done: &[Done], facts: &Facts) -> Vec<String> {
+fn conclusions(bonnie: &Bonnie, done: &[CompletedStep], facts: &Facts) -> Vec<String> {
     let mut verdicts = Vec::new();
     verdicts.extend(too_short(bonnie.made(done)));
     for (column, done) in bonnie.made(done) {
@@ -606,7 +606,7 @@ fn conclusions(bonnie: &Bonnie, done: &[Done], facts: &Facts) -> Vec<String> {
     if bonnie.size > Bytes::ZERO && facts.has_cache() {
         verdicts.extend(of_memory(bonnie));
     }
-    if done.iter().any(|done| matches!(done.seen, StepSeen::Files(_))) {
+    if done.iter().any(|done| matches!(done.result, StepResult::Files(_))) {
         let text = "Rates of small files are files per second; the table of Bonnie++ 2.00 itself prints their number in that \
                     place, and only its line of commas has the rates.";
         verdicts.push(text.into());
@@ -618,17 +618,17 @@ fn conclusions(bonnie: &Bonnie, done: &[Done], facts: &Facts) -> Vec<String> {
 }
 
 /// Figures that Bonnie++ does not show.
-fn too_short<'a>(made: impl Iterator<Item = (Column, &'a Done)>) -> Option<String> {
-    let figure = |(column, done): (Column, &Done)| {
-        let (phase, rate) = Bonnie::cell(column, &done.seen)?;
+fn too_short<'a>(made: impl Iterator<Item = (Column, &'a CompletedStep)>) -> Option<String> {
+    let figure = |(column, done): (Column, &CompletedStep)| {
+        let (phase, rate) = Bonnie::cell(column, &done.result)?;
         let unit = match column {
             Column::Seeks => "seeks/s",
             Column::Files(..) => "files/s",
             _ => "KiB/s",
         };
-        let figure = done.seen.files().map_or(Some(rate), files_per_second)?;
+        let figure = done.result.files().map_or(Some(rate), files_per_second)?;
         let seconds = phase.span.as_secs_f64();
-        (phase.span < LEAST).then(|| format!("{} {figure:.0} {unit} ({seconds:.3} s)", done.step.name))
+        (phase.span < MIN_SPAN).then(|| format!("{} {figure:.0} {unit} ({seconds:.3} s)", done.step.name))
     };
     let figures: Vec<String> = made.filter_map(figure).collect();
     (!figures.is_empty()).then(|| {
@@ -640,8 +640,8 @@ fn too_short<'a>(made: impl Iterator<Item = (Column, &'a Done)>) -> Option<Strin
     })
 }
 
-fn of_step(column: Column, done: &Done, seekers: u32) -> Option<String> {
-    let (phase, figure) = Bonnie::cell(column, &done.seen).filter(|(phase, _)| phase.span >= LEAST)?;
+fn of_step(column: Column, done: &CompletedStep, seekers: u32) -> Option<String> {
+    let (phase, figure) = Bonnie::cell(column, &done.result).filter(|(phase, _)| phase.span >= MIN_SPAN)?;
     let name = &done.step.name;
     match column {
         Column::PutChar | Column::GetChar => {

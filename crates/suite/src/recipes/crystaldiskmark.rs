@@ -15,8 +15,8 @@ use plimsoll_units::{Bytes, Kind, Span};
 
 use crate::ground::{Facts, Nature};
 use crate::options::{SuiteOptions, Surroundings, defaults, percent, spelled, switch};
-use crate::recipe::{Done, Plan, Recipe};
-use crate::seen::IoSeen;
+use crate::recipe::{CompletedStep, Plan, Recipe};
+use crate::result::IoResult;
 use crate::step::{Access, FileSpec, Part, Step, Work, Worker};
 
 /// The version whose semantics and layout are followed.
@@ -88,35 +88,35 @@ pub enum Data {
 /// Options of CrystalDiskMark.
 #[derive(Clone, Debug, PartialEq, clap::Args)]
 pub struct CrystalDiskMarkOptions {
-    /// Whose semantics and layout: 3 or 8
+    /// Version whose tests and layout are used
     #[arg(id = "semantics", long = "version", value_name = "3|8", default_value = "8")]
     pub version: Version,
-    /// Which tests version 8 makes
+    /// Tests of version 8
     #[arg(long, value_enum, default_value_t, hide_default_value = true)]
     pub profile: Profile,
-    /// Version 8: each test once more, mixed, with this share of reads
+    /// Version 8: repeat each test as a mix with this share of reads
     #[arg(long, value_name = "PERCENT", value_parser = percent)]
     pub mix: Option<f64>,
     /// Size of the test file; 1000 MiB for version 3, 1 GiB for version 8
     #[arg(long, value_name = "SIZE")]
     pub size: Option<Bytes>,
-    /// Runs of each test that count
+    /// Measured runs of each test
     #[arg(long, value_name = "RUNS", default_value_t = 5)]
     pub runs: u32,
-    /// The mean of the runs as score, instead of the best
+    /// Score is the mean of the runs instead of the best
     #[arg(long = "mean", action = ArgAction::SetTrue, value_parser = switch(Score::Best, Score::Mean))]
     pub score: Score,
-    /// Reads only: an existing file or device is never written to
+    /// Only read: an existing file or device is never written to
     #[arg(
         long = "reads-only",
         action = ArgAction::SetTrue,
         value_parser = switch(Directions::Both, Directions::Reads)
     )]
     pub directions: Directions,
-    /// How long a run is
+    /// Duration of a run
     #[arg(long, value_name = "TIME")]
     pub measure: Option<Span>,
-    /// How long it rests between two tests
+    /// Pause between two tests
     #[arg(long, value_name = "TIME")]
     pub interval: Option<Span>,
     /// Write zeroes instead of random data
@@ -218,10 +218,10 @@ pub struct CrystalDiskMark {
 }
 
 impl CrystalDiskMark {
-    /// The recipe for a ground.
+    /// The recipe on a ground with these facts.
     ///
     /// # Errors
-    /// What is wrong with an option or the ground, and what to write instead, in one line.
+    /// A one-line message with the unsuitable option and the remedy.
     pub fn new(options: CrystalDiskMarkOptions, facts: &Facts) -> Result<Self, String> {
         options.checked(facts)?;
         // A device that is only read is read as it is; a file has to be filled.
@@ -271,7 +271,7 @@ impl Recipe for CrystalDiskMark {
         &self.plan.steps
     }
 
-    fn listings(&self, done: &[Done], facts: &Facts) -> Vec<Listing> {
+    fn listings(&self, done: &[CompletedStep], facts: &Facts) -> Vec<Listing> {
         let cells = self.cells(done);
         vec![
             Listing {
@@ -285,17 +285,17 @@ impl Recipe for CrystalDiskMark {
         ]
     }
 
-    fn verdicts(&self, done: &[Done], facts: &Facts) -> Vec<String> {
+    fn verdicts(&self, done: &[CompletedStep], facts: &Facts) -> Vec<String> {
         conclusions(&self.options, &self.cells(done), facts)
     }
 }
 
 impl CrystalDiskMark {
     /// Results of each test in each direction, in the order of their lines.
-    fn cells(&self, done: &[Done]) -> Vec<Cell> {
+    fn cells(&self, done: &[CompletedStep]) -> Vec<Cell> {
         let mut cells: Vec<Cell> = Vec::new();
         for (goal, done) in self.plan.done(done) {
-            let (Goal::Run(line), Some(seen)) = (*goal, done.seen.io()) else { continue };
+            let (Goal::Run(line), Some(seen)) = (*goal, done.result.io()) else { continue };
             if cells.last().is_none_or(|cell| cell.line != line) {
                 cells.push(Cell { line, name: done.step.name.clone(), runs: Vec::new() });
             }
@@ -536,7 +536,7 @@ struct Seen {
 
 impl Seen {
     /// None without completed operations.
-    fn of(seen: &IoSeen) -> Option<Self> {
+    fn of(seen: &IoResult) -> Option<Self> {
         let total = seen.total();
         let response = total.response_where(|counter| counter.kind != Kind::Flush);
         let span = seen.span();

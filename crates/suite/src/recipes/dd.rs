@@ -12,8 +12,8 @@ use plimsoll_units::{Bytes, Span};
 
 use crate::ground::{Facts, Nature};
 use crate::options::{SuiteOptions, Surroundings, defaults, spelled, switch};
-use crate::recipe::{Done, Plan, Recipe, settings};
-use crate::seen::IoSeen;
+use crate::recipe::{CompletedStep, Plan, Recipe, settings};
+use crate::result::IoResult;
 use crate::step::{Access, Before, FileSpec, Step, Worker};
 
 /// The most that one call of `write` moves on Linux, in bytes.
@@ -87,19 +87,19 @@ type Probe = Option<Bytes>;
 /// Options of dd.
 #[derive(Clone, Debug, clap::Args)]
 pub struct DdOptions {
-    /// Bytes of one call, as dd's bs
+    /// Block size, as bs of dd
     #[arg(long = "bs", value_name = "SIZE", default_value = "1GiB")]
     pub block: Bytes,
-    /// Blocks of a copy, as dd's count
+    /// Blocks of a copy, as count of dd
     #[arg(long, value_name = "BLOCKS", default_value_t = 5)]
     pub count: u64,
-    /// The copies to make, one after the other
+    /// The copies, in order
     #[arg(long, value_enum, value_delimiter = ',', default_value = "buffered,fdatasync,direct,read-direct")]
     pub kinds: Vec<DdKind>,
     /// Write random data instead of zeroes
     #[arg(long = "random", action = ArgAction::SetTrue, value_parser = switch(DdData::Zeroes, DdData::Random))]
     pub data: DdData,
-    /// Do not look whether the storage keeps zeroes
+    /// Skip the check whether the storage really stores zeroes
     #[arg(long = "no-probe", action = ArgAction::SetTrue, value_parser = switch(Some(Bytes::mib(256)), None))]
     pub probe: Probe,
 }
@@ -127,10 +127,10 @@ pub struct Dd {
 }
 
 impl Dd {
-    /// Its steps on a ground with these facts.
+    /// The recipe on a ground with these facts.
     ///
     /// # Errors
-    /// What to say instead, in one line: sizes that cannot be, too little space, a place that may not be written to.
+    /// A one-line message with the remedy: sizes that cannot be, too little space, a place that may not be written to.
     pub fn new(options: DdOptions, facts: &Facts) -> Result<Self, String> {
         let DdOptions { block, count, kinds, .. } = &options;
         if block.get() == 0 || *count == 0 || kinds.is_empty() {
@@ -174,8 +174,8 @@ impl Dd {
     }
 
     /// Results of the executed parts.
-    fn seen<'a>(&'a self, done: &'a [Done]) -> impl Iterator<Item = (Part, &'a IoSeen)> + Clone {
-        self.plan.done(done).filter_map(|(part, done)| Some((*part, done.seen.io()?)))
+    fn seen<'a>(&'a self, done: &'a [CompletedStep]) -> impl Iterator<Item = (Part, &'a IoResult)> + Clone {
+        self.plan.done(done).filter_map(|(part, done)| Some((*part, done.result.io()?)))
     }
 }
 
@@ -210,7 +210,7 @@ impl Recipe for Dd {
         &self.plan.steps
     }
 
-    fn listings(&self, done: &[Done], _facts: &Facts) -> Vec<Listing> {
+    fn listings(&self, done: &[CompletedStep], _facts: &Facts) -> Vec<Listing> {
         let copies = self.seen(done).filter_map(|(part, seen)| match part {
             Part::Copy(kind) => Some((kind, seen)),
             _ => None,
@@ -223,7 +223,7 @@ impl Recipe for Dd {
             .collect()
     }
 
-    fn verdicts(&self, done: &[Done], facts: &Facts) -> Vec<String> {
+    fn verdicts(&self, done: &[CompletedStep], facts: &Facts) -> Vec<String> {
         let mut said = Vec::new();
         for (part, seen) in self.seen(done) {
             let Part::Copy(kind) = part else { continue };
@@ -241,7 +241,7 @@ impl Recipe for Dd {
 
 impl Dd {
     /// What the buffered copy left behind, and the rate with its flush.
-    fn buffered(&self, copy: &IoSeen, done: &[Done], facts: &Facts) -> Option<String> {
+    fn buffered(&self, copy: &IoResult, done: &[CompletedStep], facts: &Facts) -> Option<String> {
         if let Some(cache) = facts.write_back.filter(|_| !facts.has_cache()) {
             let left = cache.min(Bytes::new(copy.total().bytes()));
             let rate = rate(copy.total().bytes(), copy.span());
@@ -273,9 +273,9 @@ impl Dd {
     }
 
     /// Whether zeroes are stored as other data are.
-    fn zeroes(&self, done: &[Done], facts: &Facts) -> Option<String> {
+    fn zeroes(&self, done: &[CompletedStep], facts: &Facts) -> Option<String> {
         let rates = |wanted| {
-            let of = move |(part, seen): (Part, &IoSeen)| {
+            let of = move |(part, seen): (Part, &IoResult)| {
                 (part == Part::Probe(wanted)).then(|| seen.total().bytes() as f64 / seen.span().as_secs_f64())
             };
             self.seen(done).filter_map(of)
@@ -303,7 +303,7 @@ impl Dd {
 }
 
 /// What synchronous blocks say about commits.
-fn one_by_one(kind: DdKind, seen: &IoSeen) -> Option<String> {
+fn one_by_one(kind: DdKind, seen: &IoResult) -> Option<String> {
     let each = seen.total().response();
     let (median, tail) = (each.quantile(0.5)?, each.quantile(0.99)?);
     let rate = seen.total().operations() as f64 / seen.span().as_secs_f64();
@@ -314,7 +314,7 @@ fn one_by_one(kind: DdKind, seen: &IoSeen) -> Option<String> {
 }
 
 /// Whether a read can have come out of memory.
-fn from_memory(seen: &IoSeen, total: Bytes, facts: &Facts) -> Option<String> {
+fn from_memory(seen: &IoResult, total: Bytes, facts: &Facts) -> Option<String> {
     let memory = facts.memory().filter(|memory| facts.has_cache() && total < *memory)?;
     let rate = rate(seen.total().bytes(), seen.span());
     Some(format!(
@@ -345,7 +345,7 @@ const REQUESTS: u32 = 32;
 /// How often zeroes and random data are compared.
 const ROUNDS: u32 = 3;
 /// The least of each that is compared.
-const PROBE_LEAST: Bytes = Bytes::mib(4);
+const PROBE_MIN: Bytes = Bytes::mib(4);
 /// The block that is written again before a flush, in bytes.
 const LAST: u32 = 4096;
 
@@ -479,7 +479,7 @@ fn probe(data: DdData, size: Bytes, facts: &Facts) -> Option<Step> {
     let name = if data == DdData::Zeroes { "Zeroes, direct" } else { "Random data, direct" };
     let step = Step::io(name, vec![Worker::new(job, 0, length, access)])
         .measuring("Whether zeroes are stored as other data are");
-    (length >= PROBE_LEAST && on_grid).then_some(step)
+    (length >= PROBE_MIN && on_grid).then_some(step)
 }
 
 /// The three lines of a copy of so many bytes in whole blocks of `block` bytes.

@@ -3,16 +3,16 @@
 use plimsoll_record::Spent;
 use plimsoll_units::Span;
 
-use crate::sql::CrowdSeen;
+use crate::sql::SessionsResult;
 
 /// The observed limit, with its evidence in parentheses.
-pub(super) fn bound(seen: &CrowdSeen) -> String {
+pub(super) fn bound(seen: &SessionsResult) -> String {
     let limit = seen.limit.as_deref().unwrap_or("nothing that could be seen was full");
     let evidence = evidence(seen);
     if evidence.is_empty() { limit.into() } else { format!("{limit} ({})", evidence.join(", ")) }
 }
 
-fn evidence(seen: &CrowdSeen) -> Vec<String> {
+fn evidence(seen: &SessionsResult) -> Vec<String> {
     let window = seen.window.1 - seen.window.0;
     let waited = seen.split.as_ref().and_then(|split| split.shares.iter().max_by(|a, b| a.1.total_cmp(&b.1)));
     let waited =
@@ -57,7 +57,7 @@ mod tests {
     fn the_limit_has_its_figures() {
         let part = |share: f64| Span::from_secs_f64(10.0 * share);
         let split = Split { shares: vec![(Spent::Reading, 0.7), (Spent::Processor, 0.3)], method: String::new() };
-        let seen = CrowdSeen {
+        let seen = SessionsResult {
             window: (Span::from_secs(1), Span::from_secs(11)),
             split: Some(split),
             storage: StorageSide {
@@ -66,11 +66,11 @@ mod tests {
                 bound_by: vec![("IOPS".into(), 0.9)],
             },
             limit: Some("IOPS".into()),
-            ..CrowdSeen::default()
+            ..SessionsResult::default()
         };
         let expected = "IOPS (sessions were reading blocks for 70 % of the time, the host's processors were busy for 20 %, vda for \
                         97 %, IOPS held 90 % of the volume's answers)";
         assert_eq!(bound(&seen), expected);
-        assert_eq!(bound(&CrowdSeen::default()), "nothing that could be seen was full");
+        assert_eq!(bound(&SessionsResult::default()), "nothing that could be seen was full");
     }
 }

@@ -1,6 +1,6 @@
-//! A statement at rising concurrency: what each execution takes, how many a minute there are, and what they queue for.
+//! A statement at rising concurrency: time of an execution, executions per minute, and the binding limit.
 //!
-//! Follows the ladder of a full table scan in an article on disks of Azure. Knows nothing about drivers.
+//! Follows the ladder of a full table scan in an article on disks of Azure.
 
 mod print;
 mod published;
@@ -18,20 +18,20 @@ use plimsoll_units::{Bytes, Span};
 
 use crate::ground::Facts;
 use crate::options::{SuiteOptions, Surroundings, defaults};
-use crate::recipe::{Done, Recipe, crowd_of, judged};
-use crate::sql::{Asked, CrowdSeen, CrowdStep, CrowdWork, KindOf, StatementsStep};
+use crate::recipe::{CompletedStep, Recipe, database_result, session_run};
+use crate::sql::{SessionWork, SessionsResult, SessionsStep, SqlRequest, StatementsStep, TransactionKind};
 use crate::step::{FileSpec, Step, Work};
 
 use statement::{Executions, Witness, filling, full_scan, is_reading};
 
-/// Executions that are shown in columns of their own.
-const MOST_COLUMNS: u64 = 12;
-/// A station that so many times the sessions of the last rung would fill has hardly been seen.
-const FORESIGHT: f64 = 3.0;
-/// Sessions of a rung at most.
-const MOST_SESSIONS: u32 = 1024;
+/// Maximum number of executions with separate columns.
+const MAX_COLUMNS: u64 = 12;
+/// The fitted queue is not reported if it fills only at this multiple of the sessions of the last rung.
+const MAX_EXTRAPOLATION: f64 = 3.0;
+/// Maximum number of sessions of a rung.
+const MAX_SESSIONS: u32 = 1024;
 
-/// A rung that turns end has no time of its own: this one only says how finely it is shown.
+/// Times that determine the slices of a rung that ends after a number of executions.
 const SHOWN: (Span, Span) = (Span::from_secs(4), Span::from_secs(120));
 
 /// A script of SQL from a file.
@@ -82,7 +82,7 @@ impl FromStr for Rungs {
     }
 }
 
-/// When a session is done with a rung.
+/// End of a rung.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Until {
     /// After a number of executions.
@@ -94,32 +94,31 @@ enum Until {
 /// Options of the ladder.
 #[derive(Clone, Debug, clap::Args)]
 pub struct LadderOptions {
-    /// The file of the statement or script that is executed, on tables of yours; without it a full scan of a table that is made for it, one for each
-    /// session
+    /// File with the statement or script, which runs on your own tables; by default a full scan of a generated table per session
     #[arg(long, value_name = "FILE")]
     pub sql: Option<SqlScript>,
-    /// Let the statement write. YOUR TABLES ARE CHANGED. Otherwise its sessions only read
+    /// Allow the statement to write. YOUR TABLES ARE CHANGED. By default its sessions are read-only
     #[arg(long = "allow-writes", requires = "sql")]
     pub may_write: bool,
-    /// About how large each of these tables is: larger than all memory that could hold it, so that storage is asked
+    /// Approximate size of each generated table; larger than all caches, so that reads reach the storage
     #[arg(long, value_name = "SIZE", default_value = "256MiB", conflicts_with = "sql")]
     pub table: Bytes,
-    /// Sessions at once, rung by rung: 1..12, or 1,2,4,8, or both
+    /// Numbers of concurrent sessions, in steps: 1..12, or 1,2,4,8, or both
     #[arg(long = "concurrency", value_name = "RUNGS", default_value = "1..6,9,12")]
     pub rungs: Rungs,
-    /// Executions of each session at each rung
+    /// Executions per session in each step
     #[arg(long, value_name = "TIMES", default_value_t = 6, conflicts_with = "measure")]
     pub turns: u64,
-    /// How long each rung lasts, instead of a number of executions
+    /// Duration of each step, instead of a number of executions
     #[arg(long, value_name = "TIME")]
     pub measure: Option<Span>,
-    /// A file of statements that are run once before, as to make and fill tables
+    /// File with statements that run once before the first step, such as creating and filling tables
     #[arg(long, value_name = "FILE")]
     pub setup: Option<SqlScript>,
-    /// A file of statements that are run once after the last rung
+    /// File with statements that run once after the last step
     #[arg(long, value_name = "FILE")]
     pub teardown: Option<SqlScript>,
-    /// Show the article's table beside: a full scan in Oracle on a disk of Azure, 2014
+    /// Show the table of the article for comparison: a full scan in Oracle on an Azure disk, 2014
     #[arg(long)]
     pub beside_article: bool,
 }
@@ -163,32 +162,32 @@ impl LadderOptions {
 pub struct Ladder {
     options: LadderOptions,
     sql: Arc<str>,
-    /// What is run in each session before its first execution.
+    /// Statement before the first execution of each session.
     opening: Option<&'static str>,
-    /// Sessions only read.
+    /// Whether sessions are read-only.
     read_only: bool,
-    /// Before the first rung.
+    /// Steps before the first rung.
     before: Vec<Step>,
-    /// What came back, rung by rung.
+    /// Results by rung.
     witnesses: Vec<Arc<Witness>>,
 }
 
-/// What a rung showed.
+/// A completed rung.
 struct Rung<'a> {
     sessions: u32,
-    seen: &'a CrowdSeen,
-    /// Times of all its executions, and of each turn.
+    seen: &'a SessionsResult,
+    /// Times of all executions, and of each turn.
     all: Bins,
     turns: Vec<Bins>,
-    /// Executions that ended in the time that counters cover.
+    /// Executions in the window of the counters.
     counted: u64,
 }
 
 impl Ladder {
-    /// Its steps on a ground with these facts.
+    /// The recipe on a ground with these facts.
     ///
     /// # Errors
-    /// What to say instead, in one line: no rungs, rungs that do not rise, nothing to execute, no database, a system for which
+    /// A one-line message with the remedy: no rungs, rungs that do not rise, nothing to execute, no database, a system for which
     /// the built-in table is not known.
     pub fn new(options: LadderOptions, facts: &Facts) -> Result<Self, String> {
         let Some((system, ref about)) = facts.database else {
@@ -216,21 +215,21 @@ impl Ladder {
         Ok(Self { options, sql: sql.into(), opening, read_only, before, witnesses })
     }
 
-    /// Executions that have columns of their own; none where they are too many, or time ends a rung.
+    /// Number of executions with separate columns; none if there are too many, or time ends a rung.
     fn columns(&self) -> Option<u64> {
         match self.options.until() {
-            Until::Turns(turns) if turns <= MOST_COLUMNS => Some(turns),
+            Until::Turns(turns) if turns <= MAX_COLUMNS => Some(turns),
             _ => None,
         }
     }
 
-    fn kinds(&self) -> Vec<KindOf> {
+    fn kinds(&self) -> Vec<TransactionKind> {
         let writes = !is_reading(&self.sql);
         match self.columns() {
             Some(turns) => {
-                (1..=turns).map(|turn| KindOf { name: format!("SQL{turn}"), writes, is_part: false }).collect()
+                (1..=turns).map(|turn| TransactionKind { name: format!("SQL{turn}"), writes, is_part: false }).collect()
             }
-            None => vec![KindOf { name: "SQL".into(), writes, is_part: false }],
+            None => vec![TransactionKind { name: "SQL".into(), writes, is_part: false }],
         }
     }
 
@@ -249,11 +248,11 @@ impl Ladder {
             Until::Turns(turns) => (Some(turns), SHOWN.0, SHOWN.1),
             Until::Time(time) => (None, time, time),
         };
-        let crowd = CrowdStep {
+        let step = SessionsStep {
             sessions,
             pace: Pace::Closed { depth: sessions },
             kinds,
-            work: CrowdWork::Transactions(Arc::new(work)),
+            work: SessionWork::Transactions(Arc::new(work)),
             turns,
             warm_up: Span::ZERO,
             least,
@@ -264,25 +263,25 @@ impl Ladder {
             seed: 1,
         };
         let plural = if sessions == 1 { "" } else { "s" };
-        Step::crowd(format!("{sessions} session{plural}"), crowd)
+        Step::sessions(format!("{sessions} session{plural}"), step)
             .measuring("whole executions as a session sees them; a minute has sessions times 60 s over their mean")
     }
 }
 
 impl Ladder {
-    /// Executions that a rung should have had; none where time ends it.
-    fn asked(&self, rung: &Rung<'_>) -> Option<u64> {
+    /// Planned executions of a rung; none if time ends it.
+    fn planned(&self, rung: &Rung<'_>) -> Option<u64> {
         match self.options.until() {
             Until::Turns(turns) => Some(turns * u64::from(rung.sessions)),
             Until::Time(_) => None,
         }
     }
 
-    /// The delay and the queue behind the rungs that were not ended early; none where they show no queue.
+    /// Fitted delay and queue of the complete rungs; none without a queue.
     fn fitted(&self, rungs: &[Rung<'_>]) -> Option<DelayAndQueue> {
-        let whole = |rung: &&Rung<'_>| self.asked(rung).is_none_or(|asked| rung.all.count >= asked);
+        let whole = |rung: &&Rung<'_>| self.planned(rung).is_none_or(|planned| rung.all.count >= planned);
         let points: Vec<(u32, f64)> = rungs.iter().filter(whole).map(|rung| (rung.sessions, rung.rate())).collect();
-        let seen = FORESIGHT * f64::from(points.last()?.0);
+        let seen = MAX_EXTRAPOLATION * f64::from(points.last()?.0);
         closed::fit(&points).filter(|fitted| closed::saturation(fitted) <= seen)
     }
 }
@@ -293,19 +292,19 @@ impl Rung<'_> {
         self.all.mean().unwrap_or_default()
     }
 
-    /// Executions per second, by Little's law: sessions that ask at once, over what each execution takes.
+    /// Executions per second by Little's law: sessions over the mean time of an execution.
     fn rate(&self) -> f64 {
         f64::from(self.sessions) / self.mean().as_secs_f64().max(1e-9)
     }
 }
 
-/// Rungs that were climbed, the last one perhaps not to its end.
-fn climbed(done: &[Done]) -> Vec<Rung<'_>> {
+/// The rungs so far; the last may be incomplete.
+fn climbed(done: &[CompletedStep]) -> Vec<Rung<'_>> {
     done.iter().filter(|done| done.step.counts).filter_map(rung).collect()
 }
 
-fn rung(done: &Done) -> Option<Rung<'_>> {
-    let (Work::Crowd(step), Some(seen)) = (&done.step.work, done.seen.crowd()) else { return None };
+fn rung(done: &CompletedStep) -> Option<Rung<'_>> {
+    let (Work::Sessions(step), Some(seen)) = (&done.step.work, done.result.sessions()) else { return None };
     let mut turns = vec![Bins::default(); step.kinds.len()];
     for counter in seen.series.iter().flat_map(|slice| &slice.tally.0) {
         if let Some(turn) = turns.get_mut(usize::from(counter.stream)) {
@@ -316,7 +315,7 @@ fn rung(done: &Done) -> Option<Rung<'_>> {
     for turn in &turns {
         all.merge(turn);
     }
-    let counted = crowd_of(step, seen).run.total.operations();
+    let counted = session_run(step, seen).run.total.operations();
     (!all.is_empty()).then_some(Rung { sessions: step.sessions, seen, all, turns, counted })
 }
 
@@ -325,8 +324,8 @@ fn check(options: &LadderOptions) -> Result<(), String> {
     if rungs.is_empty() || rungs[0] == 0 || !rungs.is_sorted_by(|a, b| a < b) {
         return Err("the ladder needs rising numbers of sessions: give --concurrency 1..12 or 1,2,4,8".into());
     }
-    if rungs.last().is_some_and(|most| *most > MOST_SESSIONS) {
-        return Err(format!("a rung has at most {MOST_SESSIONS} sessions: give --concurrency less"));
+    if rungs.last().is_some_and(|most| *most > MAX_SESSIONS) {
+        return Err(format!("a rung has at most {MAX_SESSIONS} sessions: give --concurrency less"));
     }
     match options.until() {
         Until::Turns(0) => return Err("a session has to execute something: give --turns 1 or more".into()),
@@ -340,7 +339,7 @@ fn check(options: &LadderOptions) -> Result<(), String> {
     }
 }
 
-/// What makes the scans of several sessions as independent as those of the article were.
+/// The setting that makes the scans of several sessions independent, as in the article.
 const fn opening(system: System) -> Option<&'static str> {
     match system {
         System::Postgres => Some("SET synchronize_seqscans = off; SET max_parallel_workers_per_gather = 0"),
@@ -377,7 +376,7 @@ impl Recipe for Ladder {
         Vec::new()
     }
 
-    fn loads(&self) -> Bytes {
+    fn data_size(&self) -> Bytes {
         match self.options.sql {
             None => Bytes::new(
                 self.options.table.get() * u64::from(self.options.rungs.0.iter().copied().max().unwrap_or(1)),
@@ -386,7 +385,7 @@ impl Recipe for Ladder {
         }
     }
 
-    fn data(&self) -> Option<String> {
+    fn data_key(&self) -> Option<String> {
         let last = self.options.rungs.0.last().filter(|_| self.options.sql.is_none())?;
         Some(format!("tables {last}, each of {}", self.options.table))
     }
@@ -395,7 +394,7 @@ impl Recipe for Ladder {
         self.before.len() + self.options.rungs.0.len() + usize::from(self.options.teardown.is_some())
     }
 
-    fn next(&mut self, done: &[Done], _facts: &Facts) -> Option<Step> {
+    fn next(&mut self, done: &[CompletedStep], _facts: &Facts) -> Option<Step> {
         let Some(index) = done.len().checked_sub(self.before.len()) else {
             return Some(self.before[done.len()].clone());
         };
@@ -405,12 +404,12 @@ impl Recipe for Ladder {
         let teardown = self.options.teardown.as_ref().filter(|_| index == self.options.rungs.0.len())?;
         let step = StatementsStep::new(1, {
             let sql = teardown.sql.clone();
-            move |_| vec![Asked::text(sql.clone())]
+            move |_| vec![SqlRequest::text(sql.clone())]
         });
         Some(Step::statements("Tear-down", step).uncounted())
     }
 
-    fn listings(&self, done: &[Done], _facts: &Facts) -> Vec<Listing> {
+    fn listings(&self, done: &[CompletedStep], _facts: &Facts) -> Vec<Listing> {
         let rungs = climbed(done);
         if rungs.is_empty() {
             return Vec::new();
@@ -423,15 +422,15 @@ impl Recipe for Ladder {
         listings
     }
 
-    fn verdicts(&self, done: &[Done], facts: &Facts) -> Vec<String> {
+    fn verdicts(&self, done: &[CompletedStep], facts: &Facts) -> Vec<String> {
         verdicts::verdicts(self, &climbed(done), facts)
     }
 
-    fn judged(&self, done: &[Done], facts: &Facts) -> DatabaseSide {
-        DatabaseSide { fitted: self.fitted(&climbed(done)), ..judged(done, facts) }
+    fn database_result(&self, done: &[CompletedStep], facts: &Facts) -> DatabaseSide {
+        DatabaseSide { fitted: self.fitted(&climbed(done)), ..database_result(done, facts) }
     }
 
-    fn has_failed(&self, _done: &[Done]) -> bool {
+    fn has_failed(&self, _done: &[CompletedStep]) -> bool {
         // A statement of the user's own may well bring other rows each time; the built-in one may not.
         self.options.sql.is_none() && self.witnesses.iter().any(|seen| seen.differing() > 0)
     }

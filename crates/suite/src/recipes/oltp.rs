@@ -1,13 +1,11 @@
 //! Short transactions from closed and open loads: TPC-B-like ones as pgbench has them, and a TPC-C-like mix of new orders.
 //!
-//! Which load comes next is for the sweep of `analyse` to say. Knows nothing about drivers.
+//! The sweep of `analyse` determines the next load.
 
 mod bank;
 mod ledger;
-mod orders;
 mod plan;
 mod print;
-mod procedures;
 mod trade;
 mod verdicts;
 
@@ -20,13 +18,15 @@ use plimsoll_record::{Listing, Objective, Run};
 use plimsoll_units::{Bytes, Iops, Span};
 
 use crate::ground::Facts;
-use crate::recipe::{Done, Recipe, crowd_of};
-use crate::seen::StepSeen;
-use crate::sql::{Asked, CrowdSeen, CrowdStep, CrowdWork, KindOf, StatementsStep, Transactions};
+use crate::options::{SuiteOptions, Surroundings, defaults};
+use crate::recipe::{CompletedStep, Recipe, session_run};
+use crate::result::StepResult;
+use crate::sql::{
+    SessionWork, SessionsResult, SessionsStep, SqlRequest, StatementsStep, TransactionKind, Transactions, named,
+};
 use crate::step::{FileSpec, Step, Work};
 
 use ledger::Ledger;
-use procedures::procedures;
 
 /// Names of the steps whose rows are looked at.
 const LOADED: &str = "Count what was loaded";
@@ -34,17 +34,17 @@ const CHECKED: &str = "Check what is there";
 /// Sessions that fill tables, where a system lets several write.
 const FILLERS: u32 = 4;
 
-/// Which transactions.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+/// The transactions.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
 pub enum Script {
-    /// An account, a teller and a branch are changed, and it is remembered.
+    /// TPC-B-like: an account, a teller and a branch are updated, and a row is added to the history, as pgbench does by default
     #[default]
     TpcB,
-    /// An account is changed, and it is remembered: `pgbench -N`.
+    /// An account is updated, and a row is added to the history, as pgbench -N does
     SimpleUpdate,
-    /// An account is looked up: `pgbench -S`.
+    /// An account is read, as pgbench -S does
     SelectOnly,
-    /// New orders, payments and questions after an order, 10:10:1: TPC-C-like, not TPC-C.
+    /// TPC-C-like, not TPC-C: new order, payment and order status, 10:10:1
     NewOrder,
 }
 
@@ -59,13 +59,13 @@ impl Script {
         }
     }
 
-    /// What one of its scale is.
+    /// Unit of its scale.
     const fn unit(self) -> &'static str {
         if let Self::NewOrder = self { "warehouses" } else { "branches of 100,000 accounts" }
     }
 
-    fn kinds(self) -> Vec<KindOf> {
-        let kind = |name: &str, writes| KindOf { name: name.into(), writes, is_part: false };
+    fn kinds(self) -> Vec<TransactionKind> {
+        let kind = |name: &str, writes| TransactionKind { name: name.into(), writes, is_part: false };
         match self {
             Self::TpcB | Self::SimpleUpdate => vec![kind(self.name(), true)],
             Self::SelectOnly => vec![kind(self.name(), false)],
@@ -74,19 +74,19 @@ impl Script {
     }
 }
 
-/// How a transaction is asked for.
+/// How a transaction is executed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum By {
-    /// A procedure of `PostgreSQL`'s, in one message.
+    /// A call of a `PostgreSQL` function or procedure.
     Function,
-    /// A procedure of `MySQL`'s, in one message.
+    /// A call of a `MySQL` procedure.
     Procedure,
     /// Statement by statement, each prepared.
     Statements,
 }
 
 impl By {
-    /// What calls a procedure that brings something back.
+    /// The statement that calls a procedure with a result.
     fn call(self, name: &str, parameters: &str) -> String {
         match self {
             Self::Function => format!("SELECT {name}({parameters})"),
@@ -95,70 +95,86 @@ impl By {
     }
 }
 
-/// Which loads are offered.
-#[derive(Clone, Debug, PartialEq)]
-pub enum Loads {
-    /// Closed ones of more and more sessions, until they bring no more, then those around the load line.
-    Rising,
-    /// The same, then open ones below, and up to the load line.
-    Searched,
-    /// Closed ones of so many sessions.
-    Clients(Vec<u32>),
-    /// Open ones of so many transactions a second.
-    Rates(Vec<Iops>),
-}
-
-/// How it is set.
-#[derive(Clone, Debug)]
+/// Options of short transactions.
+#[derive(Clone, Debug, clap::Args)]
 pub struct OltpOptions {
-    /// Which transactions.
+    /// The transactions
+    #[arg(long, value_enum, default_value_t)]
     pub script: Script,
-    /// Branches, or warehouses.
-    pub scale: u32,
-    /// Statement by statement, also where the system has procedures.
+    /// Branches of 100,000 accounts, by default 10; with --script new-order warehouses, by default 2
+    #[arg(long, value_name = "COUNT")]
+    pub scale: Option<u32>,
+    /// Send each statement separately, prepared, as pgbench does; by default a transaction is one call of a stored procedure,
+    /// where the system has them
+    #[arg(long)]
     pub statements: bool,
-    /// Which loads.
-    pub loads: Loads,
-    /// Time of all points together.
+    /// Only closed loads with these numbers of clients, such as 1,4,16; by default the number rises until throughput does not
+    #[arg(long, value_name = "COUNTS", value_delimiter = ',')]
+    pub clients: Option<Vec<u32>>,
+    /// Only open loads with these rates of transactions per second, such as 100,200; arrivals are independent (Poisson)
+    #[arg(
+        long = "rate",
+        visible_alias = "rates",
+        value_name = "RATES",
+        value_delimiter = ',',
+        conflicts_with = "clients"
+    )]
+    pub rates: Option<Vec<Iops>>,
+    /// After the closed loads, apply open loads below their maximum and up to the load line
+    #[arg(long, conflicts_with_all = ["clients", "rates"])]
+    pub open: bool,
+    /// Total measuring time
+    #[arg(short, long, value_name = "TIME", default_value = "1m")]
     pub duration: Span,
-    /// Time of each point; none for what the others leave it.
+    /// Duration of each load, instead of a share of the total
+    #[arg(long, value_name = "TIME")]
     pub measure: Option<Span>,
-    /// What response times are judged by; none for one chosen from the lightest load.
+    /// Objective of the load line, such as 'p99<=20ms' or 'mean<=5ms'; by default derived from the lightest load
+    #[arg(short, long)]
     pub objective: Option<Objective>,
-    /// What determines random numbers.
+    /// Seed of the random numbers
+    #[arg(long, default_value_t = 1)]
     pub seed: u64,
-    /// Sessions at most.
-    pub most_sessions: u32,
+    /// Maximum number of sessions
+    #[arg(long, value_name = "COUNT", default_value_t = 64)]
+    pub max_sessions: u32,
 }
 
-/// A minute of TPC-B on ten branches, with up to 64 sessions.
 impl Default for OltpOptions {
     fn default() -> Self {
-        Self {
-            script: Script::default(),
-            scale: 10,
-            statements: false,
-            loads: Loads::Rising,
-            duration: Span::from_secs(60),
-            measure: None,
-            objective: None,
-            seed: 1,
-            most_sessions: 64,
-        }
+        defaults()
     }
 }
 
-/// What tables there are, how they are made, and what has to be in them.
+impl OltpOptions {
+    /// Number of branches or warehouses.
+    pub(super) fn scale(&self) -> u32 {
+        self.scale.unwrap_or(if self.script == Script::NewOrder { 2 } else { 10 })
+    }
+}
+
+impl SuiteOptions for OltpOptions {
+    fn sessions(&self) -> u32 {
+        let listed = self.clients.as_ref().and_then(|clients| clients.iter().max());
+        listed.map_or(self.max_sessions, |clients| (*clients).min(self.max_sessions).max(FILLERS))
+    }
+
+    fn recipe(&self, _surroundings: &Surroundings, facts: &Facts) -> Result<Box<dyn Recipe>, String> {
+        Ok(Box::new(Oltp::new(self.clone(), facts)?))
+    }
+}
+
+/// The tables, their statements and their expected contents.
 #[derive(Clone, Debug)]
 struct Tables {
     create: Vec<String>,
-    /// In turns; the statements of each in any order.
+    /// Phases of loading; the statements of a phase in any order.
     fill: Vec<Vec<String>>,
     index: Vec<String>,
     names: Vec<&'static str>,
-    /// Rows of each at first.
+    /// Initial rows of each table.
     expected: Vec<u64>,
-    /// The statement whose only row says whether all agrees.
+    /// The query of the consistency check, which returns one row.
     check: String,
 }
 
@@ -169,24 +185,24 @@ pub struct Oltp {
     tables: Tables,
     before: Vec<Step>,
     sweep: Sweep,
-    /// All points are made.
+    /// Whether all points are measured.
     swept: bool,
     work: Arc<dyn Transactions>,
     ledger: Arc<Ledger>,
 }
 
-/// A point that was measured.
+/// A measured point.
 struct Measured<'a> {
-    step: &'a CrowdStep,
-    seen: &'a CrowdSeen,
+    step: &'a SessionsStep,
+    seen: &'a SessionsResult,
     run: Run,
 }
 
 impl Oltp {
-    /// Its steps on a ground with these facts.
+    /// The recipe on a ground with these facts.
     ///
     /// # Errors
-    /// What to say instead, in one line: no database, a system that it does not know, a scale or loads that cannot be.
+    /// A one-line message with the remedy: no database, a system that it does not know, a scale or loads that cannot be.
     pub fn new(options: OltpOptions, facts: &Facts) -> Result<Self, String> {
         let Some((system, _)) = facts.database else {
             return Err(format!("{}: there is no database here", facts.subject.name));
@@ -198,9 +214,9 @@ impl Oltp {
             System::Mysql => By::Procedure,
             System::Sqlite | System::Oracle => By::Statements,
         };
-        let scale = u64::from(options.scale);
+        let scale = u64::from(options.scale());
         let tables = match options.script {
-            Script::NewOrder => orders::tables(system, scale),
+            Script::NewOrder => trade::tables(system, scale),
             _ => bank::tables(system, scale),
         };
         let tables =
@@ -224,11 +240,11 @@ impl Oltp {
                 (plan::sessions_of_open(&self.options, runs), format!("{:.0} a second", rate.as_f64()))
             }
         };
-        let crowd = CrowdStep {
+        let step = SessionsStep {
             sessions,
             pace: point.pace,
             kinds: self.options.script.kinds(),
-            work: CrowdWork::Transactions(Arc::clone(&self.work)),
+            work: SessionWork::Transactions(Arc::clone(&self.work)),
             turns: None,
             warm_up: point.warm_up,
             least: point.least,
@@ -238,58 +254,58 @@ impl Oltp {
             checkpoint: true,
             seed: self.options.seed.wrapping_add(number),
         };
-        Step::crowd(name, crowd).measuring("whole transactions as a session sees them, commit included")
+        Step::sessions(name, step).measuring("whole transactions as a session sees them, commit included")
     }
 
-    /// What a step was told, by its name.
-    fn told<'a>(done: &'a [Done], name: &str) -> Option<&'a Row> {
-        done.iter().find(|done| done.step.name == name)?.seen.statements()?.told.first()
+    /// The first row of the query of a step, by its name.
+    fn first_row<'a>(done: &'a [CompletedStep], name: &str) -> Option<&'a Row> {
+        done.iter().find(|done| done.step.name == name)?.result.statements()?.rows.first()
     }
 
-    /// What is wrong with what was loaded.
-    fn wrongly_loaded(&self, done: &[Done]) -> Vec<String> {
-        let Some(row) = Self::told(done, LOADED) else { return Vec::new() };
-        let was_there = done.iter().any(|done| done.step.loads && matches!(done.seen, StepSeen::Paused));
+    /// Errors of the loaded data.
+    fn wrongly_loaded(&self, done: &[CompletedStep]) -> Vec<String> {
+        let Some(row) = Self::first_row(done, LOADED) else { return Vec::new() };
+        let was_there = done.iter().any(|done| done.step.loads && matches!(done.result, StepResult::Paused));
         let both = self.tables.names.iter().zip(&self.tables.expected).zip(row);
         both.filter_map(|((name, expected), found)| {
             let found = found.int().and_then(|found| u64::try_from(found).ok()).unwrap_or(0);
-            // Transactions of earlier runs added rows to some tables.
+            // Transactions of earlier runs have added rows to some tables.
             let is_wrong = if was_there { found < *expected } else { found != *expected };
             is_wrong.then(|| format!("{name} has {found} rows instead of {expected}"))
         })
         .collect()
     }
 
-    /// What does not agree at the end; none where that was not looked at.
-    fn wrongs(&self, done: &[Done]) -> Option<Vec<String>> {
-        let row = Self::told(done, CHECKED)?;
+    /// Inconsistencies at the end; none if the check was not run.
+    fn wrongs(&self, done: &[CompletedStep]) -> Option<Vec<String>> {
+        let row = Self::first_row(done, CHECKED)?;
         let rows_before = |table: &str| {
             let place = self.tables.names.iter().position(|name| *name == table)?;
-            Self::told(done, LOADED)?.get(place)?.int()
+            Self::first_row(done, LOADED)?.get(place)?.int()
         };
         let before = |table| rows_before(table).unwrap_or(0);
         Some(match self.options.script {
             Script::NewOrder => {
-                let before = orders::Before { orders: before("orders"), payments: before("payments") };
-                orders::wrongs(u64::from(self.options.scale), row, &before, &self.ledger)
+                let before = trade::Before { orders: before("orders"), payments: before("payments") };
+                trade::wrongs(u64::from(self.options.scale()), row, &before, &self.ledger)
             }
             script => bank::wrongs(script, row, before("history"), &self.ledger),
         })
     }
 
-    /// Points at which something came back, in the order in which they were made.
-    fn measured(done: &[Done]) -> Vec<Measured<'_>> {
+    /// Points with completed transactions, in order of execution.
+    fn measured(done: &[CompletedStep]) -> Vec<Measured<'_>> {
         done.iter().filter_map(measured).collect()
     }
 }
 
-fn measured(done: &Done) -> Option<Measured<'_>> {
-    let (Work::Crowd(step), Some(seen)) = (&done.step.work, done.seen.crowd()) else { return None };
-    let run = crowd_of(step, seen).run;
+fn measured(done: &CompletedStep) -> Option<Measured<'_>> {
+    let (Work::Sessions(step), Some(seen)) = (&done.step.work, done.result.sessions()) else { return None };
+    let run = session_run(step, seen).run;
     (run.total.operations() + run.total.errors() > 0).then_some(Measured { step, seen, run })
 }
 
-/// What comes before the first point.
+/// The steps before the first point.
 fn before(system: System, by: By, script: Script, tables: &Tables) -> Vec<Step> {
     let step = |name: &str, statements: Vec<String>, sessions| {
         let step = StatementsStep { sessions, ..StatementsStep::of(statements) };
@@ -310,12 +326,30 @@ fn before(system: System, by: By, script: Script, tables: &Tables) -> Vec<Step> 
     }
     before.push(step("Indexes, statistics, procedures", finish, 1));
     let counts: Vec<String> = tables.names.iter().map(|name| format!("(SELECT count(*) FROM {name})")).collect();
-    before.push(telling(LOADED, format!("SELECT {}", counts.join(", "))));
+    before.push(query(LOADED, format!("SELECT {}", counts.join(", "))));
     before
 }
 
-fn telling(name: &str, sql: String) -> Step {
-    Step::statements(name, StatementsStep::new(1, move |_| vec![Asked::Told(sql.clone())])).uncounted()
+/// Statements that create the stored procedures of a script, so that a transaction is one round trip; none where the script
+/// needs none or the system has none.
+fn procedures(system: System, script: Script) -> Vec<String> {
+    let file = match system {
+        System::Postgres => include_str!("oltp/postgres.sql"),
+        System::Mysql => include_str!("oltp/mysql.sql"),
+        System::Sqlite | System::Oracle => return Vec::new(),
+    };
+    let names: &[&str] = match script {
+        Script::TpcB => &["move_money"],
+        Script::SimpleUpdate => &["move_simply"],
+        Script::SelectOnly => &[],
+        Script::NewOrder => &["place_order", "pay", "order_status"],
+    };
+    names.iter().map(|name| named(file, name).to_owned()).collect()
+}
+
+/// A step whose query result the recipe reads.
+fn query(name: &str, sql: String) -> Step {
+    Step::statements(name, StatementsStep::new(1, move |_| vec![SqlRequest::Query(sql.clone())])).uncounted()
 }
 
 impl Recipe for Oltp {
@@ -342,7 +376,7 @@ impl Recipe for Oltp {
         let all = [
             ("transactions", script.to_owned()),
             ("each is", by.to_owned()),
-            ("scale", format!("{} {}", options.scale, options.script.unit())),
+            ("scale", format!("{} {}", options.scale(), options.script.unit())),
             ("loads", plan::words(options)),
             ("seed", options.seed.to_string()),
         ];
@@ -353,22 +387,27 @@ impl Recipe for Oltp {
         Vec::new()
     }
 
-    fn loads(&self) -> Bytes {
+    fn data_size(&self) -> Bytes {
         // As PostgreSQL lays them out: 100,000 accounts with their key, or a warehouse with its stock and customers.
         let each = if self.options.script == Script::NewOrder { Bytes::mib(90) } else { Bytes::mib(15) };
-        Bytes::new(u64::from(self.options.scale) * each.get())
+        Bytes::new(u64::from(self.options.scale()) * each.get())
     }
 
-    fn data(&self) -> Option<String> {
+    fn data_key(&self) -> Option<String> {
         let Self { options, by, .. } = self;
-        Some(format!("script {}, scale {}, procedures {}", options.script.name(), options.scale, *by != By::Statements))
+        Some(format!(
+            "script {}, scale {}, procedures {}",
+            options.script.name(),
+            options.scale(),
+            *by != By::Statements
+        ))
     }
 
     fn expected(&self) -> usize {
         self.before.len() + plan::expected_points(&self.options) + 1
     }
 
-    fn next(&mut self, done: &[Done], _facts: &Facts) -> Option<Step> {
+    fn next(&mut self, done: &[CompletedStep], _facts: &Facts) -> Option<Step> {
         if let Some(step) = self.before.get(done.len()) {
             return Some(step.clone());
         }
@@ -376,16 +415,16 @@ impl Recipe for Oltp {
             return None;
         }
         let runs: Vec<Run> = Self::measured(done).into_iter().map(|measured| measured.run).collect();
-        let slices = done.iter().filter_map(|done| done.seen.crowd()).flat_map(|seen| &seen.series);
+        let slices = done.iter().filter_map(|done| done.result.sessions()).flat_map(|seen| &seen.series);
         let spent = slices.fold(Span::ZERO, |sum, slice| sum + slice.span);
         if let Some(point) = self.sweep.next(&runs, &plan::slots_of(&runs), spent) {
             return Some(self.step(&point, done.len() as u64, &runs));
         }
         self.swept = true;
-        Some(telling(CHECKED, self.tables.check.clone()))
+        Some(query(CHECKED, self.tables.check.clone()))
     }
 
-    fn listings(&self, done: &[Done], _facts: &Facts) -> Vec<Listing> {
+    fn listings(&self, done: &[CompletedStep], _facts: &Facts) -> Vec<Listing> {
         let measured = Self::measured(done);
         let Some(best) = verdicts::most(&measured) else { return Vec::new() };
         let listing = |title: &str, text| Listing { title: title.into(), text };
@@ -399,11 +438,11 @@ impl Recipe for Oltp {
         ]
     }
 
-    fn verdicts(&self, done: &[Done], facts: &Facts) -> Vec<String> {
+    fn verdicts(&self, done: &[CompletedStep], facts: &Facts) -> Vec<String> {
         verdicts::verdicts(self, done, facts)
     }
 
-    fn has_failed(&self, done: &[Done]) -> bool {
+    fn has_failed(&self, done: &[CompletedStep]) -> bool {
         !self.wrongly_loaded(done).is_empty() || self.wrongs(done).is_some_and(|wrongs| !wrongs.is_empty())
     }
 }

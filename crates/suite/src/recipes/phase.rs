@@ -4,7 +4,7 @@ use plimsoll_record::{Bins, CpuTime, Tally};
 use plimsoll_units::{Bytes, Kind, Span};
 
 use crate::ground::Facts;
-use crate::seen::IoSeen;
+use crate::result::IoResult;
 
 /// Totals of a step.
 #[derive(Clone, Debug, Default)]
@@ -40,7 +40,7 @@ impl Counts {
 
 impl Phase {
     /// Totals of a result. `counts` selects the direction, also of a read that is written back, which is counted once.
-    pub fn of(seen: &IoSeen, counts: Counts) -> Self {
+    pub fn of(seen: &IoResult, counts: Counts) -> Self {
         let total = seen.total();
         let counted = total.only(|counter| counts.has(counter.kind));
         Self {

@@ -2,7 +2,7 @@
 //!
 //! Follows the behaviour of SLOB 2.5 and pgio: one row in each block, keys at random places, all schemas active at every
 //! point, threads per schema rising; the load is in block reads and writes by the database's counters. Scans of a second
-//! table (`SCAN_PCT`) and a preferred schema (`HOT_SCHEMA_FREQUENCY`) are left out. Knows nothing about drivers.
+//! table (`SCAN_PCT`) and a preferred schema (`HOT_SCHEMA_FREQUENCY`) are left out.
 
 mod dialect;
 mod layout;
@@ -26,45 +26,45 @@ use plimsoll_record::{DatabaseAbout, DatabaseSide, Listing, Run, Slice};
 use plimsoll_units::{Bytes, Span};
 
 use crate::ground::Facts;
-use crate::recipe::{Done, Recipe, crowd_of};
-use crate::seen::StepSeen;
-use crate::sql::{Asked as AskedOf, CrowdStep, StatementsStep};
+use crate::recipe::{CompletedStep, Recipe, session_run};
+use crate::result::StepResult;
+use crate::sql::{SessionsStep, SqlRequest, StatementsStep};
 use crate::step::{FileSpec, Step, Work};
 
 pub use options::{Hotspot, RedoStress, Scale, SlobOptions, ThinkTime};
 
 use dialect::dialect;
 use layout::Layout;
-use points::{Asked, Curve, Point};
+use points::{Curve, Point, PointSpec};
 
-/// Sessions that load side by side, at most.
-const MOST_LOADERS: u32 = 4;
+/// Maximum number of loading sessions.
+const MAX_LOADERS: u32 = 4;
 /// Loads between those that double, around the load line, at most.
-const CLOSER: usize = 3;
-/// The shortest and the longest measured time of a point.
-const LEAST_POINT: Span = Span::from_secs(3);
-const MOST_POINT: Span = Span::from_secs(60);
+const REFINEMENTS: usize = 3;
+/// Minimum and maximum measured time of a point.
+const MIN_POINT: Span = Span::from_secs(3);
+const MAX_POINT: Span = Span::from_secs(60);
 
 /// The recipe.
 #[derive(Debug)]
 pub struct Slob {
     options: SlobOptions,
     layout: Arc<Layout>,
-    /// Steps that load, in their order, until they are given out.
+    /// Remaining loading steps.
     preparing: std::vec::IntoIter<Step>,
     preparations: usize,
-    /// Index of the share of updates whose curve is measured, and its course.
+    /// Index of the share of updates whose curve is measured, and its sweep.
     curve: usize,
     sweep: Option<Sweep>,
-    /// What each step that was given out asks for; none for one that prepares.
-    given: Vec<Option<Asked>>,
+    /// Parameters of each step so far; none for a loading step.
+    given: Vec<Option<PointSpec>>,
 }
 
 impl Slob {
-    /// The recipe for a database.
+    /// The recipe on a database with these facts.
     ///
     /// # Errors
-    /// What is wrong with an option for this database, and what to write instead, in one line.
+    /// A one-line message with the unsuitable option and the remedy.
     pub fn new(options: SlobOptions, facts: &Facts) -> Result<Self, String> {
         let layout = Arc::new(options.layout(facts)?);
         let preparing = preparations(&layout);
@@ -80,29 +80,29 @@ impl Slob {
         })
     }
 
-    /// All points, as far as they were made, by threads.
-    fn points(&self, done: &[Done]) -> Vec<Point> {
+    /// The measured points by number of threads.
+    fn points(&self, done: &[CompletedStep]) -> Vec<Point> {
         let both = self.given.iter().zip(done);
-        let point = |(asked, done): (&Option<Asked>, &Done)| match &done.step.work {
-            Work::Crowd(step) => Some(Point::of((*asked)?, step, done.seen.crowd()?)),
+        let point = |(spec, done): (&Option<PointSpec>, &CompletedStep)| match &done.step.work {
+            Work::Sessions(step) => Some(Point::of((*spec)?, step, done.result.sessions()?)),
             _ => None,
         };
         let mut points: Vec<Point> = both.filter_map(point).collect();
-        points.sort_by_key(|point| point.asked.threads);
+        points.sort_by_key(|point| point.spec.threads);
         points
     }
 
     /// Units of work at the points of the curve that is being measured, by threads of each schema, and the time that they
     /// took.
-    fn runs(&self, done: &[Done]) -> (Vec<Run>, Span) {
+    fn runs(&self, done: &[CompletedStep]) -> (Vec<Run>, Span) {
         let (mut runs, mut spent) = (Vec::new(), Span::ZERO);
         let pct = self.options.update_pcts[self.curve];
-        for (asked, done) in self.given.iter().zip(done) {
-            if let (Some(asked), Work::Crowd(step), Some(seen)) = (asked, &done.step.work, done.seen.crowd())
-                && asked.update_pct == pct
+        for (spec, done) in self.given.iter().zip(done) {
+            if let (Some(spec), Work::Sessions(step), Some(seen)) = (spec, &done.step.work, done.result.sessions())
+                && spec.update_pct == pct
             {
-                let offered = Pace::Closed { depth: asked.threads };
-                runs.push(Run { offered, ..crowd_of(step, seen).run });
+                let offered = Pace::Closed { depth: spec.threads };
+                runs.push(Run { offered, ..session_run(step, seen).run });
                 spent = seen.series.iter().map(|slice: &Slice| slice.span).fold(spent, |sum, span| sum + span);
             }
         }
@@ -110,11 +110,11 @@ impl Slob {
     }
 
     /// The next load on the curve that is being measured, by threads of each schema.
-    fn load(&mut self, done: &[Done]) -> Option<Load> {
+    fn load(&mut self, done: &[CompletedStep]) -> Option<Load> {
         let (runs, spent) = self.runs(done);
         let plan = self.plan();
         let sweep = self.sweep.get_or_insert_with(|| Sweep::new(plan));
-        // Open loads are no part of this suite: sessions ask again as soon as they are answered.
+        // This suite has no open loads: sessions continue as soon as they have an answer.
         sweep.next(&runs, &[], spent)
     }
 
@@ -129,19 +129,19 @@ impl Slob {
             objective: self.options.objective,
             precision: Precision::default(),
             repetitions: 1,
-            least_point: LEAST_POINT.min(each / 2),
-            most_point: MOST_POINT,
+            least_point: MIN_POINT.min(each / 2),
+            most_point: MAX_POINT,
             slots: None,
         }
     }
 
-    fn step(&self, asked: Asked, load: &Load) -> Step {
-        let sessions = asked.threads * self.options.schemas;
-        let crowd = CrowdStep {
+    fn step(&self, spec: PointSpec, load: &Load) -> Step {
+        let sessions = spec.threads * self.options.schemas;
+        let step = SessionsStep {
             sessions,
             pace: Pace::Closed { depth: sessions },
             kinds: turns::kinds(self.layout.system),
-            work: turns::work(&self.layout, asked.update_pct),
+            work: turns::work(&self.layout, spec.update_pct),
             turns: None,
             warm_up: load.warm_up,
             least: load.least,
@@ -151,25 +151,25 @@ impl Slob {
             checkpoint: true,
             seed: self.options.seed.wrapping_add(self.given.len() as u64),
         };
-        let (pct, threads) = (asked.update_pct, print::threads(asked.threads));
+        let (pct, threads) = (spec.update_pct, print::threads(spec.threads));
         let name = format!("UPDATE_PCT={pct}: {threads} for each of {} schemas", self.options.schemas);
-        Step::crowd(name, crowd).measuring(
+        Step::sessions(name, step).measuring(
             "Random reads of single blocks through an index, and updates of them, by sessions that ask again as soon as they are \
              answered. A commit is timed by itself, beside the update that it belongs to.",
         )
     }
 
-    /// Rows and blocks of each schema, as they were counted after loading.
-    fn counted(&self, done: &[Done]) -> Vec<(i64, f64, f64)> {
-        let Some(last) = self.preparations.checked_sub(1).and_then(|last| done.get(last)?.seen.statements()) else {
+    /// Rows and blocks of each schema, counted after loading.
+    fn counted(&self, done: &[CompletedStep]) -> Vec<(i64, f64, f64)> {
+        let Some(last) = self.preparations.checked_sub(1).and_then(|last| done.get(last)?.result.statements()) else {
             return Vec::new();
         };
         let number = |value: Option<&Value>| value.and_then(Value::float).unwrap_or(0.0);
-        last.told.iter().map(|row| (number(row.first()) as i64, number(row.get(1)), number(row.get(2)))).collect()
+        last.rows.iter().map(|row| (number(row.first()) as i64, number(row.get(1)), number(row.get(2)))).collect()
     }
 }
 
-/// Steps that load: tables, rows, what follows them, and a count.
+/// Loading steps: tables, rows, indexes with statistics, and a count.
 fn preparations(layout: &Arc<Layout>) -> Vec<Step> {
     let system = dialect(layout.system);
     let schemas = 1..=layout.schemas;
@@ -181,7 +181,7 @@ fn preparations(layout: &Arc<Layout>) -> Vec<Step> {
         Step::statements("Indexes and statistics", finishing(layout)).loading(),
         Step::statements(
             "Counting rows and blocks",
-            StatementsStep::new(1, move |_| vec![AskedOf::Told(count.clone())]),
+            StatementsStep::new(1, move |_| vec![SqlRequest::Query(count.clone())]),
         )
         .uncounted(),
     ]
@@ -194,11 +194,11 @@ fn filling(layout: &Arc<Layout>) -> StatementsStep {
     let schemas = u64::from(layout.schemas);
     let (places, at_once) = (layout.scatter(1).places(), system.places_at_once());
     // A database in a file has one writer.
-    let sessions = if layout.system == System::Sqlite { 1 } else { (layout.schemas / 2).clamp(1, MOST_LOADERS) };
+    let sessions = if layout.system == System::Sqlite { 1 } else { (layout.schemas / 2).clamp(1, MAX_LOADERS) };
     let at = move |index: u64| {
         let (schema, chunk) = (index % schemas + 1, index / schemas);
         let range = (chunk * at_once, ((chunk + 1) * at_once).min(places));
-        vec![AskedOf::text(system.fill(&layout, schema as u32, range))]
+        vec![SqlRequest::text(system.fill(&layout, schema as u32, range))]
     };
     StatementsStep { sessions, ..StatementsStep::new(places.div_ceil(at_once) * schemas, at) }
 }
@@ -248,24 +248,24 @@ impl Recipe for Slob {
         Vec::new()
     }
 
-    fn loads(&self) -> Bytes {
-        // A row fills a block; the index beside it takes little.
+    fn data_size(&self) -> Bytes {
+        // A row fills a block; the index is small.
         Bytes::new(u64::from(self.layout.schemas) * self.layout.rows * self.layout.block)
     }
 
-    fn data(&self) -> Option<String> {
+    fn data_key(&self) -> Option<String> {
         Some(self.layout.data())
     }
 
     fn expected(&self) -> usize {
         let curves = self.options.update_pcts.len();
         let doublings = self.options.most_threads().next_power_of_two().ilog2() as usize + 1;
-        let points = self.options.threads.as_ref().map_or(doublings + CLOSER, Vec::len);
+        let points = self.options.threads.as_ref().map_or(doublings + REFINEMENTS, Vec::len);
         (self.preparations + curves * points).max(self.given.len())
     }
 
-    fn next(&mut self, done: &[Done], _facts: &Facts) -> Option<Step> {
-        if done.iter().any(|done| matches!(done.seen, StepSeen::Skipped(_))) {
+    fn next(&mut self, done: &[CompletedStep], _facts: &Facts) -> Option<Step> {
+        if done.iter().any(|done| matches!(done.result, StepResult::Skipped(_))) {
             return None;
         }
         if let Some(step) = self.preparing.next() {
@@ -276,9 +276,9 @@ impl Recipe for Slob {
             if let Some(load) = self.load(done)
                 && let Pace::Closed { depth: threads } = load.pace
             {
-                let asked = Asked { update_pct, threads };
-                let step = self.step(asked, &load);
-                self.given.push(Some(asked));
+                let spec = PointSpec { update_pct, threads };
+                let step = self.step(spec, &load);
+                self.given.push(Some(spec));
                 return Some(step);
             }
             self.curve += 1;
@@ -287,7 +287,7 @@ impl Recipe for Slob {
         None
     }
 
-    fn listings(&self, done: &[Done], _facts: &Facts) -> Vec<Listing> {
+    fn listings(&self, done: &[CompletedStep], _facts: &Facts) -> Vec<Listing> {
         let listing = |title: String, text| Listing { title, text };
         let (points, counted, block) = (self.points(done), self.counted(done), self.layout.block);
         let mut listings = Vec::new();
@@ -305,7 +305,7 @@ impl Recipe for Slob {
         listings
     }
 
-    fn verdicts(&self, done: &[Done], facts: &Facts) -> Vec<String> {
+    fn verdicts(&self, done: &[CompletedStep], facts: &Facts) -> Vec<String> {
         let points = self.points(done);
         if points.is_empty() {
             return verdicts::uneven(&self.counted(done)).into_iter().collect();
@@ -321,8 +321,8 @@ impl Recipe for Slob {
         said
     }
 
-    /// Of the first curve: units of work of different shares of updates are not the same.
-    fn judged(&self, done: &[Done], facts: &Facts) -> DatabaseSide {
+    /// Of the first curve: units of work with different shares of updates are not comparable.
+    fn database_result(&self, done: &[CompletedStep], facts: &Facts) -> DatabaseSide {
         let points = self.points(done);
         let first = Curve::of(&points, self.options.update_pcts[0]);
         let runs: Vec<Run> = first.points.iter().map(|point| point.run.clone()).collect();

@@ -1,7 +1,7 @@
 //! The method of SNIA's Solid State Storage Performance Test Specification: rounds of the same loads until they are steady.
 //!
-//! Nothing is purged, so what comes of it is no result of that specification; what it says instead is how steady the
-//! rounds were. Knows nothing about where it runs.
+//! Nothing is purged, so what comes of it is no result of that specification; what it says instead is how steady the rounds
+//! were.
 
 mod print;
 mod results;
@@ -15,7 +15,7 @@ use plimsoll_units::{Bytes, Span};
 
 use crate::ground::{Facts, Nature};
 use crate::options::{SuiteOptions, Surroundings, block_size, defaults, percent};
-use crate::recipe::{Done, Recipe};
+use crate::recipe::{CompletedStep, Recipe};
 use crate::step::{Access, FileSpec, Keep, Step, Worker};
 
 use results::{Results, Seen};
@@ -24,28 +24,28 @@ pub use test::{Cell, SniaTest};
 /// Options of the SNIA tests.
 #[derive(Clone, Debug, PartialEq, clap::Args)]
 pub struct SniaOptions {
-    /// Which tests, one after the other
+    /// The tests, in order
     #[arg(long, value_enum, value_delimiter = ',', default_value = "iops")]
     pub tests: Vec<SniaTest>,
-    /// Bytes that are written and visited; all of a device, or 1 GiB of a directory
+    /// Tested size; by default the whole device, or 1 GiB in a directory
     #[arg(long, value_name = "SIZE")]
     pub size: Option<Bytes>,
-    /// How long each load of a round lasts
+    /// Duration of each load of a round
     #[arg(long, value_name = "TIME", default_value = "60s")]
     pub point: Span,
-    /// Rounds at most
+    /// Maximum number of rounds
     #[arg(long, value_name = "ROUNDS", default_value_t = 25)]
     pub rounds: u32,
-    /// So many times all is written before a test of random loads
+    /// Number of times the whole size is written before a test of random loads
     #[arg(long, value_name = "TIMES", default_value_t = 2)]
     pub precondition: u32,
     /// Threads of random loads
     #[arg(long, value_name = "THREADS", default_value_t = 2)]
     pub threads: u32,
-    /// Operations in flight of each thread
+    /// Queue depth of each thread
     #[arg(long, value_name = "DEPTH", default_value_t = 16)]
     pub depth: u32,
-    /// The test of IOPS: shares of reads
+    /// IOPS test: percentages of reads
     #[arg(
         long,
         value_name = "PERCENT",
@@ -55,7 +55,7 @@ pub struct SniaOptions {
         hide_default_value = true
     )]
     pub mixes: Vec<f64>,
-    /// The test of IOPS: block sizes
+    /// IOPS test: block sizes
     #[arg(
         long,
         value_name = "SIZE",
@@ -65,7 +65,7 @@ pub struct SniaOptions {
         hide_default_value = true
     )]
     pub blocks: Vec<u32>,
-    /// Write saturation ends after so long
+    /// Maximum duration of write saturation
     #[arg(long = "saturation", value_name = "TIME", default_value = "24h")]
     pub saturation_span: Span,
     /// Write saturation ends when the whole was written so many times.
@@ -156,21 +156,21 @@ pub struct Snia {
 }
 
 impl Snia {
-    /// The recipe for a ground.
+    /// The recipe on a ground with these facts.
     ///
     /// # Errors
-    /// What is wrong with an option or the ground, and what to write instead, in one line.
+    /// A one-line message with the unsuitable option and the remedy.
     pub fn new(options: SniaOptions, facts: &Facts) -> Result<Self, String> {
         let size = options.checked(facts)?;
         let cells = options.tests.iter().map(|test| test.cells(&options, facts.grid)).collect();
         Ok(Self { options, size, cells, given: Vec::new() })
     }
 
-    fn results(&self, done: &[Done]) -> Vec<Results> {
+    fn results(&self, done: &[CompletedStep]) -> Vec<Results> {
         let tests = self.options.tests.iter().zip(&self.cells);
         let mut results: Vec<Results> = tests.map(|(test, cells)| Results::new(*test, cells.clone())).collect();
         for (place, done) in self.given.iter().zip(done) {
-            if let (Place::Round { test, round, cell }, Some(seen)) = (*place, done.seen.io()) {
+            if let (Place::Round { test, round, cell }, Some(seen)) = (*place, done.result.io()) {
                 results[test].add(round, cell, Seen::of(seen));
             }
         }
@@ -178,7 +178,7 @@ impl Snia {
     }
 
     /// What comes after what was given out last.
-    fn place(&self, done: &[Done]) -> Option<Place> {
+    fn place(&self, done: &[CompletedStep]) -> Option<Place> {
         let Some(last) = self.given.last() else { return self.begin(0) };
         match *last {
             Place::Prepares(test) => Some(Place::Round { test, round: 1, cell: 0 }),
@@ -287,18 +287,18 @@ impl Recipe for Snia {
         least.max(self.given.len())
     }
 
-    fn next(&mut self, done: &[Done], _facts: &Facts) -> Option<Step> {
+    fn next(&mut self, done: &[CompletedStep], _facts: &Facts) -> Option<Step> {
         let place = self.place(done)?;
         let step = self.step(place);
         self.given.push(place);
         Some(step)
     }
 
-    fn listings(&self, done: &[Done], _facts: &Facts) -> Vec<Listing> {
+    fn listings(&self, done: &[CompletedStep], _facts: &Facts) -> Vec<Listing> {
         self.results(done).iter().flat_map(print::listings).collect()
     }
 
-    fn verdicts(&self, done: &[Done], facts: &Facts) -> Vec<String> {
+    fn verdicts(&self, done: &[CompletedStep], facts: &Facts) -> Vec<String> {
         verdicts::of(&self.results(done), &self.options, self.size, facts)
     }
 }

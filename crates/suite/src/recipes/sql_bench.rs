@@ -25,7 +25,7 @@ use self::figures::Figure;
 use self::section::{Counting, Ledger, Plan, Section, ask};
 use crate::ground::Facts;
 use crate::options::{SuiteOptions, Surroundings, defaults};
-use crate::recipe::{Done, Recipe, settings};
+use crate::recipe::{CompletedStep, Recipe, settings};
 use crate::step::{FileSpec, Step};
 
 /// One of the eight tests.
@@ -93,7 +93,7 @@ impl Test {
 /// Options of sql-bench.
 #[derive(Clone, Debug, PartialEq, clap::Args)]
 pub struct SqlBenchOptions {
-    /// The tests, if not all of them
+    /// The tests; by default all
     #[arg(
         long,
         value_enum,
@@ -103,14 +103,14 @@ pub struct SqlBenchOptions {
         hide_default_value = true
     )]
     pub tests: Vec<Test>,
-    /// How often each section is asked, as a share of its full count: 1 is the whole benchmark, which takes hours where a
-    /// commit takes a millisecond; tables are of full size with any
+    /// Number of executions of each section, as a share of its full count. 1 is the whole benchmark, which takes hours if a
+    /// commit takes a millisecond; the tables always have their full size
     #[arg(long, value_name = "SHARE", default_value_t = 0.05)]
     pub scale: f64,
-    /// Size of the tables, as a share of their full one: only to try it out, as nothing can be compared then
+    /// Size of the tables, as a share of the full size. Only for trying it out: results are not comparable
     #[arg(long, value_name = "SHARE", default_value_t = 1.0)]
     pub size: f64,
-    /// Time after which a section begins no more statements, and is extrapolated
+    /// Time after which a section is stopped and extrapolated
     #[arg(long, value_name = "TIME", default_value = "600s")]
     pub time_limit: Span,
 }
@@ -145,11 +145,11 @@ pub struct SqlBench {
 
 /// Rows of the commits that are looked at before the tests, and the longest time for them.
 const COMMITS: u64 = 200;
-const COMMITS_LONGEST: Span = Span::from_secs(10);
+const COMMITS_MAX_SPAN: Span = Span::from_secs(10);
 const COMMITS_NAME: &str = "one row in a transaction";
 
 impl SqlBench {
-    /// With these options on this ground.
+    /// The recipe on a ground with these facts.
     ///
     /// # Errors
     /// One line that says what does not fit, and what to write instead.
@@ -177,16 +177,16 @@ impl SqlBench {
     }
 
     /// What the sections of a test did so far.
-    fn ledger(&self, test: Option<Test>, done: &[Done]) -> Ledger {
+    fn ledger(&self, test: Option<Test>, done: &[CompletedStep]) -> Ledger {
         let of_test = self.given.iter().zip(done).filter(|(place, _)| self.sections[**place].test == test);
         let counted = of_test.map(|(place, done)| {
-            (self.sections[*place].section.name, done.seen.statements().map_or(0, |seen| seen.done))
+            (self.sections[*place].section.name, done.result.statements().map_or(0, |seen| seen.done))
         });
         Ledger(counted.collect())
     }
 
     /// The figures of the sections that count, in their order; those that were not reached are not among them.
-    fn figures<'a>(&'a self, done: &'a [Done]) -> Vec<Figure<'a>> {
+    fn figures<'a>(&'a self, done: &'a [CompletedStep]) -> Vec<Figure<'a>> {
         let reached = self.given.iter().zip(done).map(|(place, _)| *place).max();
         let mut figures = Vec::new();
         for (place, Placed { test, section }) in self.sections.iter().enumerate() {
@@ -200,15 +200,15 @@ impl SqlBench {
     }
 
     /// Every section of this test was made.
-    fn is_whole(&self, test: Test, done: &[Done]) -> bool {
+    fn is_whole(&self, test: Test, done: &[CompletedStep]) -> bool {
         let last = self.sections.iter().rposition(|placed| placed.test == Some(test));
         let reached = self.given.iter().zip(done).map(|(place, _)| *place).max();
         last.zip(reached).is_some_and(|(last, reached)| last <= reached)
     }
 
     /// The commits that were looked at before the tests.
-    fn commits(done: &[Done]) -> Option<&crate::sql::StatementsSeen> {
-        done.iter().find(|done| done.step.name == COMMITS_NAME).and_then(|done| done.seen.statements())
+    fn commits(done: &[CompletedStep]) -> Option<&crate::sql::StatementsResult> {
+        done.iter().find(|done| done.step.name == COMMITS_NAME).and_then(|done| done.result.statements())
     }
 }
 
@@ -256,11 +256,11 @@ impl Recipe for SqlBench {
         self.sections.len()
     }
 
-    fn next(&mut self, done: &[Done], _facts: &Facts) -> Option<Step> {
+    fn next(&mut self, done: &[CompletedStep], _facts: &Facts) -> Option<Step> {
         let mut place = self.given.last().map_or(0, |place| place + 1);
         loop {
             let Placed { test, section } = self.sections.get(place)?;
-            let limit = if test.is_some() { self.options.time_limit } else { COMMITS_LONGEST };
+            let limit = if test.is_some() { self.options.time_limit } else { COMMITS_MAX_SPAN };
             if let Some(statements) = section.statements(&self.ledger(*test, done), limit) {
                 let counts = test.is_some() && matches!(section.counting, Counting::Figure { .. });
                 let name =
@@ -273,7 +273,7 @@ impl Recipe for SqlBench {
         }
     }
 
-    fn listings(&self, done: &[Done], _facts: &Facts) -> Vec<Listing> {
+    fn listings(&self, done: &[CompletedStep], _facts: &Facts) -> Vec<Listing> {
         let figures = self.figures(done);
         if figures.is_empty() {
             return Vec::new();
@@ -290,7 +290,7 @@ impl Recipe for SqlBench {
         ]
     }
 
-    fn verdicts(&self, done: &[Done], facts: &Facts) -> Vec<String> {
+    fn verdicts(&self, done: &[CompletedStep], facts: &Facts) -> Vec<String> {
         let figures = self.figures(done);
         let mut said = figures::wrong(&figures);
         said.extend(figures::verdicts(Self::commits(done), &figures, facts));
@@ -299,7 +299,7 @@ impl Recipe for SqlBench {
         said
     }
 
-    fn has_failed(&self, done: &[Done]) -> bool {
-        done.iter().filter_map(|done| done.seen.statements()).any(|seen| seen.wrong > 0)
+    fn has_failed(&self, done: &[CompletedStep]) -> bool {
+        done.iter().filter_map(|done| done.result.statements()).any(|seen| seen.wrong > 0)
     }
 }

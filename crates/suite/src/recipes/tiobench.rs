@@ -14,8 +14,8 @@ use plimsoll_units::{Bytes, Kind, Span};
 use super::phase::{Counts, Phase, fits, per_second};
 use crate::ground::{Facts, Nature};
 use crate::options::{SuiteOptions, Surroundings, block_size, defaults};
-use crate::recipe::{Done, Plan, Recipe, settings};
-use crate::seen::IoSeen;
+use crate::recipe::{CompletedStep, Plan, Recipe, settings};
+use crate::result::IoResult;
 use crate::step::{Access, Before, FileSpec, Order, Part, Step, Work as StepWork, Worker};
 
 /// The program that is followed, with its sizes.
@@ -91,52 +91,52 @@ pub struct Gap {
 #[derive(Clone, Debug, PartialEq, Eq, clap::Args)]
 #[allow(clippy::struct_excessive_bools)] // switches of the tool, each of its own
 pub struct TiobenchOptions {
-    /// Threads, each with a file of its own (tiotest -t); several numbers for one pass each (tiobench --threads)
+    /// Threads, each with its own file (tiotest -t); several numbers for a pass each (tiobench --threads)
     #[arg(long, value_name = "THREADS", value_delimiter = ',')]
     pub threads: Vec<u32>,
-    /// Size of each thread's file (tiotest -f); of all together with --tiobench
+    /// Size of the file of each thread (tiotest -f); of all together with --tiobench
     #[arg(long, value_name = "SIZE")]
     pub size: Option<Bytes>,
-    /// Bytes of an operation (-b)
+    /// Block size (-b)
     #[arg(long = "block-size", value_name = "SIZE", default_value = "4KiB", value_parser = block_size)]
     pub block: u32,
-    /// Random operations of each thread (tiotest -r); of all together with --tiobench
+    /// Random operations per thread (tiotest -r); of all together with --tiobench
     #[arg(long, value_name = "OPERATIONS")]
     pub random: Option<u64>,
-    /// As tiobench does it: 1, 2, 4 and 8 threads that share the files' size and the random operations, and its tables
+    /// Follow tiobench: 1, 2, 4 and 8 threads that share the total size and the random operations, and its tables
     #[arg(long)]
     pub tiobench: bool,
-    /// tiobench: passes with each number of threads (--numruns)
+    /// tiobench: passes per number of threads (--numruns)
     #[arg(long, value_name = "TIMES", default_value_t = 1, requires = "tiobench")]
     pub rounds: u32,
-    /// More directories that files are dealt out to (-d)
+    /// Further directories over which the files are distributed (-d)
     #[arg(long = "directory", value_name = "PATH")]
     pub directories: Vec<PathBuf>,
     /// Tests to leave out (-k)
     #[arg(long = "skip", value_enum, value_name = "SKIP", value_delimiter = ',')]
     pub skipped: Vec<Test>,
-    /// Files are mapped into memory (-M)
+    /// Map the files into memory (-M)
     #[arg(long, conflicts_with = "direct")]
     pub mmap: bool,
-    /// Past the page cache (-X)
+    /// Direct I/O (-X)
     #[arg(long)]
     pub direct: bool,
-    /// Each write durable, by `O_SYNC` (-S)
+    /// Synchronous writes with `O_SYNC` (-S)
     #[arg(long)]
     pub synchronous: bool,
-    /// Files are written one after the other (-W)
+    /// Write the files one after the other (-W)
     #[arg(long)]
     pub in_turn: bool,
-    /// The page cache is emptied of the files between the tests (-F)
+    /// Drop the files from the page cache between the tests (-F)
     #[arg(long = "drop-caches")]
     pub uncached: bool,
-    /// What is read is checked to be what was written (-c)
+    /// Verify the data that are read (-c)
     #[arg(long)]
     pub check: bool,
     /// No table of latencies (-L)
     #[arg(long)]
     pub no_latency: bool,
-    /// Lines of commas (-T)
+    /// Comma-separated output (-T)
     #[arg(long, conflicts_with = "no_latency")]
     pub terse: bool,
     /// On devices: room between the threads (`-R` with `-o` and `-O`).
@@ -219,10 +219,10 @@ pub struct Tiobench {
 }
 
 impl Tiobench {
-    /// With these options on this ground.
+    /// The recipe on a ground with these facts.
     ///
     /// # Errors
-    /// One line that says what does not fit, and what to give instead.
+    /// A one-line message with the unsuitable option and the remedy.
     pub fn new(options: TiobenchOptions, facts: &Facts) -> Result<Self, String> {
         let program = options.program(facts)?;
         let passes = passes(&program);
@@ -241,11 +241,15 @@ impl Tiobench {
     }
 
     /// The results of the tests of a pass.
-    fn seen<'a>(&'a self, done: &'a [Done], wanted: usize) -> impl Iterator<Item = (Test, Phase, &'a Done)> {
+    fn seen<'a>(
+        &'a self,
+        done: &'a [CompletedStep],
+        wanted: usize,
+    ) -> impl Iterator<Item = (Test, Phase, &'a CompletedStep)> {
         let made = self.plan.done(done).filter(move |((pass, _), _)| *pass == wanted);
         made.filter_map(|((_, test), done)| {
             let counts = if matches!(test, Test::Write | Test::RandomWrite) { Counts::Writes } else { Counts::Reads };
-            Some((*test, Phase::of(done.seen.io()?, counts), done))
+            Some((*test, Phase::of(done.result.io()?, counts), done))
         })
     }
 }
@@ -345,7 +349,7 @@ impl Recipe for Tiobench {
         &self.plan.steps
     }
 
-    fn listings(&self, done: &[Done], _facts: &Facts) -> Vec<Listing> {
+    fn listings(&self, done: &[CompletedStep], _facts: &Facts) -> Vec<Listing> {
         let rows = |index| self.seen(done, index).map(|(test, phase, _)| (test, phase)).collect::<Vec<_>>();
         if done.is_empty() {
             return Vec::new();
@@ -365,11 +369,11 @@ impl Recipe for Tiobench {
         vec![Listing { title: title.into(), text }]
     }
 
-    fn verdicts(&self, done: &[Done], facts: &Facts) -> Vec<String> {
+    fn verdicts(&self, done: &[CompletedStep], facts: &Facts) -> Vec<String> {
         conclusions(self, done, facts)
     }
 
-    fn has_failed(&self, _done: &[Done]) -> bool {
+    fn has_failed(&self, _done: &[CompletedStep]) -> bool {
         self.checked.iter().any(|checked| checked.mismatches().total > 0)
     }
 }
@@ -705,7 +709,7 @@ fn tables(identifier: &str, threads: &[u32], size: Bytes, block: u32, passes: &[
     text
 }
 
-fn conclusions(tiobench: &Tiobench, done: &[Done], facts: &Facts) -> Vec<String> {
+fn conclusions(tiobench: &Tiobench, done: &[CompletedStep], facts: &Facts) -> Vec<String> {
     let mut verdicts = Vec::new();
     if let Program::Tiotest { .. } = tiobench.program {
         verdicts.push(
@@ -721,7 +725,7 @@ fn conclusions(tiobench: &Tiobench, done: &[Done], facts: &Facts) -> Vec<String>
     }
     for (index, pass) in tiobench.passes.iter().enumerate() {
         for (test, phase, done) in tiobench.seen(done, index) {
-            let Some(seen) = done.seen.io() else { continue };
+            let Some(seen) = done.result.io() else { continue };
             verdicts.extend(match test {
                 Test::RandomRead => Some(of_depth(tiobench, pass, &phase, &done.step.name)),
                 Test::Write | Test::RandomWrite => of_flush(seen, &done.step.name),
@@ -756,7 +760,7 @@ fn of_depth(tiobench: &Tiobench, pass: &Pass, phase: &Phase, name: &str) -> Stri
 }
 
 /// The share of the time that is in the rate, but in no latency.
-fn of_flush(seen: &IoSeen, name: &str) -> Option<String> {
+fn of_flush(seen: &IoResult, name: &str) -> Option<String> {
     let total = seen.total();
     let flushes = total.response_where(|counter| counter.kind == Kind::Flush);
     let longest = Span::from_nanos(flushes.max_ns);

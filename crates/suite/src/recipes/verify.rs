@@ -14,7 +14,7 @@ use plimsoll_units::{Bytes, Kind};
 
 use crate::ground::{Facts, Nature};
 use crate::options::{SuiteOptions, Surroundings, defaults, percent, switch};
-use crate::recipe::{Done, Recipe, settings};
+use crate::recipe::{CompletedStep, Recipe, settings};
 use crate::step::{Access, Before, FileSpec, Step, Worker};
 
 /// Operations that fill and read back are as large as this, in bytes, where blocks are smaller.
@@ -38,31 +38,31 @@ pub enum VerifyMode {
 /// Options of verify.
 #[derive(Clone, Debug, clap::Args)]
 pub struct VerifyOptions {
-    /// Bytes that are written and checked
+    /// Size of the verified data
     #[arg(long, value_name = "SIZE", default_value = "1GiB")]
     pub size: Bytes,
-    /// Bytes of a block: what is written and checked as one
+    /// Block size, the unit of writing and verification
     #[arg(long = "block-size", value_name = "SIZE", default_value = "4KiB")]
     pub block: Bytes,
-    /// Operations in flight
+    /// Queue depth
     #[arg(long, value_name = "DEPTH", default_value_t = 32)]
     pub depth: u32,
-    /// Share of the blocks that each pass writes over at random
+    /// Share of the blocks that each pass overwrites at random
     #[arg(long, value_name = "PERCENT", default_value = "50", value_parser = percent)]
     pub overwrite: f64,
-    /// How often blocks are written over and all is read back; 0 to read back what was written once
+    /// Number of passes that overwrite blocks and read back all data; 0 to read back only the first write
     #[arg(long, value_name = "TIMES", default_value_t = 1)]
     pub passes: u32,
-    /// Tells these data from those of other runs
+    /// Distinguishes the data from those of other runs
     #[arg(long, default_value_t = 1)]
     pub seed: u64,
-    /// A file of this name in the directory, for data that stay to be checked again
+    /// Name of a file in the directory whose data remain for a later check
     #[arg(long = "keep", value_name = "NAME")]
     pub file: Option<PathBuf>,
-    /// A file that remembers what was written: with --check an old version of a block is a mismatch, too
+    /// File that stores the written versions, so that --check also detects old versions of blocks
     #[arg(long, value_name = "FILE")]
     pub state: Option<PathBuf>,
-    /// Only read what an earlier run with the same seed wrote: after a power cut, a migration, a restored backup
+    /// Only read data of an earlier run with the same seed: after a power failure, a migration, a restored backup
     #[arg(
         long = "check",
         action = ArgAction::SetTrue,
@@ -106,11 +106,11 @@ pub struct Verify {
 }
 
 impl Verify {
-    /// Its steps on a ground with these facts. Where it only checks, every version of a block is right: nothing is known of
+    /// The recipe on a ground with these facts. Where it only checks, every version of a block is right: nothing is known of
     /// what was written last.
     ///
     /// # Errors
-    /// What to say instead, in one line: sizes that cannot be checked, too little space, a place that may not be written
+    /// A one-line message with the remedy: sizes that cannot be checked, too little space, a place that may not be written
     /// to or keeps no bytes.
     pub fn new(options: VerifyOptions, facts: &Facts) -> Result<Self, String> {
         let size = options.fitting(facts)?;
@@ -271,7 +271,7 @@ impl Recipe for Verify {
     }
 
     /// Writes all and reads it back; then writes over a part and reads all back, once for each pass.
-    fn next(&mut self, done: &[Done], _facts: &Facts) -> Option<Step> {
+    fn next(&mut self, done: &[CompletedStep], _facts: &Facts) -> Option<Step> {
         if done.len() >= self.expected() {
             return None;
         }
@@ -284,7 +284,7 @@ impl Recipe for Verify {
         })
     }
 
-    fn listings(&self, done: &[Done], _facts: &Facts) -> Vec<Listing> {
+    fn listings(&self, done: &[CompletedStep], _facts: &Facts) -> Vec<Listing> {
         let text = report(&Seen {
             blocks: self.blocks(),
             block: self.options.block,
@@ -298,7 +298,7 @@ impl Recipe for Verify {
         vec![Listing { title: "verify".into(), text }]
     }
 
-    fn verdicts(&self, done: &[Done], _facts: &Facts) -> Vec<String> {
+    fn verdicts(&self, done: &[CompletedStep], _facts: &Facts) -> Vec<String> {
         let (wrong, unreadable) = (self.mismatches().total, unreadable(done));
         let compared = self.checked.compared();
         let mut said = vec![match (wrong, unreadable) {
@@ -325,26 +325,26 @@ impl Recipe for Verify {
         said
     }
 
-    fn memory(&self) -> Option<Vec<u8>> {
+    fn state(&self) -> Option<Vec<u8>> {
         let mut memory = Vec::new();
         // Writing to memory does not fail.
         self.checked.save(&mut memory).ok().map(|()| memory)
     }
 
-    fn has_failed(&self, done: &[Done]) -> bool {
+    fn has_failed(&self, done: &[CompletedStep]) -> bool {
         self.mismatches().total > 0 || unreadable(done) > 0
     }
 }
 
 /// Operations of some kinds.
-fn operations(done: &[Done], wanted: impl Fn(Kind) -> bool) -> u64 {
-    let total = done.iter().filter_map(|done| done.seen.io()).map(crate::seen::IoSeen::total);
+fn operations(done: &[CompletedStep], wanted: impl Fn(Kind) -> bool) -> u64 {
+    let total = done.iter().filter_map(|done| done.result.io()).map(crate::result::IoResult::total);
     total.map(|total| total.only(|counter| wanted(counter.kind)).operations()).sum()
 }
 
 /// Operations that failed, but for those that brought the wrong data.
-fn unreadable(done: &[Done]) -> u64 {
-    let total = done.iter().filter_map(|done| done.seen.io()).map(crate::seen::IoSeen::total);
+fn unreadable(done: &[CompletedStep]) -> u64 {
+    let total = done.iter().filter_map(|done| done.result.io()).map(crate::result::IoResult::total);
     let failed = |tally: plimsoll_record::Tally| -> u64 {
         let errors = tally.0.iter().flat_map(|counter| &counter.errors);
         errors.filter(|(errno, _)| *errno != WRONG).map(|(_, count)| count).sum()

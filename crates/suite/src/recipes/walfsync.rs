@@ -9,8 +9,8 @@ use plimsoll_units::{Bytes, Kind, Span};
 use super::commits::{Durable, durable};
 use crate::ground::Facts;
 use crate::options::{SuiteOptions, Surroundings, defaults, spelled};
-use crate::recipe::{Done, Recipe, settings};
-use crate::seen::IoSeen;
+use crate::recipe::{CompletedStep, Recipe, settings};
+use crate::result::IoResult;
 use crate::step::{Access, Descriptor, FileSpec, Step, Worker};
 
 /// What etcd's documentation allows the 99th percentile of its flushes.
@@ -32,10 +32,10 @@ pub enum WalPreset {
 /// Options of walfsync.
 #[derive(Clone, Debug, clap::Args)]
 pub struct WalfsyncOptions {
-    /// Whose log it is
+    /// Database whose log is imitated
     #[arg(long, value_enum, default_value_t = WalPreset::Postgresql)]
     pub preset: WalPreset,
-    /// How long each method is tried
+    /// Duration of each method
     #[arg(long = "measure", value_name = "TIME", default_value = "5s")]
     pub span: Span,
     /// Size of the file
@@ -66,10 +66,10 @@ pub struct Walfsync {
 }
 
 impl Walfsync {
-    /// Its steps on a ground with these facts.
+    /// The recipe on a ground with these facts.
     ///
     /// # Errors
-    /// What to say instead, in one line: a file that is too small, too little space, a place that may not be written to.
+    /// A one-line message with the remedy: a file that is too small, too little space, a place that may not be written to.
     pub fn new(options: WalfsyncOptions, facts: &Facts) -> Result<Self, String> {
         if options.file < Bytes::mib(2) || !options.file.get().is_multiple_of(1 << 20) {
             return Err(format!("a log of {} is too small or uneven: give whole MiB, at least 2MiB", options.file));
@@ -89,11 +89,11 @@ impl Walfsync {
         Ok(Self { options, headings, cases, planned })
     }
 
-    fn rows(&self, done: &[Done]) -> Vec<Row> {
+    fn rows(&self, done: &[CompletedStep]) -> Vec<Row> {
         let row = |(index, case): (usize, &Case)| {
             // The file is filled first.
             let place = self.planned.iter().position(|planned| *planned == index);
-            let seen = place.and_then(|place| done.get(place + 1)).and_then(|done| done.seen.io());
+            let seen = place.and_then(|place| done.get(place + 1)).and_then(|done| done.result.io());
             Row { group: case.group, label: case.label.clone(), got: seen.map(|seen| got(case, seen)) }
         };
         self.cases.iter().enumerate().map(row).collect()
@@ -106,7 +106,7 @@ impl Walfsync {
     }
 }
 
-fn got(case: &Case, seen: &IoSeen) -> Got {
+fn got(case: &Case, seen: &IoResult) -> Got {
     let total = seen.total();
     let is_write = |kind: Kind| matches!(kind, Kind::Write | Kind::DurableWrite);
     let writes: u64 =
@@ -149,7 +149,7 @@ impl Recipe for Walfsync {
         self.planned.len() + 1
     }
 
-    fn next(&mut self, done: &[Done], _facts: &Facts) -> Option<Step> {
+    fn next(&mut self, done: &[CompletedStep], _facts: &Facts) -> Option<Step> {
         let Some(place) = done.len().checked_sub(1) else {
             return Some(Step::fill("Fill", self.options.file, Access::buffered(), |_| {}));
         };
@@ -157,7 +157,7 @@ impl Recipe for Walfsync {
         Some(case.step(self.step_name(case), self.options.file, self.options.span))
     }
 
-    fn listings(&self, done: &[Done], facts: &Facts) -> Vec<Listing> {
+    fn listings(&self, done: &[CompletedStep], facts: &Facts) -> Vec<Listing> {
         let rows = self.rows(done);
         let direct = if facts.has_cache() {
             "O_DIRECT supported on this platform for open_datasync and open_sync."
@@ -173,7 +173,7 @@ impl Recipe for Walfsync {
         ]
     }
 
-    fn verdicts(&self, done: &[Done], facts: &Facts) -> Vec<String> {
+    fn verdicts(&self, done: &[CompletedStep], facts: &Facts) -> Vec<String> {
         let rows = self.rows(done);
         let mut said = Vec::new();
         said.extend(match self.options.preset {

@@ -66,11 +66,11 @@ impl Drop for Temporary {
 pub struct Silent;
 
 impl Watch for Silent {
-    fn begins(&mut self, _step: &Step, place: usize, expected: usize) {
+    fn step_begins(&mut self, _step: &Step, place: usize, expected: usize) {
         assert!(place < expected, "more steps than were expected");
     }
 
-    fn looks(&mut self, _step: &Step, _series: &[Slice]) -> Onward {
+    fn observe(&mut self, _step: &Step, _series: &[Slice]) -> Onward {
         Onward::Continue(())
     }
 }
@@ -79,7 +79,7 @@ impl Watch for Silent {
 pub fn all(recipe: &mut dyn Recipe, ground: &mut dyn Ground) -> Outcome {
     let outcome = perform(recipe, ground, &mut Silent).expect("a ground that fits");
     assert_eq!(outcome.ended, Ended::Complete, "{:?}", outcome.fault);
-    assert!(outcome.done.iter().all(|done| done.seen.io().is_none_or(|seen| seen.total().errors() == 0)));
+    assert!(outcome.done.iter().all(|done| done.result.io().is_none_or(|seen| seen.total().errors() == 0)));
     outcome
 }
 

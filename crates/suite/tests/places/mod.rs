@@ -10,7 +10,8 @@ use plimsoll_ingest::{Evidence, Ingest, Outcome as Reading};
 use plimsoll_model::parse;
 use plimsoll_record::{Bins, Counter, CpuTime, Slice, Source, Subject, Tally};
 use plimsoll_suite::{
-    Disk, DiskPlace, Done, Facts, FilesSeen, IoSeen, Model, Nature, Recipe, Step, StepSeen, Watch, WorkerSeen, perform,
+    CompletedStep, Disk, DiskPlace, Facts, FilesResult, IoResult, Model, Nature, Recipe, Step, StepResult, Watch,
+    WorkerResult, perform,
 };
 use plimsoll_units::{Bytes, Instant, Kind, Span};
 
@@ -18,9 +19,9 @@ use plimsoll_units::{Bytes, Instant, Kind, Span};
 pub struct Unseen;
 
 impl Watch for Unseen {
-    fn begins(&mut self, _step: &Step, _place: usize, _expected: usize) {}
+    fn step_begins(&mut self, _step: &Step, _place: usize, _expected: usize) {}
 
-    fn looks(&mut self, _step: &Step, _series: &[Slice]) -> Onward {
+    fn observe(&mut self, _step: &Step, _series: &[Slice]) -> Onward {
         ControlFlow::Continue(())
     }
 }
@@ -51,7 +52,7 @@ pub fn facts(nature: Nature, space: Bytes) -> Facts {
 pub fn on_model(
     model: &str,
     recipe: impl FnOnce(&Facts) -> Result<Box<dyn Recipe>, String>,
-) -> (Box<dyn Recipe>, Vec<Done>) {
+) -> (Box<dyn Recipe>, Vec<CompletedStep>) {
     let facts = facts(Nature::Model, Bytes::gib(8));
     let mut recipe = recipe(&facts).expect("options that fit");
     let mut ground = Model::new(&parse(model).expect("a model"), 1, facts);
@@ -64,7 +65,7 @@ pub fn on_model(
 pub fn on_disk(
     name: &str,
     recipe: impl FnOnce(&Facts) -> Result<Box<dyn Recipe>, String>,
-) -> (Box<dyn Recipe>, Vec<Done>) {
+) -> (Box<dyn Recipe>, Vec<CompletedStep>) {
     let directory = Directory::new(name);
     let facts = facts(Nature::Directory, Bytes::gib(1));
     let mut recipe = recipe(&facts).expect("options that fit");
@@ -107,7 +108,7 @@ pub fn read_back(text: &str) -> Vec<Evidence> {
 pub type Ops = (Kind, u64, u64, Span, Span);
 
 /// A worker that took so long and used so much of the processor, by its operations.
-pub fn worker(index: u8, span: Span, cpu: Option<Span>, ops: &[Ops]) -> WorkerSeen {
+pub fn worker(index: u8, span: Span, cpu: Option<Span>, ops: &[Ops]) -> WorkerResult {
     let counter = |&(kind, count, bytes, mean, longest): &Ops| Counter {
         stream: index,
         kind,
@@ -117,7 +118,7 @@ pub fn worker(index: u8, span: Span, cpu: Option<Span>, ops: &[Ops]) -> WorkerSe
         service: None,
     };
     let tally = Tally(ops.iter().map(counter).collect());
-    let mut seen = WorkerSeen { began: Instant::ZERO, ended: Instant::ZERO + span, ..WorkerSeen::default() };
+    let mut seen = WorkerResult { began: Instant::ZERO, ended: Instant::ZERO + span, ..WorkerResult::default() };
     seen.seen.series = vec![Slice { start: Instant::ZERO, span, tally }];
     seen.cpu = cpu.map(|user| CpuTime { user, system: Span::ZERO });
     seen
@@ -130,13 +131,13 @@ pub fn bins(count: u64, mean: Span, longest: Span) -> Bins {
 }
 
 /// A step of blocks that was made by these workers.
-pub fn io(step: Step, workers: Vec<WorkerSeen>) -> Done {
-    Done { step, seen: StepSeen::Io(IoSeen { workers, ..IoSeen::default() }) }
+pub fn io(step: Step, workers: Vec<WorkerResult>) -> CompletedStep {
+    CompletedStep { step, result: StepResult::Io(IoResult { workers, ..IoResult::default() }) }
 }
 
 /// A step of files that was made.
-pub fn files(step: Step, files: u64, span: Span, cpu: Span, longest: Span) -> Done {
+pub fn files(step: Step, files: u64, span: Span, cpu: Span, longest: Span) -> CompletedStep {
     let cpu = CpuTime { user: cpu, system: Span::ZERO };
     let each = bins(files, span / files.max(1), longest);
-    Done { step, seen: StepSeen::Files(FilesSeen { files, span, each, cpu }) }
+    CompletedStep { step, result: StepResult::Files(FilesResult { files, span, each, cpu }) }
 }

@@ -23,11 +23,11 @@ impl Drop for Folder {
 struct Silent;
 
 impl Watch for Silent {
-    fn begins(&mut self, _: &Step, place: usize, expected: usize) {
+    fn step_begins(&mut self, _: &Step, place: usize, expected: usize) {
         assert!(place < expected, "more steps than were expected");
     }
 
-    fn looks(&mut self, _: &Step, _: &[Slice]) -> Onward {
+    fn observe(&mut self, _: &Step, _: &[Slice]) -> Onward {
         ControlFlow::Continue(())
     }
 }
@@ -60,7 +60,7 @@ fn runs_on(system: System) {
     let outcome = perform(&mut suite, &mut ground, &mut Silent).expect("a ground that fits");
     assert_eq!(outcome.ended, Ended::Complete, "{system}: {:?}", outcome.fault);
     for done in &outcome.done {
-        let seen = done.seen.statements().expect("all steps are statements");
+        let seen = done.result.statements().expect("all steps are statements");
         assert_eq!(seen.wrong, 0, "{system}, {}: {:?}", done.step.name, seen.first_wrong);
     }
     assert!(!suite.has_failed(&outcome.done));

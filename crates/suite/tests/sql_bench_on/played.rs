@@ -3,7 +3,7 @@
 use plimsoll_database::{ObjectChanges, System};
 use plimsoll_record::{Bins, CpuTime, DatabaseAbout, DatabaseCounters, DiskCounters, Source, StorageSide};
 use plimsoll_suite::recipes::sql_bench::{SqlBench, SqlBenchOptions};
-use plimsoll_suite::{Done, Facts, Recipe, StatementsSeen, StatementsStep, StepSeen, Work};
+use plimsoll_suite::{CompletedStep, Facts, Recipe, StatementsResult, StatementsStep, StepResult, Work};
 use plimsoll_units::Span;
 
 /// How it answers.
@@ -38,28 +38,28 @@ pub fn recipe(system: System, options: SqlBenchOptions) -> SqlBench {
 }
 
 /// The recipe with all of its steps made.
-pub fn played(system: System, options: SqlBenchOptions, answers: &Answers) -> (SqlBench, Vec<Done>) {
+pub fn played(system: System, options: SqlBenchOptions, answers: &Answers) -> (SqlBench, Vec<CompletedStep>) {
     let mut suite = recipe(system, options);
     let (mut done, facts) = (Vec::new(), facts(system));
     while let Some(step) = suite.next(&done, &facts) {
         assert!(done.len() < suite.expected(), "more steps than were expected");
         let Work::Statements(statements) = &step.work else { panic!("{step:?}") };
         let seen = seen(&step.name, statements, answers);
-        done.push(Done { step, seen: StepSeen::Statements(Box::new(seen)) });
+        done.push(CompletedStep { step, result: StepResult::Statements(Box::new(seen)) });
     }
     (suite, done)
 }
 
-fn seen(name: &str, step: &StatementsStep, answers: &Answers) -> StatementsSeen {
+fn seen(name: &str, step: &StatementsStep, answers: &Answers) -> StatementsResult {
     let most = if name.contains("drop_table_when") { answers.drops } else { answers.at_most };
     let done = step.limit.map_or(step.count, |_| step.count.min(most));
     let (each, span) = (answers.each, Span::from_nanos(answers.each.as_nanos() * done));
     let flushes = if name.contains("select") || name.contains("connect") { 0 } else { done };
-    StatementsSeen {
+    StatementsResult {
         done,
         wrong: u64::from(answers.wrong == Some(name)),
         first_wrong: answers.wrong.map(|_| "1 rows expected, 2 came: SELECT".into()),
-        told: Vec::new(),
+        rows: Vec::new(),
         changes: ObjectChanges::default(),
         span,
         each: Bins::counted([(each, done)], span.as_nanos()),

@@ -36,7 +36,7 @@ fn the_median_may_be_late_by_2_percent_or_15_us() {
 }
 
 #[test]
-fn one_in_a_hundred_may_be_late_by_more() {
+fn one_percent_may_be_later() {
     let some = |every: u64| {
         let late = move |index: u64| if index.is_multiple_of(every) { Span::from_millis(2) } else { Span::ZERO };
         second(1_000, Span::from_micros(250), late)
@@ -55,14 +55,14 @@ fn a_window_that_differs_is_a_breach_even_when_few_are_late() {
 }
 
 #[test]
-fn operations_that_were_not_asked_for_are_a_breach() {
+fn missing_load_is_a_breach() {
     // One at a time: 14 us more for each of 3,800 is 5.3 % of the second, in which 200 more could have been asked for.
     assert_eq!(second(3_800, Span::from_micros(250), |_| Span::from_micros(14)), Verdict::Unfaithful(Breach::Offered));
     assert_eq!(second(3_400, Span::from_micros(250), |_| Span::from_micros(14)), Verdict::Faithful);
 }
 
 #[test]
-fn rest_is_skipped_however_long() {
+fn idle_time_is_skipped() {
     let mut fidelity = Fidelity::new(Instant::ZERO);
     fidelity.answered(Instant::from_nanos(5), Span::from_nanos(5), 0);
     fidelity.handed_out(Instant::from_nanos(5), Span::ZERO, 0);

@@ -14,20 +14,20 @@ use super::Ladder;
 use crate::request::Class;
 use crate::totals::Totals;
 
-/// When a volume changes its level.
+/// The rules for changes of the level.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Policy {
     /// The level that it goes back to.
     pub default: u32,
     /// The level that it does not exceed.
     pub most: u32,
-    /// How far one change goes.
+    /// Size of a step.
     pub step: u32,
-    /// Throttled for so long: one step up.
+    /// Throttled time before a step up.
     pub up_after: Span,
-    /// Idle for so long: the first step down.
+    /// Idle time before the first step down.
     pub down_first: Span,
-    /// And for so long: each further one.
+    /// Idle time before each further step down.
     pub down_next: Span,
 }
 
@@ -45,12 +45,12 @@ impl Policy {
     }
 }
 
-/// What a volume did in an interval.
+/// Totals of a volume over an interval.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Seen {
-    /// Requests that were answered.
+pub struct IntervalLoad {
+    /// Answered requests.
     pub answers: u64,
-    /// Requests among them that a limit held longest which levels change.
+    /// Requests that a level-dependent limit held longest.
     pub throttled: u64,
     /// Reads among them.
     pub reads: u64,
@@ -60,8 +60,8 @@ pub struct Seen {
     pub bytes: u64,
 }
 
-impl Seen {
-    /// What happened between two readings of the totals of a volume.
+impl IntervalLoad {
+    /// The difference between two readings of the totals of a volume.
     pub fn between(ladder: &Ladder, before: &Totals, after: &Totals) -> Self {
         let of = |class: Class| after.ops[class.index()] - before.ops[class.index()];
         let sum = |counts: &[u64; 4]| counts.iter().sum::<u64>();
@@ -118,7 +118,7 @@ impl Autotune {
         &self.ladder
     }
 
-    /// Somebody else set the level: all waiting begins again.
+    /// The level was set from outside: all waiting times restart.
     pub const fn set_level(&mut self, now: Instant, level: u32) {
         self.level = level;
         self.last = now;
@@ -127,7 +127,7 @@ impl Autotune {
 
     /// An interval ended at `now` that began at the last call. Returns its new level, if it has one now.
     /// Intervals of about a second are meant.
-    pub fn seen(&mut self, now: Instant, seen: &Seen) -> Option<u32> {
+    pub fn seen(&mut self, now: Instant, seen: &IntervalLoad) -> Option<u32> {
         let span = now.since(self.last);
         if span.is_zero() {
             return None;
@@ -155,7 +155,7 @@ impl Autotune {
         }
     }
 
-    fn rest(&mut self, span: Span, seen: &Seen) {
+    fn rest(&mut self, span: Span, seen: &IntervalLoad) {
         if self.level <= self.policy.default {
             self.idle_for = Span::ZERO;
             return;

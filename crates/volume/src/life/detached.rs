@@ -8,9 +8,9 @@ use plimsoll_units::{Instant, Span};
 pub struct Detached {
     /// How long it has to be detached.
     after: Span,
-    /// The level that it goes to.
+    /// Level after that time.
     low: u32,
-    /// The level that it comes back to.
+    /// Level when attached again.
     default: u32,
     state: State,
 }
@@ -45,7 +45,7 @@ impl Detached {
         if was_low { Some(self.default) } else { None }
     }
 
-    /// The moment at which [`Detached::tick`] has something to say.
+    /// The next time for [`Detached::tick`].
     pub fn wake_at(&self) -> Option<Instant> {
         match self.state {
             State::Since(moment) => Some(moment + self.after),

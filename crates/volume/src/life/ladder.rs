@@ -9,22 +9,22 @@ use crate::totals::Totals;
 
 /// One level of a product, such as its VPUs per GB.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Rung {
+pub struct LevelModel {
     /// The level.
     pub level: u32,
-    /// How it answers.
+    /// Its model.
     pub model: ChainSpec,
 }
 
 /// Levels, lowest first; at least one.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Ladder {
-    rungs: Vec<Rung>,
+    levels: Vec<LevelModel>,
     /// The names of limits that are not the same at all levels.
     limits: Vec<String>,
 }
 
-/// Why levels are no ladder.
+/// The reason why levels are refused.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum LadderError {
     /// There is none.
@@ -37,48 +37,48 @@ pub enum LadderError {
 
 impl Ladder {
     /// A ladder of these levels.
-    pub fn new(rungs: Vec<Rung>) -> Result<Self, LadderError> {
-        if let Some(pair) = rungs.windows(2).find(|pair| pair[0].level >= pair[1].level) {
+    pub fn new(levels: Vec<LevelModel>) -> Result<Self, LadderError> {
+        if let Some(pair) = levels.windows(2).find(|pair| pair[0].level >= pair[1].level) {
             return Err(LadderError::Order(pair[1].level));
         }
-        if rungs.is_empty() {
+        if levels.is_empty() {
             return Err(LadderError::Empty);
         }
-        let limits = differing(&rungs);
-        Ok(Self { rungs, limits })
+        let limits = differing(&levels);
+        Ok(Self { levels, limits })
     }
 
-    /// How the product answers at a level; `None` when it has no such level.
+    /// The model of a level; `None` if there is no such level.
     pub fn model(&self, level: u32) -> Option<&ChainSpec> {
-        self.rungs.iter().find(|rung| rung.level == level).map(|rung| &rung.model)
+        self.levels.iter().find(|at| at.level == level).map(|at| &at.model)
     }
 
     /// The lowest level that is at least `level`, or the highest one.
     pub fn at_least(&self, level: u32) -> u32 {
-        let found = self.rungs.iter().find(|rung| rung.level >= level).or(self.rungs.last());
-        found.map_or(level, |rung| rung.level)
+        let found = self.levels.iter().find(|at| at.level >= level).or(self.levels.last());
+        found.map_or(level, |at| at.level)
     }
 
     /// The highest level that is at most `level`, or the lowest one.
     pub fn at_most(&self, level: u32) -> u32 {
-        let found = self.rungs.iter().rev().find(|rung| rung.level <= level).or(self.rungs.first());
-        found.map_or(level, |rung| rung.level)
+        let found = self.levels.iter().rev().find(|at| at.level <= level).or(self.levels.first());
+        found.map_or(level, |at| at.level)
     }
 
-    /// Requests that a limit held longest which levels change.
+    /// Requests that a level-dependent limit held longest.
     pub fn throttled(&self, totals: &Totals) -> u64 {
         let own = totals.bound_by_volume().filter(|(name, _)| self.limits.iter().any(|limit| limit == name));
         own.map(|(_, count)| count).sum()
     }
 
-    /// True when a level lets so much of a load through: what it carries in the long run is above it.
+    /// True if a level sustains a load: its capacity in the long run is higher.
     pub fn carries(&self, level: u32, load: &Workload, ops_per_second: f64) -> bool {
         self.model(level).is_some_and(|model| ops_per_second < capacity(model, load).iops)
     }
 }
 
-fn differing(rungs: &[Rung]) -> Vec<String> {
-    let of: Vec<BTreeMap<String, Vec<Rate>>> = rungs.iter().map(|rung| limits(&rung.model)).collect();
+fn differing(levels: &[LevelModel]) -> Vec<String> {
+    let of: Vec<BTreeMap<String, Vec<Rate>>> = levels.iter().map(|at| limits(&at.model)).collect();
     let mut names: Vec<&String> = of.iter().flat_map(BTreeMap::keys).collect();
     names.sort_unstable();
     names.dedup();

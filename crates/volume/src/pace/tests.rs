@@ -147,7 +147,7 @@ proptest! {
 }
 
 #[test]
-fn what_binds_is_named() {
+fn binding_stage_is_named() {
     let op = Op { offset: 0, length: 4_096, kind: Kind::Read, stream: 0 };
     let mut pace = pace(&["link(10us)", "limit(100)"], Some("limit(1000)"));
     let mut passed = Vec::new();
@@ -162,7 +162,7 @@ fn what_binds_is_named() {
 }
 
 #[test]
-fn what_is_under_way_keeps_its_model() {
+fn requests_in_flight_keep_their_model() {
     let op = Op { offset: 0, length: 4_096, kind: Kind::Read, stream: 0 };
     let mut pace = pace(&["link(1ms)"], None);
     let quick = parse("link(10us)").unwrap();

@@ -1,4 +1,4 @@
-//! Changes of which volumes a store has, one after the other.
+//! Edits: changes of the set of volumes, one after the other.
 //!
 //! An edit that shares the content of a volume waits until no change is in flight on it, and holds new ones back
 //! meanwhile: otherwise a write that was under way would change a snapshot after it was taken.
@@ -8,14 +8,14 @@ use crate::job::Job;
 use crate::record::{Access, Record};
 use crate::request::Ticket;
 
-/// A change of which volumes there are.
+/// A change of the set of volumes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Edit {
     /// A new volume that reads as zeros.
     Create {
         /// Bytes.
         size: u64,
-        /// What the shell wants to remember about it.
+        /// Description by the shell.
         text: String,
     },
     /// A new volume with the present content of another one, without copying it.
@@ -24,12 +24,12 @@ pub enum Edit {
         of: VolumeId,
         /// Read-only is a snapshot, else it is a clone.
         access: Access,
-        /// What the shell wants to remember about it.
+        /// Description by the shell.
         text: String,
     },
     /// A volume gets the content of another one, its snapshot for instance, and keeps its size.
     Restore {
-        /// What is overwritten.
+        /// The target.
         volume: VolumeId,
         /// Whose content; not larger.
         from: VolumeId,
@@ -40,24 +40,24 @@ pub enum Edit {
         volume: VolumeId,
         /// Bytes from now on.
         size: u64,
-        /// Replaces what the shell wants to remember, in the same commit.
+        /// New description, in the same commit.
         text: Option<String>,
     },
-    /// Replaces what the shell wants to remember.
+    /// Replaces the description.
     Describe {
-        /// About which.
+        /// The volume.
         volume: VolumeId,
-        /// What.
+        /// The description.
         text: String,
     },
-    /// A volume ends; space that nobody else shares is given back.
+    /// Deletes a volume; space that no other volume shares is freed.
     Delete {
         /// Which.
         volume: VolumeId,
     },
 }
 
-/// Why an edit was refused; nothing was changed.
+/// The reason why an edit was refused; it changed nothing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum EditError {
     /// There is no such volume.

@@ -1,14 +1,17 @@
-//! A request between its acceptance and its reply, and a volume between its first and its last one.
+//! A request between its acceptance and its reply, and a volume while it is served.
 
 use plimsoll_model::ChainSpec;
 use plimsoll_units::{Instant, Span};
 
-use super::{Bound, Export, Limits, NotTaken, Serving};
+use super::{Bound, Export, Limits, NotAccepted, Serving};
 use crate::faults::{Fate, Injector};
 use crate::fidelity::Fidelity;
 use crate::request::{Class, Command, Errno, Request, Ticket};
 use crate::store::VolumeId;
-use crate::totals::Totals;
+use crate::totals::{Label, Totals};
+
+/// Requests in flight of an export without a model.
+const PLAIN_REQUESTS_MAX: u32 = 4_096;
 
 /// A request that has no reply yet.
 #[derive(Clone, Copy, Debug)]
@@ -19,36 +22,51 @@ pub(super) struct Flight {
     pub(super) payload: u64,
     pub(super) fate: Fate,
     pub(super) bound_by: Bound,
-    /// When it may leave, in model time, once that has come.
+    /// Due time in model time, once it is known.
     pub(super) due: Option<Instant>,
-    /// How the real work ended, once it did.
+    /// Outcome of the real work, once it ended.
     pub(super) outcome: Option<Result<(), Errno>>,
-    /// A part of a request, moved without the model.
+    /// Delay after the real work, without a model; `None` with a model.
+    pub(super) delay: Option<Span>,
+    /// A part of a request, which is not counted.
     pub(super) is_transfer: bool,
 }
 
 impl Flight {
-    pub(super) const fn new(export: Export, ticket: Ticket, request: &Request, fate: Fate) -> Self {
+    pub(super) const fn new(
+        export: Export,
+        ticket: Ticket,
+        request: &Request,
+        fate: Fate,
+        delay: Option<Span>,
+    ) -> Self {
         let (class, payload) = (request.class(), request.payload());
-        let bound_by = Bound::Fault;
-        Self { export, ticket, class, payload, fate, bound_by, due: None, outcome: None, is_transfer: false }
+        // A model replaces it by its own limit.
+        let bound_by = Bound::Volume(Label(0));
+        Self { export, ticket, class, payload, fate, bound_by, due: None, outcome: None, delay, is_transfer: false }
     }
 
-    /// Leaves as soon as its real work has ended.
-    pub(super) const fn transfer(now: Instant, export: Export, ticket: Ticket, part: &Request) -> Self {
-        Self { due: Some(now), is_transfer: true, ..Self::new(export, ticket, part, Fate::NONE) }
+    /// A part of a request: it leaves as soon as its real work has ended.
+    pub(super) const fn transfer(export: Export, ticket: Ticket, part: &Request) -> Self {
+        Self { is_transfer: true, ..Self::new(export, ticket, part, Fate::NONE, Some(Span::ZERO)) }
     }
+}
 
-    /// The real work ended; true when the request is ready.
-    pub(super) const fn finish(&mut self, outcome: Result<(), Errno>) -> bool {
-        self.outcome = Some(outcome);
-        self.due.is_some()
-    }
+/// The timing of a volume.
+#[derive(Clone, Debug)]
+pub(super) enum Timing {
+    /// Its present model.
+    Model(ChainSpec),
+    /// A fixed delay after the real work.
+    Delay(Span),
+}
 
-    /// The moment came at which it may leave; true when the request is ready.
-    pub(super) const fn pass(&mut self, at: Instant) -> bool {
-        self.due = Some(at);
-        self.outcome.is_some()
+impl Timing {
+    pub(super) const fn delay(&self) -> Option<Span> {
+        match *self {
+            Self::Model(_) => None,
+            Self::Delay(delay) => Some(delay),
+        }
     }
 }
 
@@ -56,16 +74,15 @@ impl Flight {
 #[derive(Clone, Debug)]
 pub(super) struct Served {
     pub(super) volume: VolumeId,
-    /// Its present model.
-    pub(super) model: ChainSpec,
+    pub(super) timing: Timing,
     pub(super) limits: Limits,
     pub(super) is_open: bool,
     pub(super) in_flight: u32,
-    /// Parts of requests that are being moved.
+    /// Parts of requests in flight.
     pub(super) transfers: u32,
     /// Bytes of payloads in flight.
     pub(super) bytes: u64,
-    /// What an answer takes to its client, and a request from there, in model time.
+    /// Latency of the path to the client and of the next request from there, in model time.
     pub(super) path: Span,
     pub(super) fidelity: Fidelity,
     pub(super) totals: Totals,
@@ -74,10 +91,22 @@ pub(super) struct Served {
 
 impl Served {
     pub(super) fn new(now: Instant, serving: &Serving) -> Self {
-        let Serving { volume, ref model, limits, .. } = *serving;
+        Self::with(now, serving.volume, Timing::Model(serving.model.clone()), serving.limits)
+    }
+
+    /// A volume without a model.
+    pub(super) fn plain(volume: VolumeId, delay: Span) -> Self {
+        let limits = Limits { requests: PLAIN_REQUESTS_MAX, bytes: u64::MAX, payload: u32::MAX, block: 1 };
+        let mut served = Self::with(Instant::ZERO, volume, Timing::Delay(delay), limits);
+        // The label of its requests.
+        served.totals.labels(&["delay".to_owned()]);
+        served
+    }
+
+    fn with(now: Instant, volume: VolumeId, timing: Timing, limits: Limits) -> Self {
         Self {
             volume,
-            model: model.clone(),
+            timing,
             limits,
             is_open: true,
             in_flight: 0,
@@ -90,7 +119,7 @@ impl Served {
         }
     }
 
-    /// No request of it is under way.
+    /// True if it has no requests or parts in flight.
     pub(super) const fn is_idle(&self) -> bool {
         self.in_flight == 0 && self.transfers == 0
     }
@@ -101,9 +130,9 @@ impl Served {
             || (self.in_flight < self.limits.requests && self.bytes.saturating_add(payload) <= self.limits.bytes)
     }
 
-    /// Whether a request may be taken in, whatever the store says.
-    pub(super) fn admit(&self, request: &Request) -> Result<(), NotTaken> {
-        let failed = |errno| Err(NotTaken::Failed(errno));
+    /// Checks a request against the limits, whatever the store decides.
+    pub(super) fn admit(&self, request: &Request) -> Result<(), NotAccepted> {
+        let failed = |errno| Err(NotAccepted::Failed(errno));
         let is_flush = request.command == Command::Flush;
         let block = u64::from(self.limits.block);
         let is_aligned = request.offset.is_multiple_of(block) && request.length.is_multiple_of(block);
@@ -114,7 +143,7 @@ impl Served {
         } else if self.has_room(request.payload()) {
             Ok(())
         } else {
-            Err(NotTaken::Full)
+            Err(NotAccepted::Full)
         }
     }
 }

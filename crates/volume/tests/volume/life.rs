@@ -2,7 +2,9 @@
 
 use plimsoll_model::{Change, Rate, Stage, parse};
 use plimsoll_units::{Instant, Iops, Span};
-use plimsoll_volume::{Autotune, Export, GroupId, Ladder, Limits, Policy, Rung, Seen, Serving, Totals, Verdict};
+use plimsoll_volume::{
+    Autotune, Export, GroupId, IntervalLoad, Ladder, LevelModel, Limits, Policy, Serving, Totals, Verdict,
+};
 
 use crate::serve::{READ, World};
 
@@ -74,7 +76,7 @@ fn dilated_ten_times_everything_takes_ten_times_as_long() {
 #[test]
 fn the_level_follows_the_load() {
     let model = |level: u32| parse(&format!("limit({}) \"level\" then link(300us)", level * 50)).unwrap();
-    let rungs = (1..=4).map(|step| Rung { level: step * 10, model: model(step * 10) });
+    let rungs = (1..=4).map(|step| LevelModel { level: step * 10, model: model(step * 10) });
     let ladder = Ladder::new(rungs.collect()).unwrap();
     let seconds = |seconds| Span::from_secs(seconds);
     let policy =
@@ -90,7 +92,7 @@ fn the_level_follows_the_load() {
         let done = run(&mut world, now, now + SECOND, &[(export, depth)]);
         now += SECOND;
         let totals = world.volumes.totals(export).unwrap().clone();
-        let seen = Seen::between(tune.ladder(), &before, &totals);
+        let seen = IntervalLoad::between(tune.ladder(), &before, &totals);
         before = totals;
         if let Some(level) = tune.seen(now, &seen) {
             world.volumes.remodel(now, export, tune.ladder().model(level).unwrap(), 0);

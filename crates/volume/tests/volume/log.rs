@@ -66,7 +66,7 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 300, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
-    fn what_was_written_is_read(commits in commits()) {
+    fn encoded_log_is_decoded(commits in commits()) {
         let bytes = bytes(&commits);
         let next = commits.last().unwrap().sequence + 1;
         let log = Log::read(&bytes);
@@ -99,7 +99,7 @@ proptest! {
     }
 
     #[test]
-    fn damage_is_never_read_as_something_else(commits in commits(), at in 0.0..1.0_f64, bit in 0..8_u8) {
+    fn damage_is_never_decoded_as_other_data(commits in commits(), at in 0.0..1.0_f64, bit in 0..8_u8) {
         let mut bytes = bytes(&commits);
         let at = (bytes.len() as f64 * at) as usize;
         bytes[at] ^= 1 << bit;
@@ -120,7 +120,7 @@ proptest! {
     }
 
     #[test]
-    fn any_bytes_are_survived(bytes in prop::collection::vec(any::<u8>(), 0..400)) {
+    fn arbitrary_bytes_are_survived(bytes in prop::collection::vec(any::<u8>(), 0..400)) {
         let _ = Log::read(&bytes);
         let _ = Log::read(&[b"PLM2", bytes.as_slice()].concat());
     }

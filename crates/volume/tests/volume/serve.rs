@@ -5,8 +5,8 @@ use fastrand::Rng;
 use plimsoll_model::{Chain, Model, parse};
 use plimsoll_units::{Instant, Kind, Op, Slot, Span};
 use plimsoll_volume::{
-    Access, Bound, Class, Command, Edit, EditError, Errno, Export, Faults, Geometry, Job, Lead, Limits, NotServed,
-    NotTaken, Reply, Request, Serving, Slow, Space, Store, Then, Ticket, Verdict, VolumeId, Volumes,
+    Access, Bound, Class, Command, Edit, EditError, Errno, Export, Faults, Geometry, Job, Lead, Limits, NotAccepted,
+    NotServed, Reply, Request, Serving, Slow, Space, Store, Then, Ticket, Verdict, VolumeId, Volumes,
 };
 use proptest::prelude::*;
 
@@ -57,7 +57,7 @@ impl World {
         self.volumes.serve(Instant::ZERO, &Serving { volume, model, seed: 3, limits, group: None })
     }
 
-    pub fn accept(&mut self, now: Instant, export: Export, request: &Request) -> Result<Ticket, NotTaken> {
+    pub fn accept(&mut self, now: Instant, export: Export, request: &Request) -> Result<Ticket, NotAccepted> {
         self.next += 1;
         let ticket = Ticket(self.next);
         let sectors = request.length.min(1 << 26) / SECTOR;
@@ -89,7 +89,7 @@ impl World {
 }
 
 #[test]
-fn a_reply_leaves_when_both_model_and_work_are_done() {
+fn reply_leaves_when_model_and_work_are_done() {
     let (mut world, export) = World::with("link(100us)");
     world.accept(at(0), export, &READ).unwrap();
     world.work(at(10_000));
@@ -109,7 +109,7 @@ fn a_reply_leaves_when_both_model_and_work_are_done() {
 }
 
 #[test]
-fn answers_leave_early_by_what_their_way_takes() {
+fn answers_leave_early_by_their_path_latency() {
     let (mut world, export) = World::with("link(100us)");
     world.volumes.set_lead(export, Lead { path: Span::from_micros(30), front: Span::ZERO });
     world.accept(at(0), export, &READ).unwrap();
@@ -121,7 +121,7 @@ fn answers_leave_early_by_what_their_way_takes() {
 }
 
 #[test]
-fn delayed_answers_leave_early_by_their_path() {
+fn delayed_answers_leave_early_by_their_path_latency() {
     let (mut world, export) = World::with("link(100us)");
     world.volumes.set_lead(export, Lead { path: Span::from_micros(30), front: Span::ZERO });
     let faults = Faults { spikes_ppm: 1_000_000, spike: Span::from_micros(400), ..Faults::default() };
@@ -135,7 +135,7 @@ fn delayed_answers_leave_early_by_their_path() {
 }
 
 #[test]
-fn a_way_that_no_model_has_time_for_is_lateness() {
+fn path_latency_beyond_the_model_is_lateness() {
     let (mut world, export) = World::with("limit(1000000) then link(10us)");
     world.volumes.set_lead(export, Lead { path: Span::from_micros(60), front: Span::ZERO });
     for index in 0..1_000 {
@@ -150,7 +150,7 @@ fn a_way_that_no_model_has_time_for_is_lateness() {
 }
 
 #[test]
-fn lateness_is_in_the_fidelity_and_never_hidden() {
+fn lateness_is_part_of_the_fidelity() {
     let (mut world, export) = World::with("link(100us)");
     for index in 0..1_000 {
         let now = at(index * 1_000_000);
@@ -168,10 +168,10 @@ fn lateness_is_in_the_fidelity_and_never_hidden() {
 }
 
 #[test]
-fn what_cannot_be_served_is_refused_at_once() {
+fn invalid_requests_are_refused_at_once() {
     let (mut world, export) = World::with("link(1us)");
     let mut refused = |request: Request| match world.accept(at(0), export, &request) {
-        Err(NotTaken::Failed(errno)) => errno,
+        Err(NotAccepted::Failed(errno)) => errno,
         other => panic!("{other:?} to {request:?}"),
     };
     let end = SIZE / 4096;
@@ -185,17 +185,17 @@ fn what_cannot_be_served_is_refused_at_once() {
     let beyond = Request { command: Command::Read, offset: u64::MAX - 511, length: 1024, fua: false };
     assert_eq!(refused(beyond), Errno::Inval);
     assert!(world.volumes.withdraw(export));
-    assert_eq!(world.accept(at(0), export, &READ), Err(NotTaken::Failed(Errno::Shutdown)));
-    assert_eq!(world.accept(at(0), Export(9), &READ), Err(NotTaken::Failed(Errno::Shutdown)));
+    assert_eq!(world.accept(at(0), export, &READ), Err(NotAccepted::Failed(Errno::Shutdown)));
+    assert_eq!(world.accept(at(0), Export(9), &READ), Err(NotAccepted::Failed(Errno::Shutdown)));
 }
 
 #[test]
-fn a_snapshot_is_read_only_and_what_is_served_is_not_deleted() {
+fn snapshot_is_read_only_and_served_volume_is_not_deleted() {
     let (mut world, _) = World::with("link(1us)");
     let fork = Edit::Fork { of: VolumeId(0), access: Access::ReadOnly, text: "before".to_owned() };
     let snapshot = world.edit(&fork);
     let export = world.serve(snapshot, "link(1us)", Limits::default()).unwrap();
-    assert_eq!(world.accept(at(0), export, &WRITE), Err(NotTaken::Failed(Errno::Perm)));
+    assert_eq!(world.accept(at(0), export, &WRITE), Err(NotAccepted::Failed(Errno::Perm)));
     world.accept(at(0), export, &READ).unwrap();
     let served_twice = world.serve(snapshot, "link(1us)", Limits::default());
     assert_eq!(served_twice, Err(NotServed::Twice(snapshot)));
@@ -206,7 +206,7 @@ fn a_snapshot_is_read_only_and_what_is_served_is_not_deleted() {
 }
 
 #[test]
-fn no_more_is_taken_than_the_limits_say() {
+fn limits_bound_requests_in_flight() {
     let mut world = World::new(1);
     let volume = world.create();
     let limits = Limits { requests: 4, bytes: 64 << 10, payload: 1 << 20, block: 512 };
@@ -219,14 +219,14 @@ fn no_more_is_taken_than_the_limits_say() {
         world.accept(at(100_000), export, &READ).unwrap();
     }
     assert!(!world.volumes.takes(export, 4096));
-    assert_eq!(world.accept(at(100_000), export, &READ), Err(NotTaken::Full));
+    assert_eq!(world.accept(at(100_000), export, &READ), Err(NotAccepted::Full));
     world.work(at(100_000));
     assert_eq!(world.drain(at(200_000)).len(), 4);
     assert!(world.volumes.takes(export, 4096));
 }
 
 #[test]
-fn a_request_in_parts_is_one_to_the_model_and_its_parts_are_not_timed() {
+fn request_in_parts_is_one_request_to_the_model() {
     let (mut world, export) = World::with("link(100us)");
     for (number, block) in [(1, 0), (2, 16)] {
         let part = request(Command::Write, block, 64 << 10);
@@ -268,7 +268,7 @@ fn trims_of_terabytes_are_one_operation() {
 }
 
 #[test]
-fn extents_say_where_space_is() {
+fn extents_show_allocation() {
     let (mut world, export) = World::with("link(1us)");
     world.accept(at(0), export, &request(Command::Write, 16, 4096)).unwrap();
     let keep = Command::WriteZeroes { space: Space::Keep };
@@ -282,7 +282,7 @@ fn extents_say_where_space_is() {
 }
 
 #[test]
-fn a_full_store_says_so_and_recovers() {
+fn full_store_fails_writes_and_recovers() {
     let (mut world, export) = World::with("link(1us)");
     world.volumes.set_capacity(2 << 16);
     for block in [0, 16] {
@@ -303,7 +303,7 @@ fn a_full_store_says_so_and_recovers() {
 }
 
 #[test]
-fn a_failed_sync_ends_all_promises() {
+fn failed_sync_fails_the_store() {
     let (mut world, export) = World::with("link(1us)");
     world.accept(at(0), export, &WRITE).unwrap();
     world.work(at(0));
@@ -314,7 +314,7 @@ fn a_failed_sync_ends_all_promises() {
     assert_eq!(world.drain(at(2_000))[0].outcome, Err(Errno::Io));
     assert!(world.volumes.store().has_failed());
     for refused in [WRITE, request(Command::Flush, 0, 0)] {
-        assert_eq!(world.accept(at(2_000), export, &refused), Err(NotTaken::Failed(Errno::Io)));
+        assert_eq!(world.accept(at(2_000), export, &refused), Err(NotAccepted::Failed(Errno::Io)));
     }
     world.accept(at(2_000), export, &READ).unwrap();
     let create = Edit::Create { size: SIZE, text: String::new() };
@@ -322,7 +322,7 @@ fn a_failed_sync_ends_all_promises() {
 }
 
 #[test]
-fn faults_are_served_as_they_were_asked_for() {
+fn faults_are_injected() {
     let (mut world, export) = World::with("link(10us)");
     let all = 1_000_000;
     let mut one = |faults: Faults| {
@@ -346,7 +346,7 @@ fn faults_are_served_as_they_were_asked_for() {
 }
 
 #[test]
-fn other_rates_keep_what_was_accumulated() {
+fn changed_rates_keep_queues_and_credits() {
     let (mut world, export) = World::with("limit(1000) \"size\"");
     world.accept(at(0), export, &READ).unwrap();
     world.volumes.remodel(at(0), export, &parse("limit(10) \"level\"").unwrap(), 3);
@@ -361,7 +361,7 @@ fn other_rates_keep_what_was_accumulated() {
 }
 
 #[test]
-fn another_model_is_for_what_comes_and_the_counts_go_on() {
+fn changed_model_applies_to_new_requests_and_totals_continue() {
     let (mut world, export) = World::with("link(1ms) \"disk\"");
     world.accept(at(0), export, &READ).unwrap();
     world.volumes.remodel(at(100_000), export, &parse("link(10us) \"flash\" then link(1us) \"disk\"").unwrap(), 3);
@@ -375,7 +375,7 @@ fn another_model_is_for_what_comes_and_the_counts_go_on() {
 }
 
 #[test]
-fn a_group_ends_when_nobody_is_in_it() {
+fn empty_group_can_be_removed() {
     let mut world = World::new(1);
     let volume = world.create();
     let group = world.volumes.group(&parse("limit(10)").unwrap(), 0);
@@ -403,7 +403,7 @@ proptest! {
 
     /// The volume answers when its model alone would have, however it is drained, and `slow` times later when dilated.
     #[test]
-    fn a_volume_answers_when_its_model_says(
+    fn volume_answers_at_the_time_of_its_model(
         gaps in prop::collection::vec((0..200_000_u64, 0..256_u64, prop::bool::ANY), 1..100),
         slow in 1..20_u32,
     ) {

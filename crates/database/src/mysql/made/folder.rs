@@ -1,6 +1,4 @@
 //! A directory of a made server's own, and whether its user and its data fit there.
-//!
-//! Knows nothing about servers.
 
 use std::fs::{self, DirBuilder};
 use std::io::{self, ErrorKind};

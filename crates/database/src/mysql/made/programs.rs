@@ -1,6 +1,4 @@
 //! The programs that a server is made of, as they are installed on this host.
-//!
-//! Knows nothing about where its data go.
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};

@@ -1,4 +1,4 @@
-//! JSON in fio's spacing, written in the order in which it is told. Knows nothing of what it says.
+//! JSON in fio's spacing, written in the order in which it is told.
 
 /// A document in the making.
 pub(in crate::print) struct Writer {

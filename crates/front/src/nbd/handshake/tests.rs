@@ -4,7 +4,7 @@ use plimsoll_device::nbd::wire::{Reader, Style, flag, info, option, rep};
 use plimsoll_volume::Export;
 
 use super::*;
-use crate::nbd::Medium;
+use crate::offer::Medium;
 
 /// `(option, kind, data)` of each reply, and what followed.
 type Heard = (Vec<(u32, u32, Vec<u8>)>, Step, Vec<u8>);
@@ -59,7 +59,7 @@ fn kinds(heard: &Heard) -> Vec<u32> {
 }
 
 #[test]
-fn a_modern_client_gets_everything() {
+fn modern_client_gets_all_information() {
     let asked = [info::NAME, info::DESCRIPTION, info::BLOCK_SIZE, 99];
     let heard = talk(
         Tls::Off,
@@ -82,7 +82,7 @@ fn a_modern_client_gets_everything() {
 }
 
 #[test]
-fn an_old_client_gets_its_zeros() {
+fn old_client_gets_124_zeros() {
     let heard = talk(Tls::Off, 0, &[ask(option::EXPORT_NAME, b"redo")]);
     assert_eq!(heard.1, Step::Begin(Session { export: Export(8), style: Style::Simple, allocation: false }));
     assert_eq!(heard.2.len(), 8 + 2 + 124);
@@ -91,7 +91,7 @@ fn an_old_client_gets_its_zeros() {
 }
 
 #[test]
-fn what_is_unknown_or_malformed_is_answered_and_passed() {
+fn unknown_and_malformed_options_get_error_replies() {
     let cut = &choosing("data", &[info::NAME])[..9];
     let long = vec![0; DATA_MAX + 1];
     let heard = talk(
@@ -141,7 +141,7 @@ fn what_is_unknown_or_malformed_is_answered_and_passed() {
 }
 
 #[test]
-fn clients_that_break_the_rules_are_left() {
+fn protocol_violations_end_the_handshake() {
     assert_eq!(talk(Tls::Off, 4, &[]).1, Step::End, "unknown client flags");
     assert_eq!(talk(Tls::Off, 0, &[ask(option::LIST, &[])]).1, Step::End, "options without fixed newstyle");
     assert_eq!(talk(Tls::Off, 1, &[vec![7; 16]]).1, Step::End, "no magic");
@@ -154,7 +154,7 @@ fn clients_that_break_the_rules_are_left() {
 }
 
 #[test]
-fn tls_comes_first_where_it_is_required() {
+fn required_tls_precedes_other_options() {
     let heard = talk(Tls::Required, 3, &[ask(option::LIST, &[]), ask(77, &[]), ask(option::STARTTLS, &[])]);
     assert_eq!(kinds(&heard), [rep::ERR_TLS_REQD, rep::ERR_TLS_REQD, rep::ACK]);
     assert_eq!(heard.1, Step::Secure);

@@ -12,12 +12,12 @@ fn header(command: u16, flags: u16, offset: u64, length: u64) -> Header {
     Header { flags, command, cookie: 9, offset, length, payload }
 }
 
-fn check(style: Style, asked: &Header, expected: Result<Ask, Errno>) {
-    assert_eq!(asked.ask(&terms(style)), expected, "{style:?} {asked:?}");
+fn check(style: Style, asked: &Header, expected: Result<Operation, Errno>) {
+    assert_eq!(asked.operation(&terms(style)), expected, "{style:?} {asked:?}");
 }
 
-fn io(command: Command, offset: u64, length: u64, fua: bool) -> Ask {
-    Ask::Io(Request { command, offset, length, fua })
+fn io(command: Command, offset: u64, length: u64, fua: bool) -> Operation {
+    Operation::Io(Request { command, offset, length, fua })
 }
 
 #[test]
@@ -29,9 +29,12 @@ fn headers_are_found_in_the_stream() {
         assert_eq!(Header::parse(Style::Simple, &compact[..cut]), Ok(None));
     }
     assert_eq!(Header::parse(Style::Structured, &compact), Ok(Some(expected)));
-    assert!(matches!(Header::parse(Style::Extended, &[&compact[..], &[0; 4]].concat()), Err(Broken::Magic { .. })));
+    assert!(matches!(
+        Header::parse(Style::Extended, &[&compact[..], &[0; 4]].concat()),
+        Err(InvalidHeader::Magic { .. })
+    ));
     compact[24] = 5;
-    assert_eq!(Header::parse(Style::Simple, &compact), Err(Broken::Payload(0x0500_1000)));
+    assert_eq!(Header::parse(Style::Simple, &compact), Err(InvalidHeader::Payload(0x0500_1000)));
 
     let mut extended = wire::EXTENDED_REQUEST.to_be_bytes().to_vec();
     extended.extend([0, 0, 0, 4, 0, 0, 0, 0, 0, 0, 0, 5, 0, 0, 0, 0, 0, 0, 2, 0, 0, 0, 0, 9, 0, 0, 16, 0]);
@@ -40,7 +43,7 @@ fn headers_are_found_in_the_stream() {
 }
 
 #[test]
-fn what_is_asked_is_understood() {
+fn requests_are_decoded() {
     let style = Style::Structured;
     check(style, &header(command::READ, 0, 512, 1024), Ok(io(Command::Read, 512, 1024, false)));
     check(style, &header(command::READ, command_flag::DF, 0, 512), Ok(io(Command::Read, 0, 512, false)));
@@ -51,9 +54,9 @@ fn what_is_asked_is_understood() {
     let zeroes = |space| Ok(io(Command::WriteZeroes { space }, 0, 512, false));
     check(style, &header(command::WRITE_ZEROES, command_flag::NO_HOLE, 0, 512), zeroes(Space::Keep));
     check(style, &header(command::WRITE_ZEROES, command_flag::FAST_ZERO, 0, 512), zeroes(Space::Free));
-    let status = Ok(Ask::Status { offset: 0, length: 512, one: true });
+    let status = Ok(Operation::Extents { offset: 0, length: 512, one: true });
     check(style, &header(command::BLOCK_STATUS, command_flag::REQ_ONE, 0, 512), status);
-    check(style, &header(command::DISC, 0, 0, 0), Ok(Ask::Disconnect));
+    check(style, &header(command::DISC, 0, 0, 0), Ok(Operation::Disconnect));
 }
 
 #[test]
@@ -81,11 +84,11 @@ fn what_cannot_be_is_refused() {
     }
     let read_only = Terms { access: Access::ReadOnly, ..terms(style) };
     for command in [command::WRITE, command::TRIM, command::WRITE_ZEROES] {
-        assert_eq!(header(command, 0, 0, 512).ask(&read_only), Err(Errno::Perm));
+        assert_eq!(header(command, 0, 0, 512).operation(&read_only), Err(Errno::Perm));
     }
     check(Style::Extended, &header(command::READ, command_flag::PAYLOAD_LEN, 0, 512), Err(Errno::Inval));
     let long = header(command::READ, 0, 0, 65 << 20);
     let large = |style| Terms { size: 1 << 40, ..terms(style) };
-    assert_eq!(long.ask(&large(Style::Simple)), Err(Errno::Inval));
-    assert_eq!(long.ask(&large(Style::Structured)), Err(Errno::Overflow));
+    assert_eq!(long.operation(&large(Style::Simple)), Err(Errno::Inval));
+    assert_eq!(long.operation(&large(Style::Structured)), Err(Errno::Overflow));
 }

@@ -1,4 +1,4 @@
-//! Flags of suites that load a database: which one, or what server to make for the run, and on what.
+//! Flags of suites on a database: its address, or the server to create for the run.
 
 use std::path::PathBuf;
 
@@ -9,17 +9,17 @@ use plimsoll_units::{Bytes, Span};
 use crate::args::OutputArgs;
 use crate::args::offers::TermsArgs;
 
-/// Which database is loaded, and what becomes of the result.
+/// The database, and the output.
 #[derive(Debug, Args)]
 pub struct DatabaseArgs {
     /// The database: `postgres://USER@HOST/NAME`, `mysql://USER@HOST/NAME`, `sqlite:FILE`, `oracle://USER@HOST/SERVICE`. It
-    /// has to be empty, or to hold data that plimsoll loaded. A password is better in `PGPASSWORD` or `MYSQL_PWD` than here
+    /// must be empty or contain only data that plimsoll loaded. Prefer `PGPASSWORD` or `MYSQL_PWD` to a password here
     #[arg(value_name = "URL", required_unless_present = "make", conflicts_with = "make")]
     pub url: Option<String>,
-    /// Drop all that is in the database of this name first. ITS DATA ARE LOST
+    /// First drop all contents of the database of this name. ITS DATA ARE LOST
     #[arg(long, value_name = "NAME")]
     pub destroy: Option<String>,
-    /// Load the data and keep them, measure on loaded data and keep them, or drop them; otherwise all three, in one run
+    /// Run only one phase: load the data, measure on loaded data, or drop them; by default all three in one run
     #[arg(long, value_enum, value_name = "PHASE", requires = "url")]
     pub phase: Option<PhaseWord>,
     #[command(flatten)]
@@ -28,48 +28,48 @@ pub struct DatabaseArgs {
     pub output: OutputArgs,
 }
 
-/// A part of a run.
+/// A phase of a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum PhaseWord {
-    /// Load the data, and keep them for runs with the same options
+    /// Load the data and keep them for runs with the same options
     Prepare,
-    /// Measure on data that are there, as often as wanted
+    /// Measure on loaded data and keep them
     Run,
-    /// Drop what plimsoll loaded, of any suite
+    /// Drop the data that plimsoll loaded, of any suite
     Cleanup,
 }
 
-/// A server for the run.
+/// A server created for the run.
 #[derive(Debug, Args)]
-#[command(next_help_heading = "A server made for the run")]
+#[command(next_help_heading = "A server created for the run")]
 pub struct MakeArgs {
-    /// Make a server for the run, and remove it afterwards
+    /// Create a server for the run and remove it afterwards
     #[arg(long, value_enum, value_name = "SYSTEM")]
     pub make: Option<System>,
-    /// The directory on the storage under test in which it is made
+    /// Directory of the server, on the storage under test
     #[arg(long, value_name = "DIR", default_value = ".", requires = "make")]
     pub path: PathBuf,
-    /// Make it on an emulated volume of this configuration of the catalogue; its data are kept below --path. Needs root
+    /// Create it on an emulated volume of this configuration of the catalogue, whose data are stored in --path. Needs root
     #[arg(long, value_name = "CONFIG", requires = "make")]
     pub like: Option<String>,
-    /// Give the emulated volume another level so long after the sessions began, such as 30s=10vpu; may be given several times
+    /// Change the level of the emulated volume this long after the start of the sessions, such as 30s=10vpu; repeatable
     #[arg(long = "change", value_name = "TIME=LEVEL", requires = "like", value_parser = change)]
     pub changes: Vec<(Span, String)>,
-    /// Let the emulated volume answer so many times slower than its product would, where that is faster than this host can
-    /// emulate: the curve keeps its shape at 1/N of its rates, while the database itself is as fast as ever
+    /// Emulate the volume N times slower than the product, if the product is faster than this host can emulate. The curve
+    /// keeps its shape at 1/N of the rates; the database itself is not slowed down
     #[arg(long, value_name = "N", requires = "like", value_parser = clap::value_parser!(u32).range(2..=1000))]
     pub slow: Option<u32>,
-    /// The server's own cache: small, so that storage is asked
+    /// Cache of the server (shared buffers, buffer pool); small, so that reads reach the storage
     #[arg(long, value_name = "SIZE", default_value = "64MiB", requires = "make")]
     pub cache: Bytes,
-    /// Memory that the server and the page cache for its files may take together, so that the page cache does not answer in the
-    /// storage's place. Needs root
+    /// Memory limit (cgroup) of the server and of the page cache of its files, so that the page cache does not answer instead of
+    /// the storage. Needs root
     #[arg(long, value_name = "SIZE", requires = "make")]
     pub memory: Option<Bytes>,
-    /// Whether a commit reaches the storage before it is answered
+    /// Whether commits are durable before they return
     #[arg(long, value_enum, default_value_t, requires = "make")]
     pub flushes: Flushes,
-    /// A setting of the server's, on top of the others; may be given several times
+    /// Additional setting of the server; repeatable
     #[arg(long = "set", value_name = "NAME=VALUE", requires = "make", value_parser = setting)]
     pub settings: Vec<(String, String)>,
     #[command(flatten)]
@@ -100,7 +100,7 @@ mod tests {
     #[test]
     fn changes_have_a_time_and_a_level() {
         assert_eq!(change("30s=10vpu"), Ok((Span::from_secs(30), "10vpu".into())));
-        // What a level is has an equals sign of its own where it is a setting.
+        // A level that is a setting contains an equals sign.
         assert_eq!(change("500ms = iops=12000"), Ok((Span::from_millis(500), "iops=12000".into())));
         for wrong in ["", "30s", "30s=", "=10vpu", "10vpu=30s"] {
             assert!(change(wrong).is_err_and(|why| why.contains("TIME=LEVEL")), "{wrong}");

@@ -1,6 +1,4 @@
 //! Folders of an emulated volume, and what is mounted in them: made, removed, and cleared after a program that was killed.
-//!
-//! Knows nothing about the service that uses them.
 
 use std::fs::{self, DirBuilder, Permissions};
 use std::io;

@@ -1,6 +1,4 @@
 //! A service of volumes in a process of its own, for as long as this one lives.
-//!
-//! Knows nothing about what its volumes are for.
 
 use std::fs::{self, File};
 use std::io;
@@ -20,7 +18,7 @@ const STARTING: Duration = Duration::from_secs(60);
 /// How long it may take until it has ended.
 const ENDING: Duration = Duration::from_secs(30);
 /// Between two looks at whether it serves, or has ended.
-const LOOK: Duration = Duration::from_millis(20);
+const POLL_INTERVAL: Duration = Duration::from_millis(20);
 
 /// What service managers tell a process is not meant for those that it starts.
 const OF_MANAGERS: [&str; 5] = ["NOTIFY_SOCKET", "LISTEN_FDS", "LISTEN_PID", "LISTEN_FDNAMES", "WATCHDOG_USEC"];
@@ -83,7 +81,7 @@ impl Service {
             if console.interrupted() {
                 return Err(Trouble::Interrupted);
             }
-            std::thread::sleep(LOOK);
+            std::thread::sleep(POLL_INTERVAL);
         }
         Ok(())
     }
@@ -100,7 +98,7 @@ impl Service {
                 let _ = process.wait();
                 return;
             }
-            std::thread::sleep(LOOK);
+            std::thread::sleep(POLL_INTERVAL);
         }
     }
 }

@@ -7,11 +7,11 @@ use super::Member;
 use super::contents::divisor;
 
 /// Shorter ones would cost the loop too much.
-const SHORTEST: u64 = 10_000_000;
+const MIN_SLICE_NS: u64 = 10_000_000;
 /// More of them, for each worker, would take too much memory.
-const MOST: u64 = 14_400;
+const MAX_SLICES: u64 = 14_400;
 /// Slices of all workers together.
-const MOST_OF_ALL: u64 = 100_000;
+const MAX_SLICES_OF_STAGE: u64 = 100_000;
 /// Bytes a second of a job without an end in time, for a guess of how long it may take: slices must not be too many there
 /// either.
 const SLOW: u64 = 20 << 20;
@@ -43,8 +43,8 @@ pub fn slice(jobs: &[Job], stage: &[Member]) -> Span {
     });
     let usual = windows.map(Span::as_nanos).filter(|window| *window > 0).fold(0, divisor);
     let longest = stage.iter().map(lasts).max().unwrap_or(SHORT);
-    let most = MOST.min(MOST_OF_ALL / stage.len().max(1) as u64).max(1);
-    let mut slice = usual.max(SHORTEST);
+    let most = MAX_SLICES.min(MAX_SLICES_OF_STAGE / stage.len().max(1) as u64).max(1);
+    let mut slice = usual.max(MIN_SLICE_NS);
     while longest.as_nanos() / slice > most {
         slice *= 2;
     }

@@ -8,7 +8,7 @@ use super::crowds::{MOST_CURVES, curves, reads};
 use super::statements;
 use crate::chart::{Shape, colour_class, plimsoll_mark, typeset};
 use crate::crowds::{Group, Point, groups, limit_at, offered};
-use crate::text::NONE;
+use crate::page::UNKNOWN;
 use crate::words::clean;
 use crate::{number, pick};
 
@@ -74,7 +74,7 @@ fn alike(suites: &[Named<'_>], kind: &str, index: usize) -> Option<Markup> {
         let any = |named: &&Named<'_>| named.suite.steps.iter().any(|step| step.counts && wanted(&step.work));
         suites.iter().filter(any).count() > 1
     };
-    let crowds = has(|work| matches!(work, StepWork::Crowd(_)));
+    let crowds = has(|work| matches!(work, StepWork::Sessions(_)));
     let statements = has(|work| matches!(work, StepWork::Statements(_))) && !crowds;
     (crowds || statements).then(|| {
         html! {
@@ -173,7 +173,7 @@ fn row(entry: &Entry<'_>, tone: usize) -> Markup {
     let rate = line.and_then(pick::line_iops);
     let at_least = if matches!(line, Some(LoadLine::Beyond { .. })) { "\u{2265} " } else { "" };
     let knee = entry.group.at_knee();
-    let time = |span: Option<Span>| span.map_or(NONE.into(), |span| typeset(&span.to_string()));
+    let time = |span: Option<Span>| span.map_or(UNKNOWN.into(), |span| typeset(&span.to_string()));
     html! {
         tr {
             th scope="row" {
@@ -182,7 +182,7 @@ fn row(entry: &Entry<'_>, tone: usize) -> Markup {
                 }
                 (entry.name) small { (entry.suite.source.word()) }
             }
-            td class="l" { (line.map_or(NONE.into(), |line| typeset(&line.objective().to_string()))) }
+            td class="l" { (line.map_or(UNKNOWN.into(), |line| typeset(&line.objective().to_string()))) }
             td {
                 @match (&rate, line) {
                     (Some(rate), _) => {
@@ -190,20 +190,20 @@ fn row(entry: &Entry<'_>, tone: usize) -> Markup {
                         @if let Some((low, high)) = number::interval(rate) { small { (number::three(low)) " – " (number::three(high)) } }
                     },
                     (None, Some(_)) => { "none" },
-                    (None, None) => { (NONE) },
+                    (None, None) => { (UNKNOWN) },
                 }
             }
             td {
-                (curve.knee.map_or(NONE.into(), |knee| number::three(knee.iops)))
+                (curve.knee.map_or(UNKNOWN.into(), |knee| number::three(knee.iops)))
                 @if let Some(knee) = knee { small { (offered(knee)) } }
             }
             td {
                 @if let Some(best) = entry.group.best() { (number::three(best.crowd.run.figures.iops.value)) small { (offered(best)) } }
-                @else { (NONE) }
+                @else { (UNKNOWN) }
             }
             td { (time(knee.and_then(Point::read_as_seen))) }
             td { (time(knee.and_then(Point::read_below))) }
-            td class="l" { (limit_at(&entry.group).unwrap_or(NONE.into())) }
+            td class="l" { (limit_at(&entry.group).unwrap_or(UNKNOWN.into())) }
         }
     }
 }

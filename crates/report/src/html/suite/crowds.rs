@@ -6,7 +6,7 @@ use plimsoll_record::{Curve, Spent, SuiteRun};
 use plimsoll_units::Span;
 
 use super::super::figures::{both, figure};
-use super::super::grid::filled;
+use super::super::page;
 use crate::chart::{self, Axis, Fill, Joined, Lane, Part, Plane, Spot, Stack, typeset};
 use crate::crowds::{Group, Point, at_line, below, headline, offered, responses, splits};
 use crate::scale::Scale;
@@ -75,11 +75,11 @@ pub(super) fn sections(suite: &SuiteRun, groups: &[Group<'_>], index: usize) -> 
         @for (part, chunk) in drawn.chunks(MOST_CURVES).enumerate() {
             (curves(&format!("crowd-{index}-{part}"), part, chunk, &source))
         }
-        (filled("Transactions", &responses(groups), |_, _| None))
+        (page::table(&responses(groups), "Transactions"))
         @for (part, chunk) in named.chunks(MOST_CURVES).enumerate() {
             (reads(&format!("reads-{index}-{part}"), part, chunk, &source))
         }
-        (filled("What the database and its storage did", &below(suite, groups), |_, _| None))
+        (page::table(&below(suite, groups), "What the database and its storage did"))
         (time_split(groups, index, &source))
         (over_time(groups, index, &source))
     }
@@ -227,7 +227,7 @@ fn time_split(groups: &[Group<'_>], index: usize, source: &Markup) -> Markup {
             h2 { (title) }
             p class="lead" { "The time of all sessions together, by what they waited for when somebody looked." }
             (figure(&chart, source))
-            (filled("Where the time went", &splits(groups), |_, _| None))
+            (page::table(&splits(groups), "Where the time went"))
         }
     }
 }

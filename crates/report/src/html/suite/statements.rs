@@ -6,8 +6,8 @@ use super::super::figures::{both, figure};
 use super::beside::Named;
 use crate::chart::{Bar, Fill, bars};
 use crate::number;
+use crate::page::UNKNOWN;
 use crate::statements::{By, Test, Took, seconds, tests};
-use crate::text::NONE;
 use crate::words::clean;
 
 /// More bars than these are no picture.
@@ -95,7 +95,7 @@ fn table(label: &str, what: &str, suites: &[Named<'_>], tests: &[Test]) -> Marku
 }
 
 fn cell(took: Option<&Took>, first: Option<&Took>) -> Markup {
-    let Some(took) = took else { return html! { td { (NONE) } } };
+    let Some(took) = took else { return html! { td { (UNKNOWN) } } };
     let first = first.filter(|first| first.seconds > 0.0 && !std::ptr::eq(*first, took));
     html! {
         td {

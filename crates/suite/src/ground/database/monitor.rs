@@ -10,8 +10,8 @@ use plimsoll_record::{CpuTime, DatabaseAbout, DatabaseCounters, Finding, Spent, 
 use plimsoll_units::{Instant, Span};
 use serde_json::{Map, Value};
 
-use crate::below::{Below, Looked};
-use crate::sql::CrowdSeen;
+use crate::below::{StorageSample, UnderlyingStorage};
+use crate::sql::SessionsResult;
 
 /// Sampling intervals of counters, of the activity of sessions, and of snapshots.
 const COUNTERS: Duration = Duration::from_millis(250);
@@ -29,7 +29,7 @@ type Each<T> = [T; Spent::ALL.len()];
 struct Sample {
     at: Instant,
     counters: DatabaseCounters,
-    below: Looked,
+    below: StorageSample,
     client: CpuTime,
     /// Time of sessions by activity, if the database measures it.
     spent: Option<Each<Span>>,
@@ -60,7 +60,7 @@ pub(super) struct Window {
 pub(super) struct Monitor<'a> {
     pub clock: Clock,
     pub observer: Option<Box<dyn Observer>>,
-    pub below: Option<&'a mut Box<dyn Below>>,
+    pub below: Option<&'a mut Box<dyn UnderlyingStorage>>,
     pub sink: Option<&'a mut Sink>,
     /// The server's numbers of the sessions; empty if their activity is not sampled.
     pub numbers: Vec<u64>,
@@ -239,30 +239,30 @@ fn scaled(span: Span, share: f64) -> Span {
 }
 
 /// An activity that takes this share of the sessions' time is the limit.
-const MOST: f64 = 0.4;
+const DOMINANT_SHARE: f64 = 0.4;
 /// A device or the processors are saturated from this utilisation on.
 const FULL: f64 = 0.9;
 /// Shares below this are not reported.
-const LITTLE: f64 = 0.1;
+const MAX_CLIENT_SHARE: f64 = 0.1;
 const FEW_CONFLICTS: f64 = 0.01;
 /// With fewer reads than this, the source of their data is not judged.
 const FEW_READS: u64 = 100;
 
 /// The limit that held the sessions, in a few words; none if unknown.
-pub(super) fn limit(seen: &CrowdSeen) -> Option<String> {
+pub(super) fn limit(seen: &SessionsResult) -> Option<String> {
     let share = |part: Spent| {
         let shares = seen.split.iter().flat_map(|split| &split.shares);
         shares.filter(|(known, _)| *known == part).map(|(_, share)| share).sum::<f64>()
     };
     let processors = seen.storage.host.map(|host| host.busy.as_secs_f64() / host.whole().as_secs_f64().max(1e-9));
-    if share(Spent::Locked) >= MOST {
+    if share(Spent::Locked) >= DOMINANT_SHARE {
         return Some("locks that other transactions hold".into());
     }
     let storage = share(Spent::Reading) + share(Spent::Writing) + share(Spent::Committing);
-    if processors.is_some_and(|busy| busy >= FULL) && storage < MOST {
+    if processors.is_some_and(|busy| busy >= FULL) && storage < DOMINANT_SHARE {
         return Some("processors of the host".into());
     }
-    if storage >= MOST {
+    if storage >= DOMINANT_SHARE {
         return Some(storage_limit(seen, share(Spent::Committing) > share(Spent::Reading)));
     }
     let known = [
@@ -271,12 +271,12 @@ pub(super) fn limit(seen: &CrowdSeen) -> Option<String> {
         (Spent::Client, "the client"),
     ];
     let (part, words) = known.into_iter().max_by(|a, b| share(a.0).total_cmp(&share(b.0)))?;
-    (share(part) >= MOST).then(|| words.into())
+    (share(part) >= DOMINANT_SHARE).then(|| words.into())
 }
 
-fn storage_limit(seen: &CrowdSeen, commits: bool) -> String {
+fn storage_limit(seen: &SessionsResult, commits: bool) -> String {
     if let Some((name, share)) = seen.storage.bound_by.first()
-        && *share >= MOST
+        && *share >= DOMINANT_SHARE
     {
         return name.clone();
     }
@@ -292,9 +292,9 @@ fn storage_limit(seen: &CrowdSeen, commits: bool) -> String {
 }
 
 /// Doubts about the figures.
-pub(super) fn findings(seen: &CrowdSeen, system: System, about: &DatabaseAbout) -> Vec<Finding> {
+pub(super) fn findings(seen: &SessionsResult, system: System, about: &DatabaseAbout) -> Vec<Finding> {
     let mut findings = Vec::new();
-    if let Some(share) = answered_above(seen, about).filter(|share| *share > LITTLE) {
+    if let Some(share) = answered_above(seen, about).filter(|share| *share > MAX_CLIENT_SHARE) {
         findings.push(Finding::PageCacheBelowDatabase { share });
     }
     let busy = seen.storage.host.map(|host| (host.busy.as_secs_f64(), host.whole().as_secs_f64().max(1e-9)));
@@ -302,12 +302,12 @@ pub(super) fn findings(seen: &CrowdSeen, system: System, about: &DatabaseAbout) 
     if let Some((busy, all)) = busy.filter(|_| system != System::Sqlite) {
         let client = client.unwrap_or_default();
         // While processors are idle, the client delays no session.
-        if client / all > LITTLE && busy / all > FULL {
+        if client / all > MAX_CLIENT_SHARE && busy / all > FULL {
             findings.push(Finding::ClientBound { share: client / all });
         }
         if let Some(server) = seen.counted.cpu {
             let others = (busy - client - (server.user + server.system).as_secs_f64()) / all;
-            if others > 2.0 * LITTLE {
+            if others > 2.0 * MAX_CLIENT_SHARE {
                 findings.push(Finding::OtherWork { share: others });
             }
         }
@@ -327,7 +327,7 @@ pub(super) fn findings(seen: &CrowdSeen, system: System, about: &DatabaseAbout) 
 }
 
 /// Share of the blocks read from the operating system that did not come from storage.
-fn answered_above(seen: &CrowdSeen, about: &DatabaseAbout) -> Option<f64> {
+fn answered_above(seen: &SessionsResult, about: &DatabaseAbout) -> Option<f64> {
     if about.direct == Some(true) {
         return None;
     }

@@ -12,12 +12,12 @@ use plimsoll_analyse::{Settle, settle, tight_enough};
 use plimsoll_database::{Cancel, Database, Failure, Kind as FailureKind, Session};
 use plimsoll_device::{Clock, sharpen_timers};
 use plimsoll_drive::{Completion, Fault, Observe, Onward, Rules, Target, drive};
-use plimsoll_load::{Due, Load, Mix, Outcome, Pace, Pattern, Phase, Region, Split, Stream, StreamSpec};
+use plimsoll_load::{Due, Load, Outcome, Pace, Pacer, Phase};
 use plimsoll_record::{Counting, Slice, Steadiness};
-use plimsoll_units::{Bytes, Instant, Kind, Op, Slot, Span};
+use plimsoll_units::{Instant, Kind, Op, Slot, Span, splitmix64};
 
 use crate::recipe::by_part;
-use crate::sql::{CrowdSeen, CrowdStep, CrowdWork, ServerLoop, Taker, Transactions};
+use crate::sql::{ServerLoop, SessionWork, SessionsResult, SessionsStep, TransactionRunner, Transactions};
 use crate::workers::{StartBarrier, WorkerHandle, merge, together, unstarted};
 
 /// Digests of results that have to be equal for all transactions of a kind.
@@ -37,10 +37,10 @@ impl Digests {
     }
 }
 
-/// State group by the sessions of a step.
+/// State shared by the sessions of a step.
 pub(super) struct SessionGroup<'a> {
     pub database: &'a dyn Database,
-    pub step: &'a CrowdStep,
+    pub step: &'a SessionsStep,
     pub cancels: Cancellations,
     pub digests: Digests,
     pub clock: Clock,
@@ -55,14 +55,14 @@ pub(super) struct SessionGroup<'a> {
 /// A session with the transactions that it prepared.
 pub(super) struct OpenSession {
     pub session: Box<dyn Session>,
-    pub taker: Option<Box<dyn Taker>>,
+    pub runner: Option<Box<dyn TransactionRunner>>,
 }
 
 /// The series of a session, and the fault that ended it before the others.
 pub(super) type SessionResult = (Vec<Slice>, Option<Fault>);
 
 impl<'a> SessionGroup<'a> {
-    pub fn new(database: &'a dyn Database, step: &'a CrowdStep, clock: Clock) -> Self {
+    pub fn new(database: &'a dyn Database, step: &'a SessionsStep, clock: Clock) -> Self {
         Self {
             database,
             step,
@@ -75,7 +75,7 @@ impl<'a> SessionGroup<'a> {
         }
     }
 
-    /// Waits until all sessions are connected or have failed. Returns their numbers if all have one.
+    /// Waits until all sessions are connected or have failed. Returns their server-side numbers if all have one.
     pub fn await_all(&self) -> Vec<u64> {
         self.connected.watch();
         let numbers = self.numbers.lock().unwrap_or_else(std::sync::PoisonError::into_inner).clone();
@@ -107,11 +107,11 @@ impl<'a> SessionGroup<'a> {
 
     fn open(&self, number: u32) -> Result<OpenSession, Failure> {
         let mut session = self.cancels.session(self.database, number)?;
-        let taker = match &self.step.work {
-            CrowdWork::InServer(_) => None,
-            CrowdWork::Transactions(transactions) => Some(transactions.open(&mut *session, number)?),
+        let runner = match &self.step.work {
+            SessionWork::InServer(_) => None,
+            SessionWork::Transactions(transactions) => Some(transactions.open(&mut *session, number)?),
         };
-        Ok(OpenSession { session, taker })
+        Ok(OpenSession { session, runner })
     }
 
     /// Name of a kind.
@@ -133,7 +133,7 @@ impl<'a> SessionGroup<'a> {
 }
 
 /// Runs all sessions. Returns their result so far with the fault that ended them early. Counters are sampled by the monitor.
-pub(super) fn run(group: &SessionGroup<'_>, observe: Observe<'_>) -> (CrowdSeen, Option<Fault>) {
+pub(super) fn run(group: &SessionGroup<'_>, observe: Observe<'_>) -> (SessionsResult, Option<Fault>) {
     let step = group.step;
     let mut stopped = false;
     let mut ends = StopRule { step, next_check: 0 };
@@ -151,7 +151,7 @@ pub(super) fn run(group: &SessionGroup<'_>, observe: Observe<'_>) -> (CrowdSeen,
     (seen, fault.filter(|_| !stopped))
 }
 
-fn side_by_side(group: &SessionGroup<'_>, watch: Observe<'_>) -> (CrowdSeen, Option<Fault>) {
+fn side_by_side(group: &SessionGroup<'_>, watch: Observe<'_>) -> (SessionsResult, Option<Fault>) {
     let members = (0..group.step.sessions).map(|number| {
         move |handle: &mut WorkerHandle<'_>| {
             let (series, fault) = match group.connect(number) {
@@ -164,7 +164,7 @@ fn side_by_side(group: &SessionGroup<'_>, watch: Observe<'_>) -> (CrowdSeen, Opt
             Ok::<SessionResult, Fault>((series, fault))
         }
     });
-    let mut seen = CrowdSeen::default();
+    let mut seen = SessionsResult::default();
     let mut failed = None;
     let all = match together(members.collect(), watch) {
         Ok(all) => all,
@@ -180,10 +180,10 @@ fn side_by_side(group: &SessionGroup<'_>, watch: Observe<'_>) -> (CrowdSeen, Opt
 
 /// One session of a closed load until its turns are over or the group ends.
 fn round(group: &SessionGroup<'_>, number: u32, open: OpenSession, handle: &mut WorkerHandle<'_>) -> SessionResult {
-    match (&group.step.work, open.taker) {
-        (CrowdWork::Transactions(transactions), Some(taker)) => {
+    match (&group.step.work, open.runner) {
+        (SessionWork::Transactions(transactions), Some(runner)) => {
             let mut load = TransactionLoad::closed(&**transactions, group.step, group.seed(number));
-            let mut target = SessionTarget::new(group, open.session, taker);
+            let mut target = SessionTarget::new(group, open.session, runner);
             let driven =
                 drive(&mut target, &mut load, &Rules::new(1, group.slice()), &mut |series| handle.observe(series));
             match driven {
@@ -191,14 +191,14 @@ fn round(group: &SessionGroup<'_>, number: u32, open: OpenSession, handle: &mut 
                 Err(torn) => (torn.until.series, Some(torn.fault)),
             }
         }
-        (CrowdWork::InServer(server), _) => run_in_server(group, &**server, number, open.session, handle),
-        (CrowdWork::Transactions(_), None) => (Vec::new(), None),
+        (SessionWork::InServer(server), _) => run_in_server(group, &**server, number, open.session, handle),
+        (SessionWork::Transactions(_), None) => (Vec::new(), None),
     }
 }
 
 /// Ends a step when its time is over or its figures are precise enough.
 struct StopRule<'a> {
-    step: &'a CrowdStep,
+    step: &'a SessionsStep,
     /// Number of slices at which precision is checked again.
     next_check: usize,
 }
@@ -284,7 +284,7 @@ const fn counted(kind: FailureKind) -> Option<i32> {
 struct SessionTarget<'a> {
     group: &'a SessionGroup<'a>,
     session: Box<dyn Session>,
-    taker: Box<dyn Taker>,
+    runner: Box<dyn TransactionRunner>,
     done: Option<Completion>,
     flush: ActivityFlush,
 }
@@ -307,8 +307,8 @@ impl ActivityFlush {
 }
 
 impl<'a> SessionTarget<'a> {
-    pub fn new(group: &'a SessionGroup<'a>, session: Box<dyn Session>, taker: Box<dyn Taker>) -> Self {
-        Self { group, session, taker, done: None, flush: ActivityFlush::default() }
+    pub fn new(group: &'a SessionGroup<'a>, session: Box<dyn Session>, runner: Box<dyn TransactionRunner>) -> Self {
+        Self { group, session, runner, done: None, flush: ActivityFlush::default() }
     }
 }
 
@@ -319,10 +319,10 @@ impl<'a> SessionTarget<'a> {
 fn execute(
     group: &SessionGroup<'_>,
     session: &mut dyn Session,
-    taker: &mut dyn Taker,
+    runner: &mut dyn TransactionRunner,
     op: &Op,
 ) -> Result<Outcome, Fault> {
-    match taker.take(session, op.stream, op.offset) {
+    match runner.run(session, op.stream, op.offset) {
         Ok(digest) => {
             if let Some(digest) = digest {
                 group.digests.compare(op.stream, digest);
@@ -343,7 +343,7 @@ impl Target for SessionTarget<'_> {
 
     fn submit(&mut self, batch: &[(Slot, Op)]) -> Result<(), Fault> {
         for (slot, op) in batch {
-            let outcome = execute(self.group, &mut *self.session, &mut *self.taker, op)?;
+            let outcome = execute(self.group, &mut *self.session, &mut *self.runner, op)?;
             self.done = Some(Completion { slot: *slot, at: self.group.clock.now(), outcome, bound_by: None });
         }
         Ok(())
@@ -363,59 +363,41 @@ impl Target for SessionTarget<'_> {
 
 /// Transactions as a load. The stream of an operation is its kind, the offset a random number.
 struct TransactionLoad<'a> {
-    /// Due times; nothing else of its operations is used.
-    paced: Stream,
-    step: &'a CrowdStep,
+    pacer: Pacer,
+    step: &'a SessionsStep,
     transactions: &'a dyn Transactions,
     random: fastrand::Rng,
-    left: u64,
     taken: u64,
-    last: Op,
 }
 
 impl<'a> TransactionLoad<'a> {
-    /// One session's turns.
-    pub fn closed(transactions: &'a dyn Transactions, step: &'a CrowdStep, seed: u64) -> Self {
-        let left = step.turns.unwrap_or(u64::MAX);
-        Self::new(transactions, step, Pace::Closed { depth: 1 }, Phase::unbounded(Instant::ZERO), left, seed)
+    /// The transactions of a session of a closed load.
+    pub fn closed(transactions: &'a dyn Transactions, step: &'a SessionsStep, seed: u64) -> Self {
+        let operations = step.turns.unwrap_or(u64::MAX);
+        let phase = Phase { operations, ..Phase::unbounded(Instant::ZERO) };
+        Self::new(transactions, step, Pace::Closed { depth: 1 }, phase, seed)
     }
 
-    /// All sessions' arrivals from `start` on, until the step's time is over.
-    pub fn open(transactions: &'a dyn Transactions, step: &'a CrowdStep, start: Instant, seed: u64) -> Self {
-        let phase = Phase { start, end: start + step.warm_up + step.most, operations: u64::MAX };
-        Self::new(transactions, step, step.pace, phase, u64::MAX, seed)
+    /// The arrivals of all sessions of an open load from `start` until the end of the step.
+    pub fn open(transactions: &'a dyn Transactions, step: &'a SessionsStep, start: Instant, seed: u64) -> Self {
+        let phase = Phase { end: start + step.warm_up + step.most, ..Phase::unbounded(start) };
+        Self::new(transactions, step, step.pace, phase, seed)
     }
 
-    fn new(
-        transactions: &'a dyn Transactions,
-        step: &'a CrowdStep,
-        pace: Pace,
-        phase: Phase,
-        left: u64,
-        seed: u64,
-    ) -> Self {
-        let block = Bytes::new(512);
-        let spec = StreamSpec {
-            name: String::new(),
-            mix: Mix { sizes: Split::one(block), reads: 1.0, durable: false, flush_every: 0 },
-            pattern: Pattern::Uniform,
-            region: Region { start: 0, length: block },
-            pace,
-        };
-        let paced = Stream::new(&spec, 0, seed, phase).expect("one block holds one block");
-        let nothing = Op { offset: 0, length: 0, kind: Kind::Read, stream: 0 };
-        Self { paced, step, transactions, random: fastrand::Rng::with_seed(seed), left, taken: 0, last: nothing }
+    fn new(transactions: &'a dyn Transactions, step: &'a SessionsStep, pace: Pace, phase: Phase, seed: u64) -> Self {
+        // Arrivals are independent of the kinds.
+        let pacer = Pacer::new(pace, phase, splitmix64(seed ^ 3)).expect("suites have no recorded arrivals");
+        Self { pacer, step, transactions, random: fastrand::Rng::with_seed(seed), taken: 0 }
     }
 }
 
 impl Load for TransactionLoad<'_> {
     fn due(&self) -> Due {
-        if self.left == 0 { Due::Over } else { self.paced.due() }
+        self.pacer.due()
     }
 
     fn take(&mut self, now: Instant) -> Op {
-        self.last = self.paced.take(now);
-        self.left -= 1;
+        self.pacer.issue(now);
         let stream = self.transactions.pick_at(self.taken, self.random.u64(..));
         self.taken += 1;
         let writes = self.step.kinds.get(usize::from(stream)).is_some_and(|kind| kind.writes);
@@ -423,9 +405,8 @@ impl Load for TransactionLoad<'_> {
         Op { offset: self.random.u64(..), length: 0, kind, stream }
     }
 
-    fn completed(&mut self, now: Instant, _: &Op, outcome: Outcome) {
-        // All of its operations are equal, so any of them can represent the completed one.
-        self.paced.completed(now, &self.last, outcome);
+    fn completed(&mut self, now: Instant, _: &Op, _: Outcome) {
+        self.pacer.complete(now);
     }
 }
 
@@ -437,30 +418,30 @@ struct SessionPool<'a> {
 }
 
 /// Runs an open load. Returns its result so far with the fault that ended it early.
-fn run_open(group: &SessionGroup<'_>, watch: Observe<'_>) -> (CrowdSeen, Option<Fault>) {
-    let CrowdWork::Transactions(transactions) = &group.step.work else {
+fn run_open(group: &SessionGroup<'_>, watch: Observe<'_>) -> (SessionsResult, Option<Fault>) {
+    let SessionWork::Transactions(transactions) = &group.step.work else {
         let source = std::io::Error::new(std::io::ErrorKind::Unsupported, "a loop in the server has no arrivals");
-        return (CrowdSeen::default(), Some(Fault { attempt: "offering an open load".into(), source }));
+        return (SessionsResult::default(), Some(Fault { attempt: "offering an open load".into(), source }));
     };
     std::thread::scope(|scope| {
         let (send, done) = channel();
         let mut sessions = Vec::new();
         for number in 0..group.step.sessions {
-            let (give, asked) = channel();
+            let (give, operations) = channel();
             let send = send.clone();
-            let session = move || serve(group, number, &asked, &send);
+            let session = move || serve(group, number, &operations, &send);
             let started = std::thread::Builder::new().name(format!("session {number}")).spawn_scoped(scope, session);
             if let Err(source) = started {
                 // Releases the sessions that wait for this one.
                 group.connected.close();
-                return (CrowdSeen::default(), Some(unstarted(group.step.sessions as usize, source)));
+                return (SessionsResult::default(), Some(unstarted(group.step.sessions as usize, source)));
             }
             sessions.push(give);
         }
         drop(send);
         let mut pool = SessionPool { group, sessions, done };
         if let Err(fault) = pool.await_sessions() {
-            return (CrowdSeen::default(), Some(fault));
+            return (SessionsResult::default(), Some(fault));
         }
         let start = group.clock.now();
         let mut load = TransactionLoad::open(&**transactions, group.step, start, group.seed(0));
@@ -472,8 +453,12 @@ fn run_open(group: &SessionGroup<'_>, watch: Observe<'_>) -> (CrowdSeen, Option<
         if fault.is_some() {
             group.cancels.all();
         }
-        let seen =
-            CrowdSeen { series: seen.series, unserved: seen.unserved, lateness: seen.lateness, ..CrowdSeen::default() };
+        let seen = SessionsResult {
+            series: seen.series,
+            unserved: seen.unserved,
+            lateness: seen.lateness,
+            ..SessionsResult::default()
+        };
         (seen, fault)
     })
 }
@@ -482,7 +467,7 @@ fn run_open(group: &SessionGroup<'_>, watch: Observe<'_>) -> (CrowdSeen, Option<
 fn serve(
     group: &SessionGroup<'_>,
     number: u32,
-    asked: &Receiver<(Slot, Op)>,
+    operations: &Receiver<(Slot, Op)>,
     done: &Sender<Result<Completion, Fault>>,
 ) {
     let nothing = Completion { slot: Slot(number), at: Instant::ZERO, outcome: Outcome::Done, bound_by: None };
@@ -490,12 +475,12 @@ fn serve(
         Ok(open) => open,
         Err(fault) => return drop(done.send(Err(fault))),
     };
-    let Some(mut taker) = open.taker.take() else { return };
+    let Some(mut runner) = open.runner.take() else { return };
     // It is connected.
     let _ = done.send(Ok(nothing));
     let mut flush = ActivityFlush::default();
-    while let Ok((slot, op)) = asked.recv() {
-        let outcome = execute(group, &mut *open.session, &mut *taker, &op);
+    while let Ok((slot, op)) = operations.recv() {
+        let outcome = execute(group, &mut *open.session, &mut *runner, &op);
         let at = group.clock.now();
         let failed = outcome.is_err();
         let completion = outcome.map(|outcome| Completion { slot, at, outcome, bound_by: None });
@@ -525,9 +510,9 @@ impl Target for SessionPool<'_> {
     }
 
     fn submit(&mut self, batch: &[(Slot, Op)]) -> Result<(), Fault> {
-        for asked in batch {
+        for operation in batch {
             // A session that has ended has sent its fault, which the next wait returns.
-            let _ = self.sessions[asked.0.index()].send(*asked);
+            let _ = self.sessions[operation.0.index()].send(*operation);
         }
         Ok(())
     }

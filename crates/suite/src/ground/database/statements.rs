@@ -11,7 +11,7 @@ use plimsoll_record::{Bins, Counting, Slice};
 use plimsoll_units::{Instant, Kind, Op, Span};
 
 use super::sessions::{Cancellations, fault};
-use crate::sql::{Asked, StatementsSeen, StatementsStep};
+use crate::sql::{SqlRequest, StatementsResult, StatementsStep};
 use crate::workers::{WorkerHandle, merge, together};
 
 /// Length of a slice, for progress only.
@@ -38,7 +38,7 @@ struct SessionResult {
     slice: Instant,
     wrong: u64,
     first_wrong: Option<String>,
-    told: Vec<Row>,
+    rows: Vec<Row>,
     changes: ObjectChanges,
     /// The failure of a statement.
     fault: Option<Fault>,
@@ -49,7 +49,7 @@ pub(super) fn run(
     database: &dyn Database,
     step: &StatementsStep,
     observe: Observe<'_>,
-) -> (StatementsSeen, Option<Fault>) {
+) -> (StatementsResult, Option<Fault>) {
     let cancels = Cancellations::default();
     let clock = Clock::start();
     let shared = Shared { database, step, cancels: &cancels, clock, next: AtomicU64::new(0) };
@@ -61,9 +61,9 @@ pub(super) fn run(
     let mine = together(members.collect(), &mut |series| shared.cancels.ask(observe, series, &mut stopped));
     let mine = match mine {
         Ok(mine) => mine,
-        Err(fault) => return (StatementsSeen::default(), Some(fault)),
+        Err(fault) => return (StatementsResult::default(), Some(fault)),
     };
-    let mut seen = StatementsSeen { span: clock.now().since(Instant::ZERO), ..StatementsSeen::default() };
+    let mut seen = StatementsResult { span: clock.now().since(Instant::ZERO), ..StatementsResult::default() };
     let (mut series, mut failed) = (Vec::new(), None);
     for one in mine {
         let one = one.unwrap_or_else(|fault| SessionResult { fault: Some(fault), ..SessionResult::default() });
@@ -71,8 +71,8 @@ pub(super) fn run(
         seen.wrong += one.wrong;
         seen.first_wrong = seen.first_wrong.or(one.first_wrong);
         seen.changes.merge(one.changes);
-        if !one.told.is_empty() {
-            seen.told = one.told;
+        if !one.rows.is_empty() {
+            seen.rows = one.rows;
         }
         failed = failed.or(one.fault);
     }
@@ -139,22 +139,22 @@ impl Shared<'_> {
     }
 
     fn statement(&self, session: &mut PreparingSession, index: u64, mine: &mut SessionResult) -> Result<(), Failure> {
-        for asked in (self.step.at)(index) {
-            let (answer, expected) = match &asked {
-                Asked::Text { sql, rows } => {
+        for request in (self.step.at)(index) {
+            let (answer, expected) = match &request {
+                SqlRequest::Text { sql, rows } => {
                     let answer = session.inner.run(sql)?;
                     mine.changes.note(sql);
                     (answer, *rows)
                 }
-                Asked::Prepared { sql, values, rows } => {
+                SqlRequest::Prepared { sql, values, rows } => {
                     let prepared = session.prepared(sql)?;
                     (session.inner.execute(prepared, values)?, *rows)
                 }
-                Asked::Told(sql) => {
-                    mine.told = session.inner.rows(sql)?;
+                SqlRequest::Query(sql) => {
+                    mine.rows = session.inner.rows(sql)?;
                     (Answer::default(), None)
                 }
-                Asked::Reconnect => {
+                SqlRequest::Reconnect => {
                     session.inner = self.cancels.session(self.database, session.number)?;
                     session.prepared.clear();
                     continue;
@@ -162,7 +162,7 @@ impl Shared<'_> {
             };
             if expected.is_some_and(|expected| expected != answer.rows) {
                 mine.wrong += 1;
-                mine.first_wrong.get_or_insert_with(|| wrong(&asked, answer.rows));
+                mine.first_wrong.get_or_insert_with(|| wrong(&request, answer.rows));
             }
         }
         Ok(())
@@ -195,11 +195,11 @@ impl SessionResult {
     }
 }
 
-fn wrong(asked: &Asked, rows: u64) -> String {
-    let (sql, expected) = match asked {
-        Asked::Text { sql, rows } => (sql.as_str(), rows),
-        Asked::Prepared { sql, rows, .. } => (&**sql, rows),
-        Asked::Told(_) | Asked::Reconnect => ("", &None),
+fn wrong(request: &SqlRequest, rows: u64) -> String {
+    let (sql, expected) = match request {
+        SqlRequest::Text { sql, rows } => (sql.as_str(), rows),
+        SqlRequest::Prepared { sql, rows, .. } => (&**sql, rows),
+        SqlRequest::Query(_) | SqlRequest::Reconnect => ("", &None),
     };
     let shown: String = sql.chars().take(120).collect();
     format!("{} rows expected, {rows} came: {shown}", expected.unwrap_or_default())

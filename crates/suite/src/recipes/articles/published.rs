@@ -1,6 +1,4 @@
 //! What the articles published, as data, with where it is from.
-//!
-//! Knows nothing about what is got here.
 
 /// What is compared of a step.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

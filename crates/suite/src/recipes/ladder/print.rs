@@ -1,6 +1,4 @@
 //! The ladder's table as its author laid it out, and the same beside his.
-//!
-//! Knows nothing about steps.
 
 use plimsoll_units::Span;
 

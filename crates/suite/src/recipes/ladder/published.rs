@@ -1,6 +1,4 @@
 //! The ladder that an article published: a full scan of a table in Oracle, on a disk of Azure in 2014.
-//!
-//! Knows nothing about what is got here.
 
 /// What the suite follows.
 pub(super) const FOLLOWS: &str = "froop: striping disks of Windows Server on Microsoft Azure (gist, Japanese), ladder of a full scan of 13 September 2014";

@@ -1,6 +1,4 @@
-//! What sessions execute on a ladder, whether it brings the same rows each time, and the table that is made for it.
-//!
-//! Knows nothing about rungs.
+//! The statement of the ladder, the comparison of its results, and the generated table.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
@@ -9,16 +7,16 @@ use plimsoll_database::{Failure, Kind, Session, System};
 use plimsoll_units::Bytes;
 
 use crate::recipes::numbers::{numbers, parts};
-use crate::sql::{StatementsStep, Taker, Transactions};
+use crate::sql::{StatementsStep, TransactionRunner, Transactions};
 use crate::step::Step;
 
 /// Bytes that a row takes in its block, everything around it included, in each of the systems: eight in a block of 8 KiB, four
 /// in one of 4 KiB, fifteen in one of 16 KiB.
 const ROW: u64 = 1 << 10;
-/// Rows that one statement inserts.
+/// Rows per INSERT statement.
 const PART: u64 = 10_000;
 
-/// What came back so far: of all rungs the first, and how many of one rung differed from it.
+/// Comparison of results: the first digest of all rungs, and the number of executions of a rung that differ from it.
 #[derive(Debug, Default)]
 pub(super) struct Witness {
     first: Arc<OnceLock<u64>>,
@@ -26,19 +24,19 @@ pub(super) struct Witness {
 }
 
 impl Witness {
-    /// Another rung's, which is compared with the same first rows.
+    /// For another rung, compared with the same first result.
     pub(super) fn beside(&self) -> Self {
         Self { first: Arc::clone(&self.first), differing: AtomicU64::new(0) }
     }
 
-    /// An execution's digest.
+    /// Compares the digest of an execution.
     fn sees(&self, digest: u64) {
         if *self.first.get_or_init(|| digest) != digest {
             self.differing.fetch_add(1, Ordering::Relaxed);
         }
     }
 
-    /// Executions that did not bring what the first of all brought.
+    /// Executions whose result differs from the first.
     pub(super) fn differing(&self) -> u64 {
         self.differing.load(Ordering::Relaxed)
     }
@@ -48,9 +46,9 @@ impl Witness {
 pub(super) struct Executions {
     pub(super) sql: Arc<str>,
     pub(super) opening: Option<&'static str>,
-    /// Sessions are refused to write.
+    /// Whether sessions are read-only.
     pub(super) read_only: bool,
-    /// The statement is the built-in one, on a table for each session.
+    /// Whether the statement is the built-in one, on a table per session.
     pub(super) own_tables: bool,
     pub(super) kinds: u64,
     pub(super) witness: Arc<Witness>,
@@ -65,7 +63,7 @@ impl Transactions for Executions {
         (turn % self.kinds.max(1)) as u8
     }
 
-    fn open(&self, session: &mut dyn Session, number: u32) -> Result<Box<dyn Taker>, Failure> {
+    fn open(&self, session: &mut dyn Session, number: u32) -> Result<Box<dyn TransactionRunner>, Failure> {
         if let Some(opening) = self.opening {
             session.run(opening)?;
         }
@@ -82,8 +80,8 @@ struct Execution {
     witness: Arc<Witness>,
 }
 
-impl Taker for Execution {
-    fn take(&mut self, session: &mut dyn Session, _kind: u8, _random: u64) -> Result<Option<u64>, Failure> {
+impl TransactionRunner for Execution {
+    fn run(&mut self, session: &mut dyn Session, _kind: u8, _random: u64) -> Result<Option<u64>, Failure> {
         let answer = session.run(&self.sql).map_err(|failure| match failure.kind {
             Kind::ReadOnly => with_remedy(&failure),
             _ => failure,
@@ -93,13 +91,13 @@ impl Taker for Execution {
     }
 }
 
-/// The failure of a session that only reads, with what allows it to write.
+/// The failure of a write in a read-only session, with the remedy.
 fn with_remedy(failure: &Failure) -> Failure {
     let remedy = "the statement runs in sessions that only read: add --allow-writes if it may change your tables";
     Failure::new(failure.kind, format!("{}: {remedy}", failure.message))
 }
 
-/// True for a text whose first statement only reads, as far as its first word says.
+/// Whether the first statement only reads, by its first word.
 pub(super) fn is_reading(sql: &str) -> bool {
     let lines = sql.lines().map(str::trim).filter(|line| !line.is_empty() && !line.starts_with("--"));
     let first = lines.flat_map(|line| line.split(|c: char| !c.is_ascii_alphabetic())).find(|word| !word.is_empty());
@@ -108,10 +106,10 @@ pub(super) fn is_reading(sql: &str) -> bool {
     })
 }
 
-/// What stands for a session's own table in the built-in statement.
+/// Placeholder of the session's table in the built-in statement.
 const TABLE: &str = "ladder_rows";
 
-/// The built-in statement: it has to read every row, and brings back one.
+/// The built-in statement: reads every row and returns one.
 pub(super) const fn full_scan() -> &'static str {
     "SELECT count(*), sum(amount) FROM ladder_rows"
 }

@@ -4,7 +4,7 @@ use plimsoll_record::{Counting, Slice};
 use plimsoll_units::{Instant, Kind, Op};
 
 use super::*;
-use crate::seen::StepSeen;
+use crate::result::StepResult;
 
 fn facts(system: System) -> Facts {
     crate::recipes::databases::facts(system)
@@ -40,21 +40,21 @@ fn ladder(rungs: &[u32], until: Until) -> Ladder {
 }
 
 /// All that it makes when each step is done as `seen` says.
-fn climb(ladder: &mut Ladder, seen: impl Fn(&CrowdStep) -> CrowdSeen) -> Vec<Done> {
+fn climb(ladder: &mut Ladder, seen: impl Fn(&SessionsStep) -> SessionsResult) -> Vec<CompletedStep> {
     let facts = facts(System::Postgres);
     let mut done = Vec::new();
     while let Some(step) = ladder.next(&done, &facts) {
         let seen = match &step.work {
-            Work::Crowd(crowd) => StepSeen::Crowd(Box::new(seen(crowd))),
-            _ => StepSeen::Paused,
+            Work::Sessions(sessions) => StepResult::Sessions(Box::new(seen(sessions))),
+            _ => StepResult::Paused,
         };
-        done.push(Done { step, seen });
+        done.push(CompletedStep { step, result: seen });
     }
     done
 }
 
 /// What the article saw: each execution of a rung takes its mean.
-fn article(step: &CrowdStep) -> CrowdSeen {
+fn article(step: &SessionsStep) -> SessionsResult {
     let row = published::ROWS.iter().find(|row| row.sessions == step.sessions).expect("a rung of the article");
     let response = Span::from_secs_f64(row.mean_s);
     let mut counting = Counting::new();
@@ -65,7 +65,7 @@ fn article(step: &CrowdStep) -> CrowdSeen {
     }
     let span = response * step.kinds.len() as u64;
     let series = vec![Slice { start: Instant::ZERO, span, tally: counting.take() }];
-    CrowdSeen { series, window: (Span::ZERO, span), ..CrowdSeen::default() }
+    SessionsResult { series, window: (Span::ZERO, span), ..SessionsResult::default() }
 }
 
 #[test]
@@ -83,7 +83,7 @@ fn the_articles_ladder_is_its_table_and_its_station() {
     assert!(lines[8].ends_with("00:41.99          17.1"), "{}", lines[8]);
     let beside = listings[1].text.lines().last().expect("a last line").split_whitespace().collect::<Vec<_>>();
     assert_eq!(beside, ["12", "00:41.99", "00:41.99", "17.1", "17.1", "3.82", "3.80"]);
-    let fitted = ladder.judged(&done, &facts).fitted.expect("eight rungs");
+    let fitted = ladder.database_result(&done, &facts).fitted.expect("eight rungs");
     assert!((fitted.demand.as_secs_f64() - 3.48).abs() < 0.07, "{fitted:?}");
     let verdicts = ladder.verdicts(&done, &facts);
     assert!(verdicts[0].starts_with("The most is 17.2 executions a minute, from 3.8 sessions on:"), "{verdicts:#?}");
@@ -102,10 +102,10 @@ fn without_a_queue_no_most_is_made_up() {
             (0..count).for_each(|_| counting.done(&op, response, response));
             vec![Slice { start: Instant::ZERO, span: response * 2, tally: counting.take() }]
         };
-        CrowdSeen { series: series(2 * step.sessions), ..CrowdSeen::default() }
+        SessionsResult { series: series(2 * step.sessions), ..SessionsResult::default() }
     });
     let facts = facts(System::Postgres);
-    assert_eq!(ladder.judged(&done, &facts).fitted, None);
+    assert_eq!(ladder.database_result(&done, &facts).fitted, None);
     let said = ladder.verdicts(&done, &facts);
     assert!(said[0].contains("6 sessions brought 6.0 times as many executions as 1 session"), "{said:#?}");
 }
@@ -120,14 +120,14 @@ fn rungs_come_in_their_order_between_set_up_and_tear_down() {
         ..of_script(&[1, 2, 4], Until::Time(Span::from_secs(2)))
     };
     let mut ladder = Ladder::new(options, &facts(System::Sqlite)).expect("rungs that rise");
-    let done = climb(&mut ladder, |_| CrowdSeen::default());
+    let done = climb(&mut ladder, |_| SessionsResult::default());
     let names: Vec<&str> = done.iter().map(|done| done.step.name.as_str()).collect();
     assert_eq!(names, ["Set-up", "1 session", "2 sessions", "4 sessions", "Tear-down"]);
     assert_eq!(done.len(), ladder.expected());
     assert_eq!(done.iter().filter(|done| done.step.counts).count(), 3);
-    let Work::Crowd(crowd) = &done[2].step.work else { panic!("{:?}", done[2]) };
-    assert_eq!((crowd.turns, crowd.most, crowd.kinds.len()), (None, Span::from_secs(2), 1));
-    assert!(crowd.kinds[0].writes && ladder.listings(&done, &facts(System::Sqlite)).is_empty());
+    let Work::Sessions(sessions) = &done[2].step.work else { panic!("{:?}", done[2]) };
+    assert_eq!((sessions.turns, sessions.most, sessions.kinds.len()), (None, Span::from_secs(2), 1));
+    assert!(sessions.kinds[0].writes && ladder.listings(&done, &facts(System::Sqlite)).is_empty());
 }
 
 #[test]

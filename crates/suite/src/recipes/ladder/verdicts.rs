@@ -1,6 +1,4 @@
 //! What a ladder says: the most it gives, from where on, what is queued for, and whether the rows were the same.
-//!
-//! Knows nothing about layouts.
 
 use plimsoll_analyse::closed;
 use plimsoll_record::DelayAndQueue;
@@ -76,9 +74,9 @@ fn no_station(first: &Rung<'_>, last: &Rung<'_>) -> String {
 }
 
 fn ended_early(ladder: &Ladder, last: &Rung<'_>) -> Option<String> {
-    let asked = ladder.asked(last).filter(|asked| last.all.count < *asked)?;
+    let planned = ladder.planned(last).filter(|planned| last.all.count < *planned)?;
     Some(format!(
-        "The rung of {} ended early, after {} of {asked} executions: it is in the table, and in no fit.",
+        "The rung of {} ended early, after {} of {planned} executions: it is in the table, and in no fit.",
         sessions(last.sessions),
         last.all.count
     ))

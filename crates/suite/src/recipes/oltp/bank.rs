@@ -1,6 +1,4 @@
-//! Branches, tellers, accounts and a history, as TPC-B has them and pgbench takes them, and the transactions on them.
-//!
-//! Knows nothing about loads.
+//! TPC-B-like transactions on branches, tellers, accounts and a history, as in pgbench.
 
 use std::sync::Arc;
 
@@ -9,21 +7,21 @@ use plimsoll_database::{Failure, Kind, Prepared, Row, Session, System, Value};
 use super::ledger::{Ended, Ledger, transact};
 use super::{By, Script, Tables};
 use crate::recipes::numbers::{numbers, parts};
-use crate::sql::{Taker, Transactions};
+use crate::sql::{TransactionRunner, Transactions};
 
-/// Tellers and accounts of a branch.
+/// Tellers and accounts per branch.
 const TELLERS: u64 = 10;
 pub(super) const ACCOUNTS: u64 = 100_000;
-/// The most that a transaction moves, either way.
-const MOST_MOVED: i64 = 5000;
+/// Maximum amount of a transaction, positive or negative.
+const MAX_DELTA: i64 = 5000;
 
-const MOVE_ACCOUNT: &str = "UPDATE accounts SET abalance = abalance + ? WHERE aid = ?";
-const LOOK: &str = "SELECT abalance FROM accounts WHERE aid = ?";
-const MOVE_TELLER: &str = "UPDATE tellers SET tbalance = tbalance + ? WHERE tid = ?";
-const MOVE_BRANCH: &str = "UPDATE branches SET bbalance = bbalance + ? WHERE bid = ?";
-const REMEMBER: &str = "INSERT INTO history (tid, bid, aid, delta, mtime) VALUES (?, ?, ?, ?, CURRENT_TIMESTAMP)";
+const UPDATE_ACCOUNT: &str = "UPDATE accounts SET abalance = abalance + ? WHERE aid = ?";
+const SELECT_ACCOUNT: &str = "SELECT abalance FROM accounts WHERE aid = ?";
+const UPDATE_TELLER: &str = "UPDATE tellers SET tbalance = tbalance + ? WHERE tid = ?";
+const UPDATE_BRANCH: &str = "UPDATE branches SET bbalance = bbalance + ? WHERE bid = ?";
+const INSERT_HISTORY: &str = "INSERT INTO history (tid, bid, aid, delta, mtime) VALUES (?, ?, ?, ?, CURRENT_TIMESTAMP)";
 
-/// The tables of so many branches. None where it is not known how the system makes rows.
+/// The tables of `scale` branches. None if the system is not supported.
 pub(super) fn tables(system: System, scale: u64) -> Option<Tables> {
     let wide = |width: u32| match system {
         System::Sqlite => "TEXT".to_owned(),
@@ -72,7 +70,7 @@ pub(super) fn tables(system: System, scale: u64) -> Option<Tables> {
     })
 }
 
-/// What is wrong with the balances and the history, which had `before` rows before the first transaction; empty where they agree with each other and with what was committed.
+/// Inconsistencies of balances, history and committed transactions. The history had `before` rows before the first transaction.
 pub(super) fn wrongs(script: Script, row: &Row, before: i64, ledger: &Ledger) -> Vec<String> {
     let figure = |index: usize| row.get(index).and_then(Value::int).unwrap_or(0);
     let (accounts, tellers, branches, moved, rows) = (figure(0), figure(1), figure(2), figure(3), figure(4));
@@ -100,7 +98,7 @@ pub(super) struct Bank {
     pub(super) ledger: Arc<Ledger>,
 }
 
-/// One session's.
+/// The transactions of a session.
 struct Teller {
     script: Script,
     by: By,
@@ -114,12 +112,16 @@ impl Transactions for Bank {
         0
     }
 
-    fn open(&self, session: &mut dyn Session, _number: u32) -> Result<Box<dyn Taker>, Failure> {
+    fn open(&self, session: &mut dyn Session, _number: u32) -> Result<Box<dyn TransactionRunner>, Failure> {
         let call = |name: &str, parameters: &str| self.by.call(name, parameters);
         let statements: Vec<String> = match (self.script, self.by) {
-            (Script::SelectOnly, _) => vec![LOOK.into()],
-            (Script::SimpleUpdate, By::Statements) => [MOVE_ACCOUNT, LOOK, REMEMBER].map(String::from).into(),
-            (_, By::Statements) => [MOVE_ACCOUNT, LOOK, REMEMBER, MOVE_TELLER, MOVE_BRANCH].map(String::from).into(),
+            (Script::SelectOnly, _) => vec![SELECT_ACCOUNT.into()],
+            (Script::SimpleUpdate, By::Statements) => {
+                [UPDATE_ACCOUNT, SELECT_ACCOUNT, INSERT_HISTORY].map(String::from).into()
+            }
+            (_, By::Statements) => {
+                [UPDATE_ACCOUNT, SELECT_ACCOUNT, INSERT_HISTORY, UPDATE_TELLER, UPDATE_BRANCH].map(String::from).into()
+            }
             (Script::SimpleUpdate, _) => vec![call("move_simply", "?, ?, ?, ?")],
             _ => vec![call("move_money", "?, ?, ?, ?")],
         };
@@ -138,7 +140,7 @@ impl Teller {
         if self.script == Script::SelectOnly {
             return look(session, self.prepared[0], account);
         }
-        let delta = Value::Int(random.i64(-MOST_MOVED..=MOST_MOVED));
+        let delta = Value::Int(random.i64(-MAX_DELTA..=MAX_DELTA));
         if self.by != By::Statements {
             session.execute(self.prepared[0], &[account, teller, branch, delta])?;
             return Ok(Ended::Committed);
@@ -164,8 +166,8 @@ fn look(session: &mut dyn Session, prepared: Prepared, account: Value) -> Result
     }
 }
 
-impl Taker for Teller {
-    fn take(&mut self, session: &mut dyn Session, kind: u8, random: u64) -> Result<Option<u64>, Failure> {
+impl TransactionRunner for Teller {
+    fn run(&mut self, session: &mut dyn Session, kind: u8, random: u64) -> Result<Option<u64>, Failure> {
         let outcome = self.transaction(session, random);
         self.ledger.note(kind, outcome.as_ref().copied());
         outcome.map(|_| None)

@@ -1,12 +1,10 @@
-//! What transactions know to have committed, beside what the database says, and how one is made of several statements.
-//!
-//! Knows nothing about tables.
+//! The client's account of committed transactions, for comparison with the database, and multi-statement transactions.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use plimsoll_database::{Failure, Kind, Session};
 
-/// Transactions by kind, and what became of them, over all points.
+/// Numbers of transactions of all points, by kind and outcome.
 #[derive(Debug, Default)]
 pub(super) struct Ledger {
     made: [AtomicU64; KINDS],
@@ -14,18 +12,18 @@ pub(super) struct Ledger {
     undone: AtomicU64,
 }
 
-/// Kinds of transactions that any script has at most.
+/// Maximum number of kinds of a script.
 const KINDS: usize = 3;
 
 impl Ledger {
-    /// One of this kind was committed, or undone as it had to be, or failed.
+    /// Counts a transaction.
     pub(super) fn note(&self, kind: u8, outcome: Result<Ended, &Failure>) {
         match outcome {
             Ok(Ended::Committed) => self.made[usize::from(kind).min(KINDS - 1)].fetch_add(1, Ordering::Relaxed),
             Ok(Ended::Undone) => self.undone.fetch_add(1, Ordering::Relaxed),
-            // It was undone for another's sake.
+            // Rolled back by the server because of a conflict.
             Err(failure) if failure.kind == Kind::Conflict => 0,
-            // Whether the commit was before or after that is not known.
+            // It is unknown whether it was committed.
             Err(_) => self.unsure.fetch_add(1, Ordering::Relaxed),
         };
     }
@@ -35,27 +33,27 @@ impl Ledger {
         self.made[usize::from(kind).min(KINDS - 1)].load(Ordering::Relaxed)
     }
 
-    /// Transactions of which it is not known whether they were committed.
+    /// Transactions whose outcome is unknown.
     pub(super) fn unsure(&self) -> u64 {
         self.unsure.load(Ordering::Relaxed)
     }
 
-    /// Transactions that were undone on purpose.
+    /// Transactions that were rolled back on purpose.
     pub(super) fn undone(&self) -> u64 {
         self.undone.load(Ordering::Relaxed)
     }
 }
 
-/// How a transaction ended that did not fail.
+/// Outcome of a transaction that did not fail.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Ended {
-    /// It is durable, as far as the server is set so.
+    /// Committed.
     Committed,
-    /// It was undone on purpose.
+    /// Rolled back on purpose.
     Undone,
 }
 
-/// Makes a transaction of what `work` asks for. What fails is undone.
+/// Executes `work` as a transaction, which is rolled back if it fails.
 pub(super) fn transact(
     session: &mut dyn Session,
     work: impl FnOnce(&mut dyn Session) -> Result<Ended, Failure>,
@@ -66,7 +64,7 @@ pub(super) fn transact(
         Ended::Undone => session.rollback().map(|()| ended),
     });
     if outcome.is_err() {
-        // A session that was lost cannot be asked for it; the failure says so already.
+        // On a lost session this fails as well; the first failure is reported.
         let _ = session.rollback();
     }
     outcome

@@ -1,59 +1,53 @@
-//! From options to the plan of a sweep, and which of its points are wanted.
-//!
-//! Knows nothing about transactions.
+//! The plan of the sweep from the options.
 
 use plimsoll_analyse::{Precision, SlotPlan, SweepPlan};
 use plimsoll_load::{Arrival, Pace};
 use plimsoll_record::{LoadSlot, Run, SlotRole};
 use plimsoll_units::{Instant, Span};
 
-use super::{Loads, OltpOptions};
+use super::OltpOptions;
 
-/// No more sessions than this.
-const MOST_SESSIONS: u32 = 4096;
-/// Branches or warehouses at most: numbers of accounts have to fit 32 bits.
-const MOST_SCALE: u32 = 20_000;
+/// Maximum number of sessions.
+const MAX_SESSIONS: u32 = 4096;
+/// Maximum number of branches or warehouses: account numbers must fit in 32 bits.
+const MAX_SCALE: u32 = 20_000;
 /// Open loads that a sweep measures in one pass.
 const SLOTS_IN_A_PASS: u32 = 5;
-/// Loads between those that rise, around the load line, at most.
-const CLOSER: usize = 3;
-/// Sessions that an open load has at least to take from.
-const LEAST_OPEN: u32 = 16;
+/// Maximum number of loads around the load line between the doubled ones.
+const REFINEMENTS: usize = 3;
+/// Minimum number of sessions of an open load.
+const MIN_OPEN_SESSIONS: u32 = 16;
 
-/// The plan of its points.
+/// The plan of the points.
 pub(super) fn plan(options: &OltpOptions) -> Result<SweepPlan, String> {
     check(options)?;
-    let named = match &options.loads {
-        Loads::Clients(clients) => clients.len() as u64,
-        Loads::Rates(rates) => rates.len() as u64,
-        Loads::Rising | Loads::Searched => 0,
-    };
+    let named = named(options) as u64;
     let (least, most) = match options.measure {
         Some(measure) => (measure, measure),
         None if named > 0 => (options.duration / (2 * named), options.duration / named),
         None => ((options.duration / 40).max(Span::from_millis(500)), (options.duration / 4).max(Span::from_secs(1))),
     };
-    let (depths, rates) = match &options.loads {
-        Loads::Clients(clients) => (Some(clients.clone()), None),
-        Loads::Rates(rates) => (None, Some(rates.clone())),
-        Loads::Rising | Loads::Searched => (None, None),
-    };
     Ok(SweepPlan {
         budget: options.duration,
-        depths,
-        max_depth: options.most_sessions,
-        rates,
+        depths: options.clients.clone(),
+        max_depth: options.max_sessions,
+        rates: options.rates.clone(),
         arrival: Arrival::Poisson,
         objective: options.objective,
         precision: Precision::default(),
         repetitions: 1,
         least_point: least,
         most_point: most,
-        slots: (options.loads == Loads::Searched).then(|| slots(options, least)),
+        slots: options.open.then(|| slots(options, least)),
     })
 }
 
-/// Slots of open loads, after the closed ones. Nothing is held: transactions have no burst allowance of their own.
+/// Number of loads that the options list.
+fn named(options: &OltpOptions) -> usize {
+    options.clients.as_ref().map_or(0, Vec::len) + options.rates.as_ref().map_or(0, Vec::len)
+}
+
+/// Slots of open loads after the closed ones. No load is held: transactions have no burst allowance.
 fn slots(options: &OltpOptions, least: Span) -> SlotPlan {
     SlotPlan {
         least,
@@ -87,65 +81,63 @@ pub(super) fn slots_of(runs: &[Run]) -> Vec<LoadSlot> {
 }
 
 fn check(options: &OltpOptions) -> Result<(), String> {
-    if options.scale == 0 || options.scale > MOST_SCALE {
-        return Err(format!("a scale of {}: give --scale from 1 to {MOST_SCALE}", options.scale));
+    let scale = options.scale();
+    if scale == 0 || scale > MAX_SCALE {
+        return Err(format!("a scale of {scale}: give --scale from 1 to {MAX_SCALE}"));
     }
-    if options.most_sessions == 0 || options.most_sessions > MOST_SESSIONS {
-        return Err(format!("{} sessions: give --max-sessions from 1 to {MOST_SESSIONS}", options.most_sessions));
+    if options.max_sessions == 0 || options.max_sessions > MAX_SESSIONS {
+        return Err(format!("{} sessions: give --max-sessions from 1 to {MAX_SESSIONS}", options.max_sessions));
     }
     if options.duration.is_zero() || options.measure.is_some_and(Span::is_zero) {
         return Err("measuring takes time: give --duration 1m or --measure 10s".into());
     }
-    match &options.loads {
-        Loads::Clients(clients) if clients.is_empty() || clients.contains(&0) => {
-            Err("a closed load needs at least 1 client: give --clients 1,2,4,8".into())
-        }
-        Loads::Clients(clients) if clients.iter().any(|clients| *clients > options.most_sessions) => Err(format!(
-            "more clients than {} sessions: give --clients less or --max-sessions more",
-            options.most_sessions
-        )),
-        Loads::Rates(rates) if rates.is_empty() || rates.iter().any(|rate| rate.as_f64() < 0.01) => {
-            Err("an open load needs some transactions a second: give --rates 100,200".into())
-        }
-        _ => Ok(()),
+    if options.clients.as_ref().is_some_and(|clients| clients.is_empty() || clients.contains(&0)) {
+        return Err("a closed load needs at least 1 client: give --clients 1,2,4,8".into());
     }
+    if options.clients.iter().flatten().any(|clients| *clients > options.max_sessions) {
+        return Err(format!(
+            "more clients than {} sessions: give --clients less or --max-sessions more",
+            options.max_sessions
+        ));
+    }
+    if options.rates.as_ref().is_some_and(|rates| rates.is_empty() || rates.iter().any(|rate| rate.as_f64() < 0.01)) {
+        return Err("an open load needs some transactions a second: give --rates 100,200".into());
+    }
+    Ok(())
 }
 
-/// Sessions that an open load takes from: twice as many as brought the most, so that arrivals seldom wait for a free one, and
-/// all that there may be where that is not known.
+/// Sessions of an open load: twice the number with the highest throughput, so that arrivals rarely wait for a free session; the
+/// maximum if that is unknown.
 pub(super) fn sessions_of_open(options: &OltpOptions, runs: &[Run]) -> u32 {
     let closed = runs.iter().filter_map(|run| match run.offered {
         Pace::Closed { depth } => Some((depth, run.figures.iops.value)),
         Pace::Open { .. } => None,
     });
     let best = closed.max_by(|a, b| a.1.total_cmp(&b.1));
-    best.map_or(options.most_sessions, |(depth, _)| depth.saturating_mul(2).max(LEAST_OPEN).min(options.most_sessions))
+    best.map_or(options.max_sessions, |(depth, _)| {
+        depth.saturating_mul(2).max(MIN_OPEN_SESSIONS).min(options.max_sessions)
+    })
 }
 
-/// Points that there will be, about.
+/// Expected number of points.
 pub(super) fn expected_points(options: &OltpOptions) -> usize {
-    match &options.loads {
-        Loads::Clients(clients) => clients.len(),
-        Loads::Rates(rates) => rates.len(),
-        Loads::Rising => options.most_sessions.ilog2() as usize + 1 + CLOSER,
-        Loads::Searched => 35,
+    match named(options) {
+        0 if options.open => 35,
+        0 => options.max_sessions.ilog2() as usize + 1 + REFINEMENTS,
+        named => named,
     }
 }
 
 /// The loads in words.
 pub(super) fn words(options: &OltpOptions) -> String {
-    let list = |numbers: Vec<String>| numbers.join(", ");
-    match &options.loads {
-        Loads::Rising => {
-            format!("closed, rising to at most {} clients, then around the load line", options.most_sessions)
-        }
-        Loads::Searched => {
-            format!("closed, rising to at most {} clients, then open (Poisson arrivals)", options.most_sessions)
-        }
-        Loads::Clients(clients) => format!("closed, {} clients", list(clients.iter().map(u32::to_string).collect())),
-        Loads::Rates(rates) => {
-            let rates = rates.iter().map(|rate| format!("{}", rate.as_f64())).collect();
-            format!("open, {} transactions a second (Poisson arrivals)", list(rates))
-        }
+    if let Some(clients) = &options.clients {
+        let clients: Vec<String> = clients.iter().map(u32::to_string).collect();
+        return format!("closed, {} clients", clients.join(", "));
     }
+    if let Some(rates) = &options.rates {
+        let rates: Vec<String> = rates.iter().map(|rate| rate.as_f64().to_string()).collect();
+        return format!("open, {} transactions a second (Poisson arrivals)", rates.join(", "));
+    }
+    let then = if options.open { "open (Poisson arrivals)" } else { "around the load line" };
+    format!("closed, rising to at most {} clients, then {then}", options.max_sessions)
 }

@@ -1,6 +1,4 @@
 //! Figures of short transactions as pgbench lays them out, all loads as a table, and percentiles by kind.
-//!
-//! Knows nothing about tables of databases.
 
 use plimsoll_load::Pace;
 use plimsoll_record::Bins;
@@ -25,7 +23,7 @@ pub(super) fn summary(options: &OltpOptions, by: By, point: &Measured<'_>) -> St
          number of transactions actually processed: {done}\nnumber of failed transactions: {failed} ({:.3}%)\n\
          latency average = {:.3} ms\nlatency stddev = {:.3} ms\ntps = {:.6}\n",
         options.script.name(),
-        options.scale,
+        options.scale(),
         run.span.as_secs_f64(),
         100.0 * failed as f64 / (done + failed).max(1) as f64,
         mean(&response).as_millis_f64(),

@@ -6,15 +6,15 @@ use plimsoll_units::{Instant, Kind, Op};
 
 use super::*;
 use crate::recipes::databases::facts;
-use crate::seen::StepSeen;
-use crate::sql::StatementsSeen;
+use crate::result::StepResult;
+use crate::sql::StatementsResult;
 
 fn oltp(options: OltpOptions) -> Oltp {
     Oltp::new(options, &facts(System::Postgres)).expect("options that fit")
 }
 
 /// A system with eight processors that takes 10 ms for a transaction, for as long as the step asks.
-fn eight_at_once(step: &CrowdStep) -> CrowdSeen {
+fn eight_at_once(step: &SessionsStep) -> SessionsResult {
     let (sessions, rate) = match step.pace {
         Pace::Closed { depth } => (f64::from(depth), f64::from(depth.min(8)) / 0.010),
         Pace::Open { rate, .. } => (rate.as_f64() * 0.010, rate.as_f64().min(800.0)),
@@ -32,32 +32,33 @@ fn eight_at_once(step: &CrowdStep) -> CrowdSeen {
             Slice { start: Instant::ZERO + slice * index, span: slice, tally: counting.take() }
         })
         .collect();
-    CrowdSeen { series, window: (Span::ZERO, span), ..CrowdSeen::default() }
+    SessionsResult { series, window: (Span::ZERO, span), ..SessionsResult::default() }
 }
 
-/// All steps, where rows that are told are those of a database in order.
-fn made(oltp: &mut Oltp, check: &[i64]) -> Vec<Done> {
+/// Executes all steps; queries return the rows of a consistent database.
+fn made(oltp: &mut Oltp, check: &[i64]) -> Vec<CompletedStep> {
     let facts = facts(System::Postgres);
     let mut done = Vec::new();
     while let Some(step) = oltp.next(&done, &facts) {
         let row = |figures: Vec<i64>| figures.into_iter().map(Value::Int).collect::<Row>();
         let expected = oltp.tables.expected.iter().map(|count| count.cast_signed()).collect();
-        let told = match step.name.as_str() {
+        let rows = match step.name.as_str() {
             LOADED => vec![row(expected)],
             CHECKED => vec![row(check.to_vec())],
             _ => Vec::new(),
         };
         let seen = match &step.work {
-            Work::Crowd(crowd) => StepSeen::Crowd(Box::new(eight_at_once(crowd))),
-            _ => StepSeen::Statements(Box::new(StatementsSeen { told, ..StatementsSeen::default() })),
+            Work::Sessions(sessions) => StepResult::Sessions(Box::new(eight_at_once(sessions))),
+            _ => StepResult::Statements(Box::new(StatementsResult { rows, ..StatementsResult::default() })),
         };
-        done.push(Done { step, seen });
+        done.push(CompletedStep { step, result: seen });
     }
     done
 }
 
-fn paces(done: &[Done]) -> Vec<Pace> {
-    let pace = |done: &Done| if let Work::Crowd(crowd) = &done.step.work { Some(crowd.pace) } else { None };
+fn paces(done: &[CompletedStep]) -> Vec<Pace> {
+    let pace =
+        |done: &CompletedStep| if let Work::Sessions(sessions) = &done.step.work { Some(sessions.pace) } else { None };
     done.iter().filter_map(pace).collect()
 }
 
@@ -92,27 +93,27 @@ fn clients_rise_until_they_bring_no_more_and_the_tables_are_checked_last() {
 
 #[test]
 fn open_loads_follow_where_they_are_asked_for() {
-    let mut oltp = oltp(OltpOptions { loads: Loads::Searched, ..OltpOptions::default() });
+    let mut oltp = oltp(OltpOptions { open: true, ..OltpOptions::default() });
     let done = made(&mut oltp, &[0, 0, 0, 0, 0]);
     let open: Vec<f64> = paces(&done)
         .iter()
         .filter_map(|pace| if let Pace::Open { rate, .. } = pace { Some(rate.as_f64()) } else { None })
         .collect();
     assert!(open.len() >= 2 && open[0] < 800.0, "{open:?}");
-    assert!(oltp.judged(&done, &facts(System::Postgres)).load_line.is_some());
+    assert!(oltp.database_result(&done, &facts(System::Postgres)).load_line.is_some());
 }
 
 #[test]
 fn named_loads_are_made_in_their_order_and_no_others() {
-    let mut closed = oltp(OltpOptions { loads: Loads::Clients(vec![4, 1]), ..OltpOptions::default() });
+    let mut closed = oltp(OltpOptions { clients: Some(vec![4, 1]), ..OltpOptions::default() });
     assert_eq!(paces(&made(&mut closed, &[0; 5])), [Pace::Closed { depth: 4 }, Pace::Closed { depth: 1 }]);
     let rates = vec![Iops::per_second(50), Iops::per_second(20)];
     let mut open =
-        oltp(OltpOptions { loads: Loads::Rates(rates), measure: Some(Span::from_secs(2)), ..OltpOptions::default() });
+        oltp(OltpOptions { rates: Some(rates), measure: Some(Span::from_secs(2)), ..OltpOptions::default() });
     let done = made(&mut open, &[0; 5]);
-    let steps: Vec<&CrowdStep> = done
+    let steps: Vec<&SessionsStep> = done
         .iter()
-        .filter_map(|done| if let Work::Crowd(crowd) = &done.step.work { Some(crowd) } else { None })
+        .filter_map(|done| if let Work::Sessions(sessions) = &done.step.work { Some(sessions) } else { None })
         .collect();
     assert_eq!(steps.iter().map(|step| step.most).collect::<Vec<_>>(), [Span::from_secs(2); 2]);
     assert!(matches!(steps[0].pace, Pace::Open { rate, .. } if rate == Iops::per_second(50)));
@@ -122,7 +123,7 @@ fn named_loads_are_made_in_their_order_and_no_others() {
 #[test]
 fn what_does_not_agree_fails_the_suite() {
     let check = |row: &[i64], failed: bool| {
-        let mut oltp = oltp(OltpOptions { loads: Loads::Clients(vec![1]), ..OltpOptions::default() });
+        let mut oltp = oltp(OltpOptions { clients: Some(vec![1]), ..OltpOptions::default() });
         let done = made(&mut oltp, row);
         assert_eq!(oltp.has_failed(&done), failed, "{row:?}");
         let said = oltp.verdicts(&done, &facts(System::Postgres));
@@ -138,12 +139,12 @@ fn what_does_not_agree_fails_the_suite() {
 fn wrongly_loaded_tables_end_it() {
     let mut oltp = oltp(OltpOptions::default());
     let facts = facts(System::Postgres);
-    let mut done: Vec<Done> = Vec::new();
+    let mut done: Vec<CompletedStep> = Vec::new();
     while let Some(step) = oltp.next(&done, &facts) {
-        let told = vec![[10, 100, 999_999, 0].map(Value::Int).to_vec()];
-        done.push(Done {
+        let rows = vec![[10, 100, 999_999, 0].map(Value::Int).to_vec()];
+        done.push(CompletedStep {
             step,
-            seen: StepSeen::Statements(Box::new(StatementsSeen { told, ..StatementsSeen::default() })),
+            result: StepResult::Statements(Box::new(StatementsResult { rows, ..StatementsResult::default() })),
         });
     }
     assert_eq!(done.last().map(|done| done.step.name.as_str()), Some(LOADED));
@@ -159,11 +160,11 @@ fn what_cannot_be_is_refused() {
         change(&mut options);
         Oltp::new(options, &facts(System::Postgres)).is_err()
     };
-    assert!(refused(|options| options.scale = 0) && refused(|options| options.scale = 20_001));
-    assert!(refused(|options| options.loads = Loads::Clients(vec![0])));
-    assert!(refused(|options| options.loads = Loads::Clients(vec![65])));
-    assert!(refused(|options| options.loads = Loads::Rates(vec![])));
-    assert!(refused(|options| options.duration = Span::ZERO) && refused(|options| options.most_sessions = 0));
+    assert!(refused(|options| options.scale = Some(0)) && refused(|options| options.scale = Some(20_001)));
+    assert!(refused(|options| options.clients = Some(vec![0])));
+    assert!(refused(|options| options.clients = Some(vec![65])));
+    assert!(refused(|options| options.rates = Some(vec![])));
+    assert!(refused(|options| options.duration = Span::ZERO) && refused(|options| options.max_sessions = 0));
     assert!(!refused(|_| {}));
     assert!(Oltp::new(OltpOptions::default(), &facts(System::Oracle)).is_err());
 }

@@ -1,26 +1,204 @@
-//! New orders, payments and questions after an order: three of the five transactions of TPC-C, on its tables.
+//! TPC-C-like transactions: tables in the sizes of TPC-C, new orders, payments and order status, and the consistency check.
 //!
-//! Knows nothing about loads. TPC-C-like, not TPC-C: no terminals, no deliveries, no stock levels, customers by number only.
+//! Not TPC-C: no terminals, no deliveries, no stock levels, customers by number only. Amounts are in hundredths, so that sums are
+//! exact in every system.
 
 use std::sync::Arc;
 
-use plimsoll_database::{Failure, Kind, Prepared, Session, Value};
+use plimsoll_database::{Failure, Kind, Prepared, Row, Session, System, Value};
 
-use super::By;
 use super::ledger::{Ended, Ledger, transact};
-use super::orders::{CUSTOMERS, DISTRICTS, ITEMS, LINES};
-use crate::sql::{Taker, Transactions};
+use super::{By, Tables};
+use crate::recipes::numbers::{numbers, parts};
+use crate::sql::{TransactionRunner, Transactions};
 
 /// Kinds of transactions, by their index.
-pub(super) const NEW_ORDER: u8 = 0;
-pub(super) const PAYMENT: u8 = 1;
-pub(super) const ORDER_STATUS: u8 = 2;
+const NEW_ORDER: u8 = 0;
+const PAYMENT: u8 = 1;
+const ORDER_STATUS: u8 = 2;
 
-/// Of 21 transactions so many are of the first two kinds each, and one is of the third.
+/// Districts per warehouse, customers per district, and the number of items.
+const DISTRICTS: u64 = 10;
+const CUSTOMERS: u64 = 3000;
+const ITEMS: u64 = 100_000;
+/// Initial orders of a district, and the oldest undelivered order.
+const ORDERS: u64 = 3000;
+const UNDELIVERED: u64 = 2101;
+/// Minimum and maximum number of lines of an order.
+const LINES: (u64, u64) = (5, 15);
+/// Initial year-to-date balance of a district.
+const TAKEN: u64 = 3_000_000;
+
+/// The tables of `warehouses` warehouses. None if the system is not supported.
+pub(super) fn tables(system: System, warehouses: u64) -> Option<Tables> {
+    let initial_lines: u64 = (1..=ORDERS).map(lines_of).sum();
+    let districts = DISTRICTS * warehouses;
+    let names =
+        ["warehouses", "districts", "customers", "items", "stock", "orders", "new_orders", "order_lines", "payments"];
+    Some(Tables {
+        create: create(system),
+        fill: fill(system, warehouses)?,
+        index: vec!["CREATE INDEX orders_of_customer ON orders (o_w, o_d, o_customer, o_id)".into()],
+        names: names.into(),
+        expected: vec![
+            warehouses,
+            districts,
+            CUSTOMERS * districts,
+            ITEMS,
+            ITEMS * warehouses,
+            ORDERS * districts,
+            (ORDERS + 1 - UNDELIVERED) * districts,
+            initial_lines * districts,
+            0,
+        ],
+        check: "SELECT (SELECT count(*) FROM orders), (SELECT sum(d_next - 1) FROM districts), \
+                (SELECT count(*) FROM order_lines), (SELECT sum(o_lines) FROM orders), \
+                (SELECT sum(w_ytd) FROM warehouses), (SELECT sum(d_ytd) FROM districts), \
+                (SELECT count(*) FROM payments), (SELECT count(*) FROM new_orders), \
+                (SELECT count(*) FROM districts LEFT JOIN (SELECT o_w, o_d, max(o_id) AS newest FROM orders GROUP BY o_w, o_d) \
+                AS orders_seen ON o_w = d_w AND o_d = d_id WHERE newest IS NULL OR newest <> d_next - 1)"
+            .into(),
+    })
+}
+
+/// Lines of an initial order.
+const fn lines_of(order: u64) -> u64 {
+    LINES.0 + order % (LINES.1 - LINES.0 + 1)
+}
+
+fn create(system: System) -> Vec<String> {
+    let wide = |width: u32| match system {
+        System::Sqlite => "TEXT".to_owned(),
+        System::Mysql => format!("VARCHAR({width}) CHARACTER SET latin1"),
+        _ => format!("VARCHAR({width})"),
+    };
+    let (short, info, long) = (wide(24), wide(60), wide(500));
+    vec![
+        format!("CREATE TABLE warehouses (w_id INTEGER NOT NULL PRIMARY KEY, w_name {short}, w_tax INTEGER, w_ytd BIGINT)"),
+        format!(
+            "CREATE TABLE districts (d_w INTEGER NOT NULL, d_id INTEGER NOT NULL, d_name {short}, d_tax INTEGER, d_ytd BIGINT, \
+             d_next INTEGER, PRIMARY KEY (d_w, d_id))"
+        ),
+        format!(
+            "CREATE TABLE customers (c_w INTEGER NOT NULL, c_d INTEGER NOT NULL, c_id INTEGER NOT NULL, c_first {short}, \
+             c_last {short}, c_credit {short}, c_discount INTEGER, c_balance BIGINT, c_paid BIGINT, c_payments INTEGER, \
+             c_info {long}, PRIMARY KEY (c_w, c_d, c_id))"
+        ),
+        format!("CREATE TABLE items (i_id INTEGER NOT NULL PRIMARY KEY, i_name {short}, i_price BIGINT, i_info {info})"),
+        format!(
+            "CREATE TABLE stock (s_w INTEGER NOT NULL, s_item INTEGER NOT NULL, s_quantity INTEGER, s_ytd BIGINT, \
+             s_orders INTEGER, s_remote INTEGER, s_info {long}, PRIMARY KEY (s_w, s_item))"
+        ),
+        "CREATE TABLE orders (o_w INTEGER NOT NULL, o_d INTEGER NOT NULL, o_id INTEGER NOT NULL, o_customer INTEGER, \
+         o_entered TIMESTAMP, o_lines INTEGER, PRIMARY KEY (o_w, o_d, o_id))"
+            .into(),
+        "CREATE TABLE new_orders (n_w INTEGER NOT NULL, n_d INTEGER NOT NULL, n_o INTEGER NOT NULL, PRIMARY KEY (n_w, n_d, n_o))"
+            .into(),
+        format!(
+            "CREATE TABLE order_lines (l_w INTEGER NOT NULL, l_d INTEGER NOT NULL, l_o INTEGER NOT NULL, \
+             l_number INTEGER NOT NULL, l_item INTEGER, l_supply INTEGER, l_quantity INTEGER, l_amount BIGINT, l_info {info}, \
+             PRIMARY KEY (l_w, l_d, l_o, l_number))"
+        ),
+        "CREATE TABLE payments (p_w INTEGER, p_d INTEGER, p_of_w INTEGER, p_of_d INTEGER, p_of_c INTEGER, p_amount BIGINT, \
+         p_made TIMESTAMP)"
+            .into(),
+    ]
+}
+
+/// Contents of a long column: as many digits as TPC-C has letters on average.
+fn letters(system: System, count: u32) -> String {
+    match system {
+        System::Sqlite => format!("printf('%0{count}d', n)"),
+        System::Postgres => format!("lpad(n::text, {count}, '0')"),
+        _ => format!("lpad(n, {count}, '0')"),
+    }
+}
+
+/// Phases of loading: a later phase reads the rows of an earlier one.
+fn fill(system: System, warehouses: u64) -> Option<Vec<Vec<String>>> {
+    let text = |count| letters(system, count);
+    let (short, info) = (text(16), text(38));
+    let (mut first, mut lines) = (Vec::new(), Vec::new());
+    for (from, to) in parts(ITEMS, 10_000) {
+        let rows = numbers(system, from, to)?;
+        first.push(format!("INSERT INTO items SELECT n, {short}, 100 + (n * 7919) % 9901, {info} FROM {rows}"));
+    }
+    for warehouse in 1..=warehouses {
+        let (one, ten) = (numbers(system, warehouse, warehouse)?, numbers(system, 1, DISTRICTS)?);
+        first.push(format!("INSERT INTO warehouses SELECT n, {short}, n % 21, {} FROM {one}", DISTRICTS * TAKEN));
+        first.push(format!(
+            "INSERT INTO districts SELECT {warehouse}, n, {short}, n % 21, {TAKEN}, {} FROM {ten}",
+            ORDERS + 1
+        ));
+        for (from, to) in parts(ITEMS, 10_000) {
+            let rows = numbers(system, from, to)?;
+            let stock = format!("{warehouse}, n, 10 + n % 91, 0, 0, 0, {}", text(280));
+            first.push(format!("INSERT INTO stock SELECT {stock} FROM {rows}"));
+        }
+        for district in 1..=DISTRICTS {
+            let at = format!("{warehouse}, {district}");
+            let rows = numbers(system, 1, CUSTOMERS)?;
+            let account = format!("'GC', n % 51, -1000, 1000, 1, {}", text(400));
+            first.push(format!("INSERT INTO customers SELECT {at}, n, {short}, {short}, {account} FROM {rows}"));
+            // 1801 is a prime that divides no count of customers, so each customer has one of the orders.
+            let rows = numbers(system, 1, ORDERS)?;
+            let order =
+                format!("1 + (n * 1801) % {CUSTOMERS}, CURRENT_TIMESTAMP, {} + n % {}", LINES.0, LINES.1 - LINES.0 + 1);
+            first.push(format!("INSERT INTO orders SELECT {at}, n, {order} FROM {rows}"));
+            let rows = numbers(system, UNDELIVERED, ORDERS)?;
+            first.push(format!("INSERT INTO new_orders SELECT {at}, n FROM {rows}"));
+            let rows = numbers(system, 1, LINES.1)?;
+            lines.push(format!(
+                "INSERT INTO order_lines SELECT o_w, o_d, o_id, n, 1 + (o_id * 37 + n * 7919) % {ITEMS}, o_w, 5, 100 * n, {} \
+                 FROM orders CROSS JOIN {rows} WHERE o_w = {warehouse} AND o_d = {district} AND n <= o_lines",
+                text(24)
+            ));
+        }
+    }
+    Some(vec![first, lines])
+}
+
+/// Rows before the first transaction.
+pub(super) struct Before {
+    /// Of the orders.
+    pub(super) orders: i64,
+    /// Of the payments.
+    pub(super) payments: i64,
+}
+
+/// Inconsistencies; empty if there are none.
+pub(super) fn wrongs(warehouses: u64, row: &Row, before: &Before, ledger: &Ledger) -> Vec<String> {
+    let figure = |index: usize| row.get(index).and_then(Value::int).unwrap_or(0);
+    let mut wrongs = Vec::new();
+    let mut same = |what: &str, one: i64, other: i64| {
+        if one != other {
+            wrongs.push(format!("{what}: {one} and {other}"));
+        }
+    };
+    same("orders, and numbers that districts gave out", figure(0), figure(1));
+    same("lines of orders, and what the orders say that they have", figure(2), figure(3));
+    same("money of warehouses and of their districts, in hundredths", figure(4), figure(5));
+    same("districts whose newest order is not the last number given out", figure(8), 0);
+    let initial = (ORDERS * DISTRICTS * warehouses).cast_signed();
+    let undelivered = ((ORDERS + 1 - UNDELIVERED) * DISTRICTS * warehouses).cast_signed();
+    same("new orders, of orders and of those not delivered", figure(0) - initial, figure(7) - undelivered);
+    let unsure = ledger.unsure();
+    let mut committed = |what: &str, least: u64, seen: i64| {
+        let seen = u64::try_from(seen).unwrap_or(0);
+        if !(least..=least + unsure).contains(&seen) {
+            wrongs.push(format!("{least} {what} were committed, {unsure} transactions perhaps, and {seen} are there"));
+        }
+    };
+    committed("new orders", ledger.made(NEW_ORDER), figure(0) - before.orders);
+    committed("payments", ledger.made(PAYMENT), figure(6) - before.payments);
+    wrongs
+}
+
+/// Of 21 transactions ten are of each of the first two kinds, and one is of the third.
 const OF_EACH: u64 = 10;
 const IN_ALL: u64 = 21;
 
-/// What a session's statements are, in the order in which they are prepared.
+/// Statements of a session, in the order of preparation.
 const STATEMENTS: [&str; 17] = [
     "SELECT w_tax FROM warehouses WHERE w_id = ?",
     "SELECT c_discount, c_last, c_credit FROM customers WHERE c_w = ? AND c_d = ? AND c_id = ?",
@@ -44,16 +222,16 @@ const STATEMENTS: [&str; 17] = [
     "SELECT l_item, l_supply, l_quantity, l_amount FROM order_lines WHERE l_w = ? AND l_d = ? AND l_o = ?",
 ];
 
-/// Transactions on so many warehouses.
+/// The TPC-C-like transactions.
 pub(super) struct Trade {
     pub(super) by: By,
     pub(super) warehouses: u64,
     pub(super) ledger: Arc<Ledger>,
-    /// What the constants of non-uniform numbers come from.
+    /// Seed of the constants of non-uniform numbers.
     pub(super) seed: u64,
 }
 
-/// One session's.
+/// The transactions of a session.
 struct Trader {
     by: By,
     warehouses: u64,
@@ -80,10 +258,10 @@ impl Transactions for Trade {
         }
     }
 
-    fn open(&self, session: &mut dyn Session, _number: u32) -> Result<Box<dyn Taker>, Failure> {
+    fn open(&self, session: &mut dyn Session, _number: u32) -> Result<Box<dyn TransactionRunner>, Failure> {
         let statements: Vec<String> = match self.by {
             By::Statements => STATEMENTS.map(String::from).into(),
-            // Rows come back of none but in the procedure's own way.
+            // The results are those of the procedures.
             by => vec![
                 "CALL place_order(?, ?, ?, ?, ?, ?)".into(),
                 by.call("pay", "?, ?, ?, ?, ?, ?"),
@@ -98,7 +276,7 @@ impl Transactions for Trade {
     }
 }
 
-/// A number from 1 to `most` of which some are drawn more often than others: TPC-C's `NURand`.
+/// A non-uniform number from 1 to `most`: `NURand` of TPC-C.
 fn uneven(random: &mut fastrand::Rng, spread: u64, constant: u64, most: u64) -> u64 {
     ((random.u64(..=spread) | random.u64(1..=most)) + constant) % most + 1
 }
@@ -107,7 +285,7 @@ fn value(number: u64) -> Value {
     Value::Int(number.cast_signed())
 }
 
-/// Rows that have to be there.
+/// The first row of a query that must have one.
 fn first(session: &mut dyn Session, prepared: Prepared, values: &[Value], what: &str) -> Result<Vec<Value>, Failure> {
     let rows = session.fetch(prepared, values)?;
     rows.into_iter().next().ok_or_else(|| Failure::new(Kind::Statement, format!("{what} is not there: {values:?}")))
@@ -118,12 +296,12 @@ impl Trader {
         value(uneven(random, 1023, self.constants.0, CUSTOMERS))
     }
 
-    /// Another warehouse than `home`, where there is one.
+    /// Another warehouse than `home`, if there is one.
     fn elsewhere(&self, random: &mut fastrand::Rng, home: u64) -> u64 {
         if self.warehouses < 2 { home } else { (home + random.u64(1..self.warehouses) - 1) % self.warehouses + 1 }
     }
 
-    /// The lines of an order, in the order in which rows are locked. The last of one in a hundred is of no item that there is.
+    /// The lines of an order, in locking order. The last line of 1 % of the orders has an unknown item.
     fn lines(&self, random: &mut fastrand::Rng, home: u64) -> Vec<Line> {
         let count = random.u64(LINES.0..=LINES.1);
         let mut lines: Vec<Line> = Vec::new();
@@ -156,7 +334,7 @@ impl Trader {
         let lists = [list(|line| line.item), list(|line| line.supplier), list(|line| line.quantity)];
         let values: Vec<Value> = [home, district, customer].into_iter().chain(lists).collect();
         session.execute(self.prepared[0], &values)?;
-        // The procedure undoes what asks for an item that there is not.
+        // The procedure rolls an order with an unknown item back.
         let undone = lines.iter().any(|line| line.item > ITEMS);
         Ok(if undone { Ended::Undone } else { Ended::Committed })
     }
@@ -196,7 +374,7 @@ impl Trader {
     fn payment(&self, session: &mut dyn Session, random: &mut fastrand::Rng) -> Result<Ended, Failure> {
         let home = random.u64(1..=self.warehouses);
         let (district, paid) = (value(random.u64(1..=DISTRICTS)), value(random.u64(100..=500_000)));
-        // Most customers pay where they are.
+        // 85 % of the customers pay at their home district.
         let (of_w, of_d) = if random.u64(0..100) < 85 {
             (value(home), district.clone())
         } else {
@@ -226,7 +404,7 @@ impl Trader {
             session.execute(self.prepared[2], &customer)?;
             return Ok(Ended::Committed);
         }
-        // It only reads, and what it reads last are lines of an order, which do not change.
+        // Read-only, and the lines of an order do not change, so no transaction is needed.
         session.execute(self.prepared[14], &customer)?;
         let order = first(session, self.prepared[15], &customer, "an order")?.swap_remove(0);
         session.execute(self.prepared[16], &[customer[0].clone(), customer[1].clone(), order])?;
@@ -234,8 +412,8 @@ impl Trader {
     }
 }
 
-impl Taker for Trader {
-    fn take(&mut self, session: &mut dyn Session, kind: u8, random: u64) -> Result<Option<u64>, Failure> {
+impl TransactionRunner for Trader {
+    fn run(&mut self, session: &mut dyn Session, kind: u8, random: u64) -> Result<Option<u64>, Failure> {
         let mut random = fastrand::Rng::with_seed(random);
         let outcome = match kind {
             NEW_ORDER => self.new_order(session, &mut random),

@@ -1,6 +1,4 @@
 //! What short transactions say: how many a second may be asked for, what binds, and whether what was written agrees.
-//!
-//! Knows nothing about layouts.
 
 use plimsoll_database::System;
 use plimsoll_load::Pace;
@@ -9,23 +7,23 @@ use plimsoll_units::Span;
 
 use super::{Measured, Oltp, Script};
 use crate::ground::Facts;
-use crate::recipe::{Done, Recipe};
+use crate::recipe::{CompletedStep, Recipe};
 use crate::recipes::evidence::bound;
 use crate::recipes::load_line::keeping;
 
 /// The sessions' own program may take this share of the host's processors before it is a part of what is measured.
-const LITTLE: f64 = 0.1;
+const MAX_CLIENT_SHARE: f64 = 0.1;
 
 /// The point with the most transactions a second; of equal ones the first, which is the lightest of closed ones that rise.
 pub(super) fn most<'a, 'b>(points: &'a [Measured<'b>]) -> Option<&'a Measured<'b>> {
     points.iter().rev().max_by(|a, b| a.run.figures.iops.value.total_cmp(&b.run.figures.iops.value))
 }
 
-pub(super) fn verdicts(oltp: &Oltp, done: &[Done], facts: &Facts) -> Vec<String> {
+pub(super) fn verdicts(oltp: &Oltp, done: &[CompletedStep], facts: &Facts) -> Vec<String> {
     let measured = Oltp::measured(done);
     let mut said = Vec::new();
     if let Some(best) = most(&measured) {
-        let judged = oltp.judged(done, facts);
+        let judged = oltp.database_result(done, facts);
         said.push(format!(
             "The most was {:.0} transactions a second, at {}.",
             best.run.figures.iops.value,
@@ -68,7 +66,7 @@ fn client(best: &Measured<'_>, facts: &Facts) -> Option<String> {
     let (host, cpu) = best.seen.storage.host.zip(best.seen.client)?;
     let all = host.whole().as_secs_f64();
     let share = (cpu.user + cpu.system).as_secs_f64() / all.max(1e-9);
-    let caution = if share > LITTLE {
+    let caution = if share > MAX_CLIENT_SHARE {
         ": caution, this is a part of what was measured; give the host more processors, or leave out --statements"
     } else {
         ""
@@ -76,7 +74,7 @@ fn client(best: &Measured<'_>, facts: &Facts) -> Option<String> {
     Some(format!("The clients took {:.1} % of the host's processors{caution}.", 100.0 * share))
 }
 
-fn agreement(oltp: &Oltp, done: &[Done]) -> Vec<String> {
+fn agreement(oltp: &Oltp, done: &[CompletedStep]) -> Vec<String> {
     let loaded = oltp.wrongly_loaded(done);
     if !loaded.is_empty() {
         return vec![format!("The tables were not loaded as they have to be: {}.", loaded.join("; "))];

@@ -1,6 +1,6 @@
-//! What the statements of this suite are in each system.
+//! The statements of SLOB in each system.
 //!
-//! A schema is a table and its index, both named after its number. Knows nothing about steps or figures.
+//! A schema is a table and its index, both named after its number.
 
 use plimsoll_database::System;
 
@@ -10,32 +10,31 @@ use super::oracle::Oracle;
 use super::postgres::Postgres;
 use super::sqlite::Sqlite;
 
-/// A range of the places that keys lie at: the first one, and the one after the last.
+/// A half-open range of places of keys.
 pub(super) type Places = (u64, u64);
 
 /// Statements of one system, for the schema of a number from 1.
 pub(super) trait Dialect: Sync {
-    /// Makes the table.
+    /// Creates the table.
     fn table(&self, layout: &Layout, schema: u32) -> Vec<String>;
 
-    /// Places that one statement fills: enough that it is worth sending, few enough to see loading go on.
+    /// Places per statement: large enough to be efficient, small enough to show progress.
     fn places_at_once(&self) -> u64;
 
     /// Fills places of the table.
     fn fill(&self, layout: &Layout, schema: u32, places: Places) -> String;
 
-    /// What follows when the table is full: index, statistics, and the loop where the server has one.
+    /// Statements after loading: index, statistics, and the loop if it runs inside the server.
     fn finish(&self, layout: &Layout, schema: u32) -> Vec<String>;
 
     /// A row for each schema: its number, its rows with a key, the blocks of its table.
     fn count(&self, layout: &Layout) -> String;
 }
 
-/// The statement by which a session works in the schema of a number for so many microseconds: schema, `UPDATE_PCT`, what
-/// determines its places, microseconds.
+/// The statement with which a session works in a schema: schema, `UPDATE_PCT`, seed of the places, microseconds.
 pub(super) type Call = fn(u32, u32, u64, u64) -> String;
 
-/// How a loop inside the server is called; none where there is none.
+/// The call of the loop inside the server; none if there is none.
 pub(super) fn call(system: System) -> Option<Call> {
     match system {
         System::Postgres => Some(super::postgres::call),
@@ -70,12 +69,12 @@ pub(super) fn every_column() -> String {
     columns(COLUMNS, |number| format!("c{number}"))
 }
 
-/// One statement that gives the rows of a statement for each schema.
+/// The union of a query over all schemas.
 pub(super) fn of_each(layout: &Layout, of: impl Fn(u32) -> String) -> String {
     (1..=layout.schemas).map(of).collect::<Vec<_>>().join(" UNION ALL ")
 }
 
-/// Text that compresses, of at least so many bytes: how often its eight letters are repeated.
+/// Repetitions of an eight-letter word for at least this number of bytes of compressible text.
 pub(super) const fn repeats(bytes: u64) -> u64 {
     bytes.div_ceil(8)
 }

@@ -1,4 +1,4 @@
-//! How a schema lies in a database: one row in each block, keys at random places, nineteen columns.
+//! Layout of a schema: one row per block, keys at random places, nineteen columns.
 //!
 //! Knows nothing about statements; sizes follow from how each system lays out a block.
 
@@ -8,7 +8,7 @@ use plimsoll_record::DatabaseAbout;
 use super::options::{RedoStress, SlobOptions, ThinkTime};
 use super::scatter::Scatter;
 
-/// Columns beside the key, as SLOB has them.
+/// Columns without the key, as in SLOB.
 pub(super) const COLUMNS: u64 = 19;
 /// `PostgreSQL`: the head of a page, of a row with its padding, a row's pointer, and the length of a column.
 const POSTGRES: (u64, u64, u64, u64) = (24, 24, 4, 4);
@@ -18,13 +18,13 @@ const VERSIONS: u64 = 4;
 /// `InnoDB` keeps at least two rows in a page: what a page and a row need beside the columns, at most.
 const INNODB: (u64, u64) = (132, 100);
 /// `InnoDB`: a row is below 16 KiB on the largest pages.
-const INNODB_ROW_MOST: u64 = 16_384;
+const INNODB_ROW_MAX: u64 = 16_384;
 /// `SQLite`: what a page and a row need beside the columns, at most.
 const SQLITE: u64 = 100;
 /// Oracle: `VARCHAR2(128)`.
 const ORACLE: u64 = 128;
 
-/// How each schema lies.
+/// Layout of each schema.
 #[derive(Clone, Debug)]
 pub(super) struct Layout {
     /// The system.
@@ -43,7 +43,7 @@ pub(super) struct Layout {
     pub(super) changed: u64,
     /// First and last key that a range in the hotspot may end before, and how often; none without one.
     hot: Option<(u64, u64, u64)>,
-    /// Time that sessions do nothing.
+    /// Think time.
     pub(super) think: Option<ThinkTime>,
     /// Columns hold text that compresses.
     pub(super) compressible: bool,
@@ -53,7 +53,7 @@ pub(super) struct Layout {
 }
 
 impl Layout {
-    /// What its tables and procedures are made of, in one line.
+    /// The parameters of its tables and procedures, in a line.
     pub(super) fn data(&self) -> String {
         let Self { schemas, rows, block, column, work_unit, changed, hot, think, compressible, seed, .. } = self;
         format!(
@@ -62,10 +62,10 @@ impl Layout {
         )
     }
 
-    /// A layout of so many rows on blocks of so many bytes.
+    /// The layout of `rows` rows on blocks of `block` bytes.
     ///
     /// # Errors
-    /// One row to a block is not possible there, in one line.
+    /// A one-line message: one row per block is not possible.
     pub(super) fn new(
         system: System,
         about: &DatabaseAbout,
@@ -130,7 +130,7 @@ impl Layout {
         Scatter::new(self.rows, self.seed, schema)
     }
 
-    /// A number that the contents of a schema's columns begin from.
+    /// Salt of the contents of a schema.
     pub(super) fn salt(&self, schema: u32) -> u64 {
         (self.seed.wrapping_mul(1_000_003).wrapping_add(u64::from(schema))) & 0xffff_ffff
     }
@@ -145,7 +145,7 @@ fn column(system: System, block: u64) -> Option<u64> {
             (version.checked_sub(row + 8)? / COLUMNS).checked_sub(length)?
         }
         System::Mysql if block > 32 << 10 => return None,
-        System::Mysql => ((block.checked_sub(INNODB.0)? / 2).min(INNODB_ROW_MOST - 66) - INNODB.1) / COLUMNS,
+        System::Mysql => ((block.checked_sub(INNODB.0)? / 2).min(INNODB_ROW_MAX - 66) - INNODB.1) / COLUMNS,
         System::Sqlite => block.checked_sub(SQLITE)? / COLUMNS,
         System::Oracle => ORACLE,
     };

@@ -6,11 +6,12 @@
 
 use super::dialect::{Dialect, Places, columns, every_column, of_each, repeats, table};
 use super::layout::{COLUMNS, Layout};
+use crate::sql::filled;
 
 pub(super) struct Mysql;
 
 /// Bytes that `RANDOM_BYTES` gives at most, and those of a hash.
-const RANDOM_MOST: u64 = 1024;
+const RANDOM_BYTES_MAX: u64 = 1024;
 const HASH: u64 = 64;
 
 /// Bytes of this length. `from` is an expression that a hash is made of, which has to differ wherever they have to.
@@ -19,7 +20,7 @@ fn bytes(layout: &Layout, length: u64, from: &str) -> String {
         return format!("LEFT(REPEAT('plimsoll', {}), {length})", repeats(length));
     }
     let (part, of): (u64, &dyn Fn(u64, u64) -> String) = if layout.has_random_bytes {
-        (RANDOM_MOST, &|_, length| format!("RANDOM_BYTES({length})"))
+        (RANDOM_BYTES_MAX, &|_, length| format!("RANDOM_BYTES({length})"))
     } else {
         (HASH, &|number, length| format!("LEFT(UNHEX(SHA2(CONCAT({from}, '/{number}'), 512)), {length})"))
     };
@@ -79,16 +80,16 @@ impl Dialect for Mysql {
     }
 }
 
-/// Calls the loop below.
+/// The statement that calls the loop of a schema.
 pub(super) fn call(schema: u32, update_pct: u32, seed: u64, burst_us: u64) -> String {
     // The two halves of the state of the server's generator, which has thirty bits in each.
     let (one, other) = (seed >> 34, seed & 0x3fff_ffff);
     format!("CALL slob_work_{schema}({burst_us}, {one}, {other}, {update_pct})")
 }
 
-/// The loop: each unit of work appends its kind, when it began and how long it took, in microseconds.
+/// The loop inside the server. Each unit of work appends its kind, its start and its duration in microseconds.
 ///
-/// Text is gathered in parts, as appending to a long one copies it. Reads see what is committed, as in Oracle.
+/// Text is collected in parts, because appending to a long one copies it. Reads are READ COMMITTED, as in Oracle.
 fn procedure(layout: &Layout, schema: u32) -> String {
     let (name, unit, changed) = (table(schema), layout.work_unit, layout.changed);
     let value = bytes(layout, changed * layout.column, "n, '/', seed1");
@@ -104,47 +105,17 @@ fn procedure(layout: &Layout, schema: u32) -> String {
         let (least, more) = (think.least.as_secs_f64(), (think.most - think.least).as_secs_f64());
         format!("IF FLOOR(RAND() * {}) = 0 THEN DO SLEEP({least} + RAND() * {more}); END IF;", think.frequency)
     });
-    let length = changed * layout.column;
-    format!(
-        "CREATE PROCEDURE slob_work_{schema}(burst BIGINT, seed1 BIGINT, seed2 BIGINT, pct INT)
-BEGIN
-  DECLARE began, t1, t2, t3 DATETIME(6);
-  DECLARE told LONGTEXT DEFAULT '';
-  DECLARE part TEXT DEFAULT '';
-  DECLARE n, r, seen BIGINT DEFAULT 0;
-  DECLARE v VARBINARY({length});
-  SET SESSION time_zone = '+00:00', SESSION rand_seed1 = seed1, SESSION rand_seed2 = seed2,
-    SESSION optimizer_switch = 'mrr=off';
-  SET SESSION TRANSACTION ISOLATION LEVEL READ COMMITTED;
-  SET n = COALESCE(@plimsoll_unit, seed2 % 100);
-  SET began = SYSDATE(6);
-  REPEAT
-    {place}
-    IF pct = 100 OR (n % 2 = 1 AND n % 100 DIV 2 < pct) THEN
-      SET v = {value};
-      START TRANSACTION;
-      SET t1 = SYSDATE(6);
-      UPDATE {name} FORCE INDEX ({name}_k) SET {set} WHERE k > r - {unit} AND k < r;
-      SET t2 = SYSDATE(6);
-      COMMIT;
-      SET t3 = SYSDATE(6);
-      SET part = CONCAT(part, '1 ', TIMESTAMPDIFF(MICROSECOND, began, t1), ' ', TIMESTAMPDIFF(MICROSECOND, t1, t2), ' 2 ',
-        TIMESTAMPDIFF(MICROSECOND, began, t2), ' ', TIMESTAMPDIFF(MICROSECOND, t2, t3), ' ');
-    ELSE
-      SET t1 = SYSDATE(6);
-      SELECT SUM(LENGTH(c2)) INTO seen FROM {name} FORCE INDEX ({name}_k) WHERE k > r - {unit} AND k < r;
-      SET t2 = SYSDATE(6);
-      SET part = CONCAT(part, '0 ', TIMESTAMPDIFF(MICROSECOND, began, t1), ' ', TIMESTAMPDIFF(MICROSECOND, t1, t2), ' ');
-    END IF;
-    SET n = n + 1;
-    IF LENGTH(part) > 4000 THEN
-      SET told = CONCAT(told, part);
-      SET part = '';
-    END IF;
-    {think}
-  UNTIL TIMESTAMPDIFF(MICROSECOND, began, SYSDATE(6)) >= burst END REPEAT;
-  SET @plimsoll_unit = n;
-  SELECT CONCAT(told, part) AS told;
-END"
+    filled(
+        include_str!("mysql.sql"),
+        &[
+            ("schema", &schema.to_string()),
+            ("name", &name),
+            ("place", &place),
+            ("value", &value),
+            ("set", &set),
+            ("unit", &unit.to_string()),
+            ("think", &think),
+            ("length", &(changed * layout.column).to_string()),
+        ],
     )
 }

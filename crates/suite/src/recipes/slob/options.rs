@@ -13,12 +13,12 @@ use crate::ground::Facts;
 use crate::options::{SuiteOptions, Surroundings, defaults};
 use crate::recipe::Recipe;
 
-/// How much one schema holds: SLOB's SCALE.
+/// Size of a schema: `SCALE` of SLOB.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Scale {
-    /// So many blocks of the database, one row in each.
+    /// Blocks of the database, with a row in each.
     Blocks(u64),
-    /// So many bytes of such blocks.
+    /// Bytes of such blocks.
     Bytes(Bytes),
 }
 
@@ -55,10 +55,10 @@ pub struct Hotspot {
     pub frequency: u64,
 }
 
-/// Time that sessions do nothing: SLOB's `THINK_TM`.
+/// Think time of sessions: `THINK_TM` of SLOB.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ThinkTime {
-    /// One unit of work in so many is followed by it, drawn at random, at least 1.
+    /// On average one in this number of units of work is followed by a pause; at least 1.
     pub frequency: u64,
     /// The shortest.
     pub least: Span,
@@ -98,43 +98,43 @@ impl FromStr for ThinkTime {
 /// Options of SLOB.
 #[derive(Clone, Debug, clap::Args)]
 pub struct SlobOptions {
-    /// Schemas, all of them active at every point: a table and its index each
+    /// Schemas, all active at every point; each is a table with its index
     #[arg(long, value_name = "NUMBER", default_value_t = 4)]
     pub schemas: u32,
-    /// What a schema holds: blocks as a bare number, or bytes; 64 MiB, or what makes the whole four times the database's cache
+    /// Size of a schema: blocks as a bare number, or bytes; by default 64 MiB, or more so that all are four times the cache
     #[arg(long, value_name = "BLOCKS|SIZE")]
     pub scale: Option<Scale>,
-    /// Blocks of a unit of work; one less is visited, as in SLOB
+    /// Blocks of a unit of work, of which one less is visited, as in SLOB
     #[arg(long, value_name = "BLOCKS", default_value_t = 64)]
     pub work_unit: u64,
-    /// Units of work in a hundred that update, 0 to 50 or 100: a curve for each
+    /// Percentages of units of work that update, 0 to 50 or 100: a curve for each
     #[arg(long = "update-pct", value_name = "PERCENT", value_delimiter = ',', default_value = "0,25")]
     pub update_pcts: Vec<u32>,
-    /// How many columns an update changes
+    /// Number of columns that an update changes
     #[arg(long, value_enum, value_name = "STRESS", default_value_t = RedoStress::Lite)]
     pub redo_stress: RedoStress,
-    /// A part of each schema that is visited more often: its size, where it begins, and which unit of work in so many is in it
+    /// Part of each schema that is visited more often: size, offset, and N where every Nth unit of work is in it
     #[arg(long, value_name = "SIZE,OFFSET,FREQUENCY")]
     pub hotspot: Option<Hotspot>,
-    /// Time that sessions do nothing: after one unit of work in so many, the shortest and the longest
+    /// Think time of sessions: after one in N units of work, minimum and maximum
     #[arg(long, value_name = "FREQUENCY,MIN,MAX")]
     pub think_time: Option<ThinkTime>,
-    /// Threads of each schema, in turn; otherwise they rise until more bring no more
+    /// Numbers of threads per schema; by default they rise until throughput does not
     #[arg(long, value_name = "THREADS", value_delimiter = ',')]
     pub threads: Option<Vec<u32>>,
-    /// Measuring time of all curves together; loading is not in it
+    /// Total measuring time of all curves, without loading
     #[arg(long = "duration", value_name = "TIME", default_value = "3min")]
     pub budget: Span,
-    /// What units of work have to meet, such as 'p99<=50ms' or 'read mean<=10ms'
+    /// Objective of the units of work, such as 'p99<=50ms' or 'read mean<=10ms'
     #[arg(short, long)]
     pub objective: Option<Objective>,
-    /// Sessions at most
+    /// Maximum number of sessions
     #[arg(long, value_name = "NUMBER", default_value_t = 64)]
     pub max_sessions: u32,
-    /// Load text that storage can compress, as SLOB does without `OBFUSCATE_COLUMNS`; otherwise bytes that nothing compresses
+    /// Load compressible text, as SLOB does without `OBFUSCATE_COLUMNS`; by default incompressible bytes
     #[arg(long)]
     pub compressible: bool,
-    /// What determines the places of rows, and the ranges that are visited
+    /// Seed of the places of rows and of the visited ranges
     #[arg(long, value_name = "NUMBER", default_value_t = 1)]
     pub seed: u64,
 }
@@ -147,7 +147,8 @@ impl Default for SlobOptions {
 
 impl SuiteOptions for SlobOptions {
     fn sessions(&self) -> u32 {
-        self.max_sessions
+        let listed = self.threads.as_ref().and_then(|threads| threads.iter().max());
+        listed.map_or(self.max_sessions, |threads| threads.saturating_mul(self.schemas).min(self.max_sessions))
     }
 
     fn recipe(&self, _surroundings: &Surroundings, facts: &Facts) -> Result<Box<dyn Recipe>, String> {
@@ -155,20 +156,20 @@ impl SuiteOptions for SlobOptions {
     }
 }
 
-/// The whole is so many times the database's own cache, at least.
+/// Minimum ratio of all data to the cache of the database.
 const TIMES_CACHE: u64 = 4;
-/// Nobody loads more than this without asking for it.
-const MOST_UNASKED: Bytes = Bytes::gib(4);
-/// A schema has at least so many units of work, so that two of them rarely meet.
-const LEAST_UNITS: u64 = 16;
-/// More rows than their permutation is exact for.
-const MOST_ROWS: u64 = 1 << 31;
+/// Maximum default size of all data.
+const MAX_DEFAULT_SIZE: Bytes = Bytes::gib(4);
+/// Minimum size of a schema in units of work, so that two of them rarely meet.
+const MIN_UNITS: u64 = 16;
+/// Maximum number of rows for which the permutation is exact.
+const MAX_ROWS: u64 = 1 << 31;
 
 impl SlobOptions {
     /// The layout of each schema on a database.
     ///
     /// # Errors
-    /// What does not fit, and what to write instead, in one line.
+    /// A one-line message with the unsuitable option and the remedy.
     pub(super) fn layout(&self, facts: &Facts) -> Result<Layout, String> {
         let Some((system, about)) = &facts.database else {
             return Err("SLOB loads a database: give its URL, or --make postgres".into());
@@ -181,7 +182,7 @@ impl SlobOptions {
         Ok(layout)
     }
 
-    /// What makes no sense on any data.
+    /// Refuses unsuitable options.
     fn refuse(&self, system: System) -> Result<(), String> {
         if self.schemas == 0 || self.schemas > self.max_sessions {
             return Err(format!(
@@ -232,7 +233,7 @@ impl SlobOptions {
             Some(Scale::Bytes(bytes)) => bytes.get(),
             None => {
                 let each = least_each.max(64 << 20);
-                if each.saturating_mul(schemas) > MOST_UNASKED.get() {
+                if each.saturating_mul(schemas) > MAX_DEFAULT_SIZE.get() {
                     return Err(format!(
                         "the cache of this database is {cache}, and {TIMES_CACHE} times as much has to be loaded: write --scale \
                          {}MiB if that is meant, or load a server of its own with --make",
@@ -251,10 +252,10 @@ impl SlobOptions {
             ));
         }
         let rows = bytes / block;
-        let least = self.work_unit * LEAST_UNITS;
-        if rows < least || rows > MOST_ROWS {
+        let least = self.work_unit * MIN_UNITS;
+        if rows < least || rows > MAX_ROWS {
             return Err(format!(
-                "{rows} blocks for a schema are not between {least} and {MOST_ROWS}: write --scale {least}"
+                "{rows} blocks for a schema are not between {least} and {MAX_ROWS}: write --scale {least}"
             ));
         }
         Ok(rows)
@@ -273,8 +274,20 @@ impl SlobOptions {
         Ok(())
     }
 
-    /// Threads of each schema at most.
+    /// Maximum number of threads per schema.
     pub(super) const fn most_threads(&self) -> u32 {
         self.max_sessions / self.schemas
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sessions_are_those_that_the_options_can_start() {
+        let sessions = |threads: Option<Vec<u32>>| SlobOptions { threads, ..SlobOptions::default() }.sessions();
+        assert_eq!((sessions(None), sessions(Some(vec![1]))), (64, 4));
+        assert_eq!((sessions(Some(vec![2, 8, 1])), sessions(Some(vec![99]))), (32, 64));
     }
 }

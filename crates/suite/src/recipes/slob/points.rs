@@ -1,29 +1,27 @@
-//! What a point of a curve showed: block I/O by the database's counters, times of units of work, and the storage below.
-//!
-//! Knows nothing about layouts of tables or sentences.
+//! Points of a curve: block I/O by the counters of the database, times of units of work, and the storage below.
 
 use plimsoll_analyse::knee;
 use plimsoll_record::{Bins, CpuTime, DatabaseCounters, LoadLine, Run, Split, StorageSide};
 use plimsoll_units::{Bytes, Span};
 
 use super::turns::{SELECT, UPDATE};
-use crate::recipe::crowd_of;
-use crate::sql::{CrowdSeen, CrowdStep};
+use crate::recipe::session_run;
+use crate::sql::{SessionsResult, SessionsStep};
 
-/// What was asked for at a point.
+/// The parameters of a point.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Asked {
+pub(super) struct PointSpec {
     /// `UPDATE_PCT`.
     pub(super) update_pct: u32,
     /// Threads of each schema.
     pub(super) threads: u32,
 }
 
-/// What a point showed.
+/// A measured point.
 #[derive(Clone, Debug)]
 pub(super) struct Point {
-    /// What was asked for.
-    pub(super) asked: Asked,
+    /// Its parameters.
+    pub(super) spec: PointSpec,
     /// Sessions side by side.
     pub(super) sessions: u32,
     /// Units of work, without their commits.
@@ -34,9 +32,9 @@ pub(super) struct Point {
     pub(super) updates: Bins,
     /// Times of commits; empty where they are not timed by themselves.
     pub(super) commits: Bins,
-    /// What the database counted.
+    /// Counters of the database.
     pub(super) counted: DatabaseCounters,
-    /// What the storage showed.
+    /// Counters of the storage.
     pub(super) storage: StorageSide,
     /// Where sessions spent the time.
     pub(super) split: Option<Split>,
@@ -49,17 +47,17 @@ pub(super) struct Point {
 }
 
 impl Point {
-    /// Of a crowd that was seen.
-    pub(super) fn of(asked: Asked, step: &CrowdStep, seen: &CrowdSeen) -> Self {
-        let crowd = crowd_of(step, seen);
-        let kind = |kind: u8| crowd.run.total.response_where(|counter| counter.stream == kind);
+    /// The point of a completed step.
+    pub(super) fn of(spec: PointSpec, step: &SessionsStep, seen: &SessionsResult) -> Self {
+        let run = session_run(step, seen);
+        let kind = |kind: u8| run.run.total.response_where(|counter| counter.stream == kind);
         Self {
-            asked,
+            spec,
             sessions: step.sessions,
             selects: kind(SELECT),
             updates: kind(UPDATE),
-            commits: crowd.parts.response(),
-            run: crowd.run,
+            commits: run.parts.response(),
+            run: run.run,
             counted: seen.counted,
             storage: seen.storage.clone(),
             split: seen.split.clone(),
@@ -147,7 +145,7 @@ pub(super) struct Curve<'a> {
 impl<'a> Curve<'a> {
     /// Those of `points` with this share.
     pub(super) fn of(points: &'a [Point], update_pct: u32) -> Self {
-        Self { points: points.iter().filter(|point| point.asked.update_pct == update_pct).collect() }
+        Self { points: points.iter().filter(|point| point.spec.update_pct == update_pct).collect() }
     }
 
     /// The point with most block I/O; where the database does not count it, with most units of work.

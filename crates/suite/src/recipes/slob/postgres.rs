@@ -6,6 +6,7 @@
 
 use super::dialect::{Dialect, Places, columns, every_column, of_each, repeats, table};
 use super::layout::{COLUMNS, Layout};
+use crate::sql::filled;
 
 pub(super) struct Postgres;
 
@@ -78,16 +79,16 @@ impl Dialect for Postgres {
     }
 }
 
-/// Calls the loop below.
+/// The statement that calls the loop of a schema.
 pub(super) fn call(schema: u32, update_pct: u32, seed: u64, burst_us: u64) -> String {
     // The server takes numbers with a sign.
     format!("CALL slob_work_{schema}({burst_us}, {}, {update_pct}, NULL)", seed >> 11)
 }
 
-/// The loop: each unit of work appends its kind, when it began and how long it took, in microseconds.
+/// The loop inside the server. Each unit of work appends its kind, its start and its duration in microseconds.
 ///
-/// Settings are of the session: a procedure that has some of its own may not commit. A read of a mixed load commits, too, as
-/// its snapshot would otherwise keep old versions of rows in their blocks.
+/// Settings belong to the session, because a procedure with settings of its own may not commit. A read of a mixed load commits
+/// as well, because its snapshot would otherwise keep old row versions in their blocks.
 fn procedure(layout: &Layout, schema: u32) -> String {
     let (name, unit, changed) = (table(schema), layout.work_unit, layout.changed);
     let value = bytes(layout, changed * layout.column, "int8send(n) || int8send(seed)");
@@ -104,48 +105,16 @@ fn procedure(layout: &Layout, schema: u32) -> String {
             think.frequency
         )
     });
-    format!(
-        "CREATE PROCEDURE slob_work_{schema}(burst bigint, seed bigint, pct integer, INOUT told text) LANGUAGE plpgsql AS $$
-DECLARE
-  began timestamptz; t1 timestamptz; t2 timestamptz; t3 timestamptz;
-  units bigint[] := '{{}}'; i integer := 0; n bigint; r bigint; v bytea; seen bigint;
-BEGIN
-  PERFORM set_config('enable_seqscan', 'off', false), set_config('enable_bitmapscan', 'off', false),
-    set_config('plan_cache_mode', 'force_generic_plan', false), setseed(seed / 9007199254740992.0);
-  n := coalesce(nullif(current_setting('plimsoll.unit', true), '')::bigint, seed % 100);
-  began := clock_timestamp();
-  LOOP
-    {place}
-    IF pct = 100 OR (n % 2 = 1 AND n % 100 / 2 < pct) THEN
-      v := {value};
-      t1 := clock_timestamp();
-      UPDATE {name} SET {set} WHERE k > r - {unit} AND k < r;
-      t2 := clock_timestamp();
-      COMMIT;
-      t3 := clock_timestamp();
-      units[i + 1] := 1;
-      units[i + 2] := extract(epoch FROM t1 - began) * 1000000;
-      units[i + 3] := extract(epoch FROM t2 - t1) * 1000000;
-      units[i + 4] := 2;
-      units[i + 5] := extract(epoch FROM t2 - began) * 1000000;
-      units[i + 6] := extract(epoch FROM t3 - t2) * 1000000;
-      i := i + 6;
-    ELSE
-      t1 := clock_timestamp();
-      SELECT sum(length(c2)) INTO seen FROM {name} WHERE k > r - {unit} AND k < r;
-      t2 := clock_timestamp();
-      units[i + 1] := 0;
-      units[i + 2] := extract(epoch FROM t1 - began) * 1000000;
-      units[i + 3] := extract(epoch FROM t2 - t1) * 1000000;
-      i := i + 3;
-      IF pct > 0 THEN COMMIT; END IF;
-    END IF;
-    n := n + 1;
-    {think}
-    EXIT WHEN extract(epoch FROM clock_timestamp() - began) * 1000000 >= burst;
-  END LOOP;
-  PERFORM set_config('plimsoll.unit', n::text, false);
-  told := array_to_string(units, ' ');
-END $$"
+    filled(
+        include_str!("postgres.sql"),
+        &[
+            ("schema", &schema.to_string()),
+            ("name", &name),
+            ("place", &place),
+            ("value", &value),
+            ("set", &set),
+            ("unit", &unit.to_string()),
+            ("think", &think),
+        ],
     )
 }

@@ -1,6 +1,4 @@
 //! The curve as a table, and the best of its points as Oracle's reports lay a load out.
-//!
-//! Knows nothing about steps.
 
 use plimsoll_record::{Bins, Spent};
 use plimsoll_units::Span;
@@ -26,7 +24,7 @@ fn quantile(bins: &Bins, share: f64) -> String {
     span(bins.quantile(share))
 }
 
-/// A line for each point, those of one share of updates together.
+/// A line for each point, grouped by the share of updates.
 pub(super) fn curve(points: &[Point], update_pcts: &[u32], block: u64) -> String {
     let mut text = String::new();
     for pct in update_pcts {
@@ -65,7 +63,7 @@ fn line(point: &Point, block: u64) -> String {
     let megabytes = point.log_s().map_or_else(|| UNKNOWN.into(), |bytes| format!("{:.1}", bytes / 1e6));
     let text = format!(
         "{:>7} {:>8} {:>10} {:>10} {:>9} {:>9} {:>10}  {:>9} {:>9} {:>9} {:>9} {:>9} {:>8} {:>7}  {}",
-        point.asked.threads,
+        point.spec.threads,
         point.sessions,
         number(point.reads_s()),
         number(point.writes_s()),
@@ -84,7 +82,7 @@ fn line(point: &Point, block: u64) -> String {
     text.trim_end().to_owned() + "\n"
 }
 
-/// So many threads.
+/// A number of threads in words.
 pub(super) fn threads(count: u32) -> String {
     if count == 1 { "1 thread".into() } else { format!("{count} threads") }
 }
@@ -93,8 +91,8 @@ pub(super) fn threads(count: u32) -> String {
 pub(super) fn profile(point: &Point) -> String {
     let mut text = format!(
         "UPDATE_PCT={}, {} for each schema, {} sessions, {}\n\n{:<28}{:>16}{:>16}\n",
-        point.asked.update_pct,
-        threads(point.asked.threads),
+        point.spec.update_pct,
+        threads(point.spec.threads),
         point.sessions,
         point.window,
         "",

@@ -2,7 +2,6 @@
 //!
 //! Rounds of an odd multiplier and a fold of the upper bits onto the lower ones, on numbers of so many bits that all keys
 //! fit. Each round can be undone, so no two places have one key; places whose number is beyond the last key stay empty.
-//! Knows nothing about tables.
 
 use plimsoll_database::System;
 

@@ -1,6 +1,4 @@
-//! Who works where and on what: schemas to sessions, updates to units of work, and what the units of work told.
-//!
-//! Knows nothing about tables.
+//! Assignment of schemas to sessions and of updates to units of work, and the results of units of work.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -11,9 +9,9 @@ use plimsoll_units::Span;
 use super::dialect::{Call, call};
 use super::layout::Layout;
 use super::sqlite;
-use crate::sql::{CrowdWork, KindOf, ServerLoop, Taker, Transactions, Unit};
+use crate::sql::{ServerLoop, SessionWork, TransactionKind, TransactionRunner, Transactions, WorkUnit};
 
-/// Kinds of what is timed, by their numbers. An update's commit is timed by itself where the loop is in the server.
+/// Indices of the timed kinds. The commit of an update is timed separately if the loop is inside the server.
 pub(super) const SELECT: u8 = 0;
 pub(super) const UPDATE: u8 = 1;
 pub(super) const COMMIT: u8 = 2;
@@ -25,8 +23,8 @@ pub(super) const fn updates(number: u64, update_pct: u32) -> bool {
 }
 
 /// Kinds of a system.
-pub(super) fn kinds(system: System) -> Vec<KindOf> {
-    let kind = |name: &str, writes| KindOf { name: name.into(), writes, is_part: name == "commit" };
+pub(super) fn kinds(system: System) -> Vec<TransactionKind> {
+    let kind = |name: &str, writes| TransactionKind { name: name.into(), writes, is_part: name == "commit" };
     if system.has_procedures() {
         vec![kind("select", false), kind("update", true), kind("commit", true)]
     } else {
@@ -34,12 +32,12 @@ pub(super) fn kinds(system: System) -> Vec<KindOf> {
     }
 }
 
-/// What sessions do, at this share of updates.
-pub(super) fn work(layout: &Arc<Layout>, update_pct: u32) -> CrowdWork {
+/// Work of the sessions with this share of updates.
+pub(super) fn work(layout: &Arc<Layout>, update_pct: u32) -> SessionWork {
     match call(layout.system) {
-        Some(call) => CrowdWork::InServer(Arc::new(Loop { call, schemas: layout.schemas, update_pct })),
+        Some(call) => SessionWork::InServer(Arc::new(Loop { call, schemas: layout.schemas, update_pct })),
         None => {
-            CrowdWork::Transactions(Arc::new(Turns { layout: layout.clone(), update_pct, number: AtomicU64::new(0) }))
+            SessionWork::Transactions(Arc::new(Turns { layout: layout.clone(), update_pct, number: AtomicU64::new(0) }))
         }
     }
 }
@@ -60,20 +58,20 @@ impl ServerLoop for Loop {
         (self.call)(schema(session, self.schemas), self.update_pct, seed, burst.as_nanos() / 1000)
     }
 
-    fn units(&self, rows: &[Row]) -> Option<Vec<Unit>> {
+    fn units(&self, rows: &[Row]) -> Option<Vec<WorkUnit>> {
         units(rows.first()?.first()?.text()?)
     }
 }
 
 /// Units of work from text: kind, microseconds from the beginning, microseconds that it took, and so on.
-fn units(text: &str) -> Option<Vec<Unit>> {
+fn units(text: &str) -> Option<Vec<WorkUnit>> {
     let mut numbers = text.split_ascii_whitespace();
     let mut units = Vec::new();
     while let Some(kind) = numbers.next() {
         let kind = kind.parse().ok().filter(|kind| *kind <= COMMIT)?;
         // A clock that was set back gives times below zero.
         let mut span = || Some(Span::from_micros(numbers.next()?.parse::<i64>().ok()?.max(0).unsigned_abs()));
-        units.push(Unit { kind, began: span()?, took: span()? });
+        units.push(WorkUnit { kind, began: span()?, took: span()? });
     }
     Some(units)
 }
@@ -91,7 +89,7 @@ impl Transactions for Turns {
         if updates(number, self.update_pct) { UPDATE } else { SELECT }
     }
 
-    fn open(&self, session: &mut dyn Session, number: u32) -> Result<Box<dyn Taker>, Failure> {
+    fn open(&self, session: &mut dyn Session, number: u32) -> Result<Box<dyn TransactionRunner>, Failure> {
         let schema = schema(number, self.layout.schemas);
         let select = session.prepare(&sqlite::select(schema))?;
         let update = session.prepare(&sqlite::update(&self.layout, schema))?;
@@ -130,8 +128,8 @@ impl Turn {
     }
 }
 
-impl Taker for Turn {
-    fn take(&mut self, session: &mut dyn Session, kind: u8, random: u64) -> Result<Option<u64>, Failure> {
+impl TransactionRunner for Turn {
+    fn run(&mut self, session: &mut dyn Session, kind: u8, random: u64) -> Result<Option<u64>, Failure> {
         let mut random = fastrand::Rng::with_seed(random);
         let end = self.end(&mut random);
         let range = [end - self.layout.work_unit, end].map(|key| Value::Int(key.cast_signed()));
@@ -144,7 +142,7 @@ impl Taker for Turn {
         session.begin()?;
         let done = session.execute(self.update, &values).and_then(|_| session.commit());
         if done.is_err() {
-            // What failed is what counts; there may be nothing left to undo.
+            // The first failure is reported; there may be no open transaction.
             let _ = session.rollback();
         }
         done.map(|()| None)
@@ -167,7 +165,8 @@ mod tests {
 
     #[test]
     fn what_a_loop_tells_is_read() {
-        let unit = |kind, began, took| Unit { kind, began: Span::from_micros(began), took: Span::from_micros(took) };
+        let unit =
+            |kind, began, took| WorkUnit { kind, began: Span::from_micros(began), took: Span::from_micros(took) };
         assert_eq!(
             units("0 12 340 1 360 500 2 860 90 "),
             Some(vec![unit(0, 12, 340), unit(1, 360, 500), unit(2, 860, 90)])

@@ -1,6 +1,4 @@
-//! What is concluded of the curves, in sentences with their figures.
-//!
-//! Knows nothing about steps.
+//! Verdicts on the curves, with their figures.
 
 use plimsoll_analyse::{chosen_objective, load_line};
 use plimsoll_record::{DatabaseAbout, Objective, Run};
@@ -12,14 +10,14 @@ use super::points::{Curve, Point};
 use super::print::threads;
 use crate::recipes::load_line::keeping;
 
-/// The mean read that people ask of storage for databases.
+/// Usual requirement for the mean read latency of database storage.
 const USUAL_LATENCY: Span = Span::from_millis(1);
-/// The page cache may have answered this share before it is cautioned against.
+/// Share of reads from the page cache above which there is a caution.
 const CACHE_SHARE: f64 = 0.1;
 /// Rows to a block that count as one: trees have pages of their own, and `InnoDB` counts some that it keeps for later.
 const ONE_ROW: (f64, f64) = (0.7, 1.01);
 
-/// Rows and blocks of each schema that are not one to one.
+/// A schema whose rows and blocks are not one to one.
 pub(super) fn uneven(counted: &[(i64, f64, f64)]) -> Option<String> {
     let ratio = |&(_, rows, blocks): &(i64, f64, f64)| rows / blocks.max(1.0);
     let wrong = counted.iter().find(|one| !(ONE_ROW.0..=ONE_ROW.1).contains(&ratio(one)))?;
@@ -30,7 +28,7 @@ pub(super) fn uneven(counted: &[(i64, f64, f64)]) -> Option<String> {
     ))
 }
 
-/// What one curve says.
+/// Verdicts on a curve.
 pub(super) fn of_curve(curve: &Curve<'_>, pct: u32, objective: Option<Objective>) -> Vec<String> {
     let Some(best) = curve.best() else { return Vec::new() };
     let mut said = Vec::new();
@@ -41,7 +39,7 @@ pub(super) fn of_curve(curve: &Curve<'_>, pct: u32, objective: Option<Objective>
         said.push(format!(
             "{name}: {blocks:.0} block reads and writes a second at most, with {} for each schema ({} sessions), \
              {share:.0} % of them reads{latency}.",
-            threads(best.asked.threads),
+            threads(best.spec.threads),
             best.sessions
         ));
     } else {
@@ -49,7 +47,7 @@ pub(super) fn of_curve(curve: &Curve<'_>, pct: u32, objective: Option<Objective>
             "{name}: {:.0} units of work a second at most, with {} for each schema; the database does not count its block \
              I/O.",
             best.units_s(),
-            threads(best.asked.threads)
+            threads(best.spec.threads)
         ));
     }
     said.extend(best.limit.as_ref().map(|limit| format!("{name}: what holds it there: {limit}{}.", device(best))));
@@ -60,7 +58,7 @@ pub(super) fn of_curve(curve: &Curve<'_>, pct: u32, objective: Option<Objective>
         let blocks = knee.blocks_s().map_or_else(String::new, |blocks| format!(" ({blocks:.0} block I/Os a second)"));
         said.push(format!(
             "{name}: the knee is at {} for each schema, {:.0} units of work a second{blocks}.",
-            threads(knee.asked.threads),
+            threads(knee.spec.threads),
             knee.units_s()
         ));
     }
@@ -86,7 +84,7 @@ fn line(curve: &Curve<'_>, name: &str, objective: Option<Objective>) -> Option<S
     Some(format!("{name}: {}{blocks}.", keeping(&line, "units of work")))
 }
 
-/// What the database may ask for while its mean read takes no longer than usual.
+/// The block I/O at which the mean read takes the usual latency.
 fn within(curve: &Curve<'_>, name: &str) -> Option<String> {
     curve.points.iter().find_map(|point| point.read_latency())?;
     Some(match curve.blocks_within(USUAL_LATENCY) {
@@ -114,7 +112,7 @@ pub(super) fn honesty(points: &[Point], block: u64, about: &DatabaseAbout) -> Op
             "Whether the operating system answered reads from its page cache is not known: latencies may be those of memory.".into()
         });
     };
-    let place = format!("UPDATE_PCT={}: {} for each schema", point.asked.update_pct, threads(point.asked.threads));
+    let place = format!("UPDATE_PCT={}: {} for each schema", point.spec.update_pct, threads(point.spec.threads));
     if share <= CACHE_SHARE {
         return Some(format!(
             "It was I/O: the page cache answered at most {:.0} % of the database's reads ({place}).",
@@ -135,7 +133,7 @@ pub(super) fn honesty(points: &[Point], block: u64, about: &DatabaseAbout) -> Op
     ))
 }
 
-/// What the data are, and what SLOB calls the setting.
+/// The data and the setting in the terms of SLOB.
 pub(super) fn setting(options: &SlobOptions, layout: &Layout, about: &DatabaseAbout) -> Vec<String> {
     let row = Bytes::new(layout.row());
     let data = if options.compressible {

@@ -1,6 +1,4 @@
 //! What the rounds of a test showed.
-//!
-//! Knows nothing about how it is printed.
 
 use plimsoll_record::Bins;
 use plimsoll_units::{Bytes, Kind, Span};
@@ -8,7 +6,7 @@ use plimsoll_units::{Bytes, Kind, Span};
 use super::SniaOptions;
 use super::steady::{Steady, WINDOW};
 use super::test::{Cell, SniaTest};
-use crate::seen::IoSeen;
+use crate::result::IoResult;
 
 /// What one load of a round showed.
 #[derive(Clone, Debug)]
@@ -26,7 +24,7 @@ pub(super) struct Seen {
 }
 
 impl Seen {
-    pub(super) fn of(seen: &IoSeen) -> Self {
+    pub(super) fn of(seen: &IoResult) -> Self {
         let total = seen.total();
         let seconds = seen.span().as_secs_f64().max(1e-9);
         Self {

@@ -1,7 +1,7 @@
 //! Whether rounds are steady: the rule of SNIA's specification.
 //!
 //! Over the last five rounds the values lie within 20 % of their mean, and the line that fits them best (least squares)
-//! moves by no more than 10 % of it. Knows nothing about what is measured.
+//! moves by no more than 10 % of it.
 
 use plimsoll_analyse::interval::student;
 

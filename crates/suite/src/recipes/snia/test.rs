@@ -1,6 +1,4 @@
 //! The tests and the loads of their rounds.
-//!
-//! Knows nothing about figures.
 
 use std::fmt;
 

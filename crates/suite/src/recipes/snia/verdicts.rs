@@ -1,6 +1,4 @@
 //! What is concluded of the rounds, and what they are not.
-//!
-//! Knows nothing about tables.
 
 use plimsoll_units::{Bytes, Span};
 

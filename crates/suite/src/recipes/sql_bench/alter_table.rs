@@ -1,11 +1,9 @@
 //! The test alter-table: columns and indexes that come and go on a table with rows.
-//!
-//! Knows nothing about how figures are shown.
 
 use plimsoll_database::System;
 
 use super::section::{Plan, Section, ask};
-use crate::sql::Asked;
+use crate::sql::SqlRequest;
 
 /// Rows of the table.
 const ROWS: u64 = 1000;
@@ -27,7 +25,7 @@ pub(super) fn sections(plan: &Plan) -> Vec<Section> {
         let from = FIRST + index * AT_ONCE;
         from..(from + AT_ONCE).min(last)
     };
-    let texts = |statements: Vec<String>| statements.into_iter().map(Asked::text).collect::<Vec<_>>();
+    let texts = |statements: Vec<String>| statements.into_iter().map(SqlRequest::text).collect::<Vec<_>>();
     let names: Vec<String> = (0..FIRST).map(|column| format!("i{column} {} NOT NULL", dialect.int())).collect();
     let create = format!("CREATE TABLE altered ({})", names.join(", "));
     let insert = |row: u64| {

@@ -1,7 +1,6 @@
 //! The test ATIS: an airline's timetable of 28 tables, joined, grouped and told apart.
 //!
 //! The rows are made up, as many as the original's; how many each query has to bring is counted from what they are made of.
-//! Knows nothing about how figures are shown.
 
 mod tables;
 
@@ -133,19 +132,19 @@ fn prefix_join() -> Known {
 }
 
 fn distinct() -> Vec<Known> {
-    let asked = |name: &str, columns: &[&str]| {
+    let query = |name: &str, columns: &[&str]| {
         let listed = columns.join(", ");
         (format!("SELECT DISTINCT {listed} FROM {name} ORDER BY {listed}"), table(name).different(columns, |_| true))
     };
     vec![
-        asked("city", &["state_code"]),
-        asked("flight", &["from_airport"]),
-        asked("flight", &["from_airport", "to_airport"]),
-        asked("flight", &["airline_code", "stops"]),
-        asked("fare", &["class_code", "restriction_code"]),
-        asked("flight_fare", &["fare_code"]),
-        asked("flight_class", &["class_code"]),
-        asked("code_description", &["kind"]),
+        query("city", &["state_code"]),
+        query("flight", &["from_airport"]),
+        query("flight", &["from_airport", "to_airport"]),
+        query("flight", &["airline_code", "stops"]),
+        query("fare", &["class_code", "restriction_code"]),
+        query("flight_fare", &["fare_code"]),
+        query("flight_class", &["class_code"]),
+        query("code_description", &["kind"]),
     ]
 }
 
@@ -164,7 +163,7 @@ fn groups() -> Vec<Known> {
         ("airport_service", &["city_code"], "minutes"),
         ("aircraft", &["engines", "propulsion"], "capacity"),
     ];
-    let mut asked = Vec::new();
+    let mut queries = Vec::new();
     for (name, columns, measure) in kinds {
         let table = table(name);
         let (listed, measured) = (columns.join(", "), table.column(measure));
@@ -173,11 +172,11 @@ fn groups() -> Vec<Known> {
         let some = table.different(columns, |row| measured.number(row) <= middle);
         let from = format!("FROM {name}");
         let end = format!("GROUP BY {listed}");
-        asked.push((format!("SELECT {listed}, COUNT(*) {from} {end}"), all));
-        asked.push((format!("SELECT {listed}, MIN({measure}), MAX({measure}) {from} {end} ORDER BY {listed}"), all));
-        asked.push((format!("SELECT {listed}, AVG({measure}) {from} WHERE {measure} <= {middle} {end}"), some));
+        queries.push((format!("SELECT {listed}, COUNT(*) {from} {end}"), all));
+        queries.push((format!("SELECT {listed}, MIN({measure}), MAX({measure}) {from} {end} ORDER BY {listed}"), all));
+        queries.push((format!("SELECT {listed}, AVG({measure}) {from} WHERE {measure} <= {middle} {end}"), some));
     }
-    asked
+    queries
 }
 
 #[cfg(test)]

@@ -1,6 +1,4 @@
 //! The test big-tables: a table of a thousand columns.
-//!
-//! Knows nothing about how figures are shown.
 
 use std::fmt::Write as _;
 use std::sync::Arc;

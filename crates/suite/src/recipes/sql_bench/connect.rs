@@ -1,13 +1,11 @@
 //! The test connect: connections, and the smallest queries.
-//!
-//! Knows nothing about how figures are shown.
 
 use std::sync::Arc;
 
 use plimsoll_database::Value;
 
 use super::section::{Plan, Section, query};
-use crate::sql::Asked;
+use crate::sql::SqlRequest;
 
 /// Characters of the long text.
 const LONG: usize = 65_000;
@@ -26,16 +24,16 @@ pub(super) fn sections(plan: &Plan) -> Vec<Section> {
     let text: Arc<str> = "a long text ".repeat(LONG.div_ceil(12))[..LONG].into();
     vec![
         Section::preparation("create_table", create),
-        Section::repeated(plan, "connect", 10_000, |_| vec![Asked::Reconnect]),
+        Section::repeated(plan, "connect", 10_000, |_| vec![SqlRequest::Reconnect]),
         Section::repeated(plan, "connect+select_simple", 10_000, move |_| {
-            [vec![Asked::Reconnect], query(simple.clone(), 1)].concat()
+            [vec![SqlRequest::Reconnect], query(simple.clone(), 1)].concat()
         }),
         Section::repeated(plan, "select_simple", 100_000, move |index| {
             query(dialect.constant(&(index + 10).to_string()), 1)
         }),
         Section::repeated(plan, "select_simple_cache", 100_000, move |_| query(simple_again.clone(), 1)),
         Section::repeated(plan, "connect+select_1_row", 10_000, move |_| {
-            [vec![Asked::Reconnect], query(row.into(), 1)].concat()
+            [vec![SqlRequest::Reconnect], query(row.into(), 1)].concat()
         }),
         // The condition is another one each time, and always true.
         Section::repeated(plan, "select_1_row", 100_000, |index| {
@@ -49,7 +47,7 @@ pub(super) fn sections(plan: &Plan) -> Vec<Section> {
         Section::begun("long_text", super::section::Counting::Preparation, move |_| {
             let (sql, text) = (Arc::clone(&long), Arc::clone(&text));
             let values = move || vec![Value::Text(text.to_string())];
-            (1, Arc::new(move |_| vec![Asked::Prepared { sql: Arc::clone(&sql), values: values(), rows: None }]))
+            (1, Arc::new(move |_| vec![SqlRequest::Prepared { sql: Arc::clone(&sql), values: values(), rows: None }]))
         }),
         Section::repeated(plan, "select_big_str", 10_000, |_| query("SELECT text_of FROM met_long".into(), 1)),
         Section::preparation("drop_table", vec!["DROP TABLE met".into(), "DROP TABLE met_long".into()]),

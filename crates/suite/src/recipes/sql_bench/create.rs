@@ -1,6 +1,6 @@
 //! The test create: ten thousand tables made, counted and dropped.
 //!
-//! The one test of the eight that asks the storage more than the processor. Knows nothing about how figures are shown.
+//! The one test of the eight that asks the storage more than the processor.
 
 use std::sync::Arc;
 
@@ -8,13 +8,13 @@ use plimsoll_database::System;
 
 use super::dialect::Dialect;
 use super::section::{Counting, Plan, Section, ask, query};
-use crate::sql::Asked;
+use crate::sql::SqlRequest;
 
 /// The section of tables that are made and stay, for those that follow and for verdicts.
 pub(super) const MANY: &str = "create_MANY_tables";
 const COUNT: &str = "select_group_when_MANY_tables";
 const DROP: &str = "drop_table_when_MANY_tables";
-/// How often each section is asked.
+/// Tables of each section at full scale.
 const TABLES: u64 = 10_000;
 /// Columns of the table with many keys.
 const KEYS: u64 = 16;
@@ -24,7 +24,7 @@ pub(super) fn sections(plan: &Plan) -> Vec<Section> {
     let body: Arc<str> = plain(dialect).into();
     let (first, again) = (Arc::clone(&body), body);
     let keyed: Arc<str> = keyed(dialect).into();
-    let asked = plan.times(TABLES);
+    let count = plan.times(TABLES);
     let figure = Counting::Figure { full: TABLES, at_once: 1 };
     let left = |drop: bool| {
         move |ledger: &super::section::Ledger| {
@@ -33,10 +33,10 @@ pub(super) fn sections(plan: &Plan) -> Vec<Section> {
             if drop {
                 let dropped = ledger.done(DROP);
                 let at = move |index: u64| ask(format!("DROP TABLE made_{}", dropped + index));
-                (made - dropped, Arc::new(at) as crate::sql::AskedAt)
+                (made - dropped, Arc::new(at) as crate::sql::RequestsAt)
             } else {
                 let at = move |index: u64| query(format!("SELECT COUNT(*) FROM made_{index}"), 1);
-                (made, Arc::new(at) as crate::sql::AskedAt)
+                (made, Arc::new(at) as crate::sql::RequestsAt)
             }
         }
     };
@@ -45,18 +45,18 @@ pub(super) fn sections(plan: &Plan) -> Vec<Section> {
         _ => "the keys are unique ones, because a statement that makes a table can make no others here",
     };
     vec![
-        Section::counted(MANY, TABLES, asked, move |index| ask(format!("CREATE TABLE made_{index} ({first})"))),
+        Section::counted(MANY, TABLES, count, move |index| ask(format!("CREATE TABLE made_{index} ({first})"))),
         Section::begun(COUNT, figure, left(false)),
         Section::begun(DROP, figure, left(true)),
         Section::begun("remaining_tables", Counting::Preparation, left(true)),
-        Section::counted("create+drop", TABLES, asked, move |index| both(index, &again)),
-        Section::counted("create_key+drop", TABLES, asked, move |index| both(index, &keyed)).noting(note),
+        Section::counted("create+drop", TABLES, count, move |index| both(index, &again)),
+        Section::counted("create_key+drop", TABLES, count, move |index| both(index, &keyed)).noting(note),
     ]
 }
 
-fn both(index: u64, body: &str) -> Vec<Asked> {
+fn both(index: u64, body: &str) -> Vec<SqlRequest> {
     let name = format!("passing_{index}");
-    vec![Asked::text(format!("CREATE TABLE {name} ({body})")), Asked::text(format!("DROP TABLE {name}"))]
+    vec![SqlRequest::text(format!("CREATE TABLE {name} ({body})")), SqlRequest::text(format!("DROP TABLE {name}"))]
 }
 
 fn plain(dialect: Dialect) -> String {

@@ -1,6 +1,4 @@
-//! How the systems write what the tests ask: types, changes of tables, inserts of several rows.
-//!
-//! Knows nothing about the tests.
+//! SQL of the systems: types, changes of tables, inserts of several rows.
 
 use std::ops::Range;
 

@@ -10,9 +10,9 @@ use super::create::MANY;
 use super::section::{Counting, Section};
 use super::{COMMITS, SqlBenchOptions, Test};
 use crate::ground::Facts;
-use crate::recipe::Done;
+use crate::recipe::CompletedStep;
 use crate::recipes::commits::{Durable, durable};
-use crate::sql::StatementsSeen;
+use crate::sql::StatementsResult;
 use crate::step::Work;
 
 /// A section that counts.
@@ -20,14 +20,14 @@ use crate::step::Work;
 pub(super) struct Figure<'a> {
     pub(super) test: Test,
     pub(super) name: &'static str,
-    /// What is done otherwise than in the definition; empty where nothing is.
+    /// Deviation from the definition; empty if there is none.
     pub(super) note: &'static str,
     /// Operations at full counts.
     pub(super) full: u64,
     pub(super) outcome: Outcome<'a>,
 }
 
-/// What became of it.
+/// Its outcome.
 #[derive(Clone, Debug)]
 pub(super) enum Outcome<'a> {
     /// It was run.
@@ -36,19 +36,19 @@ pub(super) enum Outcome<'a> {
     Not(&'static str),
 }
 
-/// What was run of a section.
+/// Execution of a section.
 #[derive(Clone, Debug)]
 pub(super) struct Run<'a> {
-    /// Operations that were asked for.
-    pub(super) asked: u64,
+    /// Requested operations.
+    pub(super) requested: u64,
     /// Operations that were done: fewer where the time was over first.
     pub(super) done: u64,
-    pub(super) seen: &'a StatementsSeen,
+    pub(super) seen: &'a StatementsResult,
 }
 
 impl<'a> Figure<'a> {
-    /// Of a section and the step that was made of it; none where it counts as nothing.
-    pub(super) fn of(test: Test, section: &Section, made: Option<&'a Done>) -> Option<Self> {
+    /// The figure of a section and its step; none for a preparation.
+    pub(super) fn of(test: Test, section: &Section, made: Option<&'a CompletedStep>) -> Option<Self> {
         let (full, outcome) = match section.counting {
             Counting::Preparation => return None,
             Counting::Figure { full, at_once } => (full, run(at_once, made)),
@@ -65,45 +65,45 @@ impl<'a> Figure<'a> {
         Some(self.run()?.each()? * self.full as f64)
     }
 
-    /// It is asked as often as in full, and came to its end.
+    /// Whether it was executed with its full count.
     pub(super) fn is_full(&self) -> bool {
         self.run().is_some_and(|run| run.done >= self.full)
     }
 }
 
-fn run(at_once: u64, made: Option<&Done>) -> Outcome<'_> {
-    let seen = made.and_then(|done| match (&done.step.work, done.seen.statements()) {
+fn run(at_once: u64, made: Option<&CompletedStep>) -> Outcome<'_> {
+    let seen = made.and_then(|done| match (&done.step.work, done.result.statements()) {
         (Work::Statements(step), Some(seen)) => Some((step, seen)),
         _ => None,
     });
     match seen {
-        Some((step, seen)) => Outcome::Run(Run { asked: step.count * at_once, done: seen.done * at_once, seen }),
+        Some((step, seen)) => Outcome::Run(Run { requested: step.count * at_once, done: seen.done * at_once, seen }),
         None => Outcome::Not("there was nothing to ask, because a section before it came to nothing"),
     }
 }
 
 impl Run<'_> {
-    /// Seconds of one operation.
+    /// Seconds per operation.
     fn each(&self) -> Option<f64> {
         (self.done > 0).then(|| self.seen.span.as_secs_f64() / self.done as f64)
     }
 
     /// Its time was over before all was done.
     pub(super) const fn is_extrapolated(&self) -> bool {
-        self.done < self.asked
+        self.done < self.requested
     }
 
-    /// By how much everything that was measured is multiplied to be that of all that was asked for.
+    /// Extrapolation factor from the executed to the requested operations.
     fn stretch(&self) -> f64 {
-        if self.done == 0 { 1.0 } else { self.asked as f64 / self.done as f64 }
+        if self.done == 0 { 1.0 } else { self.requested as f64 / self.done as f64 }
     }
 
-    /// Seconds for all that was asked for.
+    /// Seconds for all requested operations, extrapolated.
     pub(super) fn seconds(&self) -> f64 {
         self.seen.span.as_secs_f64() * self.stretch()
     }
 
-    /// Processor time of this program for all that was asked for, in seconds: user and system.
+    /// Processor time of this program for all requested operations, in seconds: user and system.
     pub(super) fn cpu(&self) -> [f64; 2] {
         let CpuTime { user, system } = self.seen.client;
         [user, system].map(|span| span.as_secs_f64() * self.stretch())
@@ -130,7 +130,7 @@ const fn seconds(test: Test) -> [u32; 4] {
     }
 }
 
-/// What the article's figures are about.
+/// The setting of the article's figures.
 pub(super) const NOTES: [&str; 3] = [
     "published: create took 34 s on the SATA disk, 0.7 ms for each of its 50,000 operations, and 1,060 and 1,031 s on SSD \
      and ioDrive, 21 ms each; a disk that turns 7,200 times a minute needs some milliseconds for one flush, so the SATA \
@@ -146,8 +146,8 @@ pub(super) const NOTES: [&str; 3] = [
 /// A statement with fewer flushes than this was not flushed each time.
 const FLUSHED: f64 = 0.5;
 /// A test that spends more of its time in flushes than this is about flushing; one below the other is not.
-const MOSTLY: f64 = 0.5;
-const HARDLY: f64 = 0.1;
+const HIGH_FLUSH_SHARE: f64 = 0.5;
+const LOW_FLUSH_SHARE: f64 = 0.1;
 
 /// How a statement was flushed, on average.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -161,7 +161,7 @@ struct Flushed {
 }
 
 impl Flushed {
-    fn of(seen: &StatementsSeen) -> Option<Self> {
+    fn of(seen: &StatementsResult) -> Option<Self> {
         let each = |flushes: u64| flushes as f64 / seen.done as f64;
         Some(Self {
             median: seen.each.quantile(0.5).filter(|_| seen.done > 0)?,
@@ -185,8 +185,8 @@ impl Flushed {
     }
 }
 
-/// What can be said of commits, and of the figures that hang on them.
-pub(super) fn verdicts(commits: Option<&StatementsSeen>, figures: &[Figure<'_>], facts: &Facts) -> Vec<String> {
+/// Verdicts on commits and the figures that depend on them.
+pub(super) fn verdicts(commits: Option<&StatementsResult>, figures: &[Figure<'_>], facts: &Facts) -> Vec<String> {
     let mut said = Vec::new();
     let commit = commits.and_then(Flushed::of);
     if let Some(commit) = &commit {
@@ -196,15 +196,15 @@ pub(super) fn verdicts(commits: Option<&StatementsSeen>, figures: &[Figure<'_>],
             commits.map_or(COMMITS, |seen| seen.done),
             commit.counted()
         ));
-        said.push(judged(commit, facts));
+        said.push(durability(commit, facts));
     }
     said.extend(tables(figures));
     said.extend(commits.and_then(|seen| shares(seen, figures)));
     said
 }
 
-/// Whether commits reached the storage, as far as can be told.
-fn judged(commit: &Flushed, facts: &Facts) -> String {
+/// Whether commits reached the storage, as far as known.
+fn durability(commit: &Flushed, facts: &Facts) -> String {
     let about = facts.database.as_ref().map(|(_, about)| about);
     let is_durable = about.and_then(|about| about.durable);
     let Durable { least, medium } = durable(facts);
@@ -257,7 +257,7 @@ fn unflushed(facts: &Facts) -> String {
     }
 }
 
-/// What the tables of the test create cost.
+/// Cost of the tables of the test create.
 fn tables(figures: &[Figure<'_>]) -> Option<String> {
     let made = figures.iter().find(|figure| figure.test == Test::Create && figure.name == MANY)?;
     let run = made.run()?;
@@ -271,7 +271,7 @@ fn tables(figures: &[Figure<'_>]) -> Option<String> {
 }
 
 /// Which tests spent their time in flushes.
-fn shares(commits: &StatementsSeen, figures: &[Figure<'_>]) -> Option<String> {
+fn shares(commits: &StatementsResult, figures: &[Figure<'_>]) -> Option<String> {
     let counted = commits.counted.log_flushes?;
     if (counted as f64) < commits.done as f64 * FLUSHED {
         return None;
@@ -285,7 +285,7 @@ fn shares(commits: &StatementsSeen, figures: &[Figure<'_>]) -> Option<String> {
         let flushed: f64 = runs.iter().map(|run| flushing(run.seen, one)).sum();
         if seconds > 0.0 {
             let share = flushed / seconds;
-            let group = if share > MOSTLY { 0 } else { usize::from(share < HARDLY) + 1 };
+            let group = if share > HIGH_FLUSH_SHARE { 0 } else { usize::from(share < LOW_FLUSH_SHARE) + 1 };
             groups[group].push(format!("{} {:.0} %", test.name(), share * 100.0));
         }
     }
@@ -297,7 +297,7 @@ fn shares(commits: &StatementsSeen, figures: &[Figure<'_>]) -> Option<String> {
 
 /// Seconds of flushes: as the server timed them; where it only counts them, each as long as `one`, which is that of a commit
 /// that did little else. No less than the device was busy with flushes, which also has those of files that are no log.
-fn flushing(seen: &StatementsSeen, one: f64) -> f64 {
+fn flushing(seen: &StatementsResult, one: f64) -> f64 {
     let timed = seen.counted.log_flush_time.map(Span::as_secs_f64);
     let of_log = timed.or_else(|| Some(seen.counted.log_flushes? as f64 * one)).unwrap_or(0.0);
     let of_device = seen.storage.disk.as_ref().map_or(0.0, |disk| disk.flush_time.as_secs_f64());
@@ -327,7 +327,7 @@ impl Sum {
             let [user, system] = run.cpu();
             sum.seconds += run.seconds();
             sum.cpu = [sum.cpu[0] + user, sum.cpu[1] + system];
-            sum.operations += run.asked;
+            sum.operations += run.requested;
             sum.full = sum.full.zip(figure.full_seconds()).map(|(sum, more)| sum + more);
             sum.is_extrapolated |= run.is_extrapolated();
             sum.is_wrong |= run.seen.wrong > 0;
@@ -390,8 +390,11 @@ fn line(figure: &Figure<'_>, has_full_size: bool) -> String {
     };
     let sum = Sum::of(std::iter::once(figure));
     let head = if run.is_extrapolated() { "Estimated time for" } else { "Time for" };
-    let count =
-        if run.asked == figure.full { run.asked.to_string() } else { format!("{} of {}", run.asked, figure.full) };
+    let count = if run.requested == figure.full {
+        run.requested.to_string()
+    } else {
+        format!("{} of {}", run.requested, figure.full)
+    };
     let mut text =
         format!("{head} {} ({count}): {}{} wallclock secs {}", figure.name, shown(sum.seconds), sum.marks(), sum.cpu());
     if run.is_extrapolated() {
@@ -437,7 +440,7 @@ pub(super) fn totals(figures: &[Figure<'_>], has_full_size: bool) -> String {
     text
 }
 
-/// The eight tests, and what an article published of them.
+/// The eight tests with the figures published in an article.
 pub(super) fn beside(figures: &[Figure<'_>], whole: &[Test], has_full_size: bool) -> String {
     let mut text = format!("{TITLE}\n{SOURCE}\n\n");
     for line in 0..2 {
@@ -485,7 +488,7 @@ pub(super) fn wrong(figures: &[Figure<'_>]) -> Vec<String> {
     wrong.map(sentence).collect()
 }
 
-/// What is otherwise than in the definition.
+/// Deviations from the definition.
 pub(super) fn notes(figures: &[Figure<'_>], options: &SqlBenchOptions) -> Vec<String> {
     let mut said = Vec::new();
     let counts = "seconds at full counts are extrapolated from what a statement took, on tables of full size";

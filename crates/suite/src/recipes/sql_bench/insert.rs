@@ -1,7 +1,7 @@
 //! The test insert: a table of three times 100,000 rows, asked, changed, joined and emptied again.
 //!
 //! Where its sections are asked a share of their count, the rows that were not inserted one by one are filled in before the
-//! queries begin, so that each query costs what it costs in full. Knows nothing about how figures are shown.
+//! queries begin, so that each query costs what it costs in full.
 
 mod changes;
 mod many_keys;
@@ -11,7 +11,7 @@ use std::sync::Arc;
 
 use super::dialect::Dialect;
 use super::section::{Counting, Plan, Section, ask, scattered};
-use crate::sql::AskedAt;
+use crate::sql::RequestsAt;
 
 /// Rows of each of the three orders: rising, falling, scattered.
 const EACH: u64 = 100_000;
@@ -111,7 +111,7 @@ fn filled(
     columns: &'static str,
     rows: std::ops::Range<u64>,
     row: impl Fn(u64) -> String + Send + Sync + 'static,
-) -> (u64, AskedAt) {
+) -> (u64, RequestsAt) {
     let statements = (rows.end.saturating_sub(rows.start)).div_ceil(FILLED);
     let at = move |index: u64| {
         let from = rows.start + index * FILLED;

@@ -1,6 +1,4 @@
 //! The test select: a table of 10,000 rows with three unique keys, asked over and over.
-//!
-//! Knows nothing about how figures are shown.
 
 use std::collections::BTreeSet;
 

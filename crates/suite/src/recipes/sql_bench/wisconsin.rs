@@ -1,10 +1,8 @@
 //! The test wisconsin: the relations and queries of the Wisconsin benchmark (Bitton, `DeWitt` and Turbyfill, 1983).
-//!
-//! Knows nothing about how figures are shown.
 
 use super::dialect::Dialect;
 use super::section::{Plan, Section, ask, query, scattered};
-use crate::sql::Asked;
+use crate::sql::SqlRequest;
 
 /// Relations and their rows, as they are loaded; all but a tenth of the last is deleted again.
 const RELATIONS: [(&str, u64); 4] = [("onek", 1000), ("tenk1", 10_000), ("tenk2", 10_000), ("bprime", 10_000)];
@@ -21,9 +19,9 @@ pub(super) fn sections(plan: &Plan) -> Vec<Section> {
     let dialect = plan.dialect;
     let create = move |index: u64| {
         let (name, _) = RELATIONS[index as usize];
-        let mut asked = ask(create(dialect, name));
-        asked.push(Asked::text(format!("CREATE INDEX {name}_u2 ON {name} (unique2)")));
-        asked
+        let mut requests = ask(create(dialect, name));
+        requests.push(SqlRequest::text(format!("CREATE INDEX {name}_u2 ON {name} (unique2)")));
+        requests
     };
     let (most, kept) = (sizes[3], sizes[3] / 10);
     let tenk = sizes[1];
@@ -65,7 +63,7 @@ fn create(dialect: Dialect, name: &str) -> String {
     )
 }
 
-fn insert(mut index: u64, sizes: &[u64; 4]) -> Vec<Asked> {
+fn insert(mut index: u64, sizes: &[u64; 4]) -> Vec<SqlRequest> {
     let mut relation = 0;
     while index >= sizes[relation] {
         index -= sizes[relation];
@@ -108,7 +106,7 @@ fn letters(mut number: u64) -> String {
 }
 
 /// Query number `which` of ten, on relations of so many rows.
-fn queries(which: u64, tenk: u64, onek: u64, bprime: u64) -> Vec<Asked> {
+fn queries(which: u64, tenk: u64, onek: u64, bprime: u64) -> Vec<SqlRequest> {
     let (percent, tenth) = ((tenk / 100).max(1), (tenk / 10).max(1));
     let (sql, rows) = match which {
         0 => (format!("SELECT * FROM tenk1 WHERE unique2 >= 0 AND unique2 < {percent}"), percent),
@@ -138,7 +136,7 @@ fn projected(rows: u64) -> u64 {
 }
 
 /// Change number `which` of fourteen. Rows that come have numbers past all others, and go again.
-fn change(which: u64, tenk: u64) -> Vec<Asked> {
+fn change(which: u64, tenk: u64) -> Vec<SqlRequest> {
     let (first, second) = (tenk + 1, tenk + 2);
     ask(match which {
         0 => row("tenk1", first, first),

@@ -4,20 +4,20 @@ use plimsoll_model::parse;
 use proptest::prelude::*;
 
 use super::*;
-use crate::life::Rung;
+use crate::life::LevelModel;
 
 /// 75 IOPS for each unit of a level, as 1 GB would have of a product with 75 IOPS per VPU.
 fn ladder() -> Ladder {
-    let rung = |level: u32| Rung { level, model: parse(&format!("limit({}) \"level\"", level * 75)).unwrap() };
+    let rung = |level: u32| LevelModel { level, model: parse(&format!("limit({}) \"level\"", level * 75)).unwrap() };
     Ladder::new((1..=12).map(|step| rung(step * 10)).collect()).unwrap()
 }
 
 /// A load of so many operations a second, as it is seen at a level.
-fn second(level: u32, asked: u64) -> Seen {
+fn second(level: u32, asked: u64) -> IntervalLoad {
     let limit = u64::from(level) * 75;
     let answers = asked.min(limit);
     let throttled = if asked > limit { answers } else { 0 };
-    Seen { answers, throttled, reads: answers, writes: 0, bytes: answers * 8_192 }
+    IntervalLoad { answers, throttled, reads: answers, writes: 0, bytes: answers * 8_192 }
 }
 
 /// The levels after each second of a load.
@@ -44,14 +44,14 @@ fn a_load_that_rises_and_falls_is_followed() {
 }
 
 #[test]
-fn what_needs_its_level_keeps_it() {
+fn loaded_volume_keeps_its_level() {
     let levels = play([vec![1_400; 60], vec![1_400; 20_000]].concat());
     assert_eq!(levels.last(), Some(&20), "1,400 IOPS are more than level 10 carries: no step down, and back up");
     assert!(levels[60..].iter().all(|level| *level == 20));
 }
 
 #[test]
-fn a_short_pause_begins_the_waiting_again() {
+fn short_pause_restarts_the_wait() {
     let load: Vec<u64> = (0..600).map(|second| if second % 29 == 28 { 0 } else { 9_000 }).collect();
     assert!(play(load).iter().all(|level| *level == 10), "never throttled for 30 s on end");
 }

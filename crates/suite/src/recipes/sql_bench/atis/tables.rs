@@ -1,6 +1,4 @@
 //! The tables of the timetable: their columns, and what their made-up rows hold.
-//!
-//! Knows nothing about queries.
 
 use std::fmt::Write as _;
 

@@ -1,6 +1,4 @@
 //! Changes of the test insert: rows by their keys, whole tables, copies and joins with them, and rows that go.
-//!
-//! Knows nothing about how figures are shown.
 
 use super::{COLUMNS, Rows, create, index};
 use crate::recipes::sql_bench::section::{Plan, Section, ask, query, scattered};

@@ -1,6 +1,4 @@
 //! The end of the test insert: a table with 16 keys, and statements that insert many rows.
-//!
-//! Knows nothing about how figures are shown.
 
 use super::super::section::{Counting, Plan, Section, ask, scattered};
 use super::filled;

@@ -1,6 +1,4 @@
 //! Queries of the test insert: whole tables in orders, ranges, and rows by each part of a key.
-//!
-//! Knows nothing about how figures are shown.
 
 use std::sync::Arc;
 
@@ -8,7 +6,7 @@ use plimsoll_database::{System, Value};
 
 use super::Rows;
 use crate::recipes::sql_bench::section::{Plan, Section, query, scattered};
-use crate::sql::Asked;
+use crate::sql::SqlRequest;
 
 /// Rows of a range that is ordered.
 const ORDERED: u64 = 200;
@@ -31,12 +29,12 @@ fn prepared(plan: &Plan, rows: Rows) -> Vec<Section> {
         Section::repeated(plan, "prepared_select", 100_000, move |index| {
             let statements = dialect.prepared_once("bench1", "id, id2, id3, dummy1", "id", id(index));
             let runs = |sql: &str| sql.starts_with("SELECT") || sql.starts_with("EXECUTE");
-            let asked = |sql: String| Asked::Text { rows: runs(&sql).then_some(1), sql };
-            statements.into_iter().map(asked).collect()
+            let request = |sql: String| SqlRequest::Text { rows: runs(&sql).then_some(1), sql };
+            statements.into_iter().map(request).collect()
         })
         .noting(note),
         Section::repeated(plan, "once_prepared_select", 100_000, move |index| {
-            vec![Asked::Prepared {
+            vec![SqlRequest::Prepared {
                 sql: Arc::clone(&once),
                 values: vec![Value::Int(id(index).cast_signed())],
                 rows: Some(1),

@@ -1,0 +1,238 @@
+//! The protocol between a client and the server, as a pure state machine: bytes in, requests out; replies in, bytes out.
+//!
+//! A codec has no socket, no clock and no volume, and never holds a payload: the server receives the payload of a write
+//! into a buffer of its own, and sends that of a read behind the bytes of the reply. `Protocol` is the only place where
+//! the server's codecs are named: a further protocol is a variant of it.
+
+use plimsoll_volume::{Errno, Export, Extent, Request};
+
+pub(crate) use crate::fuse::Device;
+pub(crate) use crate::fuse::PAYLOAD_MAX as DEVICE_PAYLOAD_MAX;
+use crate::fuse::Tree;
+pub(crate) use crate::fuse::wire::WRITE_BYTES as DEVICE_HEAD_BYTES;
+use crate::nbd::NbdCodec;
+use crate::offer::Offer;
+
+/// The protocol of one client.
+pub trait Codec {
+    /// Decodes the message at the beginning of `input`. Replies that need no volume are appended to `out`.
+    fn feed(&mut self, input: &[u8], exports: &Exports<'_>, out: &mut Vec<u8>) -> Decoded;
+
+    /// Appends the reply to a request. The bytes of a read have to follow it.
+    fn reply(&self, tag: &Tag, body: &ReplyBody<'_>, out: &mut Vec<u8>);
+
+    /// Bytes of a message without its payload, where all messages are alike from now on. The server can then receive a
+    /// message alone, and its payload directly into a buffer.
+    fn header_bytes(&self) -> Option<usize> {
+        None
+    }
+
+    /// The connection is encrypted from now on: the negotiation begins again.
+    fn start_tls(&mut self) {}
+}
+
+/// The exports of a server.
+#[derive(Clone, Copy, Debug)]
+pub struct Exports<'a> {
+    /// All exports, with their present sizes, while the client has not chosen one.
+    pub offers: &'a [Offer],
+    /// Present size in bytes of the export that the client has chosen.
+    pub size: u64,
+}
+
+/// A decoded message.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Decoded {
+    /// Bytes of the input that are done with. The rest has to be fed again, with more behind it.
+    pub used: usize,
+    /// The consequence for the server.
+    pub message: Message,
+}
+
+/// The consequence of a message for the server.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Message {
+    /// More bytes are needed.
+    Incomplete,
+    /// The message was handled by the codec.
+    Handled,
+    /// The client has chosen an export: requests follow.
+    Opened(Export),
+    /// TLS begins once the output was sent.
+    StartTls,
+    /// The connection ends once the output was sent.
+    End,
+    /// The message violates the protocol: the connection ends at once.
+    Invalid,
+    /// A request.
+    Request(Incoming),
+}
+
+/// A request of a client.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Incoming {
+    /// Identifies it in its reply.
+    pub tag: Tag,
+    /// The requested operation, or the error to reply once the payload was received.
+    pub operation: Result<Operation, Errno>,
+    /// Bytes of payload that follow the message.
+    pub payload: u32,
+}
+
+/// A requested operation.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Operation {
+    /// Input or output of a volume.
+    Io(Request),
+    /// The allocated ranges and holes of a range.
+    Extents {
+        /// First byte.
+        offset: u64,
+        /// Bytes.
+        length: u64,
+        /// A single extent suffices.
+        one: bool,
+    },
+    /// The first byte at or after a position that is allocated, or is in a hole.
+    Seek {
+        /// First byte.
+        offset: u64,
+        /// Whether an allocated byte is sought, rather than a hole.
+        allocated: bool,
+    },
+    /// The end of the connection, after all requests before it were answered.
+    Disconnect,
+}
+
+/// Identifies a request in its reply.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Tag {
+    /// The client's own identifier.
+    pub id: u64,
+    /// First byte of the request.
+    pub offset: u64,
+    /// How the bytes of a read may be divided.
+    pub division: Division,
+    /// Whether a range of zeros may be reported instead of sent.
+    pub holes: bool,
+}
+
+/// How the bytes of a read may be divided.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Division {
+    /// Into chunks, with replies to other requests between them.
+    Chunks,
+    /// One header, with all bytes behind it.
+    Undivided,
+}
+
+/// The content of a reply.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ReplyBody<'a> {
+    /// The request is done, with no data to return.
+    Done,
+    /// A write of this many bytes is done.
+    Written(u32),
+    /// A read of this many bytes is done: they follow.
+    Data(u32),
+    /// A part of a read that is divided into chunks: its bytes follow.
+    DataPart(ReadPart),
+    /// A part of such a read, or all of a read, that consists of zeros: nothing follows.
+    HolePart(ReadPart),
+    /// Allocated ranges and holes from the request's offset on: at least one, none of them empty.
+    Extents(&'a [Extent]),
+    /// The position that a seek found.
+    Position(Option<u64>),
+    /// The request failed.
+    Failed(Errno),
+}
+
+/// A part of the bytes of a read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ReadPart {
+    /// Its first byte in the export.
+    pub offset: u64,
+    /// Bytes.
+    pub length: u32,
+    /// Bytes of the read behind it.
+    pub rest: u32,
+}
+
+/// Whether a client encrypts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Tls {
+    /// Never.
+    Off,
+    /// If the client requests it.
+    Offered,
+    /// Before anything is listed or served.
+    Required,
+    /// From now on.
+    On,
+}
+
+/// The codec of a client. An enum, as a boxed codec would cost a dynamic call for each request.
+#[derive(Debug)]
+pub(crate) enum Protocol {
+    Nbd(NbdCodec),
+    Fuse(Tree),
+}
+
+impl Protocol {
+    /// For a client of a listening socket; the greeting is appended to `out`.
+    pub(crate) fn of_stream(tls: Tls, out: &mut Vec<u8>) -> Self {
+        Self::Nbd(NbdCodec::new(tls, out))
+    }
+
+    /// For the kernel, which shows an export as a file.
+    pub(crate) fn of_device(device: &Device, offer: &Offer) -> Self {
+        let (access, minimum) = (offer.access, offer.blocks.minimum);
+        Self::Fuse(Tree { access, minimum, owner: device.owner, time: device.time })
+    }
+}
+
+#[cfg(test)]
+impl Protocol {
+    /// Clients that have chosen an export, with replies in one piece, in chunks, and in chunks with long headers.
+    pub(crate) fn negotiated() -> [Self; 3] {
+        use plimsoll_device::nbd::wire::Style;
+        [Style::Simple, Style::Structured, Style::Extended].map(|style| {
+            let (access, blocks) = (plimsoll_volume::Access::ReadWrite, crate::offer::Blocks::default());
+            let terms = crate::nbd::Terms { style, allocation: false, size: 1 << 30, access, blocks };
+            Self::Nbd(NbdCodec::transmission(terms))
+        })
+    }
+}
+
+impl Codec for Protocol {
+    #[inline]
+    fn feed(&mut self, input: &[u8], exports: &Exports<'_>, out: &mut Vec<u8>) -> Decoded {
+        match self {
+            Self::Nbd(codec) => codec.feed(input, exports, out),
+            Self::Fuse(codec) => codec.feed(input, exports, out),
+        }
+    }
+
+    #[inline]
+    fn reply(&self, tag: &Tag, body: &ReplyBody<'_>, out: &mut Vec<u8>) {
+        match self {
+            Self::Nbd(codec) => codec.reply(tag, body, out),
+            Self::Fuse(codec) => codec.reply(tag, body, out),
+        }
+    }
+
+    #[inline]
+    fn header_bytes(&self) -> Option<usize> {
+        match self {
+            Self::Nbd(codec) => codec.header_bytes(),
+            Self::Fuse(codec) => codec.header_bytes(),
+        }
+    }
+
+    fn start_tls(&mut self) {
+        match self {
+            Self::Nbd(codec) => codec.start_tls(),
+            Self::Fuse(codec) => codec.start_tls(),
+        }
+    }
+}

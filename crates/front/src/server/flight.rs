@@ -1,0 +1,99 @@
+//! Requests in flight: from a client to its volume, and back as a reply.
+
+use plimsoll_units::Instant;
+use plimsoll_volume::{Backing, Command, Errno, Export, NotAccepted, Request, Ticket};
+
+use super::Server;
+use crate::codec::{ReadPart, ReplyBody, Tag};
+use crate::pool::Buffer;
+
+/// A request that was accepted and not answered.
+#[derive(Debug)]
+pub(super) struct Flight {
+    pub client: Client,
+    pub tag: Tag,
+    pub work: Work,
+    /// The row of its counts.
+    pub row: u32,
+    pub command: Command,
+    pub length: u32,
+    pub buffer: Option<Buffer>,
+    /// All of it reads as zeros, which the reply reports instead of sending them.
+    pub is_hole: bool,
+    pub came: Instant,
+}
+
+/// The receiver of the reply.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Client {
+    Connection(u32),
+    Mount(u32),
+}
+
+/// The part that the volume has in a request.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Work {
+    /// Payload and timing.
+    Whole,
+    /// Timing only: the payload is moved in parts.
+    Timing,
+    /// A part of the payload, without timing.
+    Part,
+}
+
+/// The export of a client, and the row of its counts.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Session {
+    pub export: Export,
+    pub row: u32,
+}
+
+impl Flight {
+    /// The reply to it.
+    #[inline]
+    pub(super) fn body(&self, outcome: Result<(), Errno>) -> ReplyBody<'static> {
+        let (length, offset) = (self.length, self.tag.offset);
+        match (outcome, self.command) {
+            (Err(errno), _) => ReplyBody::Failed(errno),
+            (Ok(()), Command::Read) if self.is_hole => ReplyBody::HolePart(ReadPart { offset, length, rest: 0 }),
+            (Ok(()), Command::Read) => ReplyBody::Data(length),
+            (Ok(()), Command::Write) => ReplyBody::Written(length),
+            (Ok(()), _) => ReplyBody::Done,
+        }
+    }
+}
+
+impl<B: Backing + 'static> Server<B> {
+    /// Hands a request to its volume, and to the recorder of its export. A request that is not accepted comes back.
+    #[inline]
+    pub(super) fn hand_over(
+        &mut self,
+        session: Session,
+        (client, tag, work): (Client, Tag, Work),
+        request: &Request,
+        buffer: Option<Buffer>,
+    ) -> Result<(), Box<(Flight, NotAccepted)>> {
+        let Session { export, row } = session;
+        let (command, length, came) = (request.command, request.length as u32, self.now);
+        let flight = Flight { client, tag, work, row, command, length, buffer, is_hole: false, came };
+        let slot = self.flights.insert(flight);
+        let ticket = Ticket(slot.into());
+        let accepted = match work {
+            Work::Whole => self.volumes.accept(came, export, ticket, request, &mut self.jobs),
+            Work::Timing => self.volumes.accept_timing(came, export, ticket, request),
+            Work::Part => self.volumes.transfer(came, export, ticket, request, &mut self.jobs),
+        };
+        match accepted {
+            Ok(()) => {
+                if !self.recorders.is_empty() && work != Work::Part {
+                    self.record_request(export, request);
+                }
+                Ok(())
+            }
+            Err(reason) => {
+                let flight = self.flights.remove(slot).expect("it was inserted above");
+                Err(Box::new((flight, reason)))
+            }
+        }
+    }
+}

@@ -1,0 +1,427 @@
+//! Forms of input: how each is recognised and read, and the list of them.
+//!
+//! A new form is a file or folder beside `awr`, and a line in [`FORMS`]. It consists of:
+//!
+//! - a constant [`Form`]: its name, a function that looks at the first bytes (content, never a file's name), and its
+//!   reader. The function returns [`Resemblance::Near`] with the missing mark whenever half of the marks are there:
+//!   that is the message for a damaged or unknown file.
+//! - a reader: [`LineFormat`] for lines (memory of one line), or a function for documents (HTML, JSON).
+//!
+//! A reader hands figures to the [`Builder`] in base units (operations per second, bytes per second, seconds, bytes), each
+//! with its origin. It calls [`Builder::part`] once for each section, and [`Builder::caution`] for doubtful or broken
+//! pieces; it returns a [`Refusal`] only if nothing can be used. A missing value is no figure.
+
+use std::borrow::Cow;
+use std::fmt;
+
+use jiff::civil::DateTime;
+use jiff::tz::TimeZone;
+use memchr::memmem;
+use plimsoll_units::{Bytes, Span};
+
+use crate::builder::Builder;
+use crate::reading::Origin;
+use crate::refusal::Refusal;
+use crate::trace::Dialect;
+use crate::unpack::Decoder;
+use crate::{
+    atop, awr, bench, clouds, diskstats, fio, host, miner, mysql, nmon, postgres, prometheus, snapshots, table_series,
+    trace,
+};
+
+/// Every form. Among forms that claim an input, the one with most marks is taken, then the first.
+pub(crate) const FORMS: &[Form] = &[
+    awr::HTML,
+    awr::TEXT,
+    awr::STATSPACK,
+    diskstats::FORM,
+    prometheus::TEXT,
+    prometheus::ANSWER,
+    clouds::CLOUDWATCH,
+    clouds::OCI,
+    clouds::AZURE,
+    miner::FORM,
+    bench::BONNIE,
+    bench::CRYSTALDISKMARK,
+    bench::DISKSPD_TEXT,
+    bench::DISKSPD_XML,
+    bench::HAMMERDB,
+    bench::ORION,
+    bench::ORION_MATRIX,
+    bench::PGBENCH,
+    bench::SLOB,
+    bench::SYSBENCH,
+    bench::TIOTEST,
+    host::IOSTAT,
+    host::JSON,
+    host::SAR,
+    host::SADF,
+    host::VMSTAT,
+    host::BINARY,
+    host::XML,
+    host::FOREIGN,
+    nmon::FORM,
+    atop::LABELLED,
+    atop::PAGE,
+    table_series::FEATURES,
+    table_series::FORM,
+    snapshots::FORM,
+    postgres::JSON,
+    postgres::TEXT,
+    mysql::STATUS,
+    mysql::MONITOR,
+    mysql::FILES,
+    fio::JSON,
+    fio::TEXT,
+    fio::TERSE,
+    fio::LOG,
+    fio::HISTOGRAM,
+    trace::OWN,
+    trace::BLKTRACE,
+    trace::BLKPARSE,
+    trace::BLKPARSE_FORMATTED,
+    trace::IOLOG,
+    trace::MSR,
+    trace::SYSTOR,
+    trace::SPC,
+    trace::ALIBABA,
+    trace::TENCENT,
+    trace::FIU,
+    trace::CLOUDPHYSICS,
+    trace::VSCSI,
+    trace::CYDONIA,
+    trace::CYDONIA_CACHE,
+    trace::SIMULATORS,
+    trace::OBJECTS,
+    trace::ORACLE,
+    trace::PAGES,
+];
+
+/// The name of a form.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Kind {
+    /// For programs: lower case, with hyphens; it never changes.
+    pub id: &'static str,
+    /// For people.
+    pub name: &'static str,
+}
+
+impl fmt::Display for Kind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name)
+    }
+}
+
+/// A form of input: its name, how it is recognised, and its reader.
+#[derive(Clone, Copy)]
+pub struct Form {
+    /// Its name.
+    pub kind: Kind,
+    /// How much the beginning of an input looks like it.
+    pub(crate) resembles: fn(&Head<'_>) -> Resemblance,
+    pub(crate) reader: Reader,
+}
+
+/// The reader of a form.
+#[derive(Clone, Copy)]
+pub(crate) enum Reader {
+    /// Text, line by line.
+    Lines(fn(&Input) -> Box<dyn LineFormat>),
+    /// A whole text.
+    Document(ReadDocument),
+    /// A trace of single operations.
+    Trace(Takes, fn() -> Box<dyn Dialect>),
+    /// None: the form is recognised in order to name the remedy.
+    Refused(&'static str),
+}
+
+type ReadDocument = fn(&Input, &[u8], &mut Builder) -> Result<(), Refusal>;
+
+impl Form {
+    /// Bytes by which an input is recognised.
+    pub const HEAD: usize = 64 << 10;
+    /// Bytes of a line; an input with a longer one is refused, so that a file without line ends takes no memory.
+    pub const LONGEST_LINE: usize = 1 << 20;
+    /// Bytes of a document; larger ones are refused.
+    pub const LARGEST_DOCUMENT: usize = 256 << 20;
+
+    /// A form that is read line by line.
+    pub const fn lines(
+        id: &'static str,
+        name: &'static str,
+        resembles: fn(&Head<'_>) -> Resemblance,
+        open: fn(&Input) -> Box<dyn LineFormat>,
+    ) -> Self {
+        Self { kind: Kind { id, name }, resembles, reader: Reader::Lines(open) }
+    }
+
+    /// A form that is read as a whole.
+    pub const fn document(
+        id: &'static str,
+        name: &'static str,
+        resembles: fn(&Head<'_>) -> Resemblance,
+        read: fn(&Input, &[u8], &mut Builder) -> Result<(), Refusal>,
+    ) -> Self {
+        Self { kind: Kind { id, name }, resembles, reader: Reader::Document(read) }
+    }
+
+    /// A form that is recognised and not read. `remedy` names the command that makes a readable input.
+    pub(crate) const fn refused(
+        id: &'static str,
+        name: &'static str,
+        resembles: fn(&Head<'_>) -> Resemblance,
+        remedy: &'static str,
+    ) -> Self {
+        Self { kind: Kind { id, name }, resembles, reader: Reader::Refused(remedy) }
+    }
+
+    /// A trace of single operations.
+    pub(crate) const fn trace(
+        id: &'static str,
+        name: &'static str,
+        takes: Takes,
+        resembles: fn(&Head<'_>) -> Resemblance,
+        open: fn() -> Box<dyn Dialect>,
+    ) -> Self {
+        Self { kind: Kind { id, name }, resembles, reader: Reader::Trace(takes, open) }
+    }
+
+    /// Whether the reader is given text or bytes.
+    pub(crate) const fn takes(&self) -> Takes {
+        match self.reader {
+            Reader::Trace(takes, _) => takes,
+            _ => Takes::Text,
+        }
+    }
+
+    /// A reader of one input.
+    pub(crate) fn open(&self, input: &Input) -> Box<dyn Format> {
+        match self.reader {
+            Reader::Lines(open) => Box::new(Lines { format: open(input), rest: Vec::new(), count: 0 }),
+            Reader::Document(read) => Box::new(Document { read, input: input.clone(), bytes: Vec::new() }),
+            Reader::Trace(_, open) => Box::new(trace::Counting::new(open(), input)),
+            Reader::Refused(remedy) => Box::new(Refused(remedy)),
+        }
+    }
+}
+
+/// What a reader is given.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Takes {
+    /// UTF-8 without byte order mark.
+    Text,
+    /// Bytes as they are in the file.
+    Bytes,
+}
+
+/// How much an input looks like a form.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Resemblance {
+    /// Not at all.
+    None,
+    /// Some marks of the form are there.
+    Near {
+        /// Orders forms that are near: the more marks were found, the higher.
+        marks: u8,
+        /// The missing mark, as the end of the sentence "but it has no ...".
+        missing: &'static str,
+    },
+    /// It is of the form.
+    Is {
+        /// Orders forms that claim an input: a special form comes before a general one.
+        marks: u8,
+    },
+}
+
+/// The beginning of an input, about [`Form::HEAD`] bytes; it may end within a line.
+pub struct Head<'a> {
+    raw: &'a [u8],
+    bytes: &'a [u8],
+    text: Cow<'a, str>,
+}
+
+impl<'a> Head<'a> {
+    /// `raw` is as in the file, `bytes` in UTF-8 as far as the encoding is known.
+    pub(crate) fn new(raw: &'a [u8], bytes: &'a [u8]) -> Self {
+        Self { raw, bytes, text: String::from_utf8_lossy(bytes) }
+    }
+
+    /// The first [`Form::HEAD`] bytes of an input as UTF-8.
+    pub(crate) fn decoded(head: &[u8]) -> Vec<u8> {
+        let (mut decoder, mut text) = (Decoder::default(), Vec::new());
+        decoder.push(head, &mut text);
+        if head.len() < Form::HEAD {
+            decoder.end(&mut text);
+        }
+        text
+    }
+
+    /// Bytes as they are in the file.
+    pub(crate) fn raw(&self) -> &[u8] {
+        self.raw
+    }
+
+    /// Bytes of the text.
+    pub fn bytes(&self) -> &[u8] {
+        self.bytes
+    }
+
+    /// The text, with replacement characters where it is not UTF-8.
+    pub fn text(&self) -> &str {
+        &self.text
+    }
+
+    /// True if `part` occurs in it.
+    pub fn has(&self, part: &str) -> bool {
+        memmem::find(self.bytes, part.as_bytes()).is_some()
+    }
+
+    /// The number of `parts` that occur in it.
+    pub fn count(&self, parts: &[&str]) -> usize {
+        parts.iter().filter(|part| self.has(part)).count()
+    }
+
+    /// True if the first character that is not blank is one of these.
+    pub fn begins(&self, first: &[u8]) -> bool {
+        self.bytes.trim_ascii_start().first().is_some_and(|byte| first.contains(byte))
+    }
+}
+
+/// What the caller knows of an input besides its bytes.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Input {
+    /// Its name for messages: a file's name, as a rule.
+    pub name: String,
+    /// When it begins, in UTC, for inputs without times.
+    pub begin: Option<DateTime>,
+    /// The zone of its times without an offset; UTC if none.
+    pub zone: Option<TimeZone>,
+    /// The distance of its samples, for inputs that do not give it.
+    pub interval: Option<Span>,
+}
+
+impl From<&str> for Input {
+    fn from(name: &str) -> Self {
+        Self { name: name.to_owned(), ..Self::default() }
+    }
+}
+
+impl From<String> for Input {
+    fn from(name: String) -> Self {
+        Self { name, ..Self::default() }
+    }
+}
+
+/// Reads one input. Keeps no more than it needs between two calls.
+pub(crate) trait Format {
+    /// Takes further bytes, cut anywhere. A refusal ends the reading, and all that was read is dropped.
+    fn feed(&mut self, bytes: &[u8], out: &mut Builder) -> Result<(), Refusal>;
+
+    /// Ends the input: the last chance for figures, cautions and a refusal.
+    fn end(&mut self, out: &mut Builder) -> Result<(), Refusal>;
+}
+
+/// Reads an input of lines.
+pub trait LineFormat {
+    /// Takes a line, without its end. Lines count from 1.
+    ///
+    /// # Errors
+    /// Nothing of the input can be used. Damage to a part of it is a [`crate::Caution`] instead.
+    fn line(&mut self, line: &str, number: u64, out: &mut Builder) -> Result<(), Refusal>;
+
+    /// Ends the input.
+    ///
+    /// # Errors
+    /// Nothing of the input can be used.
+    fn end(&mut self, out: &mut Builder) -> Result<(), Refusal>;
+}
+
+/// Cuts bytes into lines.
+struct Lines {
+    format: Box<dyn LineFormat>,
+    /// The beginning of a line whose end has not come.
+    rest: Vec<u8>,
+    /// Lines handed on so far.
+    count: u64,
+}
+
+impl Lines {
+    fn hand_on(&mut self, line: &[u8], out: &mut Builder) -> Result<(), Refusal> {
+        self.count += 1;
+        let line = line.strip_suffix(b"\r").unwrap_or(line);
+        match std::str::from_utf8(line) {
+            Ok(line) => self.format.line(line, self.count, out),
+            Err(_) => self.format.line(&String::from_utf8_lossy(line), self.count, out),
+        }
+    }
+
+    fn keep(&mut self, bytes: &[u8], out: &Builder) -> Result<(), Refusal> {
+        if self.rest.len() + bytes.len() > Form::LONGEST_LINE {
+            let what = format!("a line of more than {} bytes: check that the file is text", Form::LONGEST_LINE);
+            return Err(out.unusable_at(Origin::line(self.count + 1), what));
+        }
+        self.rest.extend_from_slice(bytes);
+        Ok(())
+    }
+}
+
+impl Format for Lines {
+    fn feed(&mut self, mut bytes: &[u8], out: &mut Builder) -> Result<(), Refusal> {
+        while let Some(end) = memchr::memchr(b'\n', bytes) {
+            let line = &bytes[..end];
+            bytes = &bytes[end + 1..];
+            if self.rest.is_empty() && line.len() <= Form::LONGEST_LINE {
+                self.hand_on(line, out)?;
+            } else {
+                self.keep(line, out)?;
+                let mut whole = std::mem::take(&mut self.rest);
+                self.hand_on(&whole, out)?;
+                whole.clear();
+                self.rest = whole;
+            }
+        }
+        self.keep(bytes, out)
+    }
+
+    fn end(&mut self, out: &mut Builder) -> Result<(), Refusal> {
+        let last = std::mem::take(&mut self.rest);
+        if !last.is_empty() {
+            self.hand_on(&last, out)?;
+        }
+        self.format.end(out)
+    }
+}
+
+/// Collects the bytes of a document.
+struct Document {
+    read: ReadDocument,
+    input: Input,
+    bytes: Vec<u8>,
+}
+
+impl Format for Document {
+    fn feed(&mut self, bytes: &[u8], _: &mut Builder) -> Result<(), Refusal> {
+        if self.bytes.len() + bytes.len() > Form::LARGEST_DOCUMENT {
+            return Err(Refusal::TooLarge { limit: Bytes::new(Form::LARGEST_DOCUMENT as u64) });
+        }
+        self.bytes.extend_from_slice(bytes);
+        Ok(())
+    }
+
+    fn end(&mut self, out: &mut Builder) -> Result<(), Refusal> {
+        (self.read)(&self.input, &self.bytes, out)
+    }
+}
+
+/// Refuses an input, with the remedy.
+struct Refused(&'static str);
+
+impl Format for Refused {
+    fn feed(&mut self, _: &[u8], out: &mut Builder) -> Result<(), Refusal> {
+        Err(out.unusable(self.0))
+    }
+
+    fn end(&mut self, out: &mut Builder) -> Result<(), Refusal> {
+        Err(out.unusable(self.0))
+    }
+}

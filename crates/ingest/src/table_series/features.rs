@@ -1,0 +1,134 @@
+//! Features of block traces by interval: operations and bytes of each interval since the trace began, as tools that reduce
+//! traces to tables write them (`index,ts,read_block_req_count,..`).
+//!
+//! `ts` is the last operation of an interval, in microseconds since the beginning: how long an interval is follows from it.
+
+use jiff::civil::DateTime;
+use plimsoll_units::Span;
+
+use crate::builder::Builder;
+use crate::form::{Form, Head, Input, LineFormat, Resemblance};
+use crate::reading::{Class, Fate, Origin, Scope, Window};
+use crate::refusal::Refusal;
+use crate::snapshot::{Counted, Risen};
+use crate::text::table::cells;
+use crate::text::timestamp;
+
+/// Tables of features.
+pub(crate) const FORM: Form =
+    Form::lines("trace-features", "features of a block trace by interval", resembles, |input| {
+        Box::new(Features { input: input.clone(), ..Features::default() })
+    });
+
+/// The columns that are used, and what each counts.
+const COLUMNS: [(&str, Counted); 4] = [
+    ("read_block_req_count", Counted::Operations(Class::Read)),
+    ("write_block_req_count", Counted::Operations(Class::Write)),
+    ("read_io_request_size_sum", Counted::Bytes(Class::Read)),
+    ("write_io_request_size_sum", Counted::Bytes(Class::Write)),
+];
+
+fn resembles(head: &Head<'_>) -> Resemblance {
+    let header = head.text().lines().next().unwrap_or_default();
+    let has = |name: &str| cells(header.trim_end(), ',').any(|cell| cell == name);
+    match (has("index") && has("ts"), has("read_block_req_count"), has("write_block_req_count")) {
+        (true, true, true) => Resemblance::Is { marks: 4 },
+        (false, true, true) => {
+            Resemblance::Near { marks: 3, missing: "columns index and ts, one row for each interval" }
+        }
+        _ => Resemblance::None,
+    }
+}
+
+#[derive(Default)]
+struct Features {
+    input: Input,
+    /// Where index, ts and the columns stand.
+    places: Vec<Option<usize>>,
+    rows: Vec<Row>,
+    broken: Option<u64>,
+    last: u64,
+}
+
+struct Row {
+    line: u64,
+    index: f64,
+    /// Seconds.
+    ts: f64,
+    counts: [Option<f64>; COLUMNS.len()],
+}
+
+impl LineFormat for Features {
+    fn line(&mut self, line: &str, number: u64, out: &mut Builder) -> Result<(), Refusal> {
+        if line.trim().is_empty() {
+            return Ok(());
+        }
+        self.last = number;
+        if self.places.is_empty() {
+            let names: Vec<_> = cells(line, ',').collect();
+            let wanted = ["index", "ts"].into_iter().chain(COLUMNS.iter().map(|(name, _)| *name));
+            self.places = wanted.map(|wanted| names.iter().position(|name| name == wanted)).collect();
+        } else if self.rows.len() >= Builder::MOST_FIGURES / COLUMNS.len() {
+            return Err(Refusal::TooMany { limit: Builder::MOST_FIGURES });
+        } else if let Some(row) = self.row(line, number) {
+            self.rows.push(row);
+        } else {
+            self.broken = Some(number);
+            out.caution(Some(Origin::line(number)), "a row without its interval: left out");
+        }
+        Ok(())
+    }
+
+    fn end(&mut self, out: &mut Builder) -> Result<(), Refusal> {
+        let Some(length) = self.length(out) else {
+            let what = "too few intervals to conclude how long they are: say the interval".to_owned();
+            return Err(out.unusable(what));
+        };
+        let scope = out.scope(Scope::default());
+        for row in &self.rows {
+            let begin = self.begin(row.index * length.as_secs_f64());
+            let window = out.sample(Window { begin, length });
+            let counts: Vec<(&Counted, f64, Origin)> = COLUMNS
+                .iter()
+                .zip(row.counts)
+                .filter_map(|((name, counted), value)| Some((counted, value?, out.origin(row.line, "", name))))
+                .collect();
+            let counts: Vec<_> = counts.iter().map(|(counted, value, origin)| (*counted, *value, origin)).collect();
+            Risen { counts: &counts, seconds: length.as_secs_f64(), at: (scope, window) }
+                .put(&Origin::line(row.line), out);
+        }
+        out.part("intervals", Fate::Read(self.rows.len() as u32));
+        if self.broken == Some(self.last) {
+            out.part("last line", Fate::Broken);
+        }
+        Ok(())
+    }
+}
+
+impl Features {
+    fn row(&self, line: &str, number: u64) -> Option<Row> {
+        let cells: Vec<_> = cells(line, ',').collect();
+        let value = |place: usize| {
+            let cell = cells.get(self.places.get(place).copied().flatten()?)?;
+            cell.trim().parse::<f64>().ok().filter(|value| value.is_finite() && *value >= 0.0)
+        };
+        let counts = std::array::from_fn(|index| value(index + 2));
+        Some(Row { line: number, index: value(0)?, ts: value(1)? / 1e6, counts })
+    }
+
+    /// How long an interval is: what the caller says, or the whole minutes that hold the last operation of each.
+    fn length(&self, out: &mut Builder) -> Option<Span> {
+        if self.input.interval.is_some() || self.rows.len() < 2 {
+            return self.input.interval.filter(|length| !length.is_zero() && !self.rows.is_empty());
+        }
+        let shares = self.rows.iter().map(|row| row.ts / (row.index + 1.0));
+        let minutes = (shares.fold(0.0, f64::max) / 60.0).ceil();
+        let length = Some(Span::from_secs_f64(minutes * 60.0)).filter(|length| !length.is_zero())?;
+        out.caution(None, format!("intervals are taken for {minutes} min, by the times of their last operations"));
+        Some(length)
+    }
+
+    fn begin(&self, seconds: f64) -> Option<DateTime> {
+        timestamp::later(self.input.begin?, seconds)
+    }
+}

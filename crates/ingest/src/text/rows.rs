@@ -1,0 +1,354 @@
+//! Tables as the clients of databases print them: columns under a ruler, boxes, one record below the other, and
+//! separated values.
+//!
+//! Knows no table: a form names the columns it looks for, and a line with two of them begins a table. Rows are handed
+//! over one at a time.
+
+/// The weight of a column's name: none, one of several, or enough alone.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Known {
+    No,
+    One,
+    Alone,
+}
+
+/// The kind of a line.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Seen {
+    /// Nothing of a table.
+    Nothing,
+    /// Part of one, and no row yet: a heading, a ruler, a field of a record.
+    Table,
+    /// A row is complete. The line itself may be the first of the next record.
+    Row,
+    /// A row with too few or too many cells.
+    Broken,
+}
+
+/// Bytes of a row over several lines.
+const LONGEST: usize = 1 << 20;
+/// Columns of a table: more are none.
+const MOST_COLUMNS: usize = 1_000;
+
+/// Reads lines as rows.
+#[derive(Default)]
+pub(crate) struct Rows {
+    known: Names,
+    shape: Shape,
+    /// Counts tables: those with the same number are one.
+    pub(crate) table: u64,
+    /// The line at which the row began.
+    pub(crate) line: u64,
+    pub(crate) columns: Vec<String>,
+    pub(crate) cells: Vec<String>,
+    /// Where columns end in characters, under a ruler.
+    ruler: Vec<usize>,
+    /// A row that goes on in the next line, within quotes.
+    pending: String,
+    next: Vec<String>,
+}
+
+/// The weight of a column's name.
+struct Names(fn(&str) -> Known);
+
+impl Default for Names {
+    fn default() -> Self {
+        Self(|_| Known::No)
+    }
+}
+
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+enum Shape {
+    #[default]
+    None,
+    Separated(char),
+    /// One field in each line. True when records have a line of their own between them.
+    Records(bool),
+}
+
+impl Rows {
+    pub(crate) fn new(known: fn(&str) -> Known) -> Self {
+        Self { known: Names(known), ..Self::default() }
+    }
+
+    /// Takes a line. After [`Seen::Row`] its columns and cells are there until the next call.
+    pub(crate) fn line(&mut self, line: &str, number: u64) -> Seen {
+        let unboxed;
+        let line = if line.contains('│') {
+            unboxed = line.replace('│', "|").replace(['─', '═'], "-").replace(['┼', '┌', '└', '├'], "+");
+            unboxed.as_str()
+        } else {
+            line
+        };
+        self.take_record();
+        if let Some(first) = record_mark(line) {
+            return self.mark(first);
+        }
+        match self.shape {
+            Shape::Separated(separator) => self.separated(line, separator, number),
+            Shape::Records(marked) => self.field(line, marked, number),
+            Shape::None => self.heading(line, number),
+        }
+    }
+
+    /// Ends the table. True when that was within a record: its row is then there.
+    pub(crate) fn end(&mut self) -> bool {
+        self.take_record();
+        let open = matches!(self.shape, Shape::Records(_)) && self.pending.is_empty();
+        self.shape = Shape::None;
+        self.pending.clear();
+        open && self.columns.iter().any(|name| (self.known.0)(name) != Known::No)
+    }
+
+    /// Forgets the record that was handed over.
+    fn take_record(&mut self) {
+        if self.shape == Shape::None && !self.next.is_empty() {
+            self.columns.clear();
+            self.cells.clear();
+            let value = self.next.pop();
+            self.columns.extend(self.next.pop());
+            self.cells.extend(value);
+            self.shape = Shape::Records(false);
+        }
+    }
+
+    /// A line between records: the one before is complete.
+    fn mark(&mut self, first: bool) -> Seen {
+        let row = matches!(self.shape, Shape::Records(_)) && !self.columns.is_empty();
+        self.shape = Shape::Records(true);
+        // The row stays until the next line: `field` begins a new one when it finds the line below a mark.
+        self.pending.clear();
+        self.pending.push(if first { '1' } else { '+' });
+        if row { Seen::Row } else { Seen::Table }
+    }
+
+    fn heading(&mut self, line: &str, number: u64) -> Seen {
+        let Some(separator) = self.separator(line) else { return self.unmarked(line, number) };
+        let mut columns = std::mem::take(&mut self.columns);
+        cut(line, separator, &mut columns);
+        for name in &mut columns {
+            *name = plain_name(name);
+        }
+        if columns.len() > MOST_COLUMNS {
+            return Seen::Nothing;
+        }
+        self.columns = columns;
+        self.ruler.clear();
+        self.pending.clear();
+        self.shape = Shape::Separated(separator);
+        self.table += 1;
+        self.line = number;
+        Seen::Table
+    }
+
+    /// The separator of the names of columns.
+    fn separator(&self, line: &str) -> Option<char> {
+        // An ordinary line has no name of two columns: most end here.
+        if line.len() > 16 << 10 {
+            return None;
+        }
+        let weight = |separator: char| -> usize {
+            let weigh = |name: &str| match (self.known.0)(&plain_name(name)) {
+                Known::No => 0,
+                Known::One => 1,
+                Known::Alone => 2,
+            };
+            let names = line.trim().trim_matches('|').split(separator).map(|name| weigh(unquoted(name)));
+            // A word that is enough alone has to be alone, or among other columns.
+            names.sum()
+        };
+        ['|', '\t', ',', ';'].into_iter().find(|separator| {
+            let many = line.contains(*separator);
+            weight(*separator) >= 2 && (many || *separator == '|')
+        })
+    }
+
+    /// `name|value`: records without marks between them.
+    fn unmarked(&mut self, line: &str, number: u64) -> Seen {
+        let Some((name, value)) = line.split_once('|') else { return Seen::Nothing };
+        let name = plain_name(name);
+        if value.contains('|') || (self.known.0)(&name) == Known::No {
+            return Seen::Nothing;
+        }
+        self.table += 1;
+        self.line = number;
+        self.columns.clear();
+        self.cells.clear();
+        self.columns.push(name);
+        self.cells.push(value.trim().to_owned());
+        self.shape = Shape::Records(false);
+        Seen::Table
+    }
+
+    fn field(&mut self, line: &str, marked: bool, number: u64) -> Seen {
+        if !self.pending.is_empty() {
+            if self.pending == "1" {
+                self.table += 1;
+            }
+            self.pending.clear();
+            self.columns.clear();
+            self.cells.clear();
+            self.line = number;
+        }
+        let parts = line.split_once('|').or_else(|| line.split_once(':').filter(|_| marked));
+        match parts {
+            Some((name, value)) if self.columns.len() < MOST_COLUMNS => {
+                let name = plain_name(name);
+                if !marked && self.columns.first() == Some(&name) {
+                    self.next = vec![name, value.trim().to_owned()];
+                    self.shape = Shape::None;
+                    return Seen::Row;
+                }
+                self.columns.push(name);
+                self.cells.push(value.trim().to_owned());
+                Seen::Table
+            }
+            _ if self.columns.is_empty() => {
+                self.shape = Shape::None;
+                self.heading(line, number)
+            }
+            // Lines below the last record are no fields of it.
+            _ if marked => {
+                self.shape = Shape::None;
+                Seen::Row
+            }
+            _ if line.trim().is_empty() => {
+                self.pending.push('+');
+                Seen::Row
+            }
+            _ => Seen::Table,
+        }
+    }
+
+    fn separated(&mut self, line: &str, separator: char, number: u64) -> Seen {
+        if self.pending.is_empty() {
+            self.line = number;
+            let trimmed = line.trim();
+            if is_ruler(trimmed) {
+                self.set_ruler(line);
+                return Seen::Table;
+            }
+            if trimmed.is_empty() || is_footer(trimmed) {
+                // Nothing ends a table of one column but this, and boxes have a ruler below.
+                self.shape = Shape::None;
+                return Seen::Nothing;
+            }
+        }
+        let open = separator != '|' && (line.matches('"').count() % 2 == 1) == self.pending.is_empty();
+        if open && self.pending.len() + line.len() < LONGEST {
+            self.pending.push_str(line);
+            self.pending.push('\n');
+            return Seen::Table;
+        }
+        let whole = std::mem::take(&mut self.pending);
+        let row = if whole.is_empty() { line } else { &(whole + line) };
+        self.row(row, separator, number)
+    }
+
+    fn row(&mut self, line: &str, separator: char, number: u64) -> Seen {
+        let mut cells = std::mem::take(&mut self.cells);
+        cut(line, separator, &mut cells);
+        self.cells = cells;
+        if self.columns.len() == 1 && self.separator(line).is_some() {
+            return self.heading(line, number);
+        }
+        if self.cells.len() == self.columns.len() {
+            let again = self.columns.len() > 1 || (self.known.0)(&plain_name(&self.cells[0])) == Known::Alone;
+            if again && self.cells.iter().zip(&self.columns).all(|(cell, column)| plain_name(cell) == *column) {
+                self.table += 1;
+                return Seen::Table;
+            }
+            return Seen::Row;
+        }
+        if self.by_ruler(line) {
+            return Seen::Row;
+        }
+        if self.separator(line).is_some() {
+            return self.heading(line, number);
+        }
+        // A line without any separator is a remark of the client's, and not a row.
+        if line.contains(separator) { Seen::Broken } else { Seen::Nothing }
+    }
+
+    fn set_ruler(&mut self, line: &str) {
+        self.ruler.clear();
+        self.ruler.extend(line.chars().enumerate().filter(|(_, letter)| *letter == '+').map(|(at, _)| at));
+    }
+
+    /// Cuts a row where the ruler does: a text in it may hold separators.
+    fn by_ruler(&mut self, line: &str) -> bool {
+        if self.ruler.len() + 1 != self.columns.len() {
+            return false;
+        }
+        let letters: Vec<char> = line.chars().collect();
+        if !self.ruler.iter().all(|at| letters.get(*at) == Some(&'|')) {
+            return false;
+        }
+        let ends = self.ruler.iter().copied().chain([letters.len()]);
+        let mut from = 0;
+        self.cells.clear();
+        for end in ends {
+            self.cells.push(letters[from..end].iter().collect::<String>().trim().to_owned());
+            from = end + 1;
+        }
+        true
+    }
+}
+
+/// A line between records, as psql and mysql draw it. True for the first record of a table.
+fn record_mark(line: &str) -> Option<bool> {
+    let line = line.trim();
+    if let Some(rest) = line.strip_prefix("-[ RECORD ").or_else(|| line.strip_prefix("+-[ RECORD ")) {
+        return Some(rest.starts_with("1 ]"));
+    }
+    let inner = line.strip_prefix("***")?.trim_matches('*').trim();
+    inner.strip_suffix(". row").map(|number| number == "1")
+}
+
+fn is_ruler(line: &str) -> bool {
+    line.len() >= 3
+        && line.contains("--")
+        && line.bytes().all(|byte| matches!(byte, b'-' | b'+' | b'|' | b' ' | b'=' | b':'))
+}
+
+/// `(3 rows)`, `3 rows in set (0.01 sec)`, `Time: 1.234 ms`.
+fn is_footer(line: &str) -> bool {
+    let first = line.as_bytes()[0];
+    (first == b'(' && line.ends_with(')'))
+        || (first.is_ascii_digit() && line.contains(" in set"))
+        || line.starts_with("Time: ")
+}
+
+/// A name as it is compared: lower case, without quotes and blanks.
+fn plain_name(name: &str) -> String {
+    unquoted(name).to_ascii_lowercase()
+}
+
+fn unquoted(cell: &str) -> &str {
+    cell.trim().trim_matches('"').trim()
+}
+
+/// Cuts a line into cells, which keep their memory.
+fn cut(line: &str, separator: char, cells: &mut Vec<String>) {
+    let mut count = 0;
+    let mut put = |cell: &str| {
+        if count == cells.len() {
+            cells.push(String::new());
+        }
+        let kept: &mut String = &mut cells[count];
+        kept.clear();
+        kept.push_str(cell.trim());
+        count += 1;
+    };
+    if separator == '|' {
+        let line = line.trim();
+        let inner = line.strip_prefix('|').and_then(|line| line.strip_suffix('|')).unwrap_or(line);
+        inner.split('|').for_each(&mut put);
+    } else {
+        super::table::cells(line, separator).for_each(|cell| put(&cell));
+    }
+    cells.truncate(count);
+}
+
+#[cfg(test)]
+mod tests;

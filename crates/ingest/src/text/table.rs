@@ -1,0 +1,193 @@
+//! Tables of reports: cells of HTML, of columns under a ruler, and of separated values.
+
+use std::borrow::Cow;
+
+/// One table, with its headings joined to one name for each column.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(crate) struct Table {
+    /// The nearest heading above it.
+    pub(crate) heading: String,
+    /// Where it begins.
+    pub(crate) line: u64,
+    /// Names of its columns, in lower case, with single spaces; headings over several columns stand before their own.
+    pub(crate) columns: Vec<String>,
+    pub(crate) rows: Vec<Row>,
+    /// The input, or what may be kept of it, ended inside.
+    pub(crate) cut: bool,
+}
+
+/// A row of cells, without blanks around them.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(crate) struct Row {
+    pub(crate) line: u64,
+    pub(crate) cells: Vec<String>,
+}
+
+impl Table {
+    /// The column that is called this.
+    pub(crate) fn column(&self, name: &str) -> Option<usize> {
+        self.columns.iter().position(|column| column == name)
+    }
+
+    /// The first column whose name begins so.
+    pub(crate) fn column_like(&self, start: &str) -> Option<usize> {
+        self.columns.iter().position(|column| column.starts_with(start))
+    }
+}
+
+impl Row {
+    /// A cell; empty where the row has none there.
+    pub(crate) fn cell(&self, column: usize) -> &str {
+        self.cells.get(column).map_or("", String::as_str)
+    }
+}
+
+/// As it is compared: lower case, single spaces.
+pub(crate) fn plain(name: &str) -> String {
+    let mut out = String::with_capacity(name.len());
+    for word in name.split_whitespace() {
+        if !out.is_empty() {
+            out.push(' ');
+        }
+        out.extend(word.chars().flat_map(char::to_lowercase));
+    }
+    out
+}
+
+/// The cells of a line; quotes are taken off, and doubled quotes within them are one (RFC 4180).
+pub(crate) fn cells(line: &str, separator: char) -> impl Iterator<Item = Cow<'_, str>> {
+    let mut rest = Some(line);
+    std::iter::from_fn(move || {
+        let text = rest?;
+        let Some(quoted) = text.trim_start_matches(' ').strip_prefix('"') else {
+            let (cell, after) = text.split_once(separator).map_or((text, None), |(cell, after)| (cell, Some(after)));
+            rest = after;
+            return Some(Cow::Borrowed(cell));
+        };
+        let mut cell = Cow::Borrowed("");
+        let mut from = quoted;
+        loop {
+            let (inside, after) = from.split_once('"').unwrap_or((from, ""));
+            cell += inside;
+            let Some(after) = after.strip_prefix('"') else {
+                rest = after.split_once(separator).map(|(_, after)| after);
+                return Some(cell);
+            };
+            cell += "\"";
+            from = after;
+        }
+    })
+}
+
+/// Where columns are, in letters from the beginning of the line.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Ruler {
+    spans: Vec<(usize, usize)>,
+}
+
+impl Ruler {
+    /// Reads a line of dashes or tildes.
+    pub(crate) fn of(line: &str) -> Option<Self> {
+        let line = line.trim_end();
+        let is_mark = |byte: u8| matches!(byte, b'-' | b'~');
+        if line.bytes().filter(|byte| is_mark(*byte)).count() < 3 || !line.bytes().all(|b| is_mark(b) || b == b' ') {
+            return None;
+        }
+        let (mut spans, mut begin) = (Vec::new(), None);
+        for (index, byte) in line.bytes().chain([b' ']).enumerate() {
+            match (begin, is_mark(byte)) {
+                (None, true) => begin = Some(index),
+                (Some(from), false) => {
+                    spans.push((from, index));
+                    begin = None;
+                }
+                _ => {}
+            }
+        }
+        Some(Self { spans })
+    }
+
+    /// True for a single run of dashes that stands well inside of the line: a ruler below a heading over several columns,
+    /// or the end of a section.
+    pub(crate) fn is_inner(&self) -> bool {
+        matches!(self.spans.as_slice(), [(from, to)] if *from >= 8 && to - from >= 20)
+    }
+
+    /// True for a single run of dashes.
+    pub(crate) fn is_single(&self) -> bool {
+        self.spans.len() == 1
+    }
+
+    /// A line's cells. Each reaches to where the next one begins, and the last to the end of the line.
+    pub(crate) fn cells(&self, line: &str) -> Vec<String> {
+        if line.is_ascii() {
+            return self.cut(line.len(), |from, to| spaced(&line[from..to]));
+        }
+        let letters: Vec<char> = line.chars().collect();
+        self.cut(letters.len(), |from, to| spaced(&letters[from..to].iter().collect::<String>()))
+    }
+
+    fn cut(&self, length: usize, slice: impl Fn(usize, usize) -> String) -> Vec<String> {
+        let ends = self.spans.iter().skip(1).map(|(from, _)| *from).chain([usize::MAX]);
+        self.spans.iter().zip(ends).map(|((from, _), end)| slice((*from).min(length), end.min(length))).collect()
+    }
+}
+
+/// Words with single spaces.
+pub(crate) fn spaced(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    for word in text.split_whitespace() {
+        if !out.is_empty() {
+            out.push(' ');
+        }
+        out.push_str(word);
+    }
+    out
+}
+
+/// Names of columns: what stands above each part of the ruler, from top to bottom.
+pub(crate) fn titles(ruler: &Ruler, heads: &[String]) -> Vec<String> {
+    let mut columns: Vec<String> = Vec::new();
+    for head in heads {
+        for (index, cell) in ruler.cells(head).into_iter().enumerate() {
+            match columns.get_mut(index) {
+                Some(column) => {
+                    column.push(' ');
+                    column.push_str(&cell);
+                }
+                None => columns.push(cell),
+            }
+        }
+    }
+    columns.iter().map(|column| plain(column)).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Ruler, cells};
+
+    #[test]
+    fn cells_are_cut_where_the_ruler_says() {
+        let ruler = Ruler::of("------ ---- ----").unwrap();
+        assert_eq!(ruler.cells("a b     1    22"), ["a b", "1", "22"]);
+        assert_eq!(ruler.cells("a            22 and more"), ["a", "", "22 and more"]);
+        assert_eq!(ruler.cells("a"), ["a", "", ""]);
+        assert_eq!(ruler.cells("\u{e4}\u{f6} b     1    22"), ["\u{e4}\u{f6} b", "1", "22"]);
+    }
+
+    #[test]
+    fn not_every_line_is_a_ruler() {
+        assert_eq!(Ruler::of("--"), None);
+        assert_eq!(Ruler::of("--- x"), None);
+        assert_eq!(Ruler::of(""), None);
+        assert!(Ruler::of(&format!("{}{}", " ".repeat(30), "-".repeat(47))).unwrap().is_inner());
+        assert!(!Ruler::of(&"-".repeat(47)).unwrap().is_inner());
+        assert!(Ruler::of("~~~~ ---- ----").is_some());
+    }
+
+    #[test]
+    fn cells_may_be_quoted() {
+        let found: Vec<String> = cells("a,\"b,\"\"c\"\"\",,\"d", ',').map(String::from).collect();
+        assert_eq!(found, ["a", "b,\"c\"", "", "d"]);
+    }
+}

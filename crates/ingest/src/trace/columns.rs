@@ -1,0 +1,593 @@
+//! Dialects of one operation per line in fixed columns: a constant [`Layout`] each, and the engine that reads them.
+//!
+//! Sources: MSR Cambridge (Narayanan et al. 2008), SYSTOR '17 (Lee et al. 2017), Alibaba (Li et al. 2020), Tencent (Zhang
+//! et al. 2020), Florida International University (Koller, Rangaswami 2010), Cydonia (Bhandari et al. 2021).
+
+use plimsoll_record::Action;
+
+use super::dialect::{About, Dialect, Line, Row, Rows, SECTOR, Said, Sink, resembles};
+use super::records::{Command, command};
+use crate::form::{Form, Head, Resemblance, Takes};
+use crate::reading::Scope;
+use crate::text::{hexadecimal, scaled, split, whole, words};
+
+/// The columns of a dialect, counted from 0.
+struct Layout {
+    /// How specific a line is: among dialects that fit an input, the one with more marks is taken.
+    marks: u8,
+    /// Lines that must fit for the dialect to be recognised.
+    least: u32,
+    /// The separator; a blank stands for any run of blanks and tabs.
+    separator: u8,
+    /// The number of columns.
+    fields: usize,
+    /// Further columns are allowed.
+    open_ended: bool,
+    /// Lines that begin with `#` are remarks.
+    remarks: bool,
+    /// Puts the columns of a line into their order. Returns their number, 0 if they do not fit.
+    arrange: Option<fn(&mut Fields<'_>, usize) -> usize>,
+    time: (usize, Clock),
+    /// The first address, and bytes of its unit.
+    place: (usize, u64),
+    /// The length, and bytes of its unit; one unit of `place` if none.
+    length: Option<(usize, u64)>,
+    /// Bytes of the longest operation; a longer one belongs to another table of numbers.
+    longest: u64,
+    action: (usize, Words),
+    /// The columns that name the volume together.
+    volume: &'static [usize],
+    /// The response time, and nanoseconds of its unit.
+    took: Option<(usize, u64)>,
+    /// Other columns that hold whole numbers.
+    numbers: &'static [usize],
+    /// Columns with one of a few words.
+    fixed: &'static [(usize, &'static [&'static [u8]])],
+    /// Nanoseconds from 1970 to the zero of the clock, if that is a moment of the calendar.
+    epoch_ns: Option<i128>,
+    /// Nanoseconds of the smallest step of the clock, if that is large.
+    tick_ns: u64,
+    /// The scope that the name of a volume stands for.
+    scope: Option<fn(&str) -> Scope>,
+    /// What the dialect leaves open.
+    doubts: &'static [&'static str],
+}
+
+/// The fields of a line.
+type Fields<'a> = [&'a [u8]; 16];
+
+/// How a column tells the time.
+#[derive(Clone, Copy)]
+enum Clock {
+    /// Whole numbers of a unit in nanoseconds.
+    Whole(u64),
+    /// The same, with decimals or without.
+    Decimal(u64),
+    /// Seconds, always with decimals.
+    Seconds,
+    /// Seconds since 1970.
+    Calendar,
+    /// Microseconds since the operation before; several lines with one number in the given column are one operation.
+    Gaps(usize),
+    /// One unit if some time has decimals, else the other; with the sentence about it.
+    ByPoint((u64, &'static str), (u64, &'static str)),
+    /// The first unit if the first time is too large for seconds, else the second.
+    BySize((u64, &'static str), (u64, &'static str)),
+}
+
+/// How a column tells reads from writes.
+#[derive(Clone, Copy)]
+enum Words {
+    /// A word for reads and a word for writes, in either case.
+    Of(&'static [u8], &'static [u8]),
+    /// The same; commands that move nothing have no word.
+    OrNone(&'static [u8], &'static [u8]),
+    /// A hexadecimal number whose lowest bit is set for reads.
+    Flags,
+    /// A SCSI command: hexadecimal, or the decimal codes 40 and 42.
+    Scsi,
+}
+
+const NANOSECOND: u64 = 1;
+const MICROSECOND: u64 = 1_000;
+const MILLISECOND: u64 = 1_000_000;
+const SECOND: u64 = 1_000_000_000;
+/// Nanoseconds of a tick of Windows' clock.
+const TICK: u64 = 100;
+/// Nanoseconds from 1601, where that clock begins, to 1970.
+const FROM_1601: i128 = -11_644_473_600_000_000_000;
+/// Nanoseconds since 1970: 2001 to 2096.
+const CALENDAR: std::ops::Range<u64> = 1_000_000_000_000_000_000..4_000_000_000_000_000_000;
+/// More seconds than this are more than a thousand years.
+const NO_SECONDS: u64 = 100_000_000_000;
+const IN_MICROSECONDS: &str = "it does not name the unit of its times: microseconds are taken";
+
+const COMMAS: Layout = Layout {
+    marks: 6,
+    least: 1,
+    separator: b',',
+    fields: 5,
+    open_ended: false,
+    remarks: false,
+    arrange: None,
+    time: (0, Clock::Whole(NANOSECOND)),
+    place: (1, 1),
+    length: None,
+    longest: u64::MAX,
+    action: (2, Words::Of(b"r", b"w")),
+    volume: &[],
+    took: None,
+    numbers: &[],
+    fixed: &[],
+    epoch_ns: None,
+    tick_ns: 0,
+    scope: None,
+    doubts: &[],
+};
+
+/// Servers of Microsoft Research in Cambridge: `ticks,host,disk,Read|Write,offset,size,ticks it took`.
+pub(crate) const MSR: Form = {
+    static LAYOUT: Layout = Layout {
+        fields: 7,
+        time: (0, Clock::Whole(TICK)),
+        action: (3, Words::Of(b"read", b"write")),
+        place: (4, 1),
+        length: Some((5, 1)),
+        volume: &[1, 2],
+        took: Some((6, TICK)),
+        epoch_ns: Some(FROM_1601),
+        scope: Some(|name| {
+            let (host, part) = name.split_once(',').unwrap_or(("", name));
+            Scope { host: host.trim().to_owned(), part: part.trim().to_owned(), ..Scope::default() }
+        }),
+        ..COMMAS
+    };
+    Form::trace("trace-msr", "MSR Cambridge trace", Takes::Text, |head| LAYOUT.fits(head), || LAYOUT.open())
+};
+
+/// Virtual desktops of SYSTOR '17: `seconds,seconds it took,R|W,LUN,offset,size`.
+pub(crate) const SYSTOR: Form = {
+    static LAYOUT: Layout = Layout {
+        fields: 6,
+        time: (0, Clock::Seconds),
+        took: Some((1, SECOND)),
+        action: (2, Words::OrNone(b"R", b"W")),
+        volume: &[3],
+        place: (4, 1),
+        length: Some((5, 1)),
+        epoch_ns: Some(0),
+        ..COMMAS
+    };
+    Form::trace("trace-systor17", "SYSTOR '17 trace", Takes::Text, |head| LAYOUT.fits(head), || LAYOUT.open())
+};
+
+/// The Storage Performance Council's exchange format: `unit,block,size,r|w,seconds`, and possibly more fields.
+pub(crate) const SPC: Form = {
+    static LAYOUT: Layout = Layout {
+        marks: 5,
+        open_ended: true,
+        remarks: true,
+        volume: &[0],
+        numbers: &[0],
+        place: (1, SECTOR),
+        length: Some((2, 1)),
+        action: (3, Words::Of(b"r", b"w")),
+        time: (4, Clock::Decimal(SECOND)),
+        doubts: &["it does not say how large a block is: 512 bytes are taken, as in all that are published"],
+        ..COMMAS
+    };
+    Form::trace("trace-spc", "SPC trace", Takes::Text, |head| LAYOUT.fits(head), || LAYOUT.open())
+};
+
+/// Cloud disks of Alibaba: `device,R|W,offset,length,microseconds`.
+pub(crate) const ALIBABA: Form = {
+    static LAYOUT: Layout = Layout {
+        volume: &[0],
+        action: (1, Words::Of(b"R", b"W")),
+        place: (2, 1),
+        length: Some((3, 1)),
+        time: (4, Clock::Decimal(MICROSECOND)),
+        epoch_ns: Some(0),
+        ..COMMAS
+    };
+    Form::trace("trace-alibaba", "Alibaba block trace", Takes::Text, |head| LAYOUT.fits(head), || LAYOUT.open())
+};
+
+/// Cloud disks of Tencent: `seconds,sector,sectors,0|1,volume`; 0 reads.
+pub(crate) const TENCENT: Form = {
+    static LAYOUT: Layout = Layout {
+        marks: 4,
+        time: (0, Clock::Calendar),
+        place: (1, SECTOR),
+        length: Some((2, SECTOR)),
+        action: (3, Words::Of(b"0", b"1")),
+        volume: &[4],
+        numbers: &[4],
+        epoch_ns: Some(0),
+        tick_ns: SECOND,
+        doubts: &["its times are whole seconds: what happened within a second is not told apart"],
+        ..COMMAS
+    };
+    Form::trace("trace-tencent", "Tencent block trace", Takes::Text, |head| LAYOUT.fits(head), || LAYOUT.open())
+};
+
+/// Virtual disks of `CloudPhysics`, as libCacheSim prints them: `version,time,command,bytes,sector`.
+pub(crate) const CLOUDPHYSICS: Form = {
+    static LAYOUT: Layout = Layout {
+        fixed: &[(0, &[b"1", b"2"])],
+        time: (1, Clock::BySize((MICROSECOND, "microseconds are taken"), (SECOND, "seconds are taken"))),
+        action: (2, Words::Scsi),
+        length: Some((3, 1)),
+        place: (4, SECTOR),
+        ..COMMAS
+    };
+    let fits = |head: &Head<'_>| LAYOUT.fits(head);
+    Form::trace("trace-cloudphysics", "CloudPhysics trace (CSV)", Takes::Text, fits, || LAYOUT.open())
+};
+
+/// Virtual disks of `CloudPhysics`, as the Cydonia project prepares them: `microseconds,sector,r|w,bytes`.
+pub(crate) const CYDONIA: Form = {
+    static LAYOUT: Layout = Layout {
+        marks: 5,
+        fields: 4,
+        time: (0, Clock::Whole(MICROSECOND)),
+        place: (1, SECTOR),
+        length: Some((3, 1)),
+        doubts: &[IN_MICROSECONDS],
+        ..COMMAS
+    };
+    Form::trace(
+        "trace-cydonia",
+        "CloudPhysics trace (Cydonia)",
+        Takes::Text,
+        |head| LAYOUT.fits(head),
+        || LAYOUT.open(),
+    )
+};
+
+/// The same in blocks of a cache: `operation,microseconds since the one before,block,r|w,bytes before,bytes after`. An
+/// operation has a row for each block that it touches; a write that covers a block in part reads that block first.
+pub(crate) const CYDONIA_CACHE: Form = {
+    static LAYOUT: Layout = Layout {
+        least: 2,
+        fields: 6,
+        time: (1, Clock::Gaps(0)),
+        place: (2, 4096),
+        action: (3, Words::Of(b"r", b"w")),
+        doubts: &[
+            IN_MICROSECONDS,
+            "its records are blocks of 4 KiB that a cache was asked for, not operations: there are more of them",
+        ],
+        ..COMMAS
+    };
+    let fits = |head: &Head<'_>| LAYOUT.fits(head);
+    Form::trace("trace-cydonia-cache", "CloudPhysics cache trace (Cydonia)", Takes::Text, fits, || LAYOUT.open())
+};
+
+/// Hosts of Florida International University: `time pid process sector sectors R|W major minor hash`. Names of processes
+/// may contain blanks, so columns count from the end; not every trace has the hash of the contents.
+pub(crate) const FIU: Form = {
+    static LAYOUT: Layout = Layout {
+        marks: 5,
+        separator: b' ',
+        fields: 7,
+        arrange: Some(|fields, count| {
+            let is_hash = |text: &[u8]| text.len() >= 32 && hexadecimal(&text[..16]).is_some();
+            if count < 8 {
+                return 0;
+            }
+            let end = count - usize::from(is_hash(fields[count - 1]));
+            fields.copy_within(end - 5..end, 2);
+            7
+        }),
+        time: (0, Clock::ByPoint((SECOND, "seconds are taken"), (NANOSECOND, "nanoseconds are taken"))),
+        place: (2, SECTOR),
+        length: Some((3, SECTOR)),
+        action: (4, Words::Of(b"R", b"W")),
+        volume: &[5, 6],
+        numbers: &[1, 5, 6],
+        ..COMMAS
+    };
+    Form::trace("trace-fiu", "FIU trace", Takes::Text, |head| LAYOUT.fits(head), || LAYOUT.open())
+};
+
+/// Inputs of simulators of disks and flash: `time device sector sectors flags`.
+pub(crate) const SIMULATORS: Form = {
+    static LAYOUT: Layout = Layout {
+        marks: 2,
+        least: 3,
+        separator: b' ',
+        remarks: true,
+        time: (
+            0,
+            Clock::ByPoint(
+                (MILLISECOND, "they have decimals, so milliseconds are taken, as DiskSim has them"),
+                (NANOSECOND, "they are whole numbers, so nanoseconds are taken, as SSDsim and MQSim have them"),
+            ),
+        ),
+        volume: &[1],
+        numbers: &[1],
+        place: (2, SECTOR),
+        length: Some((3, SECTOR)),
+        longest: 1 << 30,
+        action: (4, Words::Flags),
+        ..COMMAS
+    };
+    Form::trace("trace-disksim", "DiskSim or SSDsim trace", Takes::Text, |head| LAYOUT.fits(head), || LAYOUT.open())
+};
+
+impl Layout {
+    fn fits(&'static self, head: &Head<'_>) -> Resemblance {
+        resembles(Columns::new(self), head)
+    }
+
+    fn open(&'static self) -> Box<dyn Dialect> {
+        Box::new(Rows::new(Columns::new(self)))
+    }
+
+    fn has_fields(&self, fields: &Fields<'_>, count: usize) -> bool {
+        let has_count = count == self.fields || (self.open_ended && count > self.fields);
+        has_count && self.fixed.iter().all(|(column, words)| words.contains(&fields[*column]))
+    }
+
+    fn command(&self, fields: &Fields<'_>) -> Option<Command> {
+        let field = fields[self.action.0];
+        let action = match self.action.1 {
+            Words::OrNone(..) if field.is_empty() => return Some(Command::Other),
+            Words::Of(read, _) | Words::OrNone(read, _) if field.eq_ignore_ascii_case(read) => Action::Read,
+            Words::Of(_, write) | Words::OrNone(_, write) if field.eq_ignore_ascii_case(write) => Action::Write,
+            Words::Of(..) | Words::OrNone(..) => return None,
+            Words::Flags => match hexadecimal(field).filter(|flags| *flags < 0x100 && field.len() <= 4)? & 1 {
+                1 => Action::Read,
+                _ => Action::Write,
+            },
+            Words::Scsi => match field {
+                b"40" => Action::Read,
+                b"42" => Action::Write,
+                _ if field.len() <= 4 => return command(hexadecimal(field)?),
+                _ => return None,
+            },
+        };
+        Some(Command::Asks(action))
+    }
+
+    /// First byte and length.
+    fn extent(&self, fields: &Fields<'_>) -> Option<(u64, u64)> {
+        let (column, unit) = self.place;
+        let place = whole(fields[column])?.checked_mul(unit)?;
+        let length = match self.length {
+            Some((column, unit)) => whole(fields[column])?.checked_mul(unit)?,
+            None => unit,
+        };
+        let has_numbers = self.numbers.iter().all(|column| whole(fields[*column]).is_some());
+        (has_numbers && length <= self.longest).then_some((place, length))
+    }
+}
+
+/// The part of a line from one of its fields to another.
+fn between<'a>(line: &'a [u8], first: &[u8], last: &[u8]) -> &'a [u8] {
+    let at = |field: &[u8]| field.as_ptr().addr().wrapping_sub(line.as_ptr().addr());
+    line.get(at(first)..at(last) + last.len()).unwrap_or_default()
+}
+
+/// Reads lines by a [`Layout`].
+struct Columns {
+    layout: &'static Layout,
+    /// Nanoseconds of the unit of times, once it is known.
+    unit: Option<u64>,
+    /// The number of the last operation, and its time in microseconds.
+    last: (Option<u64>, u64),
+    /// The name of a volume; kept for its memory.
+    name: Vec<u8>,
+}
+
+impl Columns {
+    const fn new(layout: &'static Layout) -> Self {
+        Self { layout, unit: None, last: (None, 0), name: Vec::new() }
+    }
+
+    fn at_ns(&mut self, fields: &Fields<'_>) -> Option<u64> {
+        let field = fields[self.layout.time.0];
+        match self.layout.time.1 {
+            Clock::Whole(unit) => whole(field)?.checked_mul(unit),
+            Clock::Decimal(unit) => scaled(field, unit),
+            Clock::Seconds => scaled(field, SECOND).filter(|_| field.contains(&b'.')),
+            Clock::Calendar => scaled(field, SECOND).filter(|at_ns| CALENDAR.contains(at_ns)),
+            Clock::Gaps(column) => {
+                let (operation, gap_us) = (whole(fields[column])?, whole(field)?);
+                if self.last.0 != Some(operation) {
+                    self.last = (Some(operation), self.last.1.saturating_add(gap_us));
+                }
+                self.last.1.checked_mul(MICROSECOND)
+            }
+            Clock::ByPoint((with_point, _), (without, _)) => {
+                // A whole number of milliseconds may be printed without decimals.
+                if field.contains(&b'.') {
+                    self.unit = Some(with_point);
+                }
+                scaled(field, *self.unit.get_or_insert(without))
+            }
+            Clock::BySize((large, _), (small, _)) => {
+                let is_large = || scaled(field, 1).is_some_and(|time| time > NO_SECONDS);
+                scaled(field, *self.unit.get_or_insert_with(|| if is_large() { large } else { small }))
+            }
+        }
+    }
+}
+
+impl Row for Columns {
+    fn marks(&self) -> u8 {
+        self.layout.marks
+    }
+
+    fn least(&self) -> u32 {
+        self.layout.least
+    }
+
+    fn row(&mut self, line: &[u8], number: u64, sink: &mut dyn Sink) -> Line {
+        let layout = self.layout;
+        if layout.remarks && line.first() == Some(&b'#') {
+            return Line::Passed;
+        }
+        let mut fields: Fields<'_> = [b""; 16];
+        let count = match layout.separator {
+            b' ' => words(line, &mut fields),
+            separator => split(line, separator, &mut fields),
+        };
+        let count = layout.arrange.map_or(count, |arrange| arrange(&mut fields, count));
+        if !layout.has_fields(&fields, count) {
+            return Line::Broken("it has not the fields of a record: left out");
+        }
+        let Some(command) = layout.command(&fields) else {
+            return Line::Broken("it names neither a read nor a write: left out");
+        };
+        let (Some(at_ns), Some((place, length))) = (self.at_ns(&fields), layout.extent(&fields)) else {
+            return Line::Broken("its time, address or length is no number: left out");
+        };
+        let Command::Asks(action) = command else { return Line::Read };
+        let volume = match *layout.volume {
+            [] => sink.volume(b""),
+            [column] => sink.volume(fields[column]),
+            [first, .., last] if layout.separator == b',' => sink.volume(between(line, fields[first], fields[last])),
+            ref columns => {
+                self.name.clear();
+                for column in columns {
+                    self.name.extend_from_slice(fields[*column]);
+                    self.name.push(b',');
+                }
+                sink.volume(&self.name[..self.name.len() - 1])
+            }
+        };
+        let (place, length) = if action == Action::Flush { (0, 0) } else { (place, length) };
+        let took_ns = layout.took.and_then(|(column, unit)| scaled(fields[column], unit));
+        let (at_ns, action, length) = (Some(at_ns), Some(action), Some(length));
+        sink.asked(&Said { number, at_ns, action, place, length, volume, took_ns });
+        Line::Read
+    }
+
+    fn about(&self) -> About {
+        let layout = self.layout;
+        let unit = match layout.time.1 {
+            Clock::ByPoint(first, _) | Clock::BySize(first, _) if self.unit == Some(first.0) => Some(first.1),
+            Clock::ByPoint(_, second) | Clock::BySize(_, second) => Some(second.1),
+            _ => None,
+        };
+        let unit = unit.map(|unit| format!("it does not name the unit of its times: {unit}"));
+        let doubts = unit.into_iter().chain(layout.doubts.iter().map(|doubt| (*doubt).to_owned())).collect();
+        let (epoch_ns, tick_ns, scope) = (layout.epoch_ns, layout.tick_ns, layout.scope);
+        About { epoch_ns, doubts, tick_ns, scope, ..About::default() }
+    }
+}
+
+/// Tables of objects for simulators of caches, as libCacheSim reads them: commas, below a line that names the columns
+/// `time`, `object` and `size`. Objects have no address and no kind.
+#[derive(Default)]
+pub(super) struct Objects {
+    columns: Option<ObjectColumns>,
+    /// Some time has decimals.
+    decimals: bool,
+}
+
+#[derive(Clone, Copy)]
+struct ObjectColumns {
+    time: usize,
+    object: usize,
+    size: usize,
+    count: usize,
+}
+
+impl ObjectColumns {
+    /// The columns that a first line names.
+    fn of(fields: &[&[u8]]) -> Option<Self> {
+        let find = |names: &[&str]| {
+            fields.iter().position(|field| {
+                let field = field.strip_prefix(b"#").unwrap_or(field).trim_ascii();
+                names.iter().any(|name| field.eq_ignore_ascii_case(name.as_bytes()))
+            })
+        };
+        Some(Self {
+            time: find(&["time", "timestamp", "clock_time", "real_time"])?,
+            object: find(&["object", "obj", "obj_id", "id", "key", "object_id"])?,
+            size: find(&["size", "obj_size", "object_size", "value_size"])?,
+            count: fields.len(),
+        })
+    }
+}
+
+impl Row for Objects {
+    fn marks(&self) -> u8 {
+        4
+    }
+
+    fn row(&mut self, line: &[u8], number: u64, sink: &mut dyn Sink) -> Line {
+        let mut fields: [&[u8]; 12] = [b""; 12];
+        let count = split(line, b',', &mut fields);
+        let Some(columns) = self.columns else {
+            self.columns = if number <= 3 { ObjectColumns::of(&fields[..count.min(12)]) } else { None };
+            return if self.columns.is_some() { Line::Passed } else { Line::Broken("it names no columns: left out") };
+        };
+        if line.first() == Some(&b'#') {
+            return Line::Passed;
+        }
+        let (time, object) = (fields[columns.time], fields[columns.object]);
+        self.decimals |= time.contains(&b'.');
+        let (at_ns, length) = (scaled(time, SECOND), whole(fields[columns.size]));
+        if count != columns.count || at_ns.is_none() || length.is_none() || object.is_empty() {
+            return Line::Broken("it has not the fields that the first line names: left out");
+        }
+        let place = whole(object).unwrap_or_else(|| hash(object));
+        let volume = sink.volume(b"");
+        sink.asked(&Said { number, at_ns, action: None, place, length, volume, took_ns: None });
+        Line::Read
+    }
+
+    fn about(&self) -> About {
+        let tick_ns = if self.decimals { 0 } else { SECOND };
+        About { doubts: object_doubts(), tick_ns, ..About::default() }
+    }
+}
+
+/// What traces of objects leave open.
+pub(super) fn object_doubts() -> Vec<String> {
+    vec![
+        "it does not say what was read and what was written: all of it is one class".to_owned(),
+        "its times are taken as seconds, which is what libCacheSim writes".to_owned(),
+    ]
+}
+
+/// A number for a named object: FNV-1a (Fowler, Noll, Vo 1991), the same on every machine.
+fn hash(name: &[u8]) -> u64 {
+    let step = |hash: u64, byte: &u8| (hash ^ u64::from(*byte)).wrapping_mul(0x0000_0100_0000_01b3);
+    name.iter().fold(0xcbf2_9ce4_8422_2325, step)
+}
+
+/// Page numbers, one in a line, as caches are compared with (Jiang, Zhang 2002). Lines with `*` mark a place.
+#[derive(Default)]
+pub(super) struct Pages;
+
+impl Row for Pages {
+    fn marks(&self) -> u8 {
+        1
+    }
+
+    fn least(&self) -> u32 {
+        16
+    }
+
+    fn row(&mut self, line: &[u8], number: u64, sink: &mut dyn Sink) -> Line {
+        let line = line.trim_ascii();
+        if line == b"*" {
+            return Line::Passed;
+        }
+        let Some(place) = whole(line) else { return Line::Broken("it is no number of a page: left out") };
+        let volume = sink.volume(b"");
+        sink.asked(&Said { number, at_ns: None, action: None, place, length: None, volume, took_ns: None });
+        Line::Read
+    }
+
+    fn about(&self) -> About {
+        let doubt = "it has no times, sizes or kinds, so there is a working set and no demand; a page is taken to have \
+                     4 KiB: with another size, multiply the sizes of the curve";
+        About { doubts: vec![doubt.to_owned()], ..About::default() }
+    }
+}

@@ -1,0 +1,159 @@
+//! Logs of load generators: plimsoll's own traces, and fio's logs of its operations.
+
+use plimsoll_record::{Action, TraceLine, Wrong};
+
+use super::dialect::{About, Line, Order, Row, Said, Sink};
+use crate::text::{whole, words};
+
+/// Traces of plimsoll: the words of [`plimsoll_record::TRACE_FORMAT`], read strictly.
+#[derive(Default)]
+pub(super) struct Own {
+    lines: TraceLine,
+    has_head: bool,
+    dropped: u64,
+}
+
+impl Row for Own {
+    fn marks(&self) -> u8 {
+        9
+    }
+
+    fn row(&mut self, line: &[u8], number: u64, sink: &mut dyn Sink) -> Line {
+        match self.lines.read(line, number) {
+            Ok(Some(asked)) => {
+                let volume = sink.volume(b"");
+                sink.asked(&Said {
+                    number,
+                    at_ns: Some(asked.at.as_nanos()),
+                    action: Some(asked.action),
+                    place: asked.offset,
+                    length: Some(asked.length),
+                    volume,
+                    took_ns: None,
+                });
+                Line::Read
+            }
+            Ok(None) => {
+                self.has_head = true;
+                self.dropped = self.lines.dropped();
+                // The head is what tells the dialect, so it counts; without it there is nothing to go by.
+                if number <= 2 { Line::Read } else { Line::Passed }
+            }
+            Err(Wrong::Format) => Line::Broken("it is no trace of plimsoll"),
+            Err(wrong) => {
+                sink.broken(number, &wrong.to_string());
+                Line::Told
+            }
+        }
+    }
+
+    fn cut(&mut self, _: &[u8], number: u64, sink: &mut dyn Sink) -> Line {
+        sink.broken(number, &Wrong::CutOff.to_string());
+        Line::Told
+    }
+
+    fn is_sure(&self) -> bool {
+        self.has_head
+    }
+
+    fn about(&self) -> About {
+        About { dropped: self.dropped, order: Order::Strict, ..About::default() }
+    }
+}
+
+/// fio's log in version 2, whose only times are waits, or version 3, which has microseconds in each line. Files are volumes.
+#[derive(Default)]
+pub(super) struct Iolog {
+    version: Option<Version>,
+    /// Of version 2: microseconds that were waited for so far.
+    waited_us: u64,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Version {
+    Two,
+    Three,
+}
+
+impl Row for Iolog {
+    fn marks(&self) -> u8 {
+        8
+    }
+
+    fn row(&mut self, line: &[u8], number: u64, sink: &mut dyn Sink) -> Line {
+        let Some(version) = self.version else {
+            self.version = match line.trim_ascii() {
+                b"fio version 2 iolog" => Some(Version::Two),
+                b"fio version 3 iolog" => Some(Version::Three),
+                _ => return Line::Broken("the first line does not say `fio version 2 iolog` or `fio version 3 iolog`"),
+            };
+            return Line::Read;
+        };
+        let mut f: [&[u8]; 5] = [b""; 5];
+        let count = words(line, &mut f);
+        let (at_us, fields) = match version {
+            Version::Two => (Some(self.waited_us), f.get(..count)),
+            Version::Three => (whole(f[0]), f.get(1..count)),
+        };
+        let (Some(at_us), Some([file, what, rest @ ..])) = (at_us, fields) else {
+            return Line::Broken("it has not the fields of a record: left out");
+        };
+        let action = match *what {
+            b"add" | b"open" | b"close" => return Line::Passed,
+            b"wait" => {
+                let Some(pause) = rest.first().and_then(|text| whole(text)) else {
+                    return Line::Broken("it does not say how long to wait: left out");
+                };
+                self.waited_us = self.waited_us.saturating_add(pause);
+                return Line::Passed;
+            }
+            b"read" => Action::Read,
+            b"write" => Action::Write,
+            b"sync" | b"datasync" => Action::Flush,
+            b"trim" => Action::Trim,
+            _ => return Line::Broken("fio knows no such action: left out"),
+        };
+        let span = match rest {
+            _ if action == Action::Flush => (Some(0), Some(0)),
+            [place, length, ..] => (whole(place), whole(length)),
+            _ => (None, None),
+        };
+        let (Some(place), Some(length)) = span else {
+            return Line::Broken("its offset or length is no number: left out");
+        };
+        let (volume, when) = (sink.volume(file), at_us.checked_mul(1_000));
+        sink.asked(&Said {
+            number,
+            at_ns: when,
+            action: Some(action),
+            place,
+            length: Some(length),
+            volume,
+            took_ns: None,
+        });
+        Line::Read
+    }
+
+    fn is_sure(&self) -> bool {
+        self.version.is_some()
+    }
+
+    fn about(&self) -> About {
+        let mut doubts = Vec::new();
+        if self.version == Some(Version::Two) {
+            doubts.push(
+                "version 2 of the log has no times but waits: what came between two of them counts as one moment"
+                    .to_owned(),
+            );
+        }
+        if self.waited_us > 0 {
+            // fio 3.33 replays four waits of 1000 in 0.9 s, and waits of 500, 1000, 1500 and 2000 in 1.9 s.
+            doubts.push(
+                "its waits are taken as microseconds after the wait before, as fio's manual has them; fio itself waits \
+                 until so many milliseconds after its start"
+                    .to_owned(),
+            );
+        }
+        About { doubts, ..About::default() }
+    }
+}

@@ -1,0 +1,60 @@
+//! The tables of a page as comma-separated values. Knows no result.
+
+use super::row;
+use crate::page::{Block, ColumnKind, Page, Table};
+use crate::words::clean;
+
+/// The tables of a page, each with its head, an empty line between them; facts and entries of a page without tables.
+///
+/// Lines end in CR LF. An unknown value is an empty field. Amounts of money have their currency in a column of its own.
+pub fn page_csv(page: &Page) -> String {
+    let blocks = || page.sections.iter().flat_map(|section| &section.blocks);
+    let data: Vec<&Table> =
+        blocks().filter_map(|block| if let Block::Data(table) = block { Some(table) } else { None }).collect();
+    let shown = || blocks().filter_map(|block| if let Block::Table(table) = block { Some(table) } else { None });
+    let tables = if data.is_empty() { shown().collect() } else { data };
+    let mut out = String::new();
+    for table in tables.iter().filter(|table| !table.rows.is_empty()) {
+        if !out.is_empty() {
+            out.push_str("\r\n");
+        }
+        write(&mut out, &table.with_intervals());
+    }
+    if out.is_empty() { words(page) } else { out }
+}
+
+fn write(out: &mut String, table: &Table) {
+    let is_money = |index: usize| table.columns[index].kind == ColumnKind::Money;
+    let head = table.columns.iter().flat_map(|column| {
+        let currency = (column.kind == ColumnKind::Money).then(|| "currency".to_owned());
+        std::iter::once(column.title()).chain(currency)
+    });
+    row(out, head);
+    for cells in &table.rows {
+        let fields = cells.iter().enumerate().flat_map(|(index, cell)| match cell.exact.split_once(' ') {
+            Some((amount, currency)) if is_money(index) => vec![amount.to_owned(), currency.to_owned()],
+            _ if is_money(index) => vec![String::new(); 2],
+            _ => vec![cell.exact.clone()],
+        });
+        row(out, fields);
+    }
+}
+
+/// Facts and entries, by section.
+fn words(page: &Page) -> String {
+    let mut out = String::new();
+    row(&mut out, ["section", "name", "text"].into_iter().map(str::to_owned));
+    for section in page.shown() {
+        let mut add =
+            |name: &str, text: &str| row(&mut out, [section.heading.as_str(), name, text].into_iter().map(clean));
+        for block in &section.blocks {
+            match block {
+                Block::Text(text) | Block::Note(text) | Block::Heading(text) => add("", text),
+                Block::Facts(facts) => facts.iter().for_each(|fact| add(&fact.name, &fact.text)),
+                Block::Items(items) => items.iter().for_each(|item| add("", &item.text)),
+                Block::Table(_) | Block::Data(_) | Block::Chart(_) => {}
+            }
+        }
+    }
+    out
+}

@@ -1,0 +1,260 @@
+//! A page as one HTML file. Knows no result.
+
+use std::collections::BTreeMap;
+use std::ops::Range;
+
+use maud::{Markup, html};
+
+use super::framed;
+use super::tables::aligned;
+use crate::chart::{gauge, plimsoll_mark, sentence, typeset};
+use crate::page::{Block, Cell, Column, Emphasis, Fact, Item, Link, Page, Section, Table, Visibility};
+use crate::words::clean;
+
+/// Letters of a headline that is set in the largest size.
+const SHORT_HEADLINE: usize = 48;
+/// Pages of fewer sections have no list of contents.
+const CONTENTS: usize = 3;
+
+/// A page as one file that needs no network: list of contents, tables that scroll, sections that collapse.
+pub fn page_html(page: &Page) -> String {
+    let sections: Vec<&Section> = page.shown().collect();
+    let labels = labels(&sections);
+    let body = html! {
+        (head(page))
+        @if sections.len() >= CONTENTS { (contents(&sections)) }
+        @for (index, part) in sections.iter().enumerate() { (section(part, index, &labels[index])) }
+        @if !page.next.is_empty() {
+            section {
+                h2 { "Next" }
+                @for (purpose, command) in &page.next {
+                    p { (typeset(&clean(purpose))) ":" }
+                    div class="command" { pre { code { (clean(command)) } } }
+                }
+            }
+        }
+    };
+    framed(&clean(&page.title), &body, "Made by plimsoll. This page needs no network.")
+}
+
+fn head(page: &Page) -> Markup {
+    html! {
+        header {
+            h1 { (clean(&page.title)) }
+            @if let Some(headline) = &page.headline {
+                div class="verdict-head" {
+                    (plimsoll_mark())
+                    div {
+                        @let length = if headline.text.chars().count() > SHORT_HEADLINE { " long" } else { "" };
+                        p class={ "big words" (length) } { (text(&headline.text)) }
+                        @if !headline.grade.is_empty() { p { span class="word" { (headline.grade) } } }
+                        @for detail in &headline.details { p { (text(detail)) } }
+                    }
+                }
+            }
+            @for subject in &page.subject { p class="lead" { (text(subject)) } }
+            @if !page.figures.is_empty() { dl class="facts" { @for one in &page.figures { (key_figure(one)) } } }
+        }
+    }
+}
+
+fn key_figure(fact: &Fact) -> Markup {
+    html! {
+        div {
+            dt { (text(&fact.name)) }
+            dd { (linked(&fact.text, fact.links.first())) small { (text(&fact.remarks.join("; "))) } }
+        }
+    }
+}
+
+fn linked(words: &str, link: Option<&Link>) -> Markup {
+    html! { @if let Some(link) = link { a href={ "#" (link.anchor) } { (text(words)) } } @else { (text(words)) } }
+}
+
+fn contents(sections: &[&Section]) -> Markup {
+    html! {
+        nav class="contents" aria-label="Contents" {
+            ol {
+                @for (index, section) in sections.iter().enumerate().filter(|(_, section)| !section.heading.is_empty()) {
+                    li { a href={ "#" (anchor(section, index)) } { (text(&section.heading)) } }
+                }
+            }
+        }
+    }
+}
+
+fn anchor(section: &Section, index: usize) -> String {
+    if section.anchor.is_empty() { format!("s{}", index + 1) } else { section.anchor.clone() }
+}
+
+/// The labels of each section's blocks: landmarks of one page need labels of their own.
+fn labels(sections: &[&Section]) -> Vec<Vec<String>> {
+    let mut seen: BTreeMap<&str, usize> = BTreeMap::new();
+    let mut labels = Vec::new();
+    for section in sections {
+        let mut own = Vec::new();
+        for block in &section.blocks {
+            let label: &str = match block {
+                Block::Table(table) if !table.label.is_empty() => &table.label,
+                _ => &section.heading,
+            };
+            let count = seen.entry(label).or_default();
+            *count += usize::from(matches!(block, Block::Table(_)));
+            own.push(if *count > 1 { format!("{label}, {count}") } else { label.to_owned() });
+        }
+        labels.push(own);
+    }
+    labels
+}
+
+fn section(section: &Section, index: usize, labels: &[String]) -> Markup {
+    let id = anchor(section, index);
+    let content = html! { @for (block, label) in section.blocks.iter().zip(labels) { (drawn(block, label)) } };
+    let heading = html! { @if !section.heading.is_empty() { h2 { (text(&section.heading)) } } };
+    html! {
+        section id=(id) {
+            @if matches!(section.visibility, Visibility::Folded | Visibility::Detail) { details { summary { (heading) } (content) } }
+            @else { (heading) (content) }
+        }
+    }
+}
+
+fn text(text: &str) -> String {
+    typeset(&clean(text))
+}
+
+fn drawn(block: &Block, label: &str) -> Markup {
+    match block {
+        Block::Text(words) => html! { p { (text(words)) } },
+        Block::Heading(words) => html! { h3 { (text(words)) } },
+        Block::Note(words) => html! { @if !words.is_empty() { p class="lead" { (text(&sentence(words))) } } },
+        Block::Facts(facts) => {
+            html! { @if !facts.is_empty() { dl class="about" { @for one in facts { (fact(one)) } } } }
+        }
+        Block::Items(items) => {
+            html! { @if !items.is_empty() { ul class="method" { @for one in items { (item(one)) } } } }
+        }
+        Block::Table(rows) => table(rows, label),
+        Block::Data(_) => html! {},
+        Block::Chart(chart) => chart.markup.clone(),
+    }
+}
+
+/// The class of an emphasis, and the sign that has the same meaning without colour.
+const fn weight(emphasis: Emphasis) -> (&'static str, &'static str) {
+    match emphasis {
+        Emphasis::Plain => ("", ""),
+        Emphasis::Strong => ("strong", ""),
+        Emphasis::Note => ("weight note", "● "),
+        Emphasis::Caution => ("weight caution", "▲ "),
+        Emphasis::Void => ("weight void", "■ "),
+    }
+}
+
+fn fact(fact: &Fact) -> Markup {
+    let (class, sign) = weight(fact.emphasis);
+    html! {
+        dt class=[Some(class).filter(|class| !class.is_empty())] { (sign) (text(&fact.name)) }
+        dd {
+            (text(&fact.text))
+            @if !fact.parts.is_empty() {
+                ul { @for (amount, description) in &fact.parts { li { (text(amount)) ": " (text(description)) } } }
+            }
+            @for remark in &fact.remarks { div class="evidence" { (text(remark)) } }
+            @if !fact.links.is_empty() {
+                div class="evidence" {
+                    "Stands on "
+                    @for (index, link) in fact.links.iter().enumerate() {
+                        @if index > 0 { "; " }
+                        (linked(&link.name, Some(link)))
+                    }
+                    "."
+                }
+            }
+        }
+    }
+}
+
+fn item(item: &Item) -> Markup {
+    html! {
+        li { (text(&item.text)) @for remark in &item.remarks { div class="evidence" { (text(remark)) } } }
+    }
+}
+
+/// A table that scrolls, with its notes; nothing without rows.
+pub(super) fn table(table: &Table, label: &str) -> Markup {
+    if table.rows.is_empty() {
+        return html! {};
+    }
+    let columns: Vec<Vec<Markup>> =
+        table.columns.iter().enumerate().map(|(index, column)| cells(column, table, index)).collect();
+    html! {
+        div class="scroll" tabindex="0" role="region" aria-label=(clean(label)) {
+            table {
+                thead { tr {
+                    @for column in &table.columns {
+                        th class=[words_class(column)] scope="col" {
+                            (text(&column.name)) @if !column.unit.is_empty() { small { (text(column.unit)) } }
+                        }
+                    }
+                } }
+                @for (name, rows) in groups(table) {
+                    tbody {
+                        @if let Some(name) = name {
+                            tr { th class="group" scope="rowgroup" colspan=(table.columns.len()) { (text(name)) } }
+                        }
+                        @for index in rows { (row(table, index, &columns)) }
+                    }
+                }
+            }
+        }
+        @for note in &table.notes { p class="lead" { (text(&sentence(note))) } }
+    }
+}
+
+/// Rows by the headings between them.
+fn groups(table: &Table) -> Vec<(Option<&str>, Range<usize>)> {
+    let mut starts: Vec<(Option<&str>, usize)> =
+        table.groups.iter().map(|(row, heading)| (Some(heading.as_str()), *row)).collect();
+    if starts.first().is_none_or(|(_, row)| *row > 0) {
+        starts.insert(0, (None, 0));
+    }
+    let end = |index: usize| starts.get(index + 1).map_or(table.rows.len(), |(_, row)| *row);
+    starts.iter().enumerate().map(|(index, (name, row))| (*name, *row..end(index))).collect()
+}
+
+fn row(table: &Table, index: usize, cells: &[Vec<Markup>]) -> Markup {
+    let chosen = table.rows[index].first().is_some_and(|cell| cell.emphasis == Emphasis::Strong).then_some("chosen");
+    html! {
+        tr class=[chosen] id=[table.rows[index].first().and_then(|cell| cell.anchor.as_deref())] {
+            @for (place, column) in table.columns.iter().enumerate() {
+                @if place == 0 { th scope="row" { (cells[place][index]) } }
+                @else { td class=[words_class(column)] { (cells[place][index]) } }
+            }
+        }
+    }
+}
+
+/// The cells of a column, their decimal points below each other.
+fn cells(column: &Column, table: &Table, index: usize) -> Vec<Markup> {
+    let texts = table.rows.iter().map(|row| text(&row[index].text));
+    let values: Vec<Markup> = if column.is_words() {
+        texts
+            .map(|text| html! { @if text.chars().count() > 40 { span class="reason" { (text) } } @else { (text) } })
+            .collect()
+    } else {
+        aligned(texts.map(Some).collect())
+    };
+    let with_interval = |(value, row): (Markup, &Vec<Cell>)| {
+        html! {
+            (value)
+            @if let Some(share) = row[index].gauge { " " (gauge(share)) }
+            @if let Some(interval) = &row[index].interval { small { (text(interval)) } }
+        }
+    };
+    values.into_iter().zip(&table.rows).map(with_interval).collect()
+}
+
+fn words_class(column: &Column) -> Option<&'static str> {
+    column.is_words().then_some("l")
+}

@@ -1,0 +1,90 @@
+//! A page as Markdown, with the tables of GitHub. Knows no result.
+
+use crate::page::{Block, Fact, Page, Section, Table};
+use crate::words::clean;
+
+/// A page as Markdown (`CommonMark` with the tables of GitHub), ending in a newline.
+pub fn page_markdown(page: &Page) -> String {
+    let mut parts = vec![format!("# {}", escaped(&page.title))];
+    if let Some(headline) = &page.headline {
+        let grade = if headline.grade.is_empty() { String::new() } else { format!(" ({})", headline.grade) };
+        parts.push(format!("**{}**{grade}", escaped(&headline.text)));
+        parts.extend(headline.details.iter().map(|text| escaped(text)));
+    }
+    parts.extend(page.subject.iter().map(|text| escaped(text)));
+    parts.push(page.figures.iter().map(fact).collect::<Vec<_>>().join("\n"));
+    for section in page.shown() {
+        if !section.heading.is_empty() {
+            parts.push(format!("## {}", escaped(&section.heading)));
+        }
+        parts.extend(blocks(section));
+    }
+    for (purpose, command) in &page.next {
+        parts.push(format!("{}:\n\n```sh\n{}\n```", escaped(purpose), clean(command)));
+    }
+    parts.retain(|part| !part.is_empty());
+    parts.join("\n\n") + "\n"
+}
+
+fn blocks(section: &Section) -> impl Iterator<Item = String> {
+    section.blocks.iter().map(|block| match block {
+        Block::Text(text) => escaped(text),
+        Block::Heading(text) => format!("### {}", escaped(text)),
+        Block::Note(text) if text.is_empty() => String::new(),
+        Block::Note(text) => format!("*{}*", escaped(text)),
+        Block::Facts(facts) => facts.iter().map(fact).collect::<Vec<_>>().join("\n"),
+        Block::Items(items) => {
+            let entries = items.iter().map(|item| entry(&escaped(&item.text), item.remarks.iter()));
+            entries.collect::<Vec<_>>().join("\n")
+        }
+        Block::Table(rows) => table(rows),
+        Block::Chart(chart) => chart.plain.as_ref().map_or_else(String::new, table),
+        Block::Data(_) => String::new(),
+    })
+}
+
+/// An entry of a list with what belongs to it below.
+fn entry<'a>(text: &str, below: impl Iterator<Item = &'a String>) -> String {
+    below.fold(format!("- {text}"), |entry, text| format!("{entry}\n  - {}", escaped(text)))
+}
+
+fn fact(fact: &Fact) -> String {
+    let name = if fact.name.is_empty() { String::new() } else { format!("**{}**: ", escaped(&fact.name)) };
+    let parts: Vec<String> =
+        fact.parts.iter().map(|(amount, description)| format!("{amount}: {description}")).collect();
+    entry(&format!("{name}{}", escaped(&fact.text)), parts.iter().chain(&fact.remarks))
+}
+
+fn table(table: &Table) -> String {
+    if table.rows.is_empty() {
+        return String::new();
+    }
+    let whole = table.with_intervals();
+    let line = |cells: Vec<String>| format!("| {} |", cells.join(" | "));
+    let mut lines = vec![
+        line(whole.columns.iter().map(|column| escaped(&column.title())).collect()),
+        line(whole.columns.iter().map(|column| if column.is_words() { ":--" } else { "--:" }.to_owned()).collect()),
+    ];
+    for (index, row) in whole.rows.iter().enumerate() {
+        for (_, heading) in whole.groups.iter().filter(|(before, _)| *before == index) {
+            let mut cells = vec![String::new(); whole.columns.len()];
+            cells[0] = format!("**{}**", escaped(heading));
+            lines.push(line(cells));
+        }
+        lines.push(line(row.iter().map(|cell| escaped(&cell.text)).collect()));
+    }
+    let notes = whole.notes.iter().map(|note| format!("\n\n*{}*", escaped(note)));
+    lines.join("\n") + &notes.collect::<String>()
+}
+
+/// Text without the characters that Markdown gives a meaning, in one line.
+fn escaped(text: &str) -> String {
+    let mut out = String::with_capacity(text.len() + 8);
+    for letter in clean(text.trim()).chars() {
+        if matches!(letter, '\\' | '`' | '*' | '_' | '[' | ']' | '<' | '>' | '|' | '#') {
+            out.push('\\');
+        }
+        out.push(letter);
+    }
+    out
+}

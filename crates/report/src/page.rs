@@ -1,0 +1,475 @@
+//! A result as a page of data: verdict, sections, facts, tables and charts, independent of every output form.
+//!
+//! A builder in `pages` decides content, order and wording. The renderers, a `page.rs` for each form, know pages only.
+
+use std::borrow::Cow;
+
+use maud::Markup;
+use plimsoll_catalogue::Money;
+use plimsoll_record::Weight;
+
+use crate::number;
+use crate::words::clean;
+
+/// The text of an unknown value.
+pub(crate) const UNKNOWN: &str = "\u{2013}";
+
+/// A result before it is rendered.
+#[derive(Clone, Debug, Default)]
+pub struct Page {
+    /// Title of the document. Terminals omit it.
+    pub title: String,
+    /// The runs or inputs behind the result, a sentence each.
+    pub subject: Vec<String>,
+    /// The result in one sentence; `None` for lists and descriptions.
+    pub headline: Option<Headline>,
+    /// Key figures, with notes as remarks. Terminals omit them, as the sections have them.
+    pub figures: Vec<Fact>,
+    /// The parts, in reading order.
+    pub sections: Vec<Section>,
+    /// Commands that follow from the result: purpose and command line.
+    pub next: Vec<(String, String)>,
+}
+
+/// The verdict, and its grade of doubt.
+#[derive(Clone, Debug, Default)]
+pub struct Headline {
+    /// One sentence.
+    pub text: String,
+    /// Origin of the figures in a word or two, such as `simulated`. Terminals state it among the notes.
+    pub grade: &'static str,
+    /// Sentences that complete the verdict.
+    pub details: Vec<String>,
+}
+
+/// A part of a page.
+#[derive(Clone, Debug, Default)]
+pub struct Section {
+    /// Title, also in the list of contents.
+    pub heading: String,
+    /// Anchor for links; empty for a numbered one.
+    pub anchor: String,
+    /// How the heading and the content are shown.
+    pub visibility: Visibility,
+    /// Content, in reading order.
+    pub blocks: Vec<Block>,
+}
+
+/// How a section is shown.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Visibility {
+    /// With its heading.
+    #[default]
+    Open,
+    /// Terminals omit the heading.
+    Bare,
+    /// HTML collapses the content.
+    Folded,
+    /// HTML collapses the content; terminals omit it.
+    Detail,
+}
+
+/// A piece of a section.
+#[derive(Clone, Debug)]
+pub enum Block {
+    /// A paragraph.
+    Text(String),
+    /// A paragraph of secondary importance.
+    Note(String),
+    /// The title of what follows in the section.
+    Heading(String),
+    /// Names with values, warnings and findings included.
+    Facts(Vec<Fact>),
+    /// Entries with remarks.
+    Items(Vec<Item>),
+    /// Figures in rows.
+    Table(Table),
+    /// A table for CSV only, as the page has its content in words. If a page has such tables, CSV has no others.
+    Data(Table),
+    /// A picture; HTML only.
+    Chart(Chart),
+}
+
+/// A name with its value.
+#[derive(Clone, Debug, Default)]
+pub struct Fact {
+    /// The name, at most 8 letters.
+    pub name: Cow<'static, str>,
+    /// Emphasis of the name.
+    pub emphasis: Emphasis,
+    /// The value.
+    pub text: String,
+    /// Components of the value: amount and description.
+    pub parts: Vec<(String, String)>,
+    /// Sources and remedies.
+    pub remarks: Vec<String>,
+    /// Places of the page that support it; HTML only.
+    pub links: Vec<Link>,
+}
+
+/// A link to a place of the page.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Link {
+    /// Anchor of a section or of a row.
+    pub anchor: String,
+    /// Name of the place.
+    pub name: String,
+}
+
+/// Emphasis, from none to the gravest finding. The text always has the same information in words.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Emphasis {
+    /// None.
+    #[default]
+    Plain,
+    /// The most important one.
+    Strong,
+    /// A finding that matters little.
+    Note,
+    /// A finding that limits what the figures mean.
+    Caution,
+    /// A finding that makes the figures meaningless.
+    Void,
+}
+
+/// An entry of a list.
+#[derive(Clone, Debug, Default)]
+pub struct Item {
+    /// The entry.
+    pub text: String,
+    /// Explanations of it.
+    pub remarks: Vec<String>,
+}
+
+/// Rows of figures.
+#[derive(Clone, Debug, Default)]
+pub struct Table {
+    /// Description for screen readers.
+    pub label: String,
+    /// Name and type of each column.
+    pub columns: Vec<Column>,
+    /// Cells, one for each column.
+    pub rows: Vec<Vec<Cell>>,
+    /// Headings between rows: index of the row below, text.
+    pub groups: Vec<(usize, String)>,
+    /// Sentences below the table.
+    pub notes: Vec<String>,
+    /// Layout on terminals.
+    pub layout: TableLayout,
+}
+
+/// Layout of a table on terminals.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum TableLayout {
+    /// Aligned columns below their heads, within the width.
+    #[default]
+    Grid,
+    /// A line for each row, without heads and of any length, so that scripts can read it.
+    Lines,
+}
+
+/// Name and type of a column.
+#[derive(Clone, Debug)]
+pub struct Column {
+    /// The name.
+    pub name: Cow<'static, str>,
+    /// The unit of its values, or the second line of its name.
+    pub unit: &'static str,
+    /// The type of its values; determines the alignment.
+    pub kind: ColumnKind,
+    /// 0 always stays; of the others the highest is dropped first where the width is too small.
+    pub priority: u8,
+}
+
+/// The type of a column's values.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ColumnKind {
+    /// Words.
+    Text,
+    /// A configuration or a path: kept on one line, above the other cells where the width is too small.
+    Name,
+    /// Operations or bytes in a time.
+    Rate,
+    /// Latencies and durations.
+    Time,
+    /// Bytes.
+    Size,
+    /// Amounts with their currency.
+    Money,
+    /// Shares, ratios and counts.
+    Share,
+}
+
+/// One value of a table.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Cell {
+    /// The value as people read it.
+    pub text: String,
+    /// The value for CSV, with full precision and without grouping; empty if unknown.
+    pub exact: String,
+    /// Its 95 % interval, such as `39,800 to 42,600`; the other forms show it in a column of its own.
+    pub interval: Option<String>,
+    /// Emphasis. On the first cell of a row it applies to the row.
+    pub emphasis: Emphasis,
+    /// Anchor of the place that it was read from; HTML only.
+    pub link: Option<String>,
+    /// Anchor of the row; on its first cell.
+    pub anchor: Option<String>,
+    /// Length of a bar beside the value, from 0 to 1; HTML only.
+    pub gauge: Option<f64>,
+}
+
+/// A picture.
+#[derive(Clone, Debug)]
+pub struct Chart {
+    /// The drawing, with its description and its sources.
+    pub markup: Markup,
+    /// The same in characters, for the other forms.
+    pub plain: Option<Table>,
+}
+
+impl Section {
+    /// A section with a heading everywhere.
+    pub(crate) fn new(heading: impl Into<String>, blocks: Vec<Block>) -> Self {
+        Self { heading: heading.into(), anchor: String::new(), visibility: Visibility::Open, blocks }
+    }
+
+    /// A section without a heading on terminals.
+    pub(crate) fn bare(heading: impl Into<String>, blocks: Vec<Block>) -> Self {
+        Self { visibility: Visibility::Bare, ..Self::new(heading, blocks) }
+    }
+
+    /// A section that HTML collapses.
+    pub(crate) fn folded(heading: impl Into<String>, blocks: Vec<Block>) -> Self {
+        Self { visibility: Visibility::Folded, ..Self::new(heading, blocks) }
+    }
+
+    /// A section that HTML collapses and terminals omit.
+    pub(crate) fn detail(heading: impl Into<String>, blocks: Vec<Block>) -> Self {
+        Self { visibility: Visibility::Detail, ..Self::new(heading, blocks) }
+    }
+
+    pub(crate) fn with_anchor(self, anchor: impl Into<String>) -> Self {
+        Self { anchor: anchor.into(), ..self }
+    }
+
+    /// True if there is something to show.
+    pub(crate) fn has_content(&self) -> bool {
+        self.blocks.iter().any(|block| match block {
+            Block::Text(text) | Block::Note(text) | Block::Heading(text) => !text.is_empty(),
+            Block::Facts(facts) => !facts.is_empty(),
+            Block::Items(items) => !items.is_empty(),
+            Block::Table(table) => !table.rows.is_empty(),
+            Block::Data(_) => false,
+            Block::Chart(_) => true,
+        })
+    }
+}
+
+impl Page {
+    /// The sections that have content.
+    pub(crate) fn shown(&self) -> impl Iterator<Item = &Section> {
+        self.sections.iter().filter(|section| section.has_content())
+    }
+}
+
+impl Fact {
+    pub(crate) fn new(name: impl Into<Cow<'static, str>>, text: impl Into<String>) -> Self {
+        Self { name: name.into(), text: text.into(), ..Self::default() }
+    }
+
+    /// A limitation that the reader has to know.
+    pub(crate) fn caution(name: impl Into<Cow<'static, str>>, text: impl Into<String>) -> Self {
+        Self { emphasis: Emphasis::Caution, ..Self::new(name, text) }
+    }
+
+    pub(crate) fn with_emphasis(self, emphasis: Emphasis) -> Self {
+        Self { emphasis, ..self }
+    }
+
+    pub(crate) fn with_links(self, links: Vec<Link>) -> Self {
+        Self { links, ..self }
+    }
+
+    /// Adds a source or a remedy; nothing for an empty text.
+    pub(crate) fn with_remark(mut self, remark: impl Into<String>) -> Self {
+        self.remarks.extend(Some(remark.into()).filter(|remark| !remark.is_empty()));
+        self
+    }
+}
+
+impl Item {
+    /// An entry with its remarks; empty ones are left out.
+    pub(crate) fn new(text: impl Into<String>, remarks: impl IntoIterator<Item = String>) -> Self {
+        let remarks = remarks.into_iter().filter(|remark| !remark.is_empty()).collect();
+        Self { text: text.into(), remarks }
+    }
+}
+
+impl Column {
+    /// A column of a type, with a unit or a second line of its name.
+    pub const fn new(name: &'static str, unit: &'static str, kind: ColumnKind, priority: u8) -> Self {
+        Self { name: Cow::Borrowed(name), unit, kind, priority }
+    }
+
+    pub(crate) const fn text(name: &'static str, priority: u8) -> Self {
+        Self::new(name, "", ColumnKind::Text, priority)
+    }
+
+    pub(crate) const fn rate(name: &'static str, unit: &'static str, priority: u8) -> Self {
+        Self::new(name, unit, ColumnKind::Rate, priority)
+    }
+
+    pub(crate) const fn time(name: &'static str, unit: &'static str, priority: u8) -> Self {
+        Self::new(name, unit, ColumnKind::Time, priority)
+    }
+
+    /// Money for each month.
+    pub(crate) const fn monthly(name: &'static str, priority: u8) -> Self {
+        Self::new(name, "a month", ColumnKind::Money, priority)
+    }
+
+    /// A configuration of a product.
+    pub(crate) const fn configuration() -> Self {
+        Self::new("configuration", "", ColumnKind::Name, 0)
+    }
+
+    /// Name and unit in one line.
+    pub(crate) fn title(&self) -> String {
+        [&*self.name, self.unit].into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join(" ")
+    }
+
+    /// Words are aligned left; figures are aligned by their decimal points.
+    pub(crate) const fn is_words(&self) -> bool {
+        matches!(self.kind, ColumnKind::Text | ColumnKind::Name)
+    }
+}
+
+impl Cell {
+    /// Words; a dash is an unknown value.
+    pub(crate) fn text(text: impl AsRef<str>) -> Self {
+        let text = clean(text.as_ref());
+        let exact = if text == UNKNOWN { String::new() } else { text.clone() };
+        Self { text, exact, ..Self::default() }
+    }
+
+    /// A figure as it is shown, and its value.
+    pub(crate) fn figure(text: String, value: f64) -> Self {
+        let exact = if value.is_finite() { value.to_string() } else { String::new() };
+        Self { text, exact, ..Self::default() }
+    }
+
+    /// Operations in a second.
+    pub(crate) fn rate(iops: f64) -> Self {
+        Self::figure(number::rate(iops), iops)
+    }
+
+    /// Three significant digits.
+    pub(crate) fn three(value: f64) -> Self {
+        Self::figure(number::three(value), value)
+    }
+
+    /// A share as a percentage.
+    pub(crate) fn percent(share: f64) -> Self {
+        Self::figure(number::percent(share), share)
+    }
+
+    /// An amount; a dash if there is none.
+    pub(crate) fn money(sum: Option<Money>) -> Self {
+        sum.map_or_else(Self::unknown, |sum| Self {
+            text: sum.to_string(),
+            exact: format!("{} {}", sum.exact(), sum.currency.code()),
+            ..Self::default()
+        })
+    }
+
+    /// An unknown value.
+    pub(crate) fn unknown() -> Self {
+        Self::text(UNKNOWN)
+    }
+
+    /// The cell of a value, or a dash.
+    pub(crate) fn or_unknown<T>(value: Option<T>, cell: impl FnOnce(T) -> Self) -> Self {
+        value.map_or_else(Self::unknown, cell)
+    }
+
+    pub(crate) fn with_interval(self, interval: impl Into<String>) -> Self {
+        Self { interval: Some(interval.into()), ..self }
+    }
+
+    pub(crate) fn with_link(self, link: Option<String>) -> Self {
+        Self { link, ..self }
+    }
+
+    pub(crate) fn with_gauge(self, share: f64) -> Self {
+        Self { gauge: Some(share), ..self }
+    }
+}
+
+impl Chart {
+    /// A picture whose figures are in a table of the page.
+    pub(crate) const fn new(markup: Markup) -> Self {
+        Self { markup, plain: None }
+    }
+}
+
+impl Table {
+    /// A table of texts.
+    pub(crate) fn of_texts(columns: impl Into<Vec<Column>>, rows: &[Vec<String>], notes: Vec<String>) -> Self {
+        let rows = rows.iter().map(|row| row.iter().map(Cell::text).collect()).collect();
+        Self { columns: columns.into(), rows, notes, ..Self::default() }
+    }
+
+    /// A table with a row for each of some things.
+    pub(crate) fn of<T>(
+        label: impl Into<String>,
+        columns: impl Into<Vec<Column>>,
+        things: impl IntoIterator<Item = T>,
+        row: impl FnMut(T) -> Vec<Cell>,
+    ) -> Self {
+        let rows = things.into_iter().map(row).collect();
+        Self { label: label.into(), columns: columns.into(), rows, ..Self::default() }
+    }
+
+    pub(crate) fn with_notes(self, notes: impl IntoIterator<Item = String>) -> Self {
+        Self { notes: notes.into_iter().collect(), ..self }
+    }
+
+    /// Without the columns that have no known value.
+    pub(crate) fn without_unknown(mut self) -> Self {
+        for index in (0..self.columns.len()).rev() {
+            if self.rows.iter().all(|row| row[index].text == UNKNOWN) {
+                self.columns.remove(index);
+                self.rows.iter_mut().for_each(|row| drop(row.remove(index)));
+            }
+        }
+        self
+    }
+
+    /// The same with the intervals of a column's cells as a column of text behind it.
+    pub(crate) fn with_intervals(&self) -> Self {
+        let mut table = self.clone();
+        for index in (0..table.columns.len()).rev() {
+            if table.rows.iter().all(|row| row[index].interval.is_none()) {
+                continue;
+            }
+            let priority = table.columns[index].priority + 1;
+            table.columns.insert(index + 1, Column::text("95 % interval", priority));
+            for row in &mut table.rows {
+                let interval = row[index].interval.take().map_or_else(Cell::unknown, Cell::text);
+                row.insert(index + 1, interval);
+            }
+        }
+        table
+    }
+}
+
+impl From<Weight> for Emphasis {
+    fn from(weight: Weight) -> Self {
+        match weight {
+            Weight::Note => Self::Note,
+            Weight::Caution => Self::Caution,
+            Weight::Void => Self::Void,
+        }
+    }
+}

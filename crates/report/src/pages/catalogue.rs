@@ -1,0 +1,372 @@
+//! Products: all of them in a table, and one in full with the source of each figure.
+//!
+//! Arithmetic is shown as the product file has it. Sources are numbered, and listed at the end.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use plimsoll_catalogue::{
+    Access, Catalogue, Cite, Kinds, LimitView, Often, OptionValue, OptionView, PartView, Product, ProductKind, Status,
+};
+
+use crate::number;
+use crate::page::{Block, Cell, Column, ColumnKind, Headline, Item, Page, Section, Table, UNKNOWN};
+use crate::words::offer as words;
+
+/// Machines that are named; the others are counted.
+const MACHINES_MAX: usize = 20;
+
+const PRODUCTS: [Column; 7] = [
+    Column::text("product", 0),
+    Column::text("also", 2),
+    Column::text("kind", 3),
+    Column::text("holds", 0),
+    Column::text("prices", 0),
+    Column::text("figures", 1),
+    Column::text("title", 4),
+];
+
+/// Every product by provider: names, sizes, currencies of its prices, and the statuses of its figures.
+pub fn products(catalogue: &Catalogue) -> Page {
+    let mut providers: BTreeMap<&str, Vec<&Product>> = BTreeMap::new();
+    for product in catalogue.products() {
+        let provider = product.name().split('/').next().unwrap_or_default();
+        providers.entry(provider).or_default().push(product);
+    }
+    let (mut groups, mut products) = (Vec::new(), Vec::new());
+    for (name, mut own) in providers {
+        own.sort_by_key(|product| product.name());
+        groups.push((products.len(), format!("{name} ({})", own.len())));
+        products.extend(own);
+    }
+    let title = "Storage products".to_owned();
+    if products.is_empty() {
+        let empty = Block::Text("The catalogue is empty.".to_owned());
+        return Page { title, sections: vec![Section::bare("", vec![empty])], ..Page::default() };
+    }
+    let letters: Vec<String> = Status::ALL
+        .iter()
+        .map(|status| format!("{} {}: {}", letter(*status), status.name(), words::status(*status)))
+        .collect();
+    let note = format!("figures by status: {}; none was measured by plimsoll", letters.join(", "));
+    let table = Table::of("Products", PRODUCTS, products, product_row).with_notes([note]);
+    let sections = vec![Section::bare("Products", vec![Block::Table(Table { groups, ..table })])];
+    Page { title, sections, ..Page::default() }
+}
+
+fn product_row(product: &Product) -> Vec<Cell> {
+    vec![
+        Cell::text(product.name()),
+        Cell::text(product.aliases().join(" ")),
+        Cell::text(product.kind().name()),
+        Cell::text(size(product)),
+        Cell::text(currencies(product)),
+        Cell::text(statuses(product)),
+        Cell::text(product.title()),
+    ]
+}
+
+/// Its sizes: `1 to 65536 GiB`, `480, 960 GB`; of machines, their number.
+fn size(product: &Product) -> String {
+    let (unit, bytes) = product.capacity_unit();
+    if product.kind() == ProductKind::Machine {
+        let count = product.machines().count();
+        return format!("{count} machine{}", if count == 1 { "" } else { "s" });
+    }
+    match product.options().into_iter().find(|option| &*option.name == "size") {
+        None => words::capacity(bytes),
+        Some(option) if !option.choices.is_empty() => format!("{} {unit}", option.choices.join(", ")),
+        Some(option) => match (option.low.as_str(), option.high.as_str()) {
+            ("", "") => format!("any {unit}"),
+            ("", high) => format!("up to {high} {unit}"),
+            (low, "") => format!("from {low} {unit}"),
+            (low, high) => format!("{low} to {high} {unit}"),
+        },
+    }
+}
+
+/// The currencies of its price lists.
+fn currencies(product: &Product) -> String {
+    let mut found: Vec<String> = Vec::new();
+    for list in product.price_lists() {
+        let currency = list.split(' ').next().unwrap_or_default().to_owned();
+        if !found.contains(&currency) {
+            found.push(currency);
+        }
+    }
+    if found.is_empty() { UNKNOWN.to_owned() } else { found.join(" ") }
+}
+
+/// Number of figures of each status: `12v 3s 1i`.
+fn statuses(product: &Product) -> String {
+    let cites = product.cites();
+    let of = |status: Status| cites.iter().filter(|cite| cite.status == status).count();
+    let counted = Status::ALL.iter().map(|status| (of(*status), *status)).filter(|(count, _)| *count > 0);
+    let counted = counted.map(|(count, status)| format!("{}{}", number::whole(count as f64), letter(status)));
+    counted.collect::<Vec<_>>().join(" ")
+}
+
+fn letter(status: Status) -> &'static str {
+    &status.name()[..1]
+}
+
+/// One product in full.
+pub fn product(product: &Product) -> Page {
+    let mut sources = Sources::default();
+    let mut sections = vec![
+        list("Options", options(product, &mut sources)),
+        Section::new("Tiers", tiers(product).into_iter().map(Block::Table).collect()),
+        Section::new("Limits", vec![Block::Items(limits(product, &mut sources)), Block::Data(limits_data(product))]),
+        list("Latency, in the vendor's words", latency(product, &mut sources)),
+        list("Rules", rules(product, &mut sources)),
+        list("Prices", prices(product, &mut sources)),
+        list("Model of the response times below its limits", model(product, &mut sources)),
+        list("Figures", figures(product, &mut sources)),
+        list("Automatic changes by the service", autotune(product, &mut sources)),
+        list("Machines", machines(product)),
+        list("Where the documents disagree", warnings(product, &mut sources)),
+    ];
+    sections.extend(sources.section());
+    let text = format!("{}: {} ({})", product.name(), product.title(), product.kind().name());
+    let headline = Some(Headline { text, grade: "", details: about(product) });
+    Page { title: product.name().to_owned(), headline, sections, ..Page::default() }
+}
+
+fn list(heading: &str, items: Vec<Item>) -> Section {
+    Section::new(heading, vec![Block::Items(items)])
+}
+
+fn about(product: &Product) -> Vec<String> {
+    let mut about = vec![product.about().to_owned()];
+    if !product.aliases().is_empty() {
+        about.push(format!("also {}", product.aliases().join(", ")));
+    }
+    let (unit, bytes) = product.capacity_unit();
+    let whole = number::whole(bytes.get() as f64);
+    if product.has_size() {
+        about.push(format!("1 {unit} of it is {whole} bytes"));
+    } else if bytes.get() > 1 {
+        about.push(format!("holds {} ({whole} bytes)", words::capacity(bytes)));
+    }
+    about
+}
+
+/// An entry with the note of its source.
+fn noted(text: String, cite: &Cite) -> Item {
+    Item::new(text, [cite.note.clone()])
+}
+
+fn options(product: &Product, sources: &mut Sources) -> Vec<Item> {
+    let (unit, _) = product.capacity_unit();
+    let entry = |option: &OptionView| {
+        let unit = if &*option.name == "size" { format!(" {unit}") } else { String::new() };
+        let text = format!("{}: {}{unit} {}", option.name, range(option), sources.mark(&option.cite));
+        let other = if option.cite.note == *option.note { String::new() } else { option.cite.note.clone() };
+        Item::new(text, [option.note.to_string(), other])
+    };
+    product.options().iter().map(entry).collect()
+}
+
+/// `1 to 65536 in steps of 1; 100 if not given`.
+fn range(option: &OptionView) -> String {
+    let mut range = match (option.low.as_str(), option.high.as_str()) {
+        _ if !option.choices.is_empty() => option.choices.join(", "),
+        ("", "") => "any number".into(),
+        ("", high) => format!("up to {high}"),
+        (low, "") => format!("from {low}"),
+        (low, high) => format!("{low} to {high}"),
+    };
+    if !option.step.is_empty() && option.choices.is_empty() {
+        range += &format!(" in steps of {}", option.step);
+    }
+    if !option.default.is_empty() {
+        range += &format!("; {} if not given", option.default);
+    }
+    if let Some(from) = option.detached_from {
+        range += &format!("; from or to {from} and more on a detached volume only");
+    }
+    range
+}
+
+fn tiers(product: &Product) -> Option<Table> {
+    let (names, rows) = product.tier_table()?;
+    let column = |(index, name): (usize, String)| {
+        let kind = if index == 0 { ColumnKind::Text } else { ColumnKind::Share };
+        Column { name: name.into(), ..Column::new("", "", kind, 0) }
+    };
+    let columns: Vec<Column> = names.into_iter().enumerate().map(column).collect();
+    Some(Table::of("Tiers", columns, rows, |row| row.iter().map(Cell::text).collect()))
+}
+
+fn limits(product: &Product, sources: &mut Sources) -> Vec<Item> {
+    let entry = |limit: &LimitView| noted(format!("{} {}", ceiling(limit), sources.mark(&limit.cite)), &limit.cite);
+    product.limits().iter().map(entry).collect()
+}
+
+const LIMITS: [Column; 8] = [
+    Column::text("limit", 0),
+    Column::text("scope", 0),
+    Column::text("IOPS", 0),
+    Column::text("bytes/s", 0),
+    Column::text("when", 0),
+    Column::text("raised by", 0),
+    Column::text("date", 0),
+    Column::text("status", 0),
+];
+
+fn limits_data(product: &Product) -> Table {
+    let row = |limit: LimitView| {
+        let raised_by = limit.lift.iter().map(AsRef::as_ref).collect::<Vec<_>>().join(" ");
+        let cite = &limit.cite;
+        let own = [&*limit.name, limit.scope.name(), &limit.iops, &limit.bytes, &limit.when, &raised_by, &cite.date];
+        own.into_iter().chain([cite.status.name()]).map(Cell::text).collect()
+    };
+    Table::of("Limits", LIMITS, product.limits(), row)
+}
+
+/// A limit in a sentence: its value, its conditions, the options that raise it.
+fn ceiling(limit: &LimitView) -> String {
+    let mut parts = vec![format!("{} ({}): {}", limit.name, limit.scope.name(), rates(limit))];
+    match limit.kinds {
+        Kinds::All => {}
+        Kinds::Read => parts.push("reads only".into()),
+        Kinds::Write => parts.push("writes only".into()),
+    }
+    match limit.access {
+        Access::Any => {}
+        Access::Sequential => parts.push("sequential only".into()),
+        Access::Random => parts.push("random only".into()),
+    }
+    let given = |text: &str, words: &dyn Fn(&str) -> String| (!text.is_empty()).then(|| words(text));
+    parts.extend(limit.unit.map(|unit| format!("one for each {unit}")));
+    parts.extend(given(&limit.credits, &|credits| format!("burst credits {credits} operations")));
+    parts.extend(given(&limit.credit_bytes, &|credits| format!("burst credits {credits} bytes")));
+    parts.extend(limit.burst.then(|| "the peak while credits last".to_owned()));
+    parts.extend(given(&limit.when, &|when| format!("when {when}")));
+    parts.extend(given(&limit.validity, &str::to_owned));
+    parts.extend(limit.in_model.then(|| "held by the model".to_owned()));
+    let raised_by = limit.lift.iter().map(AsRef::as_ref).collect::<Vec<_>>().join(", ");
+    parts.extend(given(&raised_by, &|options| format!("raised by {options}")));
+    parts.join("; ")
+}
+
+fn rates(limit: &LimitView) -> String {
+    let rate = |text: &str, unit: &str| (!text.is_empty()).then(|| format!("{text} {unit}"));
+    let both = [rate(&limit.iops, "IOPS"), rate(&limit.bytes, "bytes/s")];
+    both.into_iter().flatten().collect::<Vec<_>>().join(" and ")
+}
+
+fn latency(product: &Product, sources: &mut Sources) -> Vec<Item> {
+    let entries = product.latency();
+    entries.iter().map(|one| noted(format!("\"{}\" {}", one.text, sources.mark(&one.cite)), &one.cite)).collect()
+}
+
+fn rules(product: &Product, sources: &mut Sources) -> Vec<Item> {
+    let rules = product.rules();
+    let text = |message: &str, require: &str, mark: &str| format!("{message}: {require} {mark}");
+    rules.iter().map(|rule| noted(text(&rule.message, &rule.require, &sources.mark(&rule.cite)), &rule.cite)).collect()
+}
+
+fn prices(product: &Product, sources: &mut Sources) -> Vec<Item> {
+    let mut items = Vec::new();
+    for list in product.price_views() {
+        let mut remarks = vec![list.taxes.to_string(), list.cite.note.clone()];
+        let mark = sources.mark(&list.cite);
+        for one in &list.parts {
+            if one.cite == list.cite {
+                remarks.push(format!("- {}", part(one)));
+            } else {
+                remarks.push(format!("- {} {}", part(one), sources.mark(&one.cite)));
+                remarks.push(one.cite.note.clone());
+            }
+        }
+        items.push(Item::new(format!("{} {mark}", list.list), remarks));
+    }
+    items
+}
+
+/// `storage: 0.08 for each GiB-month of size`.
+fn part(part: &PartView) -> String {
+    let of = if part.quantity.is_empty() { String::new() } else { format!(" of {}", part.quantity) };
+    let when = if part.when.is_empty() { String::new() } else { format!(", when {}", part.when) };
+    let once = if part.often == Often::Once { ", once" } else { "" };
+    format!("{}: {} for each {}{of}{when}{once}", part.name, part.amount, part.per)
+}
+
+fn model(product: &Product, sources: &mut Sources) -> Vec<Item> {
+    let Some(model) = product.model_view() else { return Vec::new() };
+    let stages = noted(format!("{} {}", model.stages, sources.mark(&model.cite)), &model.cite);
+    let doubts = model.doubts.iter().map(|doubt| Item::new(format!("doubt: {doubt}"), []));
+    std::iter::once(stages).chain(doubts).collect()
+}
+
+fn figures(product: &Product, sources: &mut Sources) -> Vec<Item> {
+    let mut items = Vec::new();
+    for figure in product.figures() {
+        let text = format!("{} = {} {} {}", figure.name, figure.value, figure.unit, sources.mark(&figure.cite));
+        items.push(noted(text, &figure.cite));
+    }
+    items
+}
+
+fn autotune(product: &Product, sources: &mut Sources) -> Vec<Item> {
+    let mut items = Vec::new();
+    for autotune in product.autotune() {
+        let parameter = |(name, value): &(String, OptionValue)| match value {
+            OptionValue::Number(number) => format!("{name} = {number}"),
+            OptionValue::Text(text) => format!("{name} = {text}"),
+        };
+        let parameters = autotune.parameters.iter().map(parameter).collect::<Vec<_>>().join(", ");
+        let text = format!("{}: {parameters} {}", autotune.name, sources.mark(&autotune.cite));
+        items.push(noted(text, &autotune.cite));
+    }
+    items
+}
+
+fn machines(product: &Product) -> Vec<Item> {
+    let names: Vec<String> = product.machines().collect();
+    let more = names.len().saturating_sub(MACHINES_MAX);
+    let rest = if more > 0 { format!(" and {more} more") } else { String::new() };
+    if names.is_empty() {
+        return Vec::new();
+    }
+    vec![Item::new(format!("{}{rest}", names[..names.len() - more].join(", ")), [])]
+}
+
+fn warnings(product: &Product, sources: &mut Sources) -> Vec<Item> {
+    let mut items = Vec::new();
+    for warning in product.warnings() {
+        items.push(noted(format!("{} {}", warning.text, sources.mark(&warning.cite)), &warning.cite));
+    }
+    items
+}
+
+/// The documents behind a page, numbered in the order of their first mention.
+#[derive(Debug, Default)]
+struct Sources {
+    documents: Vec<Arc<Cite>>,
+    statuses: Vec<Status>,
+}
+
+impl Sources {
+    /// `[2, 2025-09, verified]`: number of the document, date and status of the figure.
+    fn mark(&mut self, cite: &Arc<Cite>) -> String {
+        let same = |known: &Arc<Cite>| known.title == cite.title && known.url == cite.url;
+        let place = self.documents.iter().position(same).unwrap_or_else(|| {
+            self.documents.push(Arc::clone(cite));
+            self.documents.len() - 1
+        });
+        self.statuses.push(cite.status);
+        format!("[{}, {}, {}]", place + 1, cite.date, cite.status.name())
+    }
+
+    /// The list of documents, and the meaning of the statuses.
+    fn section(self) -> Option<Section> {
+        let document = |(index, cite): (usize, &Arc<Cite>)| {
+            Item::new(format!("[{}] {} {}", index + 1, cite.title, cite.url).trim_end(), [])
+        };
+        let documents: Vec<Item> = self.documents.iter().enumerate().map(document).collect();
+        let note = format!("figures {}", words::provenance(self.statuses));
+        (!documents.is_empty()).then(|| Section::new("Sources", vec![Block::Items(documents), Block::Note(note)]))
+    }
+}

@@ -1,0 +1,192 @@
+//! Comparison of runs: the verdict, the figures of both sides, and the conditions that differ.
+
+use plimsoll_analyse::{Change, Comparison, Difference, LineComparison, Method, Quantity, Verdict};
+use plimsoll_record::Estimate;
+
+use crate::html::{Sheet, overlay, runs_in_full};
+use crate::latency::Unit;
+use crate::page::{Block, Cell, Chart, Column, Fact, Headline, Item, Page, Section, Table};
+use crate::{number, words};
+
+/// The comparison of two sides. `names` are those of their runs, `sheets` the runs of both sides.
+pub fn comparison(names: [&[String]; 2], comparison: &Comparison, sheets: &[Sheet<'_>]) -> Page {
+    let mut blocks = vec![Block::Facts(sides(names))];
+    blocks.extend(comparison.objective.map(|objective| Block::Text(format!("objective {objective}"))));
+    blocks.extend(comparison.history.map(|history| {
+        let scatter = number::percent(history.deviation.exp_m1());
+        let runs = history.runs;
+        Block::Note(format!("{runs} earlier runs of the same load scatter by {scatter}, which counts as noise"))
+    }));
+    let difference =
+        |difference: &Difference| Item::new(format!("{}: {} and {}", difference.what, difference.a, difference.b), []);
+    let conditions = comparison.conditions.iter().map(difference).collect();
+    let mut sections = vec![
+        Section::bare("Sides", blocks),
+        Section::bare("Figures of both sides", vec![Block::Table(figures(comparison))]),
+        Section::new("Not the same", vec![Block::Items(conditions)]),
+    ];
+    if !sheets.is_empty() {
+        sections.push(Section::bare("Load lines", vec![Block::Chart(Chart::new(overlay(sheets)))]));
+        sections.push(Section::detail("Each run in full", vec![Block::Chart(Chart::new(runs_in_full(sheets)))]));
+    }
+    let headline = Headline { text: verdict(comparison), grade: grade(comparison), details: Vec::new() };
+    Page { title: "Comparison of runs".to_owned(), headline: Some(headline), sections, ..Page::default() }
+}
+
+fn sides(names: [&[String]; 2]) -> Vec<Fact> {
+    let side = |(side, names): (&'static str, &[String])| {
+        let fact = |(index, name): (usize, &String)| Fact::new(if index == 0 { side } else { "" }, name);
+        names.iter().enumerate().map(fact).collect::<Vec<_>>()
+    };
+    ["first", "second"].into_iter().zip(names).flat_map(side).collect()
+}
+
+/// The certainty of the verdict.
+fn grade(comparison: &Comparison) -> &'static str {
+    match &comparison.line {
+        Some(line) if line.method != Method::SingleRuns => "certain beyond these minutes",
+        _ => "in these minutes",
+    }
+}
+
+/// The verdict in a sentence.
+fn verdict(comparison: &Comparison) -> String {
+    if let Some(line) = &comparison.line {
+        let turns = (line.method == Method::Interleaved).then(|| turns_sentence(line, &comparison.verdict)).flatten();
+        return turns.unwrap_or_else(|| line_sentence(line, &comparison.verdict));
+    }
+    let only_lines = comparison.points.is_empty() && comparison.objective.is_some();
+    let met = |what: &str| {
+        let objective = comparison.objective.map(|objective| objective.to_string()).unwrap_or_default();
+        format!("{objective} {what}, in these minutes.")
+    };
+    match &comparison.verdict {
+        Verdict::Better if only_lines => format!("Better: {}", met("is met now, which no load met before")),
+        Verdict::Worse if only_lines => format!("Worse: {}", met("is met by no load now, and was met before")),
+        Verdict::Better => "Better: the second run is faster by more than noise, in these minutes.".into(),
+        Verdict::Worse => "Worse: the second run is slower by more than noise, in these minutes.".into(),
+        Verdict::Mixed => "Mixed: the second run is better at some loads and worse at others, in these minutes.".into(),
+        Verdict::NoRealChange => "No difference that these runs can show in these minutes.".into(),
+        Verdict::NotComparable(why) => format!("Cannot say: {why}."),
+    }
+}
+
+/// The verdict on the load lines of targets that were measured in turns; `None` where they do not differ.
+fn turns_sentence(line: &LineComparison, verdict: &Verdict) -> Option<String> {
+    let (word, more) = match verdict {
+        Verdict::Better => ("Better", "more"),
+        Verdict::Worse => ("Worse", "less"),
+        _ => return None,
+    };
+    let by = share_and_range(&line.ratio);
+    let (a, b) = (number::three(line.a), number::three(line.b));
+    Some(format!("{word}: the second carries {by} {more}, {b} against {a} IOPS for {}.", line.objective))
+}
+
+/// The verdict on load lines; of single runs with the reservation that other minutes may differ.
+fn line_sentence(line: &LineComparison, verdict: &Verdict) -> String {
+    let direction = match verdict {
+        Verdict::Better => "Better: the load line rose",
+        Verdict::Worse => "Worse: the load line fell",
+        _ => {
+            let (least, when) = (whole_percent(line.resolution), reservation(line, " "));
+            return format!("No difference that these runs can show; {least} % or more would show{when}.");
+        }
+    };
+    let (by, a, b) = (share_and_range(&line.ratio), number::three(line.a), number::three(line.b));
+    let (objective, when) = (line.objective, reservation(line, ", "));
+    format!("{direction} by {by}, {a} to {b} IOPS for {objective}{when}.")
+}
+
+/// A ratio as a change without its sign: `21 % (12 to 31 %)`.
+fn share_and_range(ratio: &Estimate) -> String {
+    let sign = if ratio.value < 1.0 { -1.0 } else { 1.0 };
+    let change = |ratio: f64| {
+        let change = (ratio - 1.0) * sign;
+        // An interval of a real change may include a change the other way where the scatter of others decided.
+        if change < 0.0 { format!("-{}", whole_percent(-change)) } else { whole_percent(change) }
+    };
+    let range = number::interval(ratio).map_or_else(String::new, |(low, high)| {
+        let [least, most] = if sign < 0.0 { [high, low] } else { [low, high] };
+        format!(" ({} to {} %)", change(least), change(most))
+    });
+    format!("{} %{range}", change(ratio.value))
+}
+
+fn reservation(line: &LineComparison, joint: &str) -> String {
+    if line.method == Method::SingleRuns { format!("{joint}in these minutes") } else { String::new() }
+}
+
+/// A share in percent without decimals; with one below 10 %.
+fn whole_percent(share: f64) -> String {
+    let percent = share * 100.0;
+    if percent < 9.95 { number::three((percent * 10.0).round() / 10.0) } else { number::whole(percent) }
+}
+
+/// All figures that both sides have.
+fn figures(comparison: &Comparison) -> Table {
+    const COLUMNS: [Column; 5] = [
+        Column::text("figure", 0),
+        Column::text("first", 0),
+        Column::text("second", 0),
+        Column::text("change", 0),
+        Column::text("verdict", 0),
+    ];
+    let changes: Vec<&Change> = comparison.overall.iter().chain(&comparison.points).collect();
+    let row = |change: &Change| {
+        let ratio = Cell::text(signed(change.ratio.value));
+        let interval = number::interval(&change.ratio);
+        vec![
+            Cell::text(quantity(change)),
+            Cell::text(value(change, change.a)),
+            Cell::text(value(change, change.b)),
+            match interval {
+                Some((low, high)) => ratio.with_interval(format!("{} to {}", signed(low), signed(high))),
+                None => ratio,
+            },
+            Cell::text(judgement(&change.verdict)),
+        ]
+    };
+    let note = "intervals are widened for the number of comparisons; a change has to pass what runs that follow each \
+                other differ by";
+    let has_interval = changes.iter().any(|change| number::interval(&change.ratio).is_some());
+    let table = Table::of("Figures of both sides", COLUMNS, changes, row);
+    table.with_notes(has_interval.then(|| note.to_owned()))
+}
+
+fn quantity(change: &Change) -> String {
+    let name = match change.quantity {
+        Quantity::MostIops => "most",
+        Quantity::LoadLine => "load line",
+        Quantity::Iops => "IOPS",
+        Quantity::Mean => "mean",
+        Quantity::P99 => "p99",
+    };
+    change.offered.map_or(name.into(), |pace| format!("{name} at {}", words::pace(&pace)))
+}
+
+fn value(change: &Change, value: f64) -> String {
+    match change.quantity {
+        Quantity::MostIops | Quantity::LoadLine | Quantity::Iops => format!("{} IOPS", number::three(value)),
+        Quantity::Mean | Quantity::P99 => {
+            let unit = if value < 1e6 { Unit::Micro } else { Unit::Milli };
+            format!("{} {}", unit.show(value), unit.name())
+        }
+    }
+}
+
+const fn judgement(verdict: &Verdict) -> &'static str {
+    match verdict {
+        Verdict::NoRealChange => "no real change",
+        Verdict::Better => "better",
+        Verdict::Worse => "worse",
+        Verdict::Mixed => "mixed",
+        Verdict::NotComparable(_) => "no verdict",
+    }
+}
+
+/// A ratio as a change in percent.
+fn signed(ratio: f64) -> String {
+    let percent = (ratio - 1.0) * 100.0;
+    if percent.is_finite() { format!("{percent:+.1} %") } else { "–".into() }
+}

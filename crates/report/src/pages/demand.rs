@@ -1,0 +1,347 @@
+//! The demand of inputs: recognised formats, load by class and over time, and the place of origin of each number.
+
+use plimsoll_ingest::{
+    Class, Demand, Evidence, Fate, Figure, Measure, MissCurve, Outcome, Reading, Subject, Summary, Verdict,
+};
+use plimsoll_units::Bytes;
+
+use crate::number;
+use crate::page::{Block, Cell, Column, ColumnKind, Fact, Item, Page, Section, Table};
+
+/// Extent of a demand.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Telling {
+    /// The demand.
+    Figures,
+    /// The demand, and the place of every number.
+    Origins,
+}
+
+/// Windows in a table over time.
+const WINDOWS_MAX: usize = 48;
+/// Results of benchmarks in a table.
+const RESULTS_MAX: usize = 60;
+
+/// The inputs and their demand.
+pub fn demand(outcomes: &[Outcome], demand: &Demand, telling: Telling) -> Page {
+    let readings = || outcomes.iter().filter_map(Outcome::reading);
+    let mut sections = vec![Section::bare("Inputs", vec![Block::Table(inputs(outcomes))])];
+    sections.extend(demand.subjects.iter().flat_map(subject));
+    for reading in readings() {
+        sections.push(Section::bare(format!("Benchmarks: {}", file_name(&reading.name)), evidence(reading)));
+        sections.extend(reading.curves.iter().map(miss_curve));
+    }
+    if telling == Telling::Origins {
+        sections.extend(readings().map(origins));
+    }
+    sections.push(Section::bare("Doubts", vec![Block::Facts(doubts(outcomes))]));
+    Page { title: "Demand of storage".to_owned(), sections, ..Page::default() }
+}
+
+const INPUTS: [Column; 4] = [
+    Column::text("input", 0),
+    Column::text("is", 0),
+    Column::text("was", 0),
+    Column::new("figures", "", ColumnKind::Share, 2),
+];
+
+/// The recognised format of each input.
+pub(crate) fn inputs(outcomes: &[Outcome]) -> Table {
+    let row = |outcome: &Outcome| {
+        let version = outcome.reading().and_then(|reading| reading.version.clone());
+        let kind = outcome.kind().map_or("not known".to_owned(), |kind| kind.to_string());
+        let kind = version.map_or(kind.clone(), |version| format!("{kind} {version}"));
+        let verdict = match outcome.verdict() {
+            Verdict::Read => "read",
+            Verdict::Partly => "read in part",
+            Verdict::Refused => "refused",
+        };
+        let figures = outcome.reading().map(|reading| reading.figures.len() as f64);
+        vec![
+            Cell::text(file_name(outcome.name())),
+            Cell::text(kind),
+            Cell::text(verdict),
+            Cell::or_unknown(figures, |count| Cell::figure(number::whole(count), count)),
+        ]
+    };
+    Table::of("Inputs", INPUTS, outcomes, row).with_notes(ignored(outcomes).into_iter().chain(times(outcomes)))
+}
+
+/// The last part of a path.
+pub(crate) fn file_name(name: &str) -> &str {
+    name.rsplit('/').next().unwrap_or(name)
+}
+
+/// The time zones of dated inputs.
+fn times(outcomes: &[Outcome]) -> Option<String> {
+    let readings = || outcomes.iter().filter_map(Outcome::reading);
+    let dated = readings().flat_map(|reading| &reading.windows).any(|window| window.begin.is_some());
+    let mut zones: Vec<&str> = readings().filter_map(|reading| reading.assumed_zone.as_deref()).collect();
+    zones.sort_unstable();
+    zones.dedup();
+    match zones.as_slice() {
+        _ if !dated => None,
+        [] => Some("Times are in UTC.".to_owned()),
+        zones => Some(format!(
+            "Times are in UTC. Times without an offset are taken as {} (--time-zone sets another zone).",
+            zones.join(", ")
+        )),
+    }
+}
+
+fn ignored(outcomes: &[Outcome]) -> Option<String> {
+    let parts = |fate: Fate| {
+        let parts = outcomes.iter().filter_map(Outcome::reading).flat_map(|reading| &reading.parts);
+        let mut names: Vec<&str> = parts.filter(|part| part.fate == fate).map(|part| part.name.as_str()).collect();
+        names.sort_unstable();
+        names.dedup();
+        names
+    };
+    let (ignored, missing) = (parts(Fate::Ignored).len(), parts(Fate::Missing));
+    let mut text = String::new();
+    if ignored > 0 {
+        text = format!("{ignored} kinds of sections say nothing of storage and were ignored. ");
+    }
+    if !missing.is_empty() {
+        text += &format!("Not in every input: {}.", missing.join(", "));
+    }
+    (!text.is_empty()).then(|| text.trim_end().to_owned())
+}
+
+fn minutes(seconds: f64) -> String {
+    if seconds < 120.0 {
+        format!("{} s", number::three(seconds))
+    } else {
+        format!("{} min", number::three(seconds / 60.0))
+    }
+}
+
+/// The load of one database or host.
+fn subject(subject: &Subject) -> [Section; 3] {
+    let name = if subject.name.is_empty() { "Demand" } else { subject.name.as_str() };
+    let notes = subject.doubts.iter().map(|doubt| Fact::caution("note", doubt));
+    [
+        Section::new(name, vec![Block::Facts(windows(subject))]),
+        Section::bare(format!("{name} by class"), vec![Block::Table(classes(subject))]),
+        Section::bare(
+            format!("{name} over time"),
+            vec![Block::Table(over_time(subject)), Block::Facts(notes.collect())],
+        ),
+    ]
+}
+
+fn windows(subject: &Subject) -> Vec<Fact> {
+    let lengths: Vec<f64> = subject.slots.iter().map(|slot| slot.length.as_secs_f64()).collect();
+    let (least, most) = lengths.iter().fold((f64::MAX, 0.0_f64), |(a, b), &s| (a.min(s), b.max(s)));
+    let each = if most > least * 1.02 { format!("{} to {}", minutes(least), minutes(most)) } else { minutes(most) };
+    let begin = subject.slots.iter().find_map(|slot| slot.begin);
+    let from = begin.map_or(String::new(), |begin| format!(", from {begin}").replace('T', " "));
+    let several = if lengths.len() > 1 {
+        format!("{} windows of {each}{from}", lengths.len())
+    } else {
+        format!("one window of {each}{from}")
+    };
+    let hidden = if most > 3_900.0 { ": peaks that are shorter are hidden in the averages" } else { "" };
+    let mut facts = vec![Fact::new("over", format!("{several}{hidden}"))];
+    if !subject.instances.is_empty() {
+        facts.push(Fact::new("of", subject.instances.join(", ")));
+    }
+    facts
+}
+
+const ONE_WINDOW: [Column; 5] = [
+    Column::text("class", 0),
+    Column::rate("rate", "IOPS", 0),
+    Column::rate("bytes", "MB/s", 0),
+    Column::new("size", "KiB", ColumnKind::Size, 1),
+    Column::time("latency", "ms", 0),
+];
+
+const WINDOWS: [Column; 9] = [
+    Column::text("class", 0),
+    Column::rate("mean", "IOPS", 0),
+    Column::rate("p95", "IOPS", 0),
+    Column::rate("highest", "IOPS", 0),
+    Column::rate("mean", "MB/s", 0),
+    Column::rate("p95", "MB/s", 2),
+    Column::rate("highest", "MB/s", 3),
+    Column::new("size", "KiB", ColumnKind::Size, 1),
+    Column::time("latency", "ms", 0),
+];
+
+fn classes(subject: &Subject) -> Table {
+    let several = subject.slots.len() > 1;
+    let row = |class: Class| {
+        let of = |measure| subject.series(class, measure).and_then(|series| subject.summary(series));
+        let all = [Measure::Iops, Measure::Throughput, Measure::Size, Measure::Latency].map(of);
+        if all.iter().all(Option::is_none) {
+            return None;
+        }
+        let [iops, bytes, size, latency] = all;
+        let cell = |summary: Option<Summary>, value: fn(&Summary) -> f64, unit: f64| {
+            Cell::or_unknown(summary, |summary| Cell::three(value(&summary) / unit))
+        };
+        let mean = |summary, unit| cell(summary, |summary| summary.mean, unit);
+        let mut row = vec![Cell::text(class.name())];
+        for (summary, unit) in [(iops, 1.0), (bytes, 1e6)] {
+            row.push(mean(summary, unit));
+            if several {
+                row.push(cell(summary, |summary| summary.p95, unit));
+                row.push(cell(summary, |summary| summary.maximum, unit));
+            }
+        }
+        row.push(mean(size, 1024.0));
+        row.push(mean(latency, 1e-3));
+        Some(row)
+    };
+    let columns = if several { WINDOWS.to_vec() } else { ONE_WINDOW.to_vec() };
+    Table::of("Load by class", columns, Class::ALL.into_iter().filter_map(row), |row| row)
+}
+
+const TIMES: [Column; 6] = [
+    Column::text("from", 0),
+    Column::text("for", 1),
+    Column::rate("reads", "IOPS", 0),
+    Column::rate("writes", "IOPS", 0),
+    Column::rate("reads", "MB/s", 0),
+    Column::rate("writes", "MB/s", 0),
+];
+
+fn over_time(subject: &Subject) -> Table {
+    let count = if subject.slots.len() < 2 { 0 } else { subject.slots.len() };
+    let value = |class, measure, index: usize, unit: f64| {
+        let value = subject.series(class, measure).and_then(|series| series.values[index]);
+        Cell::or_unknown(value, |value| Cell::three(value / unit))
+    };
+    let row = |index: usize| {
+        let slot = &subject.slots[index];
+        let begin = slot.begin.map_or("not said".to_owned(), |begin| begin.to_string().replace('T', " "));
+        let mut row = vec![Cell::text(begin), Cell::text(minutes(slot.length.as_secs_f64()))];
+        for (measure, unit) in [(Measure::Iops, 1.0), (Measure::Throughput, 1e6)] {
+            row.extend([Class::Read, Class::Write].map(|class| value(class, measure, index, unit)));
+        }
+        row
+    };
+    let more = (count > WINDOWS_MAX).then(|| format!("The first {WINDOWS_MAX} of {count} windows; --json has all."));
+    Table::of("Load over time", TIMES, 0..count.min(WINDOWS_MAX), row).with_notes(more)
+}
+
+const RESULTS: [Column; 7] = [
+    Column::text("test", 0),
+    Column::new("size", "KiB", ColumnKind::Size, 2),
+    Column::new("depth", "", ColumnKind::Share, 3),
+    Column::rate("rate", "IOPS", 0),
+    Column::rate("bytes", "MB/s", 0),
+    Column::time("mean", "ms", 0),
+    Column::time("p99", "ms", 1),
+];
+
+/// Results of benchmarks in one input: beside demand, never part of it.
+fn evidence(reading: &Reading) -> Vec<Block> {
+    let whole: Vec<&Evidence> = reading.evidence.iter().filter(|one| one.at_s.is_none()).collect();
+    let moments = reading.evidence.len() - whole.len();
+    if reading.evidence.is_empty() {
+        return Vec::new();
+    }
+    let mut notes = vec![format!("Measured by {}: what storage gave, not what is asked of it.", reading.kind)];
+    if whole.len() > RESULTS_MAX {
+        notes.push(format!("The first {RESULTS_MAX} of {}: --json has all of them.", whole.len()));
+    }
+    if moments > 0 {
+        notes.push(format!("{} values over time are in --json.", number::whole(moments as f64)));
+    }
+    if whole.iter().any(|one| one.transactions_s.is_some()) {
+        notes.push("Rates marked tx are transactions a second, and their times those of transactions.".to_owned());
+    }
+    let shown = whole.into_iter().take(RESULTS_MAX);
+    vec![Block::Table(Table::of("Results of benchmarks", RESULTS, shown, result).with_notes(notes))]
+}
+
+fn result(one: &Evidence) -> Vec<Cell> {
+    let shown = |value: Option<f64>, unit: f64| Cell::or_unknown(value, |value| Cell::three(value / unit));
+    let p99 = one.quantiles.iter().find(|(quantile, _)| (quantile - 0.99).abs() < 1e-9).map(|(_, seconds)| *seconds);
+    let rate = match (one.iops, one.transactions_s) {
+        (None, Some(transactions)) => Cell::text(format!("{} tx", number::three(transactions))),
+        (iops, _) => shown(iops, 1.0),
+    };
+    vec![
+        Cell::text(&one.test),
+        shown(one.setting.block_bytes, 1_024.0),
+        shown(one.setting.depth, 1.0),
+        rate,
+        shown(one.bytes_s, 1e6),
+        shown(one.mean_s, 1e-3),
+        shown(p99, 1e-3),
+    ]
+}
+
+/// The misses of caches of several sizes.
+fn miss_curve(curve: &MissCurve) -> Section {
+    let bytes = |value: f64| Bytes::new(value as u64).to_string();
+    let touched = format!("{} by {} reads", bytes(curve.working_set_bytes), number::whole(curve.reads));
+    let mut facts = vec![
+        Fact::new("touched", touched),
+        Fact::new("followed", format!("{} % of the pages", number::three(100.0 * curve.sampled))),
+    ];
+    let steps = [0.1, 0.25, 0.5, 1.0].into_iter().filter_map(|share: f64| {
+        let size = share * curve.working_set_bytes;
+        Some(format!("{} with {}", number::three(100.0 * curve.ratio(size)?), bytes(size)))
+    });
+    let steps: Vec<String> = steps.collect();
+    if !steps.is_empty() {
+        facts.push(Fact::new("misses", format!("% of the reads: {}", steps.join(", "))));
+    }
+    Section::new("A cache in front of it", vec![Block::Facts(facts)])
+}
+
+/// A figure with its unit.
+pub(crate) fn shown(figure: &Figure) -> String {
+    let value = figure.value;
+    match figure.measure {
+        Measure::Iops => format!("{} IOPS", number::three(value)),
+        Measure::Throughput => format!("{} MB/s", number::three(value / 1e6)),
+        Measure::Size => format!("{} KiB", number::three(value / 1024.0)),
+        Measure::Latency => format!("{} ms", number::three(value * 1e3)),
+        Measure::Depth => number::three(value),
+        Measure::Busy => format!("{} %", number::three(value * 100.0)),
+    }
+}
+
+/// The name of a measure.
+pub(crate) const fn measure_name(measure: Measure) -> &'static str {
+    match measure {
+        Measure::Iops => "iops",
+        Measure::Throughput => "throughput",
+        Measure::Size => "size",
+        Measure::Latency => "latency",
+        Measure::Depth => "depth",
+        Measure::Busy => "busy",
+    }
+}
+
+/// Every number of an input with its place.
+fn origins(reading: &Reading) -> Section {
+    let entry = |figure: &Figure| {
+        let part = &reading.scopes[figure.scope as usize].part;
+        let class = figure.class.name();
+        let class = if part.is_empty() { class.to_owned() } else { format!("{class} of {}", file_name(part)) };
+        let measure = measure_name(figure.measure);
+        Item::new(format!("{class}, {measure}: {}; {}", shown(figure), figure.origin), [])
+    };
+    Section::folded(&reading.name, vec![Block::Items(reading.figures.iter().map(entry).collect())])
+}
+
+/// Refused inputs, and cautions about the others.
+pub(crate) fn doubts(outcomes: &[Outcome]) -> Vec<Fact> {
+    let mut facts = Vec::new();
+    for outcome in outcomes {
+        match outcome {
+            Outcome::Refused { name, refusal } => facts.push(Fact::caution("refused", format!("{name}: {refusal}"))),
+            Outcome::Read(reading) => facts.extend(reading.cautions.iter().map(|caution| {
+                let place = caution.origin.as_ref().map_or(String::new(), |origin| format!(", {origin}"));
+                Fact::caution("caution", format!("{}{place}: {}", reading.name, caution.text))
+            })),
+        }
+    }
+    facts
+}

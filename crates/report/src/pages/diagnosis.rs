@@ -1,0 +1,198 @@
+//! Diagnoses: the verdicts, the figures that support them, and the place where each number was read.
+
+mod course;
+mod origins;
+mod response;
+mod time;
+
+use maud::{Markup, html};
+use plimsoll_catalogue::Counts;
+use plimsoll_choose::diagnosis::{CeilingUse, Diagnosis, OnOffer};
+use plimsoll_ingest::{Demand, Measure, Outcome, Reading, Subject};
+
+use super::demand::{doubts, file_name, inputs};
+use crate::number;
+use crate::page::{Block, Cell, Column, ColumnKind, Emphasis, Fact, Headline, Link, Page, Section, Table};
+use crate::words::clean;
+use crate::words::diagnosis::{duration, headline, share, told};
+
+/// Inputs that are named as the source of a chart.
+const INPUTS_MAX: usize = 3;
+
+/// A database or a host with its diagnosis.
+struct Case<'a> {
+    index: usize,
+    /// Number of databases and hosts on the page.
+    count: usize,
+    subject: &'a Subject,
+    found: &'a Diagnosis,
+    readings: &'a [&'a Reading],
+}
+
+/// Diagnoses of every database and host of `demand`, in its order.
+pub fn diagnoses(outcomes: &[Outcome], demand: &Demand, diagnoses: &[Diagnosis]) -> Page {
+    let readings: Vec<&Reading> = outcomes.iter().filter_map(Outcome::reading).collect();
+    let count = demand.subjects.len();
+    let case = |(index, (subject, found))| Case { index, count, subject, found, readings: &readings };
+    let cases: Vec<Case<'_>> = demand.subjects.iter().zip(diagnoses).enumerate().map(case).collect();
+    let mut page = match cases.as_slice() {
+        [case] => Page {
+            title: format!("Diagnosis of {}", case.name()),
+            headline: Some(case.headline()),
+            figures: case.figures(),
+            ..Page::default()
+        },
+        _ => Page { title: format!("Diagnoses of {count} databases and hosts"), ..Page::default() },
+    };
+    if cases.is_empty() {
+        let none = "No input says what is asked of storage.".to_owned();
+        page.sections.push(Section::bare("", vec![Block::Text(none)]));
+    }
+    page.sections.extend(cases.iter().flat_map(Case::sections));
+    page.sections.push(Section::detail("Inputs", vec![Block::Table(inputs(outcomes))]));
+    page.sections.push(Section::bare("Doubts about the inputs", vec![Block::Facts(doubts(outcomes))]));
+    page.sections.extend(cases.iter().map(origins::section));
+    page
+}
+
+impl Case<'_> {
+    fn name(&self) -> String {
+        if self.subject.name.is_empty() { "the storage".to_owned() } else { clean(&self.subject.name) }
+    }
+
+    /// The title of a section, with the name of the case where there are several.
+    fn title(&self, title: &str) -> String {
+        if self.count > 1 { format!("{}: {title}", self.name()) } else { title.to_owned() }
+    }
+
+    fn headline(&self) -> Headline {
+        let answer = self.found.verdicts.first().and_then(headline).unwrap_or("What was found");
+        Headline { text: answer.to_owned(), ..Headline::default() }
+    }
+
+    fn figures(&self) -> Vec<Fact> {
+        let mut figures = Vec::new();
+        let link = |anchor: Option<String>| anchor.map(|anchor| Link { anchor, name: String::new() });
+        if let Some(split) = &self.found.split {
+            let seconds = format!("{} s", number::three(split.database_s));
+            let place = link(Some(origins::time_id(self.index))).into_iter().collect();
+            let within = format!("in {}", duration(self.found.windows.seconds));
+            figures.push(Fact::new("Database time", seconds).with_links(place).with_remark(within));
+            let active = Fact::new("Active sessions", number::three(split.active));
+            figures.push(active.with_remark("in the mean"));
+            if let Some(busy) = split.host_busy {
+                let of = split.processors.map_or(String::new(), |count| format!("of {}", number::whole(count)));
+                let busy = number::percent((busy * 1e3).round() / 1e3);
+                figures.push(Fact::new("Processors busy", busy).with_remark(of));
+            }
+        }
+        if let Some(most) = self.found.responses.iter().max_by(|a, b| a.in_flight.total_cmp(&b.in_flight)) {
+            let place = link(origins::id(self, most.class, Measure::Latency)).into_iter().collect();
+            let of = format!("{}, {} IOPS", most.class.name(), number::three(most.iops));
+            let latency = number::time(most.latency_s * 1e9);
+            figures.push(Fact::new("Most in flight", latency).with_links(place).with_remark(of));
+        }
+        if let Some(on) = &self.found.on {
+            let used = on.ceilings.first();
+            let used = used.map(|used| format!("{} of {} at most", share(used.highest), used.name));
+            figures.push(Fact::new("Beside", &on.config).with_remark(used.unwrap_or_default()));
+        }
+        figures
+    }
+
+    fn sections(&self) -> Vec<Section> {
+        let windows = self.found.windows;
+        let begin = windows.first.and_then(|slot| slot.begin);
+        let from = begin.map_or(String::new(), |begin| format!(", from {begin}").replace('T', " "));
+        let over = match windows.count {
+            1 => format!("one window of {}{from}", duration(windows.longest_s)),
+            count => {
+                let longest = duration(windows.longest_s);
+                format!("{} windows of up to {longest}{from}", number::whole(count as f64))
+            }
+        };
+        let mut facts = vec![Fact::new("over", over)];
+        facts.extend(self.found.on.as_ref().map(|on| Fact::new("on", &on.config)));
+        let name = if self.subject.name.is_empty() { "Diagnosis" } else { self.subject.name.as_str() };
+        let mut sections = vec![Section::new(name, vec![Block::Facts(facts)]), self.verdicts()];
+        sections.extend(time::split(self));
+        sections.push(time::what_ifs(self));
+        sections.extend(course::section(self));
+        sections.extend(response::section(self));
+        sections.extend(self.found.on.as_ref().map(|on| self.ceilings(on)));
+        sections.extend(time::places(self));
+        let doubts = self.subject.doubts.iter().map(|doubt| Fact::caution("note", doubt)).collect();
+        sections.push(Section::bare(self.title("Doubts about the combination"), vec![Block::Facts(doubts)]));
+        sections
+    }
+
+    /// Every verdict with its remedy and the places that support it.
+    fn verdicts(&self) -> Section {
+        let mut facts = Vec::new();
+        for verdict in &self.found.verdicts {
+            let told = told(verdict);
+            let emphasis = if told.word == "answer" { Emphasis::Strong } else { Emphasis::Caution };
+            let links = origins::of_verdict(self, verdict);
+            facts.push(Fact::new(told.word, told.text).with_emphasis(emphasis).with_links(links));
+            facts.extend((!told.remedy.is_empty()).then(|| Fact::new("  do", told.remedy)));
+        }
+        Section::bare(self.title("Findings"), vec![Block::Facts(facts)])
+    }
+
+    /// The demand in relation to the ceilings of the configuration.
+    fn ceilings(&self, on: &OnOffer) -> Section {
+        let block = if on.ceilings.is_empty() {
+            let none = "no input says a rate, or the catalogue knows no ceiling of this configuration";
+            Block::Note(none.to_owned())
+        } else {
+            let note = "sustained, of the mix of the busiest window; \"at it\" are windows at or above 95 %";
+            let table = Table::of("Use of each ceiling", CEILINGS, &on.ceilings, ceiling);
+            Block::Table(table.with_notes([note.to_owned()]))
+        };
+        Section::bare(self.title(&format!("Ceilings of {}", on.config)), vec![block])
+            .with_anchor(format!("d{}-ceilings", self.index))
+    }
+
+    /// The source of a chart.
+    fn source(&self) -> Markup {
+        let mut used: Vec<usize> =
+            self.subject.series.iter().flat_map(|series| series.sources.iter().map(|at| at.0)).collect();
+        used.sort_unstable();
+        used.dedup();
+        let name = |at: &usize| {
+            let reading = self.readings.get(*at)?;
+            Some(format!("{} ({})", clean(file_name(&reading.name)), reading.kind))
+        };
+        let names: Vec<String> = used.iter().take(INPUTS_MAX).filter_map(name).collect();
+        let more = used.len().saturating_sub(INPUTS_MAX);
+        html! {
+            (names.join(", "))
+            @if more > 0 { " and " (number::whole(more as f64)) " more" }
+            "; " a href={ "#" (origins::section_id(self.index)) } { "where each number was read" }
+        }
+    }
+}
+
+const CEILINGS: [Column; 6] = [
+    Column::text("ceiling", 0),
+    Column::text("allows", 0),
+    Column::text("asked", 2),
+    Column::new("highest", "%", ColumnKind::Share, 0),
+    Column::new("mean", "%", ColumnKind::Share, 1),
+    Column::new("at it", "windows", ColumnKind::Share, 0),
+];
+
+fn ceiling(ceiling: &CeilingUse) -> Vec<Cell> {
+    let rate = |value: f64| match ceiling.counts {
+        Counts::Operations => Cell::text(format!("{} IOPS", number::three(value))),
+        Counts::Bytes => Cell::text(number::throughput(value)),
+    };
+    vec![
+        Cell::text(&ceiling.name),
+        rate(ceiling.allows),
+        rate(ceiling.asked),
+        Cell::three(ceiling.highest * 100.0).with_gauge(ceiling.highest),
+        Cell::three(ceiling.mean * 100.0),
+        Cell::figure(number::whole(ceiling.near as f64), ceiling.near as f64),
+    ]
+}

@@ -1,0 +1,178 @@
+//! The place of each number of a diagnosis: file, line, table and row, with an anchor for links.
+
+use plimsoll_choose::diagnosis::Verdict;
+use plimsoll_ingest::{Class, EventTime, Figure, Measure, Origin, Place, Reading, Series, Statistic};
+
+use super::Case;
+use super::time::longest_events;
+use crate::number;
+use crate::page::{Block, Cell, Column, ColumnKind, Link, Section, Table, UNKNOWN};
+use crate::pages::{measure_name, shown};
+
+/// The part of the page about a subject's numbers.
+pub(super) fn section_id(index: usize) -> String {
+    format!("d{index}-origins")
+}
+
+/// The database's time.
+pub(super) fn time_id(index: usize) -> String {
+    format!("d{index}-o-time")
+}
+
+/// An event, by its row among those that are shown.
+pub(super) fn event_id(index: usize, row: usize) -> String {
+    format!("d{index}-o-event-{row}")
+}
+
+/// What the database says of its caches.
+pub(super) fn cache_id(case: &Case<'_>) -> Option<String> {
+    let account = case.subject.account.as_ref()?;
+    (!account.caches.is_empty()).then(|| format!("d{}-o-cache", case.index))
+}
+
+/// A measure of a class, in the mean, where inputs say it.
+pub(super) fn id(case: &Case<'_>, class: Class, measure: Measure) -> Option<String> {
+    case.subject.series(class, measure).map(|series| series_id(case, series))
+}
+
+fn series_id(case: &Case<'_>, series: &Series) -> String {
+    let highest = if series.statistic == Statistic::Maximum { "-maximum" } else { "" };
+    format!("d{}-o-{}-{}{highest}", case.index, series.class.name().replace(' ', "-"), measure_name(series.measure))
+}
+
+/// What a verdict stands on: places of the page, and what is there.
+pub(super) fn of_verdict(case: &Case<'_>, verdict: &Verdict) -> Vec<Link> {
+    let index = case.index;
+    let link = |anchor: String, name: String| Link { anchor, name };
+    let measures = |class: Class, measures: &[Measure]| {
+        let one = |measure: &Measure| {
+            Some(link(id(case, class, *measure)?, format!("{}, {}", class.name(), measure_name(*measure))))
+        };
+        measures.iter().filter_map(one).collect()
+    };
+    let event = |name: &str| {
+        let row = events(case).iter().position(|event| &*event.event == name);
+        row.map(|row| link(event_id(index, row), format!("waits for {name}"))).into_iter().collect()
+    };
+    match verdict {
+        Verdict::Slow { class, .. }
+        | Verdict::AtItsLimit { class, .. }
+        | Verdict::SlowOrLoaded { class, .. }
+        | Verdict::Many { class, .. }
+        | Verdict::Quick { class, .. } => measures(*class, &[Measure::Latency, Measure::Iops]),
+        Verdict::Pinned { class: Class::All, measure, .. } => {
+            [Class::All, Class::Read, Class::Write].iter().flat_map(|class| measures(*class, &[*measure])).collect()
+        }
+        Verdict::Pinned { class, measure, .. } => measures(*class, &[*measure]),
+        Verdict::Unequal { .. } => measures(Class::All, &[Measure::Depth, Measure::Latency, Measure::Iops]),
+        Verdict::AtCeiling { .. } | Verdict::BelowCeilings { .. } => {
+            vec![link(format!("d{index}-ceilings"), "its ceilings".into())]
+        }
+        Verdict::CacheHelps { .. } | Verdict::CacheDoesNot { .. } => {
+            cache_id(case).map(|id| link(id, "the database's estimates".to_owned())).into_iter().collect()
+        }
+        Verdict::Tail { event: name, .. }
+        | Verdict::WritersBehind { event: name, .. }
+        | Verdict::Elsewhere { event: Some(name), .. } => event(name),
+        Verdict::CommitsElsewhere { .. } | Verdict::CommitsForLog { .. } => {
+            case.found.commits.iter().flat_map(|commits| event(&commits.event.event)).collect()
+        }
+        Verdict::Untold { .. } | Verdict::LongWindows { .. } => Vec::new(),
+        _ if case.found.split.is_none() => Vec::new(),
+        _ => {
+            vec![link(format!("d{index}-time"), "its parts".into()), link(time_id(index), "the database's time".into())]
+        }
+    }
+}
+
+/// The events that are shown, then those that verdicts speak of besides.
+fn events<'a>(case: &Case<'a>) -> Vec<&'a EventTime> {
+    let mut events = case.found.split.as_ref().map(longest_events).unwrap_or_default();
+    let waits = || case.subject.account.iter().flat_map(|account| &account.whole.waits);
+    let named = case.found.verdicts.iter().filter_map(|verdict| match verdict {
+        Verdict::Tail { event, .. } | Verdict::WritersBehind { event, .. } => Some(event),
+        Verdict::Elsewhere { event, .. } => event.as_ref(),
+        _ => None,
+    });
+    let besides = named.filter_map(|name| waits().find(|wait| wait.event == *name));
+    for event in besides.chain(case.found.commits.iter().map(|commits| &commits.event)) {
+        if !events.iter().any(|known| known.event == event.event) {
+            events.push(event);
+        }
+    }
+    events
+}
+
+const COLUMNS: [Column; 6] = [
+    Column::text("figure", 0),
+    Column::text("value", 0),
+    Column::text("window", 0),
+    Column::text("file", 0),
+    Column::new("line", "", ColumnKind::Share, 0),
+    Column::text("table, row and column", 0),
+];
+
+/// Places of a figure; of more, those of the highest values are listed.
+const PLACES_MAX: usize = 8;
+/// The same on a page about more than ten cases.
+const PLACES_FEW: usize = 2;
+
+/// The places of one case.
+pub(super) fn section(case: &Case<'_>) -> Section {
+    let most = if case.count > 10 { PLACES_FEW } else { PLACES_MAX };
+    let mut rows: Vec<Vec<Cell>> = Vec::new();
+    if let Some(split) = &case.found.split {
+        let seconds = format!("{} s", number::three(split.database_s));
+        rows.push(place(Some(time_id(case.index)), "database time", &seconds, &split.place));
+    }
+    for (row, event) in events(case).into_iter().enumerate() {
+        let value = format!("{} s, {} waits", number::three(event.total_s), number::three(event.count));
+        rows.push(place(Some(event_id(case.index, row)), &event.event, &value, &event.place));
+    }
+    for (row, cache) in case.subject.account.iter().flat_map(|account| &account.caches).enumerate() {
+        let id = cache_id(case).filter(|_| row == 0);
+        let size = number::three(cache.size_bytes / f64::from(1 << 30));
+        let value = format!("{} reads at {size} GiB", number::three(cache.reads));
+        rows.push(place(id, &format!("cache {} {}", cache.pool, cache.instance), &value, &cache.place));
+    }
+    rows.extend(case.subject.series.iter().flat_map(|series| of_series(case, series, most)));
+    let note = format!(
+        "Of a figure of many windows the highest {most} are shown, of waits in several windows the longest; plimsoll demand \
+         --origins has every one."
+    );
+    let table = Table::of("Where each number was read", COLUMNS, rows, |row| row).with_notes([note]);
+    Section::detail(case.title("Where each number was read"), vec![Block::Table(table)])
+        .with_anchor(section_id(case.index))
+}
+
+fn of_series(case: &Case<'_>, series: &Series, most: usize) -> Vec<Vec<Cell>> {
+    let figure = |at: &(usize, usize)| {
+        let reading = *case.readings.get(at.0)?;
+        Some((reading, reading.figures.get(at.1)?))
+    };
+    let mut figures: Vec<(&Reading, &Figure)> = series.sources.iter().filter_map(figure).collect();
+    figures.sort_by(|a, b| b.1.value.total_cmp(&a.1.value));
+    let highest = if series.statistic == Statistic::Maximum { ", highest" } else { "" };
+    let name = format!("{}, {}{highest}", series.class.name(), measure_name(series.measure));
+    let row = |(index, (reading, figure)): (usize, &(&Reading, &Figure))| {
+        let begin = reading.windows.get(figure.window as usize).and_then(|window| window.begin);
+        let begin = begin.map_or(UNKNOWN.to_owned(), |begin| begin.to_string().replace('T', " "));
+        let id = (index == 0).then(|| series_id(case, series));
+        cells(id, &name, &shown(figure), &begin, &reading.name, &figure.origin)
+    };
+    figures.iter().take(most).enumerate().map(row).collect()
+}
+
+fn place(id: Option<String>, name: &str, value: &str, place: &Place) -> Vec<Cell> {
+    cells(id, name, value, UNKNOWN, &place.input, &place.origin)
+}
+
+fn cells(id: Option<String>, name: &str, value: &str, window: &str, file: &str, origin: &Origin) -> Vec<Cell> {
+    let line = if origin.line > 0 { origin.line.to_string() } else { UNKNOWN.to_owned() };
+    let table = origin.table.as_deref().unwrap_or_default();
+    let gap = if table.is_empty() || origin.field.is_empty() { "" } else { ": " };
+    let within = format!("{table}{gap}{}", origin.field);
+    let mut cells: Vec<Cell> = [name, value, window, file, &line, &within].into_iter().map(Cell::text).collect();
+    cells[0].anchor = id;
+    cells
+}

@@ -1,0 +1,147 @@
+//! Latency against the rate, window by window.
+
+use maud::html;
+use plimsoll_choose::diagnosis::{Point, Response};
+use plimsoll_ingest::{Class, Measure};
+
+use super::{Case, origins};
+use crate::chart::{self, Axis, Fill, Group, Joined, Plane, Spot, typeset};
+use crate::html::{both, figure};
+use crate::number;
+use crate::page::{self, Block, Cell, Column, ColumnKind, Section, Table};
+use crate::scale::Scale;
+
+/// Classes in the chart; the table has all.
+const CLASSES_MAX: usize = 6;
+/// Points of a class; of more windows each point is the mean of several with neighbouring rates.
+const POINTS_MAX: usize = 120;
+
+const COLUMNS: [Column; 9] = [
+    Column::text("how it answers", 0),
+    Column::rate("mean", "IOPS", 0),
+    Column::rate("highest", "IOPS", 2),
+    Column::time("latency", "ms", 0),
+    Column::time("quiet", "ms", 3),
+    Column::time("busiest", "ms", 3),
+    Column::new("in flight", "", ColumnKind::Share, 1),
+    Column::new("busy", "%", ColumnKind::Share, 5),
+    Column::new("with rate", "-1 to 1", ColumnKind::Share, 4),
+];
+
+/// The chart and its table.
+pub(super) fn section(case: &Case<'_>) -> Option<Section> {
+    let responses = &case.found.responses;
+    if responses.is_empty() {
+        return None;
+    }
+    let mut drawn: Vec<&Response> = responses.iter().collect();
+    drawn.sort_by(|a, b| b.in_flight.total_cmp(&a.in_flight));
+    drawn.truncate(CLASSES_MAX);
+    let several = drawn.iter().any(|response| response.points.len() > 1);
+    let picture = if several {
+        Block::Chart(chart(case, &drawn))
+    } else {
+        Block::Note("One window: the relation of latency and rate needs several.".to_owned())
+    };
+    let table = Table::of("Latency and rate of each class", COLUMNS, responses, |response| row(case, response));
+    let section =
+        Section::bare(case.title("Latency against rate"), vec![picture, Block::Table(table.without_unknown())]);
+    Some(section.with_anchor(format!("d{}-response", case.index)))
+}
+
+fn chart(case: &Case<'_>, drawn: &[&Response]) -> page::Chart {
+    let merged = drawn.iter().any(|response| response.points.len() > POINTS_MAX);
+    let plane = plane(drawn);
+    let id = format!("response-{}", case.index);
+    let drawing = both(&id, "Latency against rate", "The table below has the figures of each class.", |size| {
+        chart::plane(&plane, size)
+    });
+    page::Chart::new(html! {
+        p class="lead" {
+            @if merged { "Each point is the mean of several windows with neighbouring rates." }
+            @else { "Each point is one window." }
+        }
+        (figure(&drawing, &case.source()))
+    })
+}
+
+fn row(case: &Case<'_>, response: &Response) -> Vec<Cell> {
+    let known = |value: Option<f64>, unit: f64, link: &Option<String>| {
+        Cell::or_unknown(value, |value| Cell::three(value / unit).with_link(link.clone()))
+    };
+    let rate = origins::id(case, response.class, Measure::Iops);
+    let latency = origins::id(case, response.class, Measure::Latency);
+    let busy = origins::id(case, Class::All, Measure::Busy);
+    vec![
+        Cell::text(response.class.name()),
+        known(Some(response.iops), 1.0, &rate),
+        known(response.points.last().map(|point| point.iops), 1.0, &rate),
+        known(Some(response.latency_s), 1e-3, &latency),
+        known(response.quiet_s, 1e-3, &latency),
+        known(response.loaded_s, 1e-3, &latency),
+        Cell::three(response.in_flight),
+        known(response.busy, 0.01, &busy),
+        Cell::or_unknown(response.correlation, |value| Cell::figure(format!("{value:.2}"), value)),
+    ]
+}
+
+fn plane(drawn: &[&Response]) -> Plane {
+    let group = |(tone, response): (usize, &&Response)| Group {
+        name: response.class.name().to_owned(),
+        tone,
+        fill: Fill::Full,
+        joined: Joined::Apart,
+        spots: merged(&response.points).iter().map(|point| spot(response, point)).collect(),
+    };
+    let groups: Vec<Group> = drawn.iter().enumerate().map(group).collect();
+    let spots = || groups.iter().flat_map(|group| &group.spots);
+    let low = spots().map(|spot| spot.y).fold(f64::INFINITY, f64::min);
+    let high = spots().map(|spot| spot.y).fold(0.0, f64::max);
+    let most = spots().map(|spot| spot.x).fold(0.0, f64::max);
+    Plane {
+        x: Axis { name: "IOPS", scale: Scale::from_zero(most), label: number::short },
+        y: Axis { name: "latency, mean of a window", scale: Scale::for_latency(low, high), label: time },
+        groups,
+    }
+}
+
+fn time(ns: f64) -> String {
+    if ns == 0.0 { "0".into() } else { typeset(&number::time(ns)) }
+}
+
+fn spot(response: &Response, point: &Point) -> Spot {
+    let (latency, rate) = (number::time(point.latency_s * 1e9), number::three(point.iops));
+    Spot {
+        x: point.iops,
+        y: point.latency_s * 1e9,
+        tip: format!("{}: {latency} at {rate} IOPS", response.class.name()),
+        label: String::new(),
+    }
+}
+
+/// Neighbours by rate as one, each operation counted alike.
+fn merged(points: &[Point]) -> Vec<Point> {
+    let mean = |points: &[Point]| {
+        let length_s: f64 = points.iter().map(|point| point.length_s).sum();
+        let operations: f64 = points.iter().map(|point| point.iops * point.length_s).sum();
+        let seconds: f64 = points.iter().map(|point| point.iops * point.length_s * point.latency_s).sum();
+        Point { iops: operations / length_s, latency_s: seconds / operations, length_s }
+    };
+    points.chunks(points.len().div_ceil(POINTS_MAX).max(1)).map(mean).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn neighbours_are_merged_and_no_operation_is_lost() {
+        let points: Vec<Point> =
+            (1..=1_000).map(|at| Point { iops: f64::from(at), latency_s: 1e-3, length_s: 60.0 }).collect();
+        let few = merged(&points);
+        assert!(few.len() <= POINTS_MAX);
+        let operations = |points: &[Point]| points.iter().map(|point| point.iops * point.length_s).sum::<f64>();
+        assert!((operations(&few) - operations(&points)).abs() < 1e-3);
+        assert_eq!(merged(&points[..3]), points[..3]);
+    }
+}

@@ -1,0 +1,219 @@
+//! The database's time, and what would change it: bars, events, what-ifs and the curve of the buffer cache.
+
+use maud::html;
+use plimsoll_choose::diagnosis::{DatabaseEffect, FLOOR_S, Slice, Split};
+use plimsoll_ingest::EventTime;
+use plimsoll_units::Bytes;
+
+use super::{Case, origins};
+use crate::chart::{self, Axis, Bar, Fill, Group, Joined, Plane, Spot};
+use crate::html::{both, figure};
+use crate::number;
+use crate::page::{Block, Cell, Chart, Column, ColumnKind, Section, Table, UNKNOWN};
+use crate::pages::file_name;
+use crate::scale::Scale;
+use crate::words::diagnosis::{part, seconds, share};
+
+/// Parts with a smaller share would be shown as 0 %.
+const SHARE_MIN: f64 = 0.000_5;
+/// Events that are shown.
+const EVENTS_MAX: usize = 10;
+
+/// The database's time as a cascade of bars.
+pub(super) fn split(case: &Case<'_>) -> Option<Section> {
+    let split = case.found.split.as_ref()?;
+    let description = bars(split).iter().map(|bar| format!("{}: {}", bar.name, bar.value)).collect::<Vec<_>>();
+    let id = format!("time-{}", case.index);
+    let drawn = both(&id, "Database time by part", &format!("{}.", description.join("; ")), |size| {
+        chart::bars(&bars(split), size)
+    });
+    let markup = html! {
+        p class="lead" { "Faster storage shortens full bars, and leaves hollow ones as they are. Each begins where the one above ends." }
+        (figure(&drawn, &case.source()))
+    };
+    let chart = Chart { markup, plain: Some(plain_bars(split)) };
+    Some(
+        Section::bare(case.title("Database time"), vec![Block::Chart(chart)])
+            .with_anchor(format!("d{}-time", case.index)),
+    )
+}
+
+const BARS: [Column; 5] = [
+    Column::text("database time", 0),
+    Column::new("share", "%", ColumnKind::Share, 0),
+    Column::time("time", "s", 0),
+    Column::text("", 1),
+    Column::text("longest", 2),
+];
+
+/// A bar of characters for each part.
+fn plain_bars(split: &Split) -> Table {
+    /// Characters of the whole time.
+    const FULL: f64 = 25.0;
+    let row = |slice: &Slice| {
+        let mark = if slice.part.is_storage() { "\u{25aa}" } else { "\u{25ab}" };
+        let longest = slice.events.first().map_or(String::new(), |event| event.event.to_string());
+        vec![
+            Cell::text(part(slice.part)),
+            Cell::figure(format!("{:.1}", slice.share * 100.0), slice.share * 100.0),
+            Cell::three(slice.seconds),
+            Cell::text(mark.repeat((slice.share * FULL).round() as usize)),
+            Cell::text(longest),
+        ]
+    };
+    let processors = split.processors.map_or(String::new(), |count| format!("; processors: {}", number::whole(count)));
+    let busy = split.host_busy.map_or(String::new(), |busy| format!(", busy {} of the time", share(busy)));
+    let notes = [
+        format!("{} sessions active on average{processors}{busy}", number::three(split.active)),
+        "\u{25aa} what faster storage makes shorter; \u{25ab} what it does not".to_owned(),
+    ];
+    let seen = split.slices.iter().filter(|slice| slice.share >= SHARE_MIN);
+    Table::of("Database time by part", BARS, seen, row).with_notes(notes)
+}
+
+fn bars(split: &Split) -> Vec<Bar> {
+    let mut from = 0.0;
+    let bar = |slice: &Slice| {
+        let start = from;
+        from += slice.share;
+        Bar {
+            name: part(slice.part).to_owned(),
+            from: start,
+            to: from,
+            value: format!("{}, {} s", share(slice.share), number::three(slice.seconds)),
+            fill: if slice.part.is_storage() { Fill::Full } else { Fill::Hollow },
+            tone: 0,
+        }
+    };
+    split.slices.iter().filter(|slice| slice.share >= SHARE_MIN).map(bar).collect()
+}
+
+const EVENTS: [Column; 7] = [
+    Column::text("waits for", 0),
+    Column::new("waits", "", ColumnKind::Share, 2),
+    Column::time("each", "ms", 0),
+    Column::new("99 of 100", "ms", ColumnKind::Text, 3),
+    Column::time("in all", "s", 1),
+    Column::new("line", "", ColumnKind::Share, 0),
+    Column::text("of", 4),
+];
+
+/// The longest events of the database's time.
+pub(super) fn longest_events(split: &Split) -> Vec<&EventTime> {
+    let mut events: Vec<&EventTime> = split.slices.iter().flat_map(|slice| &slice.events).collect();
+    events.sort_by(|a, b| b.total_s.total_cmp(&a.total_s));
+    events.truncate(EVENTS_MAX);
+    events
+}
+
+/// The longest events, each with the place where it was longest.
+pub(super) fn places(case: &Case<'_>) -> Option<Section> {
+    let split = case.found.split.as_ref()?;
+    let time = &split.place;
+    let events = longest_events(split);
+    let is_one = events.iter().all(|event| event.place.input == time.input);
+    let row = |(index, event): (usize, &EventTime)| {
+        let within = event.within_s(0.99).map_or(UNKNOWN.to_owned(), |seconds| {
+            if seconds.is_finite() { format!("<= {}", number::three(seconds * 1e3)) } else { "longest".to_owned() }
+        });
+        let line = event.place.origin.line;
+        let line = Some(line).filter(|line| *line > 0);
+        let input = if is_one { UNKNOWN } else { file_name(&event.place.input) };
+        let place = Some(origins::event_id(case.index, index));
+        vec![
+            Cell::text(&event.event).with_link(place.clone()),
+            Cell::three(event.count),
+            Cell::or_unknown(event.mean_s(), |mean| Cell::three(mean / 1e-3)).with_link(place.clone()),
+            Cell::text(within),
+            Cell::three(event.total_s).with_link(place.clone()),
+            Cell::or_unknown(line, |line| Cell::text(line.to_string())).with_link(place),
+            Cell::text(input),
+        ]
+    };
+    let note = format!(
+        "database time: {} s{}, {}, {}",
+        number::three(split.database_s),
+        if case.found.windows.count > 1 { ", most of it in" } else { "" },
+        file_name(&time.input),
+        time.origin
+    );
+    let blocks = if events.is_empty() {
+        vec![Block::Note(note)]
+    } else {
+        let table = Table::of("Longest waits", EVENTS, events.into_iter().enumerate(), row).without_unknown();
+        vec![Block::Table(table.with_notes([note]))]
+    };
+    Some(Section::bare(case.title("Longest waits"), blocks))
+}
+
+const WHAT_IFS: [Column; 4] = [
+    Column::text("what if", 0),
+    Column::new("saves", "%", ColumnKind::Share, 0),
+    Column::new("same work", "times as fast", ColumnKind::Share, 1),
+    Column::new("reads", "%", ColumnKind::Share, 2),
+];
+
+/// The effects of faster storage and of other sizes of the buffer cache.
+pub(super) fn what_ifs(case: &Case<'_>) -> Section {
+    let found = case.found;
+    // No minus before a zero.
+    let percent = |share: f64| {
+        let percent = (share * 1_000.0).round() / 10.0 + 0.0;
+        Cell::figure(format!("{percent:.1}"), percent)
+    };
+    let effect = |name: &str, effect: &Option<DatabaseEffect>| {
+        let effect = effect.as_ref().filter(|effect| !effect.parts.is_empty())?;
+        let faster = Cell::three(effect.speedup());
+        Some(vec![Cell::text(name), percent(effect.saved()), faster, Cell::unknown()])
+    };
+    let mut rows: Vec<Vec<Cell>> = Vec::new();
+    rows.extend(effect("storage ten times as fast", &found.ten_times));
+    rows.extend(effect("storage that answers at once (Amdahl's bound)", &found.at_most));
+    for step in &found.cache {
+        let bytes = Bytes::new((step.bytes / f64::from(1 << 20)).round() as u64 * (1 << 20));
+        let faster = 1.0 / (1.0 - step.saved).max(f64::MIN_POSITIVE);
+        let name = format!("buffer cache {} times, {bytes}", number::three(step.factor));
+        let reads = percent(step.reads).with_link(origins::cache_id(case));
+        rows.push(vec![Cell::text(name), percent(step.saved), Cell::three(faster), reads]);
+    }
+    let note = format!(
+        "of the database's time, for the same work; no operation is taken to get below {}; writes behind sessions, \
+         processors and locks stay as they are",
+        seconds(FLOOR_S)
+    );
+    let table = Table::of("Effects of faster storage or another buffer cache", WHAT_IFS, rows, |row| row);
+    let blocks = std::iter::once(Block::Table(table.with_notes([note]))).chain(cache(case).map(Block::Chart));
+    Section::bare(case.title("What would change it"), blocks.collect()).with_anchor(format!("d{}-what-if", case.index))
+}
+
+/// Reads over the size of the buffer cache.
+fn cache(case: &Case<'_>) -> Option<Chart> {
+    let steps = &case.found.cache;
+    let (first, last) = (steps.first()?, steps.last()?);
+    let gib = |bytes: f64| bytes / f64::from(1 << 30);
+    let spot = |bytes: f64, reads: f64, saved: f64| Spot {
+        x: gib(bytes),
+        y: reads * 100.0,
+        tip: format!("{} GiB: {} of today's reads, saves {}", number::three(gib(bytes)), share(reads), share(saved)),
+        label: String::new(),
+    };
+    let mut spots: Vec<Spot> = steps.iter().map(|step| spot(step.bytes, step.reads, step.saved)).collect();
+    let present = first.bytes / first.factor;
+    spots.push(Spot { label: "today".into(), ..spot(present, 1.0, 0.0) });
+    spots.sort_by(|a, b| a.x.total_cmp(&b.x));
+    let most = steps.iter().map(|step| step.reads * 100.0).fold(100.0, f64::max);
+    let plane = Plane {
+        x: Axis { name: "buffer cache, GiB", scale: Scale::from_zero(gib(last.bytes)), label: number::three },
+        y: Axis { name: "reads of storage, % of today's", scale: Scale::from_zero(most), label: number::three },
+        groups: vec![Group { name: "reads".into(), tone: 0, fill: Fill::Full, joined: Joined::Line, spots }],
+    };
+    let id = format!("cache-{}", case.index);
+    let chart = both(&id, "Reads over the size of the buffer cache", "The table above has the figures.", |size| {
+        chart::plane(&plane, size)
+    });
+    Some(Chart::new(html! {
+        h3 { "Reads over the size of the buffer cache" }
+        p class="lead" { "As the database, or a trace, estimates it; its estimates end with the curve." }
+        (figure(&chart, &case.source()))
+    }))
+}

@@ -1,0 +1,147 @@
+//! A run compared with the theoretical figures of a configuration, load by load, and the likely causes of differences.
+
+use plimsoll_catalogue::Status;
+use plimsoll_choose::{Explanation, Row};
+use plimsoll_load::Pace;
+
+use super::limit;
+use crate::latency::Unit;
+use crate::number;
+use crate::page::{Block, Cell, Column, ColumnKind, Fact, Headline, Item, Page, Section, Table};
+use crate::words::{clean, offer as words, offered};
+
+/// An open load with a smaller share of completed operations grew a queue: its latency is that of the run's length.
+const KEPT_UP: f64 = 0.97;
+
+/// A run beside theory: the highest rates, every load, and the causes.
+pub fn explanation(explanation: &Explanation) -> Page {
+    let offer = &explanation.offer;
+    let mut details = vec![offer.config.to_string()];
+    let most = |of: fn(&Row) -> f64| explanation.rows.iter().map(of).fold(0.0, f64::max);
+    let (measured, theory) = (most(|row| row.iops.0), most(|row| row.iops.1));
+    if let Some(ratio) = share(measured, theory) {
+        let (measured, theory) = (number::three(measured), number::three(theory));
+        details.push(format!("Most: {measured} IOPS measured, {theory} in theory ({ratio})."));
+    }
+    if let Some(binding) = explanation.standing.binding() {
+        let status = offer.ceilings[binding.ceiling].cite.status.name();
+        details.push(format!("Ceiling: {} ({status}).", words::bound(offer, binding)));
+    }
+    let text = format!("Measured beside theory: {}", offer.title);
+    let sections = vec![
+        Section::bare("Load by load", vec![Block::Table(table(&explanation.rows))]),
+        causes(explanation),
+        Section::bare("Sources", vec![Block::Facts(sources(explanation))]),
+    ];
+    let headline = Headline { text, grade: "measured against simulated", details };
+    Page { title: "Measured beside theory".to_owned(), headline: Some(headline), sections, ..Page::default() }
+}
+
+fn table(rows: &[Row]) -> Table {
+    let unit = unit(rows);
+    let (mean, p99) = match unit {
+        Unit::Micro => ("mean us", "p99 us"),
+        Unit::Milli => ("mean ms", "p99 ms"),
+    };
+    let columns = [
+        Column::text("offered", 0),
+        Column::rate("IOPS", "measured", 0),
+        Column::rate("IOPS", "theory", 0),
+        Column::rate("ratio", "", 0),
+        Column::time(mean, "measured", 2),
+        Column::time(mean, "theory", 2),
+        Column::time(p99, "measured", 3),
+        Column::time(p99, "theory", 3),
+        Column::new("binds", "in theory", ColumnKind::Text, 4),
+    ];
+    let time = |row: &Row, iops: f64, ns: f64| match ns {
+        _ if grew(row, iops) => Cell::text("grew"),
+        ns if ns > 0.0 && ns.is_finite() => Cell::figure(unit.show(ns), unit.value(ns)),
+        _ => Cell::unknown(),
+    };
+    let row = |row: &Row| {
+        vec![
+            Cell::text(offered(&row.offered)),
+            rate(row.iops.0),
+            rate(row.iops.1),
+            ratio(row),
+            time(row, row.iops.0, row.mean_ns.0),
+            time(row, row.iops.1, row.mean_ns.1),
+            time(row, row.iops.0, row.p99_ns.0),
+            time(row, row.iops.1, row.p99_ns.1),
+            limit(row.binds.as_deref()),
+        ]
+    };
+    let ratios = "ratio: measured over theory in IOPS; for open loads, theory over measured in mean latency";
+    Table::of("Loads", columns, rows, row).with_notes(binding(rows).into_iter().chain([ratios.to_owned()]))
+}
+
+fn rate(iops: f64) -> Cell {
+    if iops > 0.0 { Cell::rate(iops) } else { Cell::unknown() }
+}
+
+/// The limits that bind in theory, each from its first load to its last.
+fn binding(rows: &[Row]) -> Option<String> {
+    let mut spells: Vec<(&str, &Row, &Row)> = Vec::new();
+    for row in rows {
+        let Some(name) = row.binds.as_deref() else { continue };
+        match spells.last_mut() {
+            Some((same, _, last)) if *same == name => *last = row,
+            _ => spells.push((name, row, row)),
+        }
+    }
+    let spell = |(name, from, to): &(&str, &Row, &Row)| {
+        let (from, to) = (offered(&from.offered), offered(&to.offered));
+        let loads = if from == to { from } else { format!("{from} to {to}") };
+        format!("{} ({loads})", clean(name))
+    };
+    let spells: Vec<String> = spells.iter().map(spell).collect();
+    (!spells.is_empty()).then(|| format!("binds in theory: {}", spells.join("; ")))
+}
+
+/// Microseconds when some mean is below a millisecond.
+fn unit(rows: &[Row]) -> Unit {
+    let means = rows.iter().flat_map(|row| [row.mean_ns.0, row.mean_ns.1]).filter(|ns| *ns > 0.0);
+    if means.fold(f64::INFINITY, f64::min) < 1e6 { Unit::Micro } else { Unit::Milli }
+}
+
+/// Unknown where a queue grew, as latency is then that of the run's length.
+fn ratio(row: &Row) -> Cell {
+    let ratio = row.ratio();
+    let sound = ratio.is_finite() && !grew(row, row.iops.0) && !grew(row, row.iops.1);
+    if sound { Cell::figure(format!("{ratio:.2}"), ratio) } else { Cell::unknown() }
+}
+
+/// More operations arrived than were completed.
+fn grew(row: &Row, iops: f64) -> bool {
+    matches!(row.offered, Pace::Open { rate, .. } if iops < rate.as_f64() * KEPT_UP)
+}
+
+fn share(measured: f64, theory: f64) -> Option<String> {
+    let share = measured / theory;
+    let text = if share > 2.0 {
+        format!("{} times that", number::three(share))
+    } else {
+        format!("{:.0} % of it", share * 100.0)
+    };
+    share.is_finite().then_some(text)
+}
+
+fn causes(explanation: &Explanation) -> Section {
+    if explanation.causes.is_empty() {
+        return Section::bare("Causes", vec![Block::Text("Causes: none stands out".to_owned())]);
+    }
+    let items = explanation.causes.iter().map(|cause| Item::new(&cause.what, [format!("-> {}", cause.why)]));
+    Section::new("Likely causes", vec![Block::Items(items.collect())])
+}
+
+fn sources(explanation: &Explanation) -> Vec<Fact> {
+    let mut facts: Vec<Fact> =
+        explanation.offer.doubts().into_iter().map(|doubt| Fact::caution("doubt", doubt.text)).collect();
+    let binding = explanation.standing.binding().map(|bound| &explanation.offer.ceilings[bound.ceiling]);
+    facts.extend(binding.map(|ceiling| Fact::new("ceiling", words::cite(&ceiling.cite))));
+    let used: Vec<Status> = binding.iter().map(|ceiling| ceiling.cite.status).collect();
+    let theory = format!("simulated by the catalogue's model; its figures are {}", words::provenance(used));
+    facts.push(Fact::new("theory", theory));
+    facts
+}

@@ -1,0 +1,74 @@
+//! A fitted model: its parameters with intervals, the quality of the fit, and the alternatives.
+
+use plimsoll_analyse::{Fitted, Misfit, Parameter};
+
+use crate::number;
+use crate::page::{Block, Cell, Column, Fact, Headline, Page, Section, Table};
+
+/// A model that was fitted to runs.
+pub fn fit(fitted: &Fitted) -> Page {
+    let foretells = match &fitted.held_out {
+        Some(held_out) => format!("; loads left out are foretold within {}", misfit(*held_out)),
+        None => "; too few loads to leave one out".into(),
+    };
+    let described = format!("Describes the measured response times within {}{foretells}.", misfit(fitted.error));
+    let columns = [Column::text("parameter", 0), Column::text("value", 0)];
+    let table = Table::of("Parameters", columns, &fitted.parameters, row);
+    let evidence =
+        fitted.parameters.iter().map(|one| Fact::new("known by", format!("{}: {}", one.name, one.identified_by)));
+    let sections = vec![
+        Section::bare("Parameters", vec![Block::Table(table)]),
+        Section::bare("Evidence", vec![Block::Facts(evidence.collect())]),
+        Section::bare("Doubts and alternatives", vec![Block::Facts(alternatives(fitted))]),
+    ];
+    let headline = Headline { text: fitted.spec.to_string(), grade: "fitted", details: vec![described] };
+    Page { title: "Fitted model".to_owned(), headline: Some(headline), sections, ..Page::default() }
+}
+
+fn misfit(misfit: Misfit) -> String {
+    format!("{:.1} % (at worst {:.1} %)", misfit.mean * 100.0, misfit.worst * 100.0)
+}
+
+fn row(parameter: &Parameter) -> Vec<Cell> {
+    let shown = |number: f64| value(parameter.unit, number);
+    let interval = match parameter.interval {
+        Some((low, high)) => format!("{} to {}", shown(low), shown(high)),
+        None if parameter.identified => "no interval".into(),
+        None => "not identified".into(),
+    };
+    vec![
+        Cell::text(&parameter.name),
+        Cell {
+            text: shown(parameter.value),
+            exact: format!("{} {}", parameter.value, parameter.unit),
+            ..Cell::default()
+        }
+        .with_interval(interval),
+    ]
+}
+
+/// `104 us`, `56,000 IOPS`, `32`.
+fn value(unit: &str, value: f64) -> String {
+    match unit {
+        "ns" => number::time(value),
+        "" => number::three(value),
+        unit => format!("{} {unit}", number::three(value)),
+    }
+}
+
+fn alternatives(fitted: &Fitted) -> Vec<Fact> {
+    let mut facts = Vec::new();
+    if let Some(rival) = &fitted.rival {
+        let (shape, off, spec) = (rival.shape, misfit(rival.error), &rival.spec);
+        let text = format!("{shape} describes the runs nearly as well ({off}) and differs beyond them: {spec}");
+        facts.push(Fact::caution("rival", text));
+    }
+    facts.extend(fitted.doubts.iter().map(|doubt| Fact::caution("doubt", doubt)));
+    let tried = fitted.alternatives.iter();
+    let tried: Vec<String> =
+        tried.map(|other| format!("{} {}", other.shape, misfit(other.held_out.unwrap_or(other.error)))).collect();
+    if !tried.is_empty() {
+        facts.push(Fact::new("tried", tried.join("; ")));
+    }
+    facts
+}

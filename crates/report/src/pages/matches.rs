@@ -1,0 +1,286 @@
+//! Products that carry a load, the cheapest first; products that the measured storage resembles; the others with reasons.
+
+use plimsoll_catalogue::{Ceiling, Status};
+use plimsoll_choose::{Carries, Matches, Need, Rejected, Resemblance};
+
+use super::limit;
+use crate::number;
+use crate::page::{Block, Cell, Column, ColumnKind, Fact, Headline, Item, Page, Section, Table, UNKNOWN};
+use crate::words::{self, clean, offer};
+
+/// Extent of the lists.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Detail {
+    /// Every product that carries the load; of the others, a few for each reason.
+    #[default]
+    Normal,
+    /// Every product, each with its own reason.
+    All,
+}
+
+/// Doubts that are listed where not all are.
+const DOUBTS_MAX: usize = 5;
+/// Names that are listed for each reason.
+const NAMES_MAX: usize = 5;
+
+/// The catalogue matched against a load.
+pub fn matches(need: &Need, matches: &Matches, near: &[Resemblance], detail: Detail) -> Page {
+    let carries = Section::bare("Products that carry it", vec![Block::Table(table(need, &matches.carries))]);
+    let misses = "Their ceilings suffice, and their response times as simulated miss the objective; few vendors publish \
+                  one, so measure before you rule them out";
+    let nearly = if matches.nearly.is_empty() {
+        Vec::new()
+    } else {
+        vec![Block::Text(misses.to_owned()), Block::Table(table(need, &matches.nearly))]
+    };
+    let sections = vec![
+        carries,
+        Section::bare("Products that miss the objective", nearly),
+        resembling(near),
+        rejected(&matches.rejected, detail),
+        Section::bare("Doubts and sources", vec![Block::Facts(sources(matches, detail))]),
+    ];
+    Page {
+        title: "Products that match".to_owned(),
+        headline: Some(headline(need, matches)),
+        sections,
+        ..Page::default()
+    }
+}
+
+fn headline(need: &Need, matches: &Matches) -> Headline {
+    let text = if matches.carries.is_empty() {
+        "No product of the catalogue was found that would carry this load line at this objective"
+    } else {
+        "Products that would carry this load line at this objective, cheapest first"
+    };
+    let streams = need.streams.iter().map(words::stream).collect::<Vec<_>>().join("; ");
+    let capacity = Some(need.capacity).filter(|capacity| capacity.get() > 0);
+    let keeps = capacity.map(|capacity| format!("; room for {}", offer::capacity(capacity))).unwrap_or_default();
+    let asked = format!("{} IOPS at {}: {streams}{keeps}", number::three(need.iops), need.objective);
+    Headline { text: text.to_owned(), grade: "simulated", details: vec![asked] }
+}
+
+const COLUMNS: [Column; 7] = [
+    Column::configuration(),
+    Column::monthly("price", 0),
+    Column::rate("ceiling", "IOPS", 0),
+    Column::new("room", "above it", ColumnKind::Share, 1),
+    Column::new("reached", "simulated", ColumnKind::Text, 0),
+    Column::text("binds", 0),
+    Column::new("status", "of the limit", ColumnKind::Text, 2),
+];
+
+fn table(need: &Need, carries: &[Carries]) -> Table {
+    let row = |one: &Carries| {
+        let allowed = one.binds.as_ref().map(|(_, iops)| *iops);
+        vec![
+            Cell::text(offer::configuration(&one.offer)),
+            Cell::money(one.price.as_ref().map(|price| price.monthly)),
+            Cell::or_unknown(allowed, Cell::rate),
+            Cell::text(headroom(allowed, need.iops)),
+            Cell::text(format!("{} {}", need.objective.bounded(), one.reached)),
+            limit(one.binds.as_ref().map(|(name, _)| name.as_str())),
+            Cell::text(binding(one).map_or(UNKNOWN, |ceiling| ceiling.cite.status.name())),
+        ]
+    };
+    let unpriced = carries.iter().position(|one| one.price.is_none());
+    let groups = unpriced.map(|row| (row, "no price in the catalogue under these terms:".to_owned()));
+    Table { groups: groups.into_iter().collect(), ..Table::of("Products", COLUMNS, carries, row) }
+}
+
+/// The capacity of a ceiling above the need: `+40 %`, and from double on `x 2.5`.
+pub(crate) fn headroom(allowed: Option<f64>, needed: f64) -> String {
+    match allowed.map(|allowed| allowed / needed).filter(|times| times.is_finite()) {
+        None => UNKNOWN.to_owned(),
+        Some(times) if times >= 2.0 => format!("x {}", number::three(times)),
+        Some(times) => format!("{:+.0} %", (times - 1.0) * 100.0),
+    }
+}
+
+/// The ceiling that binds, found by its name.
+fn binding(one: &Carries) -> Option<&Ceiling> {
+    let (name, _) = one.binds.as_ref()?;
+    one.offer.ceilings.iter().find(|ceiling| *ceiling.name == **name)
+}
+
+/// Requirements and doubts of the products, and the origin of the figures.
+fn sources(matches: &Matches, detail: Detail) -> Vec<Fact> {
+    let offered = || matches.carries.iter().chain(&matches.nearly);
+    let needs = by_product(offered(), |one| one.offer.needs().iter().map(ToString::to_string).collect());
+    let doubts = by_product(offered(), |one| one.offer.doubts().into_iter().map(|doubt| doubt.text).collect());
+    let most = if detail == Detail::All { doubts.len() } else { DOUBTS_MAX };
+    let about = |name: &'static str, (text, products): &(String, Vec<&str>)| {
+        Fact::caution(name, format!("{text}: {}", first(products)))
+    };
+    let mut facts: Vec<Fact> = needs.iter().map(|need| about("needs", need)).collect();
+    facts.extend(doubts.iter().take(most).map(|doubt| about("doubt", doubt)));
+    if doubts.len() > most {
+        facts.push(Fact::new("", format!("and {} doubts more", doubts.len() - most)));
+    }
+    let mut used: Vec<Status> = offered().filter_map(binding).map(|ceiling| ceiling.cite.status).collect();
+    used.extend(offered().filter_map(|one| one.price.as_ref()).map(|price| price.cite.status));
+    let figures = format!(
+        "response times are simulated by the catalogue's models; ceilings and prices are {}",
+        offer::provenance(used)
+    );
+    facts.push(Fact::new("figures", figures));
+    facts
+}
+
+/// Each sentence with its products, the commonest first.
+fn by_product<'a>(
+    carries: impl Iterator<Item = &'a Carries>,
+    sentences: impl Fn(&Carries) -> Vec<String>,
+) -> Vec<(String, Vec<&'a str>)> {
+    let mut all: Vec<(String, Vec<&str>)> = Vec::new();
+    for one in carries {
+        let product: &str = &one.offer.config.volume.product;
+        for sentence in sentences(one) {
+            match all.iter_mut().find(|(text, _)| *text == sentence) {
+                Some((_, products)) if products.contains(&product) => {}
+                Some((_, products)) => products.push(product),
+                None => all.push((sentence, vec![product])),
+            }
+        }
+    }
+    all.sort_by_key(|(_, products)| std::cmp::Reverse(products.len()));
+    all
+}
+
+fn resembling(near: &[Resemblance]) -> Section {
+    let entry = |one: &Resemblance| Item::new(format!("{}, {}: {}", one.config, factor(one.factor), points(one)), []);
+    Section::new("What was measured most resembles", vec![Block::Items(near.iter().map(entry).collect())])
+}
+
+/// The nearest in one sentence.
+pub(crate) fn nearest(nearest: &Resemblance) -> String {
+    format!("most like {} ({})", clean(&nearest.config.to_string()), factor(nearest.factor))
+}
+
+/// A factor of more than two is no resemblance.
+fn factor(factor: f64) -> String {
+    let far = if factor > 2.0 { ", which is far" } else { "" };
+    format!("within a factor of {factor:.2}{far}")
+}
+
+/// `IOPS measured / modelled at depth 1: 9,800 / 10,200, ...`.
+fn points(one: &Resemblance) -> String {
+    let point = |(depth, measured, simulated): &(u32, f64, f64)| {
+        format!("{depth}: {} / {}", number::three(*measured), number::three(*simulated))
+    };
+    let points: Vec<String> = one.points.iter().map(point).collect();
+    format!("IOPS measured / modelled at depth {}", points.join(", "))
+}
+
+/// One entry a reason, the commonest first; with [`Detail::All`] one a product.
+fn rejected(rejected: &[Rejected], detail: Detail) -> Section {
+    let items: Vec<Item> = if detail == Detail::All {
+        rejected.iter().map(|one| Item::new(format!("{}: {}", one.name, one.why), [])).collect()
+    } else {
+        groups(rejected).iter().map(|group| Item::new(group.words(), [])).collect()
+    };
+    Section::folded(format!("Would not carry it: {}", rejected.len()), vec![Block::Items(items)])
+}
+
+/// Products that are rejected for the same reason.
+struct Group<'r> {
+    reason: String,
+    members: Vec<&'r Rejected>,
+}
+
+impl Group<'_> {
+    fn words(&self) -> String {
+        let names: Vec<&str> = self.members.iter().map(|one| product(&one.name)).collect();
+        let reason = if let [only] = self.members.as_slice() { &only.why } else { &self.reason };
+        format!("{} - {reason}: {}", self.members.len(), first(&names))
+    }
+}
+
+/// The first names, and the number of the others.
+fn first(names: &[&str]) -> String {
+    match names.len().saturating_sub(NAMES_MAX) {
+        0 => names.join(", "),
+        more => format!("{} and {more} more", names[..NAMES_MAX].join(", ")),
+    }
+}
+
+fn groups(rejected: &[Rejected]) -> Vec<Group<'_>> {
+    let mut groups: Vec<Group> = Vec::new();
+    for one in rejected {
+        let reason = reason(one);
+        match groups.iter_mut().find(|group| group.reason == reason) {
+            Some(group) => group.members.push(one),
+            None => groups.push(Group { reason, members: vec![one] }),
+        }
+    }
+    groups.sort_by_key(|group| std::cmp::Reverse(group.members.len()));
+    groups
+}
+
+/// A reason without the details of a product: its name becomes `it`, numbers with their units become dots.
+fn reason(one: &Rejected) -> String {
+    let why = one.why.replace(product(&one.name), "it");
+    let words = why.split(' ').map(|word| if word.starts_with(|c: char| c.is_ascii_digit()) { "…" } else { word });
+    let units = ["B", "KiB", "MiB", "GiB", "TiB", "PiB", "ns", "us", "ms", "s"];
+    let mut kept: Vec<&str> = Vec::new();
+    for word in words {
+        if kept.last() != Some(&"…") || !units.contains(&word.trim_end_matches(|c: char| c.is_ascii_punctuation())) {
+            kept.push(word);
+        }
+    }
+    kept.join(" ")
+}
+
+/// The product of a configuration: `aws/gp3` of `stripe(2,64KiB) of aws/gp3:size=100`.
+fn product(configuration: &str) -> &str {
+    let volume = configuration.rsplit(" of ").next().unwrap_or(configuration);
+    volume.split([':', ' ']).next().unwrap_or(volume)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn many(reasons: &[(&str, &str)]) -> Vec<Rejected> {
+        reasons.iter().map(|(name, why)| Rejected { name: (*name).into(), why: (*why).into() }).collect()
+    }
+
+    fn check(rejected: &[(&str, &str)], expected: &[&str]) {
+        let found: Vec<String> = groups(&many(rejected)).iter().map(Group::words).collect();
+        assert_eq!(found, expected);
+    }
+
+    #[test]
+    fn equal_reasons_are_one_entry() {
+        let few = "it answers 4000 of 12000 IOPS (simulated)";
+        let more = "it answers 5000 of 12000 IOPS (simulated)";
+        check(
+            &[
+                ("z/hdd", "it cannot hold 4 TiB"),
+                ("aws/gp3:size=100", few),
+                ("stripe(2,64KiB) of oci/block:size=50", more),
+            ],
+            &["2 - it answers … of … IOPS (simulated): aws/gp3, oci/block", "1 - it cannot hold 4 TiB: z/hdd"],
+        );
+        let silent = |name: &str| format!("the catalogue does not know when {name} answers, only what it carries");
+        let (a, b) = (silent("a/a"), silent("b/b"));
+        let said = "2 - the catalogue does not know when it answers, only what it carries: a/a, b/b";
+        check(&[("a/a:size=1", &a), ("b/b", &b)], &[said]);
+        let late = |time: &str| format!("p99 is {time} at this load (simulated)");
+        let (a, b) = (late("2.5 ms"), late("812 us"));
+        check(&[("a/a", &a), ("b/b", &b)], &["2 - p99 is … at this load (simulated): a/a, b/b"]);
+    }
+
+    #[test]
+    fn long_list_is_cut() {
+        let names: Vec<String> = (0..40).map(|n| format!("a/p{n}")).collect();
+        let all: Vec<(&str, &str)> = names.iter().map(|name| (name.as_str(), "too slow")).collect();
+        check(&all, &["40 - too slow: a/p0, a/p1, a/p2, a/p3, a/p4 and 35 more"]);
+        let entries = |detail| match &rejected(&many(&all), detail).blocks[..] {
+            [Block::Items(items)] => items.len(),
+            other => panic!("{other:?}"),
+        };
+        assert_eq!((entries(Detail::Normal), entries(Detail::All)), (1, 40));
+    }
+}

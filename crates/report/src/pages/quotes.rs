@@ -1,0 +1,193 @@
+//! Configurations: capacity, sustained rates, price, binding limit and the price of lifting it.
+//!
+//! Every figure has the status of its source beside it.
+
+use plimsoll_catalogue::{Ask, Charge, Often, Price, Status};
+use plimsoll_choose::Quote;
+
+use super::limit;
+use crate::page::{Block, Cell, Column, ColumnKind, Emphasis, Fact, Page, Section, Table, UNKNOWN};
+use crate::words::offer as words;
+use crate::{money, number};
+
+/// Other prices that are listed where none is chosen.
+const PRICES_MAX: usize = 5;
+
+const COLUMNS: [Column; 7] = [
+    Column::configuration(),
+    Column::rate("IOPS", "", 0),
+    Column::rate("MB/s", "", 1),
+    Column::monthly("price", 0),
+    Column::new("per 1,000", "IOPS", ColumnKind::Money, 2),
+    Column::text("binds", 0),
+    Column::new("status", "of the limit", ColumnKind::Text, 3),
+];
+
+/// A comparison of several configurations, then each in full. Empty for none.
+pub fn quotes(quotes: &[Quote]) -> Page {
+    let Some(first) = quotes.first() else { return Page::default() };
+    let title = match quotes {
+        [only] => format!("Quote: {}", words::configuration(&only.offer)),
+        _ => format!("Quotes of {} configurations", quotes.len()),
+    };
+    let table = Table::of("Configurations", COLUMNS, quotes, row);
+    let same = quotes.iter().all(|quote| quote.ask == first.ask);
+    let heading = if same { asked(&first.ask) } else { "Sustained, each for its own load".to_owned() };
+    let comparison = if quotes.len() > 1 { Block::Table(table) } else { Block::Data(table) };
+    let mut sections = vec![Section::new(heading, vec![comparison])];
+    sections.extend(quotes.iter().map(section));
+    let provenance = words::provenance(quotes.iter().flat_map(statuses).collect());
+    sections.push(Section::bare("Sources", vec![Block::Facts(vec![Fact::new("figures", provenance)])]));
+    let figures = if quotes.len() > 1 { Vec::new() } else { figures(first) };
+    Page { title, figures, sections, ..Page::default() }
+}
+
+/// The sustained rate, the price and the binding limit, each with its status.
+fn figures(quote: &Quote) -> Vec<Fact> {
+    let mut figures = Vec::new();
+    if let Some(binding) = quote.standing.binding() {
+        let ceiling = &quote.offer.ceilings[binding.ceiling];
+        let status = ceiling.cite.status.name();
+        let (moved, asked) = (words::throughput(binding.bytes_per_second), words::ask(&quote.ask));
+        let carries = Fact::new("Carries", format!("{} IOPS", number::rate(binding.iops)));
+        figures.push(carries.with_remark(format!("{moved} of {asked}, sustained; {status}")));
+        figures.push(Fact::new("Binds", ceiling.name.to_string()).with_remark(status));
+    }
+    if let Ok(price) = &quote.price {
+        let monthly = Fact::new("Price", price.monthly.to_string());
+        figures.push(monthly.with_remark(format!("a month; {}", price.cite.status.name())));
+    }
+    figures
+}
+
+fn asked(ask: &Ask) -> String {
+    format!("Sustained, for {}", words::ask(ask))
+}
+
+fn row(quote: &Quote) -> Vec<Cell> {
+    let binding = quote.standing.binding();
+    let ceiling = binding.map(|bound| &quote.offer.ceilings[bound.ceiling]);
+    let monthly = quote.price.as_ref().ok().map(|price| price.monthly);
+    let each = monthly.zip(binding).and_then(|(sum, bound)| money::share(sum, bound.iops / 1_000.0));
+    let megabytes = |bytes: f64| Cell::figure(words::megabytes(bytes), bytes / 1e6);
+    vec![
+        Cell::text(words::configuration(&quote.offer)),
+        Cell::or_unknown(binding, |bound| Cell::rate(bound.iops)),
+        Cell::or_unknown(binding, |bound| megabytes(bound.bytes_per_second)),
+        Cell::money(monthly),
+        Cell::money(each),
+        limit(ceiling.map(|ceiling| &*ceiling.name)),
+        Cell::text(ceiling.map_or(UNKNOWN, |ceiling| ceiling.cite.status.name())),
+    ]
+}
+
+/// One configuration in full.
+fn section(quote: &Quote) -> Section {
+    let offer = &quote.offer;
+    let holds = (offer.capacity.get() > 0).then(|| format!(", holds {}", words::capacity(offer.capacity)));
+    let mut facts = carries(quote);
+    facts.push(price(quote));
+    facts.extend(limits(quote));
+    facts.extend(
+        offer
+            .latency()
+            .iter()
+            .map(|latency| Fact::new("latency", format!("\"{}\" - {}", latency.text, words::cite(&latency.cite)))),
+    );
+    facts.extend(offer.needs().iter().map(|need| Fact::caution("needs", need.to_string())));
+    facts.extend(offer.doubts().iter().map(|doubt| Fact::caution("doubt", &doubt.text)));
+    let title = format!("{}{}", offer.title, holds.unwrap_or_default());
+    Section::new(offer.short().to_string(), vec![Block::Text(title), Block::Facts(facts)])
+}
+
+/// The statuses of all figures of a configuration.
+fn statuses(quote: &Quote) -> Vec<Status> {
+    let standing = &quote.standing;
+    let peak = standing.peak.iter().map(|peak| &peak.bound);
+    let bounds = standing.bounds.iter().take(1).chain(standing.next()).chain(peak);
+    let limits = bounds.map(|bound| quote.offer.ceilings[bound.ceiling].cite.status);
+    let price = quote.price.as_ref().ok().map(|price| price.cite.status);
+    limits.chain(price).chain(quote.offer.latency().iter().map(|latency| latency.cite.status)).collect()
+}
+
+fn carries(quote: &Quote) -> Vec<Fact> {
+    let Some(binding) = quote.standing.binding() else {
+        return vec![Fact::new("carries", "not known: the catalogue has no ceiling for this load")];
+    };
+    let ceilings = &quote.offer.ceilings;
+    let (asked, status) = (words::ask(&quote.ask), ceilings[binding.ceiling].cite.status.name());
+    let mut facts = vec![Fact::new("carries", format!("{} of {asked}, sustained ({status})", words::rates(binding)))];
+    if let Some(peak) = quote.standing.peak.filter(|peak| peak.bound.iops > binding.iops && peak.seconds >= 1.0) {
+        let (lasts, credits) = (words::lasting(peak.seconds), &ceilings[peak.credits_of].name);
+        let (rates, status) = (words::rates(&peak.bound), ceilings[peak.bound.ceiling].cite.status.name());
+        facts.push(Fact::new("burst", format!("{rates} for {lasts} from full credits of {credits} ({status})")));
+    }
+    facts
+}
+
+fn price(quote: &Quote) -> Fact {
+    let price = match &quote.price {
+        Ok(price) => price,
+        Err(why) => {
+            let other = quote.offer.prices().iter().take(PRICES_MAX).map(total).collect();
+            return Fact { remarks: other, ..Fact::new("price", why.to_string()) };
+        }
+    };
+    let status = price.cite.status.name();
+    let mut fact = match price.parts.as_slice() {
+        [only] => Fact::new("price", format!("{}: {} ({status})", total(price), bought(only))),
+        parts => {
+            let part = |part: &Charge| {
+                let once = if part.often == Often::Once { ", once" } else { "" };
+                (part.money.to_string(), format!("{}{once}", bought(part)))
+            };
+            let parts = parts.iter().map(part).collect();
+            Fact { parts, ..Fact::new("price", format!("{} ({status})", total(price))) }
+        }
+    };
+    if !price.without.is_empty() {
+        fact = fact.with_remark(format!("without the price of {}", price.without.join(", ")));
+    }
+    let taxes = if price.taxes.is_empty() { String::new() } else { format!("; {}", price.taxes) };
+    fact.with_remark(format!("{}{taxes}", words::cite(&price.cite)))
+}
+
+/// `52.30 USD a month and 10.00 USD once, in us-east-1`.
+fn total(price: &Price) -> String {
+    let once = price.once.map(|once| format!(" and {once} once")).unwrap_or_default();
+    let region = price.region.as_ref().map(|region| format!(", in {region}")).unwrap_or_default();
+    format!("{} a month{once}{region}", price.monthly)
+}
+
+/// `storage, 500 GiB-month`; a part with one price by the month is counted: `2 x disk`.
+fn bought(part: &Charge) -> String {
+    match (&*part.per, part.quantity) {
+        ("month", quantity) if (quantity - 1.0).abs() < 1e-9 => part.name.to_string(),
+        ("month", quantity) => format!("{} x {}", number::exact(quantity), part.name),
+        (per, quantity) => format!("{}, {} {per}", part.name, number::exact(quantity)),
+    }
+}
+
+fn limits(quote: &Quote) -> Vec<Fact> {
+    let Some(binding) = quote.standing.binding() else { return Vec::new() };
+    let offer = &quote.offer;
+    let ceiling = &offer.ceilings[binding.ceiling];
+    let binds = Fact::new("binds", words::bound(offer, binding)).with_emphasis(Emphasis::Strong);
+    let mut facts = vec![binds.with_remark(words::cite(&ceiling.cite))];
+    if let Some(next) = quote.standing.next() {
+        let status = offer.ceilings[next.ceiling].cite.status.name();
+        facts.push(Fact::new("next", format!("{} ({status})", words::bound(offer, next))));
+    }
+    facts.extend(quote.lifts.iter().map(|lift| Fact::new("lift", words::lift(lift))));
+    if quote.lifts.is_empty() {
+        let machine = ceiling.lift.iter().any(|name| &**name == "machine");
+        let names: Vec<&str> = ceiling.lift.iter().map(|name| &**name).filter(|name| *name != "machine").collect();
+        let none = match names.as_slice() {
+            _ if machine => "another machine may raise it; which one is not worked out".to_owned(),
+            [] => "nothing that can be chosen raises it".to_owned(),
+            names => format!("no other choice of {} raises it", names.join(" or ")),
+        };
+        facts.push(Fact::new("lift", none));
+    }
+    facts
+}

@@ -1,0 +1,47 @@
+//! The runs that were kept.
+
+use plimsoll_record::{Curve, Objective, SuiteRun};
+
+use crate::page::{Block, Cell, Column, ColumnKind, Page, Section, Table, TableLayout};
+use crate::words;
+
+/// A kept run.
+#[derive(Clone, Debug)]
+pub struct KeptRun {
+    /// The name that commands take.
+    pub name: String,
+    /// The result in a sentence: a load line, or the reason why there is none.
+    pub result: String,
+    /// The load line, in operations per second.
+    pub iops: Option<f64>,
+    /// The objective of the load line.
+    pub objective: Option<Objective>,
+}
+
+impl KeptRun {
+    /// A kept curve.
+    pub fn of_curve(name: String, curve: &Curve) -> Self {
+        let line = || curve.load_line.as_ref().map(words::load_line);
+        let result = words::ended(curve.ended).map(str::to_owned).or_else(line);
+        let result = result.unwrap_or_else(|| "no load line".to_owned());
+        let iops = curve.load_line.and_then(|line| line.iops()).map(|iops| iops.value);
+        Self { name, result, iops, objective: curve.load_line.map(|line| line.objective()) }
+    }
+
+    /// A kept suite.
+    pub fn of_suite(name: String, suite: &SuiteRun) -> Self {
+        let steps = || format!("{}, {} steps", suite.follows, suite.steps.len());
+        let result = words::ended(suite.ended).map_or_else(steps, str::to_owned);
+        Self { name, result, iops: None, objective: None }
+    }
+}
+
+/// Kept runs, a line each.
+pub fn runs(runs: &[KeptRun]) -> Page {
+    let columns = [Column::new("run", "", ColumnKind::Name, 0), Column::text("result", 0)];
+    let table = Table::of("Kept runs", columns, runs, |run| vec![Cell::text(&run.name), Cell::text(&run.result)]);
+    let none = runs.is_empty().then(|| Block::Text("no run was kept yet: start with `plimsoll measure .`".to_owned()));
+    let table = Table { layout: TableLayout::Lines, ..table };
+    let sections = vec![Section::bare("Kept runs", none.into_iter().chain([Block::Table(table)]).collect())];
+    Page { title: "Kept runs".to_owned(), sections, ..Page::default() }
+}

@@ -1,0 +1,212 @@
+//! What-ifs of a sizing: other levels, another size of the cache, growth, hot and cold parts on separate storage.
+
+use plimsoll_choose::hours::{LevelReplay, Rule};
+use plimsoll_choose::sizing::Choice;
+use plimsoll_choose::what_if::{
+    CacheSize, CacheWhatIf, HORIZON_MONTHS, LevelsOfChoice, NoLonger, Outgrown, SaidBy, Split, Tiers, WhatIfs,
+};
+use plimsoll_units::{Bytes, Span};
+
+use crate::number;
+use crate::page::{Block, Cell, Column, ColumnKind, Section, Table};
+use crate::words::{offer, sizing as words};
+
+/// A section for each what-if that was asked for.
+pub(super) fn sections(what_ifs: &WhatIfs) -> Vec<Section> {
+    let mut sections = Vec::new();
+    match &what_ifs.levels {
+        Some(choices) if choices.is_empty() => {
+            let none = "What if the level changed? No choice has a level that can be set while it is used; --provider \
+                        oci looks at those that have one";
+            sections.push(Section::bare("What if the level changed?", vec![Block::Heading(none.to_owned())]));
+        }
+        Some(choices) => sections.extend(choices.iter().map(levels)),
+        None => {}
+    }
+    sections.extend(what_ifs.cache.as_ref().map(cache));
+    sections.extend(what_ifs.growth.as_ref().map(growth));
+    sections.extend(what_ifs.tiers.as_ref().map(tiers));
+    sections
+}
+
+const LEVELS: [Column; 7] = [
+    Column::text("level", 0),
+    Column::monthly("price", 0),
+    Column::new("throttled", "of the time", ColumnKind::Share, 0),
+    Column::new("delayed", "operations", ColumnKind::Share, 2),
+    Column::time("longest", "wait", 1),
+    Column::time("mean", "modelled", 0),
+    Column::new("changes", "", ColumnKind::Share, 3),
+];
+
+fn levels(choice: &LevelsOfChoice) -> Section {
+    let row = |replay: &LevelReplay| {
+        let rule = match &replay.rule {
+            Rule::Fixed(level) => format!("{} {level}", choice.option),
+            Rule::Autotune(policy) => format!("autotune {} to {}", policy.default, policy.most),
+            Rule::Daily(_) => "by the hour".to_owned(),
+        };
+        vec![
+            Cell::text(rule),
+            Cell::money(Some(replay.monthly)),
+            Cell::percent(replay.throttled),
+            Cell::percent(replay.delayed),
+            Cell::text(time(replay.longest_wait)),
+            Cell::text(time(replay.mean)),
+            Cell::rate(f64::from(replay.changes)),
+        ]
+    };
+    let measured = "the demand as it was measured, window by window: without growth, and without peaks that are shorter \
+                    than a window";
+    let notes = choice.replays.iter().filter_map(|replay| timetable(&replay.rule)).chain([measured.to_owned()]);
+    let table = Table::of("Levels", LEVELS, &choice.replays, row).with_notes(notes);
+    let heading = format!("What if the level of {} changed?", offer::configuration(&choice.offer));
+    Section::new(heading, vec![Block::Table(table)])
+}
+
+/// A wait of more than a few seconds is a queue that grew for minutes or hours.
+fn time(span: Span) -> String {
+    if span < Span::from_secs(10) { span.to_string() } else { words::length(span.as_secs_f64()) }
+}
+
+/// `by the hour: 10 from 00:00, 20 from 09:00, 10 from 17:00`.
+fn timetable(rule: &Rule) -> Option<String> {
+    let Rule::Daily(hours) = rule else { return None };
+    let changes = hours.iter().enumerate().filter(|(hour, level)| *hour == 0 || hours[hour - 1] != **level);
+    let changes: Vec<String> = changes.map(|(hour, level)| format!("{level} from {hour:02}:00")).collect();
+    Some(format!("by the hour: {}", changes.join(", ")))
+}
+
+const CACHES: [Column; 8] = [
+    Column::new("cache", "", ColumnKind::Text, 0),
+    Column::new("more", "memory", ColumnKind::Text, 3),
+    Column::new("reads", "left", ColumnKind::Share, 0),
+    Column::rate("expected", "IOPS", 2),
+    Column::monthly("storage", 0),
+    Column::monthly("memory", 1),
+    Column::monthly("together", 0),
+    Column::text("cheapest", 4),
+];
+
+fn cache(what_if: &CacheWhatIf) -> Section {
+    let row = |size: &CacheSize| {
+        vec![
+            Cell::text(gib(size.bytes)),
+            Cell::text(gib(size.more_bytes)),
+            Cell::percent(size.reads),
+            Cell::or_unknown(size.wanted.points.first(), |point| Cell::rate(point.iops())),
+            price(size.choice.as_ref()),
+            Cell::money(size.memory),
+            Cell::money(size.sum),
+            configuration(size.choice.as_ref()),
+        ]
+    };
+    let by = match what_if.by {
+        SaidBy::Database => {
+            "the database's own estimate of its cache; scans, sorts and writes are taken to stay as they are"
+        }
+        SaidBy::Trace => "worked out of the trace: a cache of whole pages above what was traced",
+    };
+    let slower = "a smaller cache makes sessions wait more often: that has no price here";
+    let smaller = what_if.sizes.iter().any(|size| size.more_bytes < 0.0).then_some(slower);
+    let notes = [Some(by), smaller].into_iter().flatten().map(str::to_owned);
+    let table = Table::of("Sizes of the cache", CACHES, &what_if.sizes, row).with_notes(notes);
+    Section::new("What if the cache had another size?", vec![Block::Table(table), Block::Heading(verdict(what_if))])
+}
+
+fn verdict(what_if: &CacheWhatIf) -> String {
+    let Some(present) = what_if.present else {
+        return "The present choice has no price: nothing to compare with".to_owned();
+    };
+    if what_if.sizes.iter().all(|size| size.memory.is_none()) {
+        return format!("The present choice costs {present} a month: --ram-price '5 USD' (a GiB and month) compares");
+    }
+    let Some((better, sum)) = what_if.better().and_then(|better| Some((better, better.sum?))) else {
+        return format!("RAM is not the better buy: no larger cache and its storage cost less than {present} a month");
+    };
+    let cache = gib(better.bytes);
+    format!("RAM is the better buy: {sum} a month with a cache of {cache}, {present} with the present one")
+}
+
+fn gib(bytes: f64) -> String {
+    let sign = if bytes < 0.0 { "-" } else { "" };
+    format!("{sign}{}", Bytes::new(bytes.abs() as u64))
+}
+
+fn price(choice: Option<&Choice>) -> Cell {
+    Cell::money(choice.and_then(|choice| Some(choice.price.as_ref()?.monthly)))
+}
+
+fn configuration(choice: Option<&Choice>) -> Cell {
+    Cell::text(choice.map_or_else(|| "nothing carries it".to_owned(), |choice| offer::configuration(&choice.offer)))
+}
+
+const GROWTH: [Column; 5] = [
+    Column::new("in", "months", ColumnKind::Share, 0),
+    Column::rate("expected", "IOPS", 0),
+    Column::new("keeps", "", ColumnKind::Text, 0),
+    Column::monthly("price", 0),
+    Column::text("cheapest", 0),
+];
+
+fn growth(outgrown: &Outgrown) -> Section {
+    let name = offer::configuration(&outgrown.offer);
+    let ends = match &outgrown.ends {
+        None => format!("{name} suffices for {HORIZON_MONTHS} months and more"),
+        Some((0, why)) => format!("{name} does not suffice today: {}", reason(why)),
+        Some((month, why)) => format!("{name} suffices until month {}, then no longer: {}", month - 1, reason(why)),
+    };
+    let heading = format!("What if it grew by {} a year? {ends}", number::percent(outgrown.yearly));
+    let table = Table::of("Growth", GROWTH, &outgrown.later, |later| {
+        vec![
+            Cell::rate(f64::from(later.months)),
+            Cell::rate(later.wanted.points[0].iops()),
+            Cell::text(offer::capacity(later.wanted.capacity)),
+            price(later.choice.as_ref()),
+            configuration(later.choice.as_ref()),
+        ]
+    });
+    let note = "sufficing has the headroom in it; prices are today's";
+    Section::new(heading, vec![Block::Table(table.with_notes([note.to_owned()]))])
+}
+
+fn reason(why: &NoLonger) -> String {
+    match why {
+        NoLonger::Carries(rejection) => words::why(&rejection.why),
+        NoLonger::Meets => "its response times miss the objective, as simulated".to_owned(),
+    }
+}
+
+/// Names of hot parts in a cell; the others are counted.
+const NAMES_MAX: usize = 3;
+
+const TIERS: [Column; 4] = [
+    Column::text("hot", 0),
+    Column::text("on", 0),
+    Column::new("the rest", "on", ColumnKind::Text, 0),
+    Column::monthly("together", 0),
+];
+
+fn tiers(parted: &Tiers) -> Section {
+    let row = |split: &Split| {
+        let names = match split.hot_parts.split_at_checked(NAMES_MAX) {
+            Some((first, rest)) if !rest.is_empty() => format!("{} and {} more", first.join(", "), rest.len()),
+            _ => split.hot_parts.join(", "),
+        };
+        vec![
+            Cell::text(names),
+            configuration(Some(&split.hot.1)),
+            configuration(Some(&split.cold.1)),
+            Cell::money(split.sum),
+        ]
+    };
+    let mut notes = vec![Block::Note(format!(
+        "bytes of the {} parts are not known: the capacity is shared evenly among them, which is a guess",
+        parted.parts
+    ))];
+    if parted.splits.is_empty() {
+        notes.push(Block::Note("no way to part them is carried on both sides".to_owned()));
+    }
+    let table = Block::Table(Table::of("Hot and cold parts", TIERS, &parted.splits, row));
+    Section::new("What if hot and cold parts were kept apart?", std::iter::once(table).chain(notes).collect())
+}

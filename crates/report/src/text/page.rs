@@ -1,0 +1,139 @@
+//! A page for a terminal. Knows no result.
+
+use super::TextStyle;
+use super::paint::{INDENT, Line, Tone, hanging, wrap};
+use super::table::{self, Align};
+use crate::money;
+use crate::page::{
+    Block, Cell, Column, ColumnKind, Emphasis, Fact, Headline, Item, Page, Section, Table, TableLayout, Visibility,
+};
+use crate::words::clean;
+
+/// Columns before an entry of a list; twice as many before what belongs to it.
+const STEP: usize = 2;
+
+/// The parts, an empty line to be put between them.
+pub(super) fn parts(page: &Page, style: &TextStyle) -> Vec<Vec<Line>> {
+    let mut parts = vec![page.subject.iter().flat_map(|text| paragraph(text, Tone::Plain, 0, style)).collect()];
+    parts.extend(page.headline.as_ref().map(|headline| verdict(headline, style)));
+    let shown = page.shown().filter(|part| part.visibility != Visibility::Detail);
+    parts.extend(shown.map(|part| section(part, style)));
+    // A command is copied: it is never wrapped.
+    let next = |(purpose, command): &(String, String)| Line::plain(clean(&format!("{purpose}: {command}")));
+    parts.push(page.next.iter().map(next).collect());
+    parts
+}
+
+fn paragraph(text: &str, tone: Tone, indent: usize, style: &TextStyle) -> Vec<Line> {
+    let lines = wrap(&clean(text), style.width - indent).into_iter();
+    lines.map(|line| Line::of(format!("{:indent$}{line}", ""), tone)).collect()
+}
+
+fn verdict(headline: &Headline, style: &TextStyle) -> Vec<Line> {
+    let mut lines = paragraph(&headline.text, Tone::Strong, 0, style);
+    lines.extend(headline.details.iter().flat_map(|text| paragraph(text, Tone::Plain, 0, style)));
+    lines
+}
+
+fn section(section: &Section, style: &TextStyle) -> Vec<Line> {
+    let mut lines = Vec::new();
+    if section.visibility != Visibility::Bare && !section.heading.is_empty() {
+        lines.extend(paragraph(&section.heading, Tone::Strong, 0, style));
+    }
+    for block in &section.blocks {
+        match block {
+            Block::Text(text) => lines.extend(paragraph(text, Tone::Plain, 0, style)),
+            Block::Heading(text) => lines.extend(paragraph(text, Tone::Strong, 0, style)),
+            Block::Note(text) => lines.extend(paragraph(text, Tone::Quiet, 0, style)),
+            Block::Facts(facts) => lines.extend(facts.iter().flat_map(|one| fact(one, style))),
+            Block::Items(items) => lines.extend(items.iter().flat_map(|one| item(one, style))),
+            Block::Table(rows) => lines.extend(table(rows, style)),
+            Block::Chart(chart) => lines.extend(chart.plain.iter().flat_map(|rows| table(rows, style))),
+            Block::Data(_) => {}
+        }
+    }
+    lines
+}
+
+const fn tone(emphasis: Emphasis) -> Tone {
+    match emphasis {
+        Emphasis::Plain => Tone::Quiet,
+        Emphasis::Strong => Tone::Strong,
+        Emphasis::Note => Tone::Blue,
+        Emphasis::Caution => Tone::Yellow,
+        Emphasis::Void => Tone::Red,
+    }
+}
+
+/// A name with its value, hanging, then what belongs to it.
+fn fact(fact: &Fact, style: &TextStyle) -> Vec<Line> {
+    let width = style.width - INDENT;
+    let mut lines: Vec<Line> =
+        hanging(&clean(&fact.name), tone(fact.emphasis), wrap(&clean(&fact.text), width)).collect();
+    let amounts = money::aligned(fact.parts.iter().map(|(amount, _)| amount.clone()));
+    for ((_, description), amount) in fact.parts.iter().zip(amounts) {
+        let wide = amount.chars().count();
+        for (index, line) in wrap(&clean(description), width.saturating_sub(wide + 2)).into_iter().enumerate() {
+            let amount = if index == 0 { amount.as_str() } else { "" };
+            lines.push(Line::plain(format!("{:INDENT$}{amount:wide$}  {line}", "")));
+        }
+    }
+    lines.extend(fact.remarks.iter().flat_map(|remark| paragraph(remark, Tone::Quiet, INDENT, style)));
+    lines
+}
+
+fn item(item: &Item, style: &TextStyle) -> Vec<Line> {
+    let text = wrap(&clean(&item.text), style.width - 2 * STEP).into_iter().enumerate();
+    let indent = |index| if index == 0 { STEP } else { 2 * STEP };
+    let mut lines: Vec<Line> =
+        text.map(|(index, line)| Line::plain(format!("{:1$}{line}", "", indent(index)))).collect();
+    lines.extend(item.remarks.iter().flat_map(|remark| paragraph(remark, Tone::Quiet, 2 * STEP, style)));
+    lines
+}
+
+/// Columns within the width, then the notes; nothing without rows.
+pub(super) fn table(table: &Table, style: &TextStyle) -> Vec<Line> {
+    let whole = table.with_intervals();
+    if whole.rows.is_empty() {
+        return Vec::new();
+    }
+    if whole.layout == TableLayout::Lines {
+        let line = |row: &Vec<Cell>| row.iter().map(|cell| clean(&cell.text)).collect::<Vec<_>>().join("  ");
+        return whole.rows.iter().map(|row| Line::plain(line(row).trim_end())).collect();
+    }
+    let is_named = whole.columns.first().is_some_and(|column| column.kind == ColumnKind::Name);
+    let columns = whole.columns.iter().enumerate();
+    let set = table::Table {
+        columns: columns.map(|(index, column)| set(column, &whole, index)).collect(),
+        groups: whole.groups.iter().map(|(row, text)| (*row, clean(text))).collect(),
+        strong: whole.rows.iter().position(|row| row.first().is_some_and(|cell| cell.emphasis == Emphasis::Strong)),
+    };
+    let laid = if is_named { named(set, style) } else { set.lay_out(style) };
+    let table::Laid { mut lines, mut left_out } = laid;
+    left_out.dedup();
+    let left_out = (!left_out.is_empty()).then(|| format!("left out for the width: {}", left_out.join(", ")));
+    lines.extend(whole.notes.iter().chain(&left_out).flat_map(|note| paragraph(note, Tone::Quiet, 0, style)));
+    lines
+}
+
+/// A table whose first column is a name: where the width is too small, each name stands above its row.
+fn named(mut table: table::Table, style: &TextStyle) -> table::Laid {
+    if !table.fits(style) {
+        let names = std::mem::take(&mut table.columns[0].cells);
+        let cells = vec![String::new(); names.len()];
+        table.columns[0] = table::Column { name: "".into(), unit: "", align: Align::Left, expendable: 0, cells };
+        table.groups.extend(names.into_iter().enumerate());
+    }
+    table.lay_out(style)
+}
+
+fn set(column: &Column, table: &Table, index: usize) -> table::Column {
+    let texts = table.rows.iter().map(|row| clean(&row[index].text));
+    let (align, cells) = match column.kind {
+        ColumnKind::Money => (Align::Kept, money::aligned(texts)),
+        ColumnKind::Name => (Align::Kept, texts.collect()),
+        ColumnKind::Text => (Align::Left, texts.collect()),
+        ColumnKind::Rate | ColumnKind::Time | ColumnKind::Size | ColumnKind::Share => (Align::Point, texts.collect()),
+    };
+    table::Column { name: column.name.clone(), unit: column.unit, align, expendable: column.priority, cells }
+}
