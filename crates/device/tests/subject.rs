@@ -5,6 +5,7 @@ use std::fs::{self, File};
 use std::os::unix::fs::{MetadataExt, PermissionsExt, symlink};
 use std::os::unix::net::UnixListener;
 use std::path::{Path, PathBuf};
+use std::sync::Mutex;
 
 use plimsoll_device::{Direct, Filesystem, SubjectKind, check_destroy, claim, classify, describe_disk};
 use plimsoll_units::Bytes;
@@ -169,8 +170,12 @@ fn directories_and_nothing_are_not_destroyed() {
     refused(&place, &absent, &[&absent], said);
 }
 
+/// A child has the descriptors of its parent, and so its locks, until it runs its own program: no claim meanwhile.
+static SPAWN: Mutex<()> = Mutex::new(());
+
 #[test]
 fn a_claim_keeps_other_runs_out() {
+    let _none_spawned = SPAWN.lock().unwrap();
     let place = Place::new("claim");
     let file = place.file("file", 1 << 20);
     let named = [file.clone()];
@@ -188,7 +193,10 @@ fn a_file_that_another_process_writes_is_refused() {
     let place = Place::new("writer");
     let file = place.file("file", 1 << 20);
     let writer = fs::OpenOptions::new().append(true).open(&file).unwrap();
-    let mut child = std::process::Command::new("sleep").arg("60").stdout(writer).spawn().unwrap();
+    let mut child = {
+        let _no_claim = SPAWN.lock().unwrap();
+        std::process::Command::new("sleep").arg("60").stdout(writer).spawn().unwrap()
+    };
     // spawn() returns after the child has its output; its name may still be this program's.
     let said = check_destroy(&file, std::slice::from_ref(&file)).map_err(|refusal| refusal.to_string());
     child.kill().unwrap();
