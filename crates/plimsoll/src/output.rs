@@ -7,7 +7,7 @@ use anyhow::Context;
 use plimsoll_analyse::{
     Comparison, accept_drift_beyond, by_load, chosen_objective, headline_objective, judged, knee, ladder, order,
 };
-use plimsoll_record::{Curve, Ended, Finding, Lasting, LineBasis, LoadLine, Objective, ObjectiveOrigin, SuiteRun};
+use plimsoll_record::{Curve, Ended, Estimate, Finding, Lasting, LineBasis, LoadLine, Objective, ObjectiveOrigin, SuiteRun};
 use plimsoll_report::{Charset, Color, Page, Sheet, TextStyle};
 use plimsoll_units::Span;
 
@@ -350,7 +350,13 @@ fn draw(curve: &mut Curve, objective: Objective, origin: ObjectiveOrigin) {
 
 /// A finding about the load line under one objective.
 const fn is_of_line(finding: &Finding) -> bool {
-    matches!(finding, Finding::CarriedInBursts { .. } | Finding::LineFell { .. } | Finding::SlotsLeftOut { .. })
+    matches!(
+        finding,
+        Finding::CarriedInBursts { .. }
+            | Finding::MissedWhenHeld { .. }
+            | Finding::LineFell { .. }
+            | Finding::SlotsLeftOut { .. }
+    )
 }
 
 /// What the load line has to meet, and why that.
@@ -367,8 +373,14 @@ fn objective(curve: &Curve, remembered: Option<Objective>) -> Option<(Objective,
 /// What makes the load line questionable.
 fn doubts(basis: &LineBasis, line: &LoadLine) -> Vec<Finding> {
     let mut found = Vec::new();
-    if let (Lasting::BurstsOnly { burst_iops }, Some(lasting)) = (basis.lasting, line.iops()) {
-        found.push(Finding::CarriedInBursts { burst: burst_iops, lasting: lasting.value });
+    if let Some(Estimate { value, .. }) = line.iops() {
+        match basis.lasting {
+            Lasting::BurstsOnly { burst_iops: burst } => {
+                found.push(Finding::CarriedInBursts { burst, lasting: value });
+            }
+            Lasting::MissedWhenHeld { slots_iops: slots } => found.push(Finding::MissedWhenHeld { slots, held: value }),
+            Lasting::NotHeld | Lasting::Held { .. } => {}
+        }
     }
     if let Some((before, after)) = basis.halves.filter(|_| basis.fell) {
         found.push(Finding::LineFell { before, after });

@@ -168,10 +168,15 @@ pub enum Lasting {
         /// For how long, in seconds.
         seconds: f64,
     },
-    /// Slots carried more than lasts: the load line is the load that was held.
+    /// Held loads were throttled below the rate of slots: the load line is the load that was held.
     BurstsOnly {
         /// The load that slots carried, in operations per second.
         burst_iops: f64,
+    },
+    /// Held loads were completed, but too late, at the rate of slots: the load line is the load that was held.
+    MissedWhenHeld {
+        /// The load that slots carried, in operations per second.
+        slots_iops: f64,
     },
 }
 

@@ -111,6 +111,13 @@ pub enum Finding {
         /// Operations per second that lasted.
         lasting: f64,
     },
+    /// Slots kept the objective at a load that missed it when held, although the load was completed.
+    MissedWhenHeld {
+        /// Operations per second that slots carried.
+        slots: f64,
+        /// Operations per second that kept the objective when held.
+        held: f64,
+    },
     /// The load line of the second half of the measurement lies below that of the first.
     LineFell {
         /// Operations per second of the first half.

@@ -76,16 +76,17 @@ pub(super) fn judged(found: Estimated, slots: &[LoadSlot], objective: Objective,
         return with(found, LoadLine::Refused { objective, why: NoLine::NotLasting { below } }, Lasting::NotHeld);
     }
     let low = scale.iops(last.x - BELOW_RUNGS * RUNG_LN);
-    // Where throughput fell, the loads in between would have been throttled, too. Late operations alone may have been a
-    // neighbour's, and leave the line of the slots possible.
-    let high = if first.completed < THROTTLED * first.x.exp() {
-        scale.iops(last.x + ABOVE_RUNGS * RUNG_LN).min(value)
+    let is_throttled = |hold: &Hold| hold.completed < THROTTLED * hold.x.exp();
+    let (high, lasting) = if is_throttled(first) && again.is_some_and(is_throttled) {
+        // The loads in between would have been throttled, too.
+        (scale.iops(last.x + ABOVE_RUNGS * RUNG_LN).min(value), Lasting::BurstsOnly { burst_iops: value })
     } else {
-        found.line.iops().and_then(|iops| iops.interval).map_or(value, |(_, high)| high)
+        // Late operations alone may be a neighbour's fault, so the line of the slots remains possible.
+        let high = found.line.iops().and_then(|iops| iops.interval).map_or(value, |(_, high)| high);
+        (high, Lasting::MissedWhenHeld { slots_iops: value })
     };
-    let interval = Some((low, high));
-    let line = LoadLine::At { objective, iops: Estimate { value: scale.iops(last.x), interval } };
-    with(found, line, Lasting::BurstsOnly { burst_iops: value })
+    let line = LoadLine::At { objective, iops: Estimate { value: scale.iops(last.x), interval: Some((low, high)) } };
+    with(found, line, lasting)
 }
 
 fn with(found: Estimated, line: LoadLine, lasting: Lasting) -> Estimated {

@@ -72,6 +72,9 @@ impl Finding {
                 "carried in bursts only: {burst:.0} IOPS for less than a second, {lasting:.0} IOPS when held after burst \
                  allowances were used up"
             ),
+            Self::MissedWhenHeld { slots, held } => format!(
+                "single half seconds kept the objective at {slots:.0} IOPS; held for seconds, only {held:.0} IOPS did"
+            ),
             Self::LineFell { before, after } => {
                 format!("the load line fell from {before:.0} to {after:.0} IOPS during the measurement")
             }

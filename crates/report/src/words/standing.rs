@@ -70,6 +70,7 @@ pub(crate) fn confidence(curve: &Curve) -> Option<String> {
             add(Grade::High, format!("held for {}", number::clock(Span::from_secs_f64(seconds))));
         }
         Lasting::BurstsOnly { .. } => add(Grade::Fair, "more was carried in bursts only".into()),
+        Lasting::MissedWhenHeld { .. } => add(Grade::Fair, "less was kept when held".into()),
         Lasting::NotHeld => add(Grade::Fair, "not held".into()),
     }
     if curve.findings.iter().any(|finding| finding.weight() == Weight::Void) {
@@ -170,8 +171,8 @@ pub(crate) fn meaning(curve: &Curve) -> Option<String> {
             _ => format!("At loads below 0.8 of it, none of {of} slots missed it."),
         });
     }
-    let is_burst = matches!(basis.lasting, Lasting::BurstsOnly { .. });
-    if let Some(iops) = basis.nineteen_of_twenty.filter(|_| !is_burst) {
+    let is_lower = matches!(basis.lasting, Lasting::BurstsOnly { .. } | Lasting::MissedWhenHeld { .. });
+    if let Some(iops) = basis.nineteen_of_twenty.filter(|_| !is_lower) {
         sentences.push(format!("19 of 20 slots keep it up to {} IOPS.", number::three(iops)));
     }
     match basis.origin {
