@@ -72,7 +72,7 @@ impl fmt::Display for Bytes {
 }
 
 /// Smaller sizes need a unit: `--capacity 2` does not mean two bytes.
-const LEAST_BARE: u64 = 512;
+const MIN_BARE: u64 = 512;
 
 const UNITS: &[(&str, u128)] = &[
     ("b", 1),
@@ -100,7 +100,7 @@ impl FromStr for Bytes {
     fn from_str(text: &str) -> Result<Self, Malformed> {
         let bytes = parse::scaled(text, UNITS, Some(1), Quantity::Bytes)?;
         let has_unit = text.trim_end().ends_with(|last: char| last.is_ascii_alphabetic());
-        if has_unit || bytes == 0 || bytes >= LEAST_BARE {
+        if has_unit || bytes == 0 || bytes >= MIN_BARE {
             Ok(Self(bytes))
         } else {
             Err(Malformed { expected: Quantity::BareBytes })

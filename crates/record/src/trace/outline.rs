@@ -9,7 +9,7 @@ use plimsoll_units::{Bytes, Span};
 use super::{Action, Asked, TraceError, TraceReader};
 
 /// Maximum number of distinct sizes; with more, sizes are rounded up to powers of two.
-const MOST_SIZES: usize = 8;
+const MAX_SIZES: usize = 8;
 
 /// Largest size in a mix.
 const LARGEST: u64 = 1 << 30;
@@ -44,7 +44,7 @@ impl Counts {
         let class = |length: u64| length.next_power_of_two().min(LARGEST);
         let length = if self.coarse { class(length) } else { length };
         *self.sizes.entry(length).or_default() += 1;
-        if !self.coarse && self.sizes.len() > MOST_SIZES {
+        if !self.coarse && self.sizes.len() > MAX_SIZES {
             self.coarse = true;
             for (length, count) in std::mem::take(&mut self.sizes) {
                 *self.sizes.entry(class(length)).or_default() += count;
