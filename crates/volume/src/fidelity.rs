@@ -6,7 +6,7 @@
 //! 2. the 99th percentile of the lateness is at most 10 % of it, or 100 us;
 //! 3. in each window, the answers that left differ from those of the model by at most 5 % or a single answer;
 //! 4. lateness took at most 5 % of the available request time, which is the period times the maximum number in flight:
-//! clients that follow each answer with a request lose that share of their operations.
+//!    clients that follow each answer with a request lose that share of their operations.
 
 use std::collections::VecDeque;
 

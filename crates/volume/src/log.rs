@@ -10,12 +10,11 @@
 //! - an older copy of the log, or the log of another store;
 //! - flipped bits;
 //! - data files that are missing, shorter than the map, or of another store ([`crate::Store::recover`], and the headers
-//! of data files in the shell).
+//!   of data files in the shell).
 //!
 //! Not detected: older content inside a data file; flipped content if data have no checksums; and the loss of commits
 //! that became durable after the last write-back of the superblock. It is written without a sync, so that loss requires
 //! a power failure within the kernel's write-back time (about 30 s).
-//! write-back time of the kernel (some 30 s).
 
 use std::fmt;
 

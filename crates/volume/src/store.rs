@@ -6,10 +6,10 @@
 //! 1. Data before map: a commit follows a sync of every data file written before its records were collected.
 //! 2. Map before reply: a flush or FUA write completes after the commit that its data need.
 //! 3. Durable before reuse: a released cluster is reused only after the commit of its release, after all requests
-//! planned with the old map, and after it was punched.
+//!    planned with the old map, and after it was punched.
 //! 4. A single commit at a time: flushes that arrive meanwhile share the next.
 //! 5. Length before map: a data file is durably extended to the end of a cluster before a commit refers to it. A file
-//! shorter than the map was truncated, and is refused.
+//!    shorter than the map was truncated, and is refused.
 
 mod edit;
 mod epoch;

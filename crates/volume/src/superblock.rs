@@ -4,7 +4,6 @@
 //! and (by its format) whether data have checksums. It has two slots written alternately, each with a checksum, so that
 //! a torn write leaves the previous state. Each data file and checksum file begins with a header of identity and
 //! number. Little-endian; checksums are CRC-32C.
-//! number. Numbers are little-endian; checksums are CRC-32C.
 
 use crc32c::crc32c;
 

@@ -59,8 +59,8 @@ struct Data {
 }
 
 impl Data {
+    /// # Safety
     /// The buffer outlives the data, and no reference to the part exists when they are read.
-    /// The buffer outlives the data, and no reference to the part is held when they are read.
     unsafe fn new(buffer: &Aligned, start: usize, length: usize) -> Self {
         Self { start: buffer.at(start), length }
     }
