@@ -33,8 +33,8 @@ pub(crate) fn pieces_to_cut(pieces: &[Piece]) -> usize {
 }
 
 fn batches_to_cut(values: &[f64]) -> usize {
-    let tamed = tamed(values);
-    let least = |d: &usize| standard_error_squared(&tamed[*d..]);
+    let clamped = clamped(values);
+    let least = |d: &usize| standard_error_squared(&clamped[*d..]);
     let cut = (0..=values.len() / 2).min_by(|a, b| least(a).total_cmp(&least(b))).unwrap_or(0);
     let (gone, kept) = values.split_at(cut);
     let differs = (median(gone) / median(kept) - 1.0).abs() > MIN_DIFFERENCE;
@@ -60,7 +60,7 @@ fn standard_error_squared(values: &[f64]) -> f64 {
 
 /// Clamps values to five deviations around the median of the later half; a deviation is at least 2 % of the median, so
 /// that small trends of quiet storage remain distinguishable from stalls.
-fn tamed(values: &[f64]) -> Vec<f64> {
+fn clamped(values: &[f64]) -> Vec<f64> {
     let late = &values[values.len() / 2..];
     let middle = median(late);
     let distances: Vec<_> = late.iter().map(|value| (value - middle).abs()).collect();

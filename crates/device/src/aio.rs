@@ -213,10 +213,10 @@ impl Aio {
     }
 
     /// Submits the queued requests. If the kernel has no space, waits for a completion.
-    fn hand(&mut self) -> io::Result<()> {
-        let mut handed = 0;
-        while handed < self.queued.len() {
-            let rest = &self.queued[handed..];
+    fn submit_queued(&mut self) -> io::Result<()> {
+        let mut submitted = 0;
+        while submitted < self.queued.len() {
+            let rest = &self.queued[submitted..];
             // SAFETY: the requests live as long as `self` and describe parts of buffers that belong to free slots,
             // which are not moved or freed while the operations are in flight (see Drop). The kernel copies the
             // requests.
@@ -225,7 +225,7 @@ impl Aio {
             });
             match taken {
                 Ok(taken) => {
-                    handed += taken;
+                    submitted += taken;
                     self.in_flight += taken as u32;
                 }
                 Err(error) if error.raw_os_error() == Some(libc::EINTR) => {}
@@ -315,9 +315,9 @@ impl Target for Aio {
                 Kind::Flush | Kind::Trim => self.call(*slot, op),
             }
         }
-        let handed = self.hand();
+        let submitted = self.submit_queued();
         self.queued.clear();
-        handed.map_err(|source| Fault { attempt: "submitting with io_submit".into(), source })
+        submitted.map_err(|source| Fault { attempt: "submitting with io_submit".into(), source })
     }
 
     fn wait(&mut self, until: Instant, completions: &mut Vec<Completion>) -> Result<Instant, Fault> {

@@ -30,7 +30,7 @@ const YIELD_WAIT_MIN: Span = Span::from_millis(1);
 /// Number of parts in which a full queue is submitted. A single call leaves the device idle while the queue is
 /// prepared, and overloaded while it is reaped: at depth 32 a virtual disk lost 18 % of its IOPS, and nothing
 /// measurable in parts of 2 to 8 operations.
-const HANDFULS: usize = 8;
+const QUEUE_PARTS: usize = 8;
 
 /// Value of `expected` for an idle slot; no operation has this length.
 pub(crate) const FREE: u32 = u32::MAX;
@@ -63,7 +63,7 @@ pub struct Ring {
     /// Bytes of each slot's operation; [`FREE`] for an idle slot.
     expected: Vec<u32>,
     /// Operations per submission: the device starts with them while the next are prepared.
-    handful: usize,
+    part_len: usize,
     yield_rule: YieldRule,
 }
 
@@ -115,16 +115,16 @@ impl Ring {
             stride,
             registered,
             expected: vec![FREE; shape.depth as usize],
-            handful: (shape.depth as usize / HANDFULS).max(1),
+            part_len: (shape.depth as usize / QUEUE_PARTS).max(1),
             yield_rule: YieldRule::new(now),
         })
     }
 
     /// Submits a batch, in parts.
-    fn hand<const SEVERAL: bool>(&mut self, batch: &[(Slot, Op)]) -> io::Result<()> {
-        let mut handfuls = batch.chunks(self.handful).peekable();
-        while let Some(handful) = handfuls.next() {
-            for (slot, op) in handful {
+    fn submit_parts<const SEVERAL: bool>(&mut self, batch: &[(Slot, Op)]) -> io::Result<()> {
+        let mut parts = batch.chunks(self.part_len).peekable();
+        while let Some(part) = parts.next() {
+            for (slot, op) in part {
                 let is_free = self.expected.get(slot.index()).is_none_or(|expected| *expected == FREE);
                 assert!(is_free, "slot {} is in flight", slot.index());
                 if op.kind == Kind::Trim {
@@ -138,7 +138,7 @@ impl Ring {
                 unsafe { self.uring.push(&entry) }?;
             }
             // The last part is submitted with the wait, in one call.
-            if handfuls.peek().is_some() {
+            if parts.peek().is_some() {
                 self.uring.submit()?;
             }
         }
@@ -211,8 +211,8 @@ impl Ring {
         let start = self.place(slot, op);
         assert!(self.writes.len() == self.reads.len(), "write submitted to a read-only ring");
         let (file, offset) = self.file::<SEVERAL>(op);
-        // SAFETY: the slot is free (checked by `hand`), so the kernel does not use its part of the buffer; `place` has
-        // checked that the operation fits; no other reference exists.
+        // SAFETY: the slot is free (checked by `submit_parts`), so the kernel does not use its part of the buffer;
+        // `place` has checked that the operation fits; no other reference exists.
         let data = unsafe { self.writes.part(start, op.length as usize) };
         self.scribe.write(slot, op, data);
         let buffer = self.writes.at(start);
@@ -292,8 +292,9 @@ impl Target for Ring {
             let others = batch.iter().filter(|(_, op)| !op.kind.writes());
             others.for_each(|(slot, op)| self.scribe.begin(*slot, op));
         }
-        let handed = if self.extents.several() { self.hand::<true>(batch) } else { self.hand::<false>(batch) };
-        handed.map_err(|source| Fault { attempt: "submitting to io_uring".into(), source })
+        let submitted =
+            if self.extents.several() { self.submit_parts::<true>(batch) } else { self.submit_parts::<false>(batch) };
+        submitted.map_err(|source| Fault { attempt: "submitting to io_uring".into(), source })
     }
 
     fn wait(&mut self, until: Instant, completions: &mut Vec<Completion>) -> Result<Instant, Fault> {

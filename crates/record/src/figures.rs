@@ -72,7 +72,7 @@ pub struct Figures {
     pub objective: Option<Objective>,
     /// Mean number of operations in flight or waiting, by Little's law: throughput times response time.
     pub in_flight: f64,
-    /// Steady state.
+    /// Result of the steady-state test.
     pub steadiness: Steadiness,
 }
 

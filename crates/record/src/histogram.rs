@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 /// Longest recorded span, 2^42 ns or about 73 minutes; longer spans are counted as this.
 const LONGEST_NS: u64 = 1 << 42;
 
-/// Fast counting of spans.
+/// A fast recorder of spans.
 #[derive(Clone, Debug)]
 pub struct Recorder {
     counts: Histogram<u64>,

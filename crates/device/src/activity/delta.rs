@@ -108,7 +108,7 @@ impl Activity {
 }
 
 impl ActivityDelta {
-    /// Share of the bytes requested by this process (`asked`) that the page cache served, 0 to 1; `None` without reads
+    /// Share of the bytes requested by this process that the page cache served, 0 to 1; `None` without reads
     /// or counters. A network filesystem that does not count its reads looks like a cache.
     pub fn cached_share(&self, requested: Bytes) -> Option<f64> {
         let fetched = self.process?.storage_read.get() as f64;

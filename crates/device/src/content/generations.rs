@@ -195,7 +195,7 @@ mod tests {
             (ticket, self.write(PLACE, ticket, true))
         }
 
-        fn look(&mut self) -> u64 {
+        fn begin_read(&mut self) -> u64 {
             let ticket = self.tick();
             self.read(PLACE, ticket);
             ticket
@@ -203,7 +203,7 @@ mod tests {
 
         /// Versions permitted to a read that begins now.
         fn now(&mut self) -> Vec<u32> {
-            let ticket = self.look();
+            let ticket = self.begin_read();
             let permitted = self.permitted(PLACE, ticket);
             self.seen(PLACE, ticket, None);
             permitted.all().collect()
@@ -244,7 +244,7 @@ mod tests {
         let mut memory = memory();
         let (first, _) = memory.begin();
         memory.written(PLACE, first, true);
-        let early = memory.look();
+        let early = memory.begin_read();
         let (second, _) = memory.begin();
         memory.written(PLACE, second, true);
         assert_eq!(memory.now(), [2]);
@@ -270,7 +270,7 @@ mod tests {
     #[test]
     fn read_records_unknown_version() {
         let mut memory = memory();
-        let ticket = memory.look();
+        let ticket = memory.begin_read();
         memory.seen(PLACE, ticket, Some(7));
         assert_eq!(memory.now(), [7]);
         let (ticket, generation) = memory.begin();
@@ -308,7 +308,7 @@ mod tests {
                         let (ticket, generation) = memory.begin();
                         writes.push((ticket, generation, false));
                     }
-                    1 if reads.len() < 4 => reads.push((memory.look(), None)),
+                    1 if reads.len() < 4 => reads.push((memory.begin_read(), None)),
                     2 if !writes.is_empty() => {
                         let chosen = rng.usize(..writes.len());
                         let write = &mut writes[chosen];

@@ -77,15 +77,15 @@ fn damaged(bytes: &[u8], block: &Block, permitted: &Permitted) -> (MismatchKind,
     let claimed = Block::claimed(bytes).map_or(UNKNOWN, |claimed| claimed.generation);
     let near = (1..=AROUND).flat_map(|far| [claimed.saturating_sub(far), claimed.saturating_add(far)]);
     let sector = SECTOR.min((bytes.len() / 4).next_multiple_of(8)).max(HEADER);
-    let found = looked(bytes, block, sector, permitted.all().chain([claimed]).chain(near));
+    let found = attributed(bytes, block, sector, permitted.all().chain([claimed]).chain(near));
     // The version in a damaged header may be wrong: tries all single-bit errors.
     found
-        .or_else(|| looked(bytes, block, sector, (0..u32::BITS).map(|bit| claimed ^ (1 << bit))))
+        .or_else(|| attributed(bytes, block, sector, (0..u32::BITS).map(|bit| claimed ^ (1 << bit))))
         .unwrap_or((MismatchKind::Foreign, None))
 }
 
 /// Attributes sectors to versions of the block; `None` if no sector matches any.
-fn looked(
+fn attributed(
     bytes: &[u8],
     block: &Block,
     sector: usize,

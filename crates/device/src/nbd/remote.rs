@@ -33,7 +33,7 @@ const INBOX_BYTES: usize = 256 << 10;
 const WRITABLE: u64 = 1 << 32;
 
 /// Flag in user data: the receive of the line is cancelled.
-const ENOUGH: u64 = 1 << 33;
+const CANCELLED: u64 = 1 << 33;
 
 /// A connection.
 struct Line {
@@ -43,7 +43,7 @@ struct Line {
     /// Bytes of a read's payload that are still expected.
     skip: u64,
     /// Bytes of that payload received so far.
-    came: usize,
+    payload_received: usize,
     /// The read whose payload is being received.
     reading: Option<Slot>,
     receiving: bool,
@@ -156,7 +156,7 @@ impl Remote {
     /// Returns the connections for reuse; closes them and returns none if requests are in flight.
     pub fn release(mut self) -> Vec<Connection> {
         let quiet = |line: &Line| !line.receiving && !line.polling && line.end == 0;
-        if self.in_flight > 0 || self.uncouple().is_err() || !self.lines.iter().all(quiet) {
+        if self.in_flight > 0 || self.cancel_receives().is_err() || !self.lines.iter().all(quiet) {
             return Vec::new();
         }
         let chosen = self.chosen.clone();
@@ -165,11 +165,11 @@ impl Remote {
     }
 
     /// Cancels all receives: a later target would lose their data.
-    fn uncouple(&mut self) -> io::Result<()> {
+    fn cancel_receives(&mut self) -> io::Result<()> {
         let waiting = |lines: &[Line]| lines.iter().filter(|line| line.receiving).count();
         for number in 0..self.lines.len() {
             if self.lines[number].receiving {
-                let entry = opcode::AsyncCancel::new(number as u64).build().user_data(number as u64 | ENOUGH);
+                let entry = opcode::AsyncCancel::new(number as u64).build().user_data(number as u64 | CANCELLED);
                 // SAFETY: it refers to no memory.
                 unsafe { self.uring.push(&entry) }?;
             }
@@ -179,7 +179,7 @@ impl Remote {
             self.uring.wait(Some(Span::from_millis(100)))?;
             for (token, result) in self.uring.completions() {
                 let line = &mut self.lines[(token & u64::from(u32::MAX)) as usize];
-                match token & (WRITABLE | ENOUGH) {
+                match token & (WRITABLE | CANCELLED) {
                     0 => {
                         line.receiving = false;
                         // Unexpected data, or the end of the connection: it cannot be reused.
@@ -203,7 +203,7 @@ impl Remote {
         self.lines.len()
     }
 
-    fn ask(&mut self, slot: Slot, op: &Op) {
+    fn queue_request(&mut self, slot: Slot, op: &Op) {
         let (command, flags) = match op.kind {
             Kind::Read => (command::READ, 0),
             Kind::Write => (command::WRITE, 0),
@@ -273,7 +273,7 @@ impl Line {
             inbox: vec![0; INBOX_BYTES].into_boxed_slice(),
             end: 0,
             skip: 0,
-            came: 0,
+            payload_received: 0,
             reading: None,
             receiving: false,
             out: Outgoing::default(),
@@ -291,7 +291,7 @@ impl Line {
     ) -> io::Result<()> {
         let Some(channel) = self.socket.channel() else {
             self.end += count;
-            return self.understand(requests, at, completions);
+            return self.decode(requests, at, completions);
         };
         channel.received(count);
         while let Some(channel) = self.socket.channel() {
@@ -300,24 +300,19 @@ impl Line {
                 Opened::End => return Err(io::Error::other("it closed the connection")),
                 Opened::Bytes(count) => self.end += count,
             }
-            self.understand(requests, at, completions)?;
+            self.decode(requests, at, completions)?;
         }
         Ok(())
     }
 
     /// Decodes the received data.
-    fn understand(
-        &mut self,
-        requests: &mut InFlight,
-        at: Instant,
-        completions: &mut Vec<Completion>,
-    ) -> io::Result<()> {
+    fn decode(&mut self, requests: &mut InFlight, at: Instant, completions: &mut Vec<Completion>) -> io::Result<()> {
         let mut start = 0;
         loop {
             let skipped = (self.skip.min((self.end - start) as u64)) as usize;
             if let Some(slot) = self.reading {
-                requests.keep(slot, self.came, &self.inbox[start..start + skipped]);
-                self.came += skipped;
+                requests.keep(slot, self.payload_received, &self.inbox[start..start + skipped]);
+                self.payload_received += skipped;
             }
             start += skipped;
             self.skip -= skipped as u64;
@@ -338,7 +333,7 @@ impl Line {
             match word(4) {
                 0 if op.kind == Kind::Read => {
                     self.skip = op.length.into();
-                    self.came = 0;
+                    self.payload_received = 0;
                     self.reading = Some(slot);
                 }
                 error => {
@@ -377,7 +372,7 @@ impl Target for Remote {
     /// If an operation exceeds `Shape::largest`, or writes although `Shape::writes` is false.
     fn submit(&mut self, batch: &[(Slot, Op)]) -> Result<(), Fault> {
         for (slot, op) in batch {
-            self.ask(*slot, op);
+            self.queue_request(*slot, op);
         }
         self.in_flight += batch.len();
         self.send().map_err(|source| Fault { attempt: "sending requests to the NBD server".into(), source })

@@ -42,15 +42,15 @@ impl Socket {
     /// The server does not support TLS, or a certificate was rejected on either side.
     pub fn secure(&mut self, mut channel: Channel) -> io::Result<()> {
         while channel.is_beginning() {
-            channel.flush(&mut Patient(self.descriptor.as_fd()))?;
+            channel.flush(&mut BlockingSocket(self.descriptor.as_fd()))?;
             receive(&self.descriptor, &mut channel)?;
             if let Err(error) = channel.begin() {
                 // Sends the TLS alert, if possible.
-                let _ = channel.flush(&mut Patient(self.descriptor.as_fd()));
+                let _ = channel.flush(&mut BlockingSocket(self.descriptor.as_fd()));
                 return Err(error);
             }
         }
-        channel.flush(&mut Patient(self.descriptor.as_fd()))?;
+        channel.flush(&mut BlockingSocket(self.descriptor.as_fd()))?;
         self.channel = Some(Box::new(channel));
         Ok(())
     }
@@ -76,7 +76,7 @@ impl Socket {
 
     /// Sends all of `bytes`.
     pub fn write(&mut self, bytes: &[u8]) -> io::Result<()> {
-        let mut wire = Patient(self.descriptor.as_fd());
+        let mut wire = BlockingSocket(self.descriptor.as_fd());
         match &mut self.channel {
             None => wire.write_all(bytes),
             Some(channel) => {
@@ -130,7 +130,7 @@ fn received(socket: impl AsFd, bytes: &mut [u8]) -> io::Result<usize> {
             Ok((0, _)) => return Err(io::ErrorKind::UnexpectedEof.into()),
             Ok((count, _)) => return Ok(count),
             Err(rustix::io::Errno::INTR) => {}
-            Err(error) => return Err(patient(error)),
+            Err(error) => return Err(timeout_error(error)),
         }
     }
 }
@@ -148,11 +148,11 @@ fn disconnect(socket: impl AsFd, channel: &mut Channel) -> Option<io::Error> {
 }
 
 /// Sends with the socket's timeout.
-struct Patient<'a>(BorrowedFd<'a>);
+struct BlockingSocket<'a>(BorrowedFd<'a>);
 
-impl Write for Patient<'_> {
+impl Write for BlockingSocket<'_> {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        send(self.0, bytes, SendFlags::NOSIGNAL).map_err(patient)
+        send(self.0, bytes, SendFlags::NOSIGNAL).map_err(timeout_error)
     }
 
     fn flush(&mut self) -> io::Result<()> {
@@ -168,6 +168,6 @@ impl From<OwnedFd> for Socket {
 }
 
 /// A socket with a timeout reports it as `EAGAIN`.
-fn patient(error: rustix::io::Errno) -> io::Error {
+fn timeout_error(error: rustix::io::Errno) -> io::Error {
     if error == rustix::io::Errno::AGAIN { io::ErrorKind::TimedOut.into() } else { error.into() }
 }

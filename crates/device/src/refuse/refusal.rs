@@ -53,7 +53,7 @@ pub enum Refusal {
     /// Read-only.
     #[error("{path}: read-only: leave out --destroy, or make it writable first")]
     ReadOnly {
-        /// The path, and where it leads.
+        /// Path and its target.
         path: String,
     },
     /// In use by the kernel.

@@ -33,12 +33,12 @@ const CAUTIOUS: u32 = 4096;
 impl Direct {
     /// Queries an open file or block device. Needed for new files: a directory does not report alignment.
     pub fn of(file: impl AsFd) -> Option<Self> {
-        told(&statx(file, "", AtFlags::EMPTY_PATH, StatxFlags::DIOALIGN).ok()?)
+        reported(&statx(file, "", AtFlags::EMPTY_PATH, StatxFlags::DIOALIGN).ok()?)
     }
 
     /// Queries `path`.
     pub(crate) fn at(path: &Path) -> Option<Self> {
-        told(&statx(CWD, path, AtFlags::empty(), StatxFlags::DIOALIGN).ok()?)
+        reported(&statx(CWD, path, AtFlags::empty(), StatxFlags::DIOALIGN).ok()?)
     }
 
     /// Assumption for a device with this logical block size in bytes.
@@ -56,7 +56,7 @@ impl Direct {
     }
 }
 
-fn told(stat: &Statx) -> Option<Direct> {
+fn reported(stat: &Statx) -> Option<Direct> {
     if stat.stx_mask & StatxFlags::DIOALIGN.bits() == 0 {
         return None;
     }
