@@ -19,7 +19,7 @@ use plimsoll_load::Outcome;
 use plimsoll_units::Op;
 
 pub use checked::{BadInterval, Blank, Checked, Checking};
-pub use mismatch::{Mismatch, Mismatches, What};
+pub use mismatch::{Mismatch, MismatchKind, Mismatches};
 pub use pattern::{Compare, Pattern, Restart};
 pub use refilled::Refilled;
 pub(crate) use scribe::Scribe;
