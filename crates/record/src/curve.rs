@@ -11,7 +11,7 @@ use crate::objective::Objective;
 use crate::run::Run;
 use crate::slot::LoadSlot;
 
-/// Name and version of the file format written by this version. [`FIRST_FORMAT`] is accepted when reading; any other
+/// Name and version of the file format written by this version. `FIRST_FORMAT` is accepted when reading; any other
 /// format is refused.
 pub const FORMAT: &str = "plimsoll.curve/2";
 /// The first version: without slots, and with load lines from single runs.
